@@ -1,6 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, watch } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  watch,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -9,6 +19,7 @@ import { createLogger } from '../../src/log.ts';
 import { openQueues } from '../../src/queue/index.ts';
 import { startEmbedded } from '../../src/server/store/embedded.ts';
 import { EmbeddedError } from '../../src/server/store/embedded-error.ts';
+import { runServer } from '../../src/server/store/embedded-server.ts';
 import { migrate } from '../../src/server/store/migrate.ts';
 import { printerId } from '../kit/queue/samples.ts';
 import {
@@ -104,6 +115,50 @@ describe('the embedded PostgreSQL', () => {
     await client.end();
     await database.stop();
     expect(existsSync(database.poolConfig.host)).toBe(false);
+  });
+
+  it.each([
+    {
+      what: 'a link to a directory',
+      put: (way: string, data: string) => {
+        const directory = freshDirectory();
+        symlinkSync(data, join(directory, 's'));
+        symlinkSync(directory, way);
+      },
+    },
+    {
+      what: 'a directory with another link',
+      put: (way: string) => {
+        mkdirSync(way, { mode: 0o700 });
+        symlinkSync(freshDirectory(), join(way, 's'));
+      },
+    },
+    {
+      what: "another user's directory",
+      put: (way: string, data: string) => {
+        mkdirSync(way, { mode: 0o700 });
+        symlinkSync(data, join(way, 's'));
+        if (process.getuid?.() === 0) chownSync(way, 1, 1);
+        else chmodSync(way, 0o777);
+      },
+    },
+  ])('refuses $what in the place of its short way to the socket', async ({ put }) => {
+    const data = freshDirectory();
+    const way = join(freshDirectory(), 'way');
+    put(way, data);
+    const connection = { host: join(way, 's'), port: 5432, user: 'x', password: 'x', database: 'x' };
+    const running = runServer({
+      data,
+      binaries: { postgres: 'true', initdb: 'true', pgCtl: 'true' },
+      runAs: undefined,
+      address: { host: join(way, 's'), port: 5432, shortWay: way },
+      owner: connection,
+      service: connection,
+      onLine: () => undefined,
+      startTimeoutMs: 10_000,
+      signal: undefined,
+    });
+    await expect(running).rejects.toMatchObject({ code: 'directory-unusable' });
   });
 
   it('refuses a second start at once, naming the process that has the directory', async () => {

@@ -1,7 +1,7 @@
 /** One run of the embedded PostgreSQL: its supervisor, its settings, its first answer, and its end. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readFile, symlink } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, readFile, readlink, symlink } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ const KILLED = 137;
 
 /**
  * Starts the database. Resolves when it answers the service.
- * @throws EmbeddedError `start-failed`, `killed-at-start`; the signal's reason when it is aborted
+ * @throws EmbeddedError `start-failed`, `killed-at-start`, `directory-unusable`; the signal's reason when it is aborted
  */
 export async function runServer(plan: ServerPlan): Promise<RunningServer> {
   const { data, binaries, runAs, address, signal } = plan;
@@ -172,17 +172,22 @@ export async function chooseAddress(data: string): Promise<Address> {
   return { host: join(shortWay, 's'), port: POSIX_PORT, shortWay };
 }
 
-/** Makes the short way again after a run has removed it. A directory of another user makes the chmod fail. */
+/**
+ * Makes the short way again after a run has removed it.
+ * @throws EmbeddedError `directory-unusable` when another user has put something in its place
+ */
 async function makeWay({ shortWay, host }: Address, data: string): Promise<void> {
   if (shortWay === undefined) return;
   try {
     await mkdir(shortWay, { mode: 0o700 });
+    await symlink(data, host);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST')
-      return await chmod(shortWay, 0o700);
-    throw error;
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    const there = await lstat(shortWay);
+    const ours = there.isDirectory() && there.uid === process.getuid?.() && (there.mode & 0o077) === 0;
+    if (ours && (await readlink(host)) === data) return;
+    throw new EmbeddedError('directory-unusable', `${shortWay} is not Platen's any more: remove it`);
   }
-  await symlink(data, host);
 }
 
 async function freePort(): Promise<number> {
