@@ -41,6 +41,14 @@ describe('one label with a prologue is one label', () => {
       'a stored format that it recalls',
       '^XA^DFE:A.ZPL^FS^FO20,20^A0,30^FN1^FS^XZ^XA^XFE:A.ZPL^FN1^FD{{v}}^FS^XZ',
     ],
+    [
+      'settings before the ^XF, which count for what it recalls',
+      '^XA^DFE:A.ZPL^FS^FO0,0^FN1^FS^XZ^XA^LH20,20^CF0,30^XFE:A.ZPL^FO99,99^CF0,60^FN1^FD{{v}}^FS^XZ',
+    ],
+    [
+      'a stored format whose last data ends with the label',
+      '^XA^DFE:A.ZPL^FS^FO20,20^A0,30^FN1^FS^XZ^XA^XFE:A.ZPL^FN1^FD{{v}}^XZ',
+    ],
     ['set-up inside of it', `^XA^MMT^MD3^PR2~SD20${FIELD}^XZ`],
   ])('%s', async (_, source) => {
     const sheet = [600, 200] as const;

@@ -42,6 +42,21 @@ describe('what a format prints', () => {
     expect(plan && labelZpl(plan, 0)).toBe('^XA^LH0,0^FS^FO1,1^FH_^FD_C3_A9^FS^FO2,2^FDkept^FS^FS^XZ');
   });
 
+  it.each([
+    ['^LH30,30^BY5^XFR:A^FS', '^LH30,30^BY5^FS^FO1,1^FDold^FS^FS'],
+    ['^XFR:A^FN1^FDnew^FS^LH30,30^FO2,2^FDx^FS', '^FS^FO1,1^FDnew^FS^LH30,30^FO2,2^FDx^FS'],
+    ['^LH9,9^XFR:A^FO3,3^BCN^LH30,30^FN1^FDnew^FS^FDx^FS', '^LH9,9^FS^FO1,1^FDnew^FS^LH30,30^FDx^FS'],
+    ['^XFR:A^FS^CI28^FN1^FDnew^FS', '^CI28^FS^FO1,1^FDnew^FS^FS'],
+  ])('keeps the order of settings and what is recalled: %s', (recalling, expected) => {
+    const [, plan] = plans(`^XA^DFR:A^FS^FO1,1^FN1^FDold^FS^XZ^XA${recalling}^XZ`);
+    expect(plan && labelZpl(plan, 0)).toBe(`^XA^LH0,0${expected}^XZ`);
+  });
+
+  it('prints as many as ^PQ says, though it stands in the field of a value', () => {
+    const [, plan] = plans('^XA^DFR:A^FS^FO1,1^FN1^FS^XZ^XA^XFR:A^PQ3^FN1^FDx^FS^XZ');
+    expect(plan?.quantity).toBe(3);
+  });
+
   it('takes the height of every linear barcode in the unit in force', () => {
     for (const [bars, expected] of [
       ['^BCN,10,N', '^BCN,80,N'],

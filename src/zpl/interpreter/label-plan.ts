@@ -15,13 +15,13 @@ import { hexIndicator, plainField } from '../field-data.ts';
 import { GraphicError } from '../graphic-data.ts';
 import { objectName } from '../names.ts';
 import { text, whole } from '../parameters.ts';
+import { MOST_RECALLED, recall } from '../recall.ts';
 import type { ZplCommand, ZplFormat } from '../stream.ts';
 import { type FieldMark, FieldMarks, storedSize } from './field-marks.ts';
 import { graphicField } from './graphic-field.ts';
 import { type DrawMaxiCode, maxiCodeField } from './maxicode-field.ts';
 import { isLastingSetting, type LastingSetting, type PrinterMemory } from './printer-memory.ts';
 import { type Serial, serialField, serialValue } from './serial.ts';
-import { recall } from './stored-format.ts';
 import { toDots } from './units.ts';
 
 /** The printer's media and head, dots. */
@@ -142,7 +142,7 @@ class PlanBuilder {
   build(format: readonly ZplCommand[]): LabelPlan | undefined {
     const { settings } = this.#memory;
     const before = new Map(settings);
-    const commands = recall(format, this.#memory, this.#faults);
+    const commands = this.#recalled(format);
     for (const command of commands) if (WHOLE_LABEL.has(command.name)) this.#set(command);
     const length = this.#setting('LL', this.#media.height);
     const inverted = settings.get('PO')?.toUpperCase().startsWith('I') ?? false;
@@ -176,6 +176,23 @@ class PlanBuilder {
       marks: this.#fields.marks,
       faults: this.#faults,
     };
+  }
+
+  #recalled(format: readonly ZplCommand[]): readonly ZplCommand[] {
+    return recall(format, {
+      name: ({ name }) => name,
+      params: text,
+      stored: (command) => {
+        const name = objectName(text(command), 'ZPL');
+        const object = this.#memory.object(name);
+        if (object?.kind === 'format') return object.commands;
+        this.#faults.push(`stored format ${name} does not exist`);
+        return [];
+      },
+      tooMany: () => {
+        this.#faults.push(`the stored formats of one label have more than ${MOST_RECALLED} commands`);
+      },
+    });
   }
 
   #command(command: ZplCommand): void {

@@ -12,6 +12,7 @@ import { LIMITS } from '../../contract/limits.ts';
 import { because, type Reason } from '../../contract/reason.ts';
 import { DOWNLOADS, isDownload, PRINTS, words } from '../commands.ts';
 import { objectName } from '../names.ts';
+import { recall } from '../recall.ts';
 import { type RawCommand, rawCommands, rawFault } from './commands.ts';
 import { ruling } from './rules.ts';
 
@@ -63,8 +64,6 @@ const REFERENCES: Readonly<Record<string, readonly [parameter: number, extension
 /** Commands that print, besides `PRINTS`: their data or format comes from elsewhere. */
 const PRINTS_LATER = words('FN SF GS XF');
 const BOM = '\ufeff';
-/** The most commands that stored formats may add to a label. */
-const MOST_RECALLED = 100_000;
 /** Downloads are numbered with two digits of base 36. */
 const MOST_DOWNLOADS = 36 ** 2;
 
@@ -185,69 +184,27 @@ class StoredFormats {
 
   /** The format with each ^XF replaced by the stored format's commands, and its ^FN data in their fields. */
   recalledIn(format: Format): Format {
-    if (!format.some((command) => this.#recalled(command) !== undefined)) return format;
-    const values = new Map<number, Format>();
-    const encodings: RawCommand[] = [];
-    const parts: Format[] = [];
-    let field: RawCommand[] = [];
-    let length = 0;
-    for (const command of format) {
-      const stored = this.#recalled(command);
-      if (stored !== undefined) {
-        stored.used = true;
-        length += stored.format.length;
-        if (length > MOST_RECALLED) throw tooLong(command.line);
-        parts.push(stored.format);
-        continue;
-      }
-      field.push(command);
-      if (command.code === '^XA') {
-        parts.push(field);
-        field = [];
-      }
-      if (command.code !== '^FS' && command.code !== '^XZ') continue;
-      const number = field.find(({ code }) => code === '^FN');
-      const value = field.filter(({ code }) => code === '^FH' || code === '^FD' || code === '^FV');
-      if (number !== undefined && value.some(({ code }) => code !== '^FH')) {
-        values.set(fieldNumber(number), value);
-        for (const other of field) if (other.code === '^CI') encodings.push(other);
-      } else parts.push(field);
-      field = [];
-    }
-    const [begin, ...others] = parts.flat();
-    const filled = withValues(begin === undefined ? others : [begin, ...encodings, ...others], values);
+    const filled = recall(format, {
+      name: ({ code }) => code.replace('^', ''),
+      params: ({ params }) => params,
+      stored: ({ params }) => {
+        const stored = this.#formats.get(objectName(params, 'ZPL'));
+        if (stored !== undefined) stored.used = true;
+        return stored?.format;
+      },
+      tooMany: ({ line }) => {
+        throw tooLong(line);
+      },
+    });
     // A few bytes of ^XF can recall a large format many times.
     if (filled.reduce((sum, { text }) => sum + text.length, 0) > LIMITS.filledSource)
-      throw tooLong(begin?.line);
+      throw tooLong(format[0]?.line);
     return filled;
-  }
-
-  #recalled({ code, params }: RawCommand) {
-    return code === '^XF' ? this.#formats.get(objectName(params, 'ZPL')) : undefined;
   }
 }
 
 function tooLong(line: number | undefined): Error {
   return rawFault(because('zpl-recalled-long', {}), line);
-}
-
-function fieldNumber({ params }: RawCommand): number {
-  return Number.parseInt(params, 10) || 0;
-}
-
-/** Puts the data that was sent for a ^FN in its place, instead of the data that was stored. */
-function withValues(commands: Format, values: ReadonlyMap<number, Format>): Format {
-  let filled = false;
-  return commands.flatMap((command): Format => {
-    const { code } = command;
-    if (code === '^FS') filled = false;
-    const value = code === '^FN' ? values.get(fieldNumber(command)) : undefined;
-    if (value !== undefined) {
-      filled = true;
-      return value;
-    }
-    return filled && (code === '^FD' || code === '^FV') ? [] : [command];
-  });
 }
 
 /**

@@ -1,0 +1,86 @@
+/**
+ * Puts stored formats in place of the `^XF` that recall them, and the data of the recalling format's `^FN` into
+ * their fields.
+ *
+ * Source: ZPL II Programming Guide, ^DF, ^XF and ^FN.
+ */
+import { isBarcode, isFont, PRINTS } from './commands.ts';
+import { whole } from './parameters.ts';
+
+/** The most commands that stored formats may add to one label: a few bytes recall many. */
+export const MOST_RECALLED = 100_000;
+
+export interface Recalling<Command> {
+  /** A command's name without prefix. */
+  readonly name: (command: Command) => string;
+  readonly params: (command: Command) => string;
+  /** The format that an `^XF` recalls; undefined: the `^XF` stays as it is. */
+  readonly stored: (command: Command) => readonly Command[] | undefined;
+  /** Called for the `^XF` that exceeds `MOST_RECALLED`; the rest of the format is left out if it returns. */
+  readonly tooMany: (command: Command) => void;
+}
+
+/** The format with what it recalls. Commands before an `^XF` stay before what it recalls, and so count for it. */
+export function recall<Command>(
+  format: readonly Command[],
+  { name, params, stored, tooMany }: Recalling<Command>,
+): readonly Command[] {
+  const recalled = format.map((command) => (name(command) === 'XF' ? stored(command) : undefined));
+  const first = recalled.findIndex((commands) => commands !== undefined);
+  if (first < 0) return format;
+  const number = (command: Command) => whole(params(command), 0, 0, 9999);
+  const values = new Map<number, Command[]>();
+  // Sent data stands in fields that are recalled before its ^CI comes.
+  const encodings: Command[] = [];
+  const parts: (readonly Command[])[] = [];
+  let field: Command[] = [];
+  let length = 0;
+  const endField = () => {
+    const numbered = field.find((command) => name(command) === 'FN');
+    const value = field.filter((command) => isData(name(command)) || name(command) === 'FH');
+    if (numbered !== undefined && value.some((command) => isData(name(command)))) {
+      values.set(number(numbered), value);
+      for (const command of field) if (name(command) === 'CI') encodings.push(command);
+      parts.push(field.filter((command) => name(command) !== 'CI' && !isOfField(name(command))));
+    } else parts.push(field);
+    field = [];
+  };
+  for (const [at, command] of format.entries()) {
+    const commands = recalled[at];
+    if (commands === undefined) {
+      field.push(command);
+      if (name(command) === 'FS') endField();
+      continue;
+    }
+    endField();
+    length += commands.length;
+    if (length > MOST_RECALLED) {
+      tooMany(command);
+      break;
+    }
+    if (at === first) parts.push(encodings);
+    parts.push(commands);
+  }
+  endField();
+
+  let filled = false;
+  return parts.flat().flatMap((command): readonly Command[] => {
+    const value = name(command) === 'FN' ? values.get(number(command)) : undefined;
+    if (value !== undefined) {
+      filled = true;
+      return value;
+    }
+    if (name(command) === 'FS') filled = false;
+    // A sent value replaces the stored data.
+    return filled && isData(name(command)) ? [] : [command];
+  });
+}
+
+function isData(name: string): boolean {
+  return name === 'FD' || name === 'FV';
+}
+
+/** Whether a command describes or prints its own field only, and so has no effect where it sends a value. */
+function isOfField(name: string): boolean {
+  return PRINTS.has(name) || isFont(name) || isBarcode(name) || /^(?:F[^W]|TB)$/.test(name);
+}
