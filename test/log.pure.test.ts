@@ -86,6 +86,7 @@ test.each([
   ['postgres://me:s%40crt@db/platen', 'postgres://[redacted]@db/platen'],
   ['https://example.com/a@b', 'https://example.com/a@b'],
   ['rediss://:pw@host:1', 'rediss://[redacted]@host:1'],
+  ['redis://user:p@ss@w@host/0 and http://a/b@c', 'redis://[redacted]@host/0 and http://a/b@c'],
 ])('%s becomes %s', (text, expected) => {
   expect(withoutCredentials(text)).toBe(expected);
 });

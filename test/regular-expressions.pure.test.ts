@@ -21,8 +21,8 @@ const REVIEWED: ReadonlySet<string> = new Set([
   String.raw`^(.)\1+$`,
   String.raw`(.)\1*`,
   String.raw`\[([^\]]*)\]|([A-Za-z])\2*|[^A-Za-z[]+|\[`,
-  // Begins only where a word begins, and what it passes over ends at the next word.
-  String.raw`(?<![a-z0-9+.-])([a-z0-9+.-]+:\/\/)[^\s/?#@]+@`,
+  // Begins only where a word begins, and what it passes over ends at a slash: the slashes of the next one.
+  String.raw`(?<![a-z0-9+.-])([a-z0-9+.-]+:\/\/)[^\s/?#]+@`,
   String.raw`(?<![!#$%&'*+.^_\`|~\w-])([!#$%&'*+.^_\`|~\w-]+)(?![!#$%&'*+.^_\`|~\w-])(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",]*))|(?=\s|,|$))`.replaceAll(
     '\\`',
     '`',

@@ -76,10 +76,14 @@ export class LaneConsumer implements StartedConsumer {
     try {
       await within(START_MS, `lane ${lane}`, this.#parts.ping());
     } catch (error) {
-      throw error instanceof QueueError
-        ? error
-        : new QueueError('unavailable', `lane ${lane}: ${reasonOf(error)}`);
+      if (this.#stopping === undefined) {
+        throw error instanceof QueueError
+          ? error
+          : new QueueError('unavailable', `lane ${lane}: ${reasonOf(error)}`);
+      }
     }
+    // Nothing but a close of the queues stops a consumer before it has started.
+    if (this.#stopping !== undefined) throw new QueueError('closed', 'the queues are closed');
     this.#silence = this.#parts.listen(() => this.#wake());
     this.#running = this.#run();
   }

@@ -89,7 +89,7 @@ export interface Consumer {
 }
 
 export interface StartedConsumer extends Consumer {
-  /** @throws QueueError `unavailable`: call again later, with a new consumer */
+  /** @throws QueueError `unavailable`: call again later, with a new consumer; `closed`: stopped meanwhile */
   start(): Promise<void>;
   /** Another agent holds the lane's lease: aborts the deliveries in hand. */
   lose(): void;

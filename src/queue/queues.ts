@@ -240,8 +240,14 @@ export class Queues {
     });
     const serving = { lane, term, lose: () => consumer.lose() };
     const abort = () => void consumer.stop({ timeoutMs: 0 });
-    await consumer.start();
+    // Added before it starts, so that a `close` meanwhile stops it too.
     this.#consumers.add(consumer);
+    try {
+      await consumer.start();
+    } catch (error) {
+      this.#consumers.delete(consumer);
+      throw error;
+    }
     this.#serving.add(serving);
     if (signal?.aborted) abort();
     else signal?.addEventListener('abort', abort, { once: true });

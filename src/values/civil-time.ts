@@ -19,13 +19,23 @@ const ISO =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:(Z)|([+-])(\d\d):?(\d\d))?)?$/;
 const DAY = 86_400_000;
 
-const clocks = new Map<string, Intl.DateTimeFormat>();
+/** The formatters used last, since making one takes a hundred times as long as using it. */
+const formatters = new LRUCache<string, Intl.DateTimeFormat>({ max: 64 });
+
+function formatter(key: string, make: () => Intl.DateTimeFormat): Intl.DateTimeFormat {
+  const format = formatters.get(key) ?? make();
+  formatters.set(key, format);
+  return format;
+}
 
 /** @throws RangeError for a zone that ICU does not know */
 export function requireZone(zone: string): void {
-  let clock = clocks.get(zone);
-  if (clock === undefined) {
-    clock = new Intl.DateTimeFormat('en-u-ca-iso8601-nu-latn', {
+  clockOf(zone);
+}
+
+function clockOf(zone: string): Intl.DateTimeFormat {
+  return formatter(`clock ${zone}`, () => {
+    return new Intl.DateTimeFormat('en-u-ca-iso8601-nu-latn', {
       timeZone: zone,
       hourCycle: 'h23',
       year: 'numeric',
@@ -35,16 +45,13 @@ export function requireZone(zone: string): void {
       minute: '2-digit',
       second: '2-digit',
     });
-    clocks.set(zone, clock);
-  }
+  });
 }
 
 function inZone(instant: number, zone: string): CivilTime {
-  requireZone(zone);
   const parts = new Map(
-    clocks
-      .get(zone)
-      ?.formatToParts(instant)
+    clockOf(zone)
+      .formatToParts(instant)
       .map((part) => [part.type, part.value]),
   );
   const of = (type: Intl.DateTimeFormatPartTypes) => Number(parts.get(type));
@@ -123,9 +130,6 @@ function weekOf({ year, month, day }: CivilTime): Week {
   };
 }
 
-/** Formatters that were made last: making one takes a hundred times as long as using it. */
-const naming = new LRUCache<string, Intl.DateTimeFormat>({ max: 64 });
-
 function nameFormat(part: 'month' | 'weekday', length: 'short' | 'long', locale: string) {
   const options: Intl.DateTimeFormatOptions =
     part === 'month' ? { day: 'numeric', month: length } : { weekday: length };
@@ -139,9 +143,7 @@ function nameOf(
   length: 'short' | 'long',
   locale: string,
 ): string {
-  const key = `${part} ${length} ${locale}`;
-  const format = naming.get(key) ?? nameFormat(part, length, locale);
-  naming.set(key, format);
+  const format = formatter(`${part} ${length} ${locale}`, () => nameFormat(part, length, locale));
   const parts = format.formatToParts(Date.UTC(year, month - 1, day));
   return parts.find((one) => one.type === part)?.value ?? '';
 }

@@ -289,6 +289,25 @@ describe.each(backends())('a printer queue on $name', ({ kind, open }) => {
     await expect(serve(one, printer, async () => 'done')).rejects.toMatchObject({ code: 'closed' });
   });
 
+  it('serves no lane any more that began to be served while it was being closed', async () => {
+    const one = await another();
+    const begun = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    await queues.enqueue(job(printer));
+    await serve(one, printer, async () => {
+      begun.resolve();
+      await release.promise;
+      return 'done';
+    });
+    await begun.promise;
+    const late = one.consume(printerId(), 'term.1', async () => 'done');
+    // Waits for the job in hand; the server answers meanwhile, as to the other lane.
+    const closing = one.close();
+    await expect(late).rejects.toMatchObject({ code: 'closed' });
+    release.resolve();
+    await closing;
+  });
+
   it('keeps no label data of a finished job', async () => {
     const one = job(printer, { city: 'Jane Doe' });
     await queues.enqueue(one);
