@@ -1,9 +1,11 @@
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { createLogger } from '../../src/log.ts';
-import { ChangeFeed } from '../../src/server/events/change-feed.ts';
+import { ChangeFeed, type News } from '../../src/server/events/change-feed.ts';
 import { createPool } from '../../src/server/store/pool.ts';
 import { Collected } from '../kit/queue/samples.ts';
+import { onRedis } from '../kit/servers/backends.ts';
+import { BreakableRoad } from '../kit/wire/breakable-road.ts';
 import { listening } from '../kit/wire/listening.ts';
 
 /** PostgreSQL's protocol 3.0: AuthenticationOk, ReadyForQuery. */
@@ -30,4 +32,41 @@ test('a connection that breaks before it listens ends nothing: there is a next o
   await feed.stop();
   await pool.end();
   server.close();
+});
+
+test('what could not be told while the connection was away is made up for at the other instances', async () => {
+  const backend = await onRedis().open();
+  const url = new URL(backend.databaseUrl ?? '');
+  const road = new BreakableRoad(url.hostname, Number(url.port || 5432));
+  await road.open();
+  url.port = String(road.port);
+  const logger = createLogger({ level: 'silent' });
+  const pool = createPool({ database: backend.database, max: 1, logger });
+  const cutOff = new ChangeFeed({ database: { connectionString: url.href }, pool, logger });
+  const other = new ChangeFeed({ database: backend.database, pool, logger });
+  try {
+    const heard = new Collected<News>();
+    const here = new Collected<News>();
+    other.listen({ tenant: undefined, hear: (news) => heard.add(news) });
+    cutOff.listen({ tenant: undefined, hear: (news) => here.add(news) });
+    other.start();
+    expect(await heard.reach(1)).toEqual(['all']);
+    cutOff.start();
+    await here.reach(1);
+    cutOff.tell({ tenants: ['told'] });
+    expect((await heard.reach(2))[1]).toMatchObject({ tenants: ['told'] });
+    await road.close();
+    // Gathered for less time than passes before the next connection.
+    cutOff.tell({ tenants: ['lost'] });
+    await road.open();
+    expect((await heard.reach(3))[2]).toBe('all');
+    cutOff.tell({ tenants: ['after'] });
+    expect((await heard.reach(4))[3]).toMatchObject({ tenants: ['after'] });
+  } finally {
+    await cutOff.stop();
+    await other.stop();
+    await pool.end();
+    await road.close();
+    await backend.close();
+  }
 });

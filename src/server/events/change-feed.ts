@@ -3,7 +3,8 @@
  * have. Every instance tells every other one through PostgreSQL's NOTIFY. A notification holds IDs only; an
  * instance that has listeners looks up whose they are. Changes are gathered for a moment, so that a thousand
  * labels a second make a few notifications. After a loss (a connection that breaks, too many changes at once)
- * the listeners are told to ask for everything again.
+ * the listeners are told to ask for everything again: at this instance, and if it could not tell its own
+ * changes, at every other one.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Notification, PoolConfig } from 'pg';
@@ -23,6 +24,8 @@ const MOST_CHANGES = 2_000;
 /** ms between two attempts to connect, and between two checks whether the connection still works. */
 const RETRY = 1_000;
 const LOOK = 20_000;
+/** The payload that says `all`. */
+const EVERYTHING = JSON.stringify({ all: true });
 
 const told = z.object({
   jobs: z.array(z.uuid()).default([]),
@@ -54,7 +57,7 @@ class Gathered {
 
   /** The payloads of notifications that say it, each of `MOST_BYTES` at most. */
   payloads(): string[] {
-    if (this.all) return [JSON.stringify({ all: true })];
+    if (this.all) return [EVERYTHING];
     const payloads: string[] = [];
     const none = (): Changes => ({ jobs: [], printers: [], tenants: [] });
     let part = none();
@@ -89,6 +92,8 @@ export class ChangeFeed {
   #running: Promise<void> = Promise.resolve();
   #toTell: Gathered | undefined;
   #toHear: Gathered | undefined;
+  /** Changes were lost before any instance was told of them. */
+  #untold = false;
 
   constructor(parts: { database: PoolConfig; pool: Pool; logger: Logger }) {
     this.#database = parts.database;
@@ -140,10 +145,22 @@ export class ChangeFeed {
   async #notify(): Promise<void> {
     const payloads = this.#toTell?.payloads() ?? [];
     this.#toTell = undefined;
-    if (this.#client === undefined || payloads.length === 0) return;
-    await this.#client.query(`SELECT pg_notify('${CHANNEL}', payload) FROM unnest($1::text[]) AS payload`, [
-      payloads,
-    ]);
+    if (payloads.length === 0) return;
+    if (this.#client === undefined) this.#untold = true;
+    else await this.#send(this.#client, payloads);
+  }
+
+  async #send(client: PostgresClient, payloads: string[]): Promise<void> {
+    try {
+      await client.query(`SELECT pg_notify('${CHANNEL}', payload) FROM unnest($1::text[]) AS payload`, [
+        payloads,
+      ]);
+    } catch (error) {
+      this.#untold = true;
+      // The next connection tells all instances that something was lost.
+      client.end().catch(() => undefined);
+      throw error;
+    }
   }
 
   #heard({ payload = '' }: Notification): void {
@@ -234,8 +251,12 @@ export class ChangeFeed {
     await client.query(`SET synchronous_commit = off; LISTEN ${CHANNEL}`);
     if (signal.aborted) return;
     this.#client = client;
-    // Nobody has heard what changed while there was no connection.
+    // Nobody here has heard what changed while there was no connection, nor elsewhere what changed here.
     this.#everything();
+    if (this.#untold) {
+      this.#untold = false;
+      await this.#send(client, [EVERYTHING]);
+    }
     const look = setInterval(() => {
       client.query('SELECT 1').catch(lost.reject);
     }, LOOK);
