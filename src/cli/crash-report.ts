@@ -2,7 +2,7 @@
  * Writes a report when a process ends by an error that nothing has caught: the places in the program, without
  * the message, which may quote label data. The newest `KEPT` reports are kept, in the data directory.
  */
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import metadata from '../../package.json' with { type: 'json' };
 
@@ -35,7 +35,9 @@ export function writeCrashReport(dataDir: string, error: unknown, origin: string
     origin,
     errors: chainOf(error),
   };
-  writeFileSync(file, JSON.stringify(report, null, 2), { mode: 0o600 });
+  // The disk may be full: no report is better than half of one.
+  writeFileSync(`${file}.new`, JSON.stringify(report, null, 2), { mode: 0o600 });
+  renameSync(`${file}.new`, file);
   for (const old of readdirSync(directory).sort().slice(0, -KEPT)) rmSync(join(directory, old));
   return file;
 }

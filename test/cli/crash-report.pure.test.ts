@@ -10,11 +10,12 @@ const directory = mkdtempSync(join(tmpdir(), 'platen-crash-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 const crashes = () => readdirSync(join(directory, 'crashes')).sort();
 
-test('a process that ends so leaves where it was, and not what it had in hand', () => {
-  const module = JSON.stringify(join(import.meta.dirname, '../../src/cli/crash-report.ts'));
-  const program = `const { keepCrashReports } = await import(${module}); keepCrashReports(${JSON.stringify(directory)});
+const module = JSON.stringify(join(import.meta.dirname, '../../src/cli/crash-report.ts'));
+const program = `const { keepCrashReports } = await import(${module}); keepCrashReports(${JSON.stringify(directory)});
     function atTheLabel() { throw new TypeError('no room for Patient-4711', { cause: new Error('of Patient-4711') }); }
     setTimeout(atTheLabel);`;
+
+test('a process that ends so leaves where it was, and not what it had in hand', () => {
   const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
     encoding: 'utf8',
   });
@@ -30,6 +31,22 @@ test('a process that ends so leaves where it was, and not what it had in hand', 
   });
   expect(text).not.toContain('4711');
   expect(statSync(join(directory, 'crashes', file)).mode & 0o777).toBe(0o600);
+});
+
+test('a report that cannot be written whole does not take the name of one', () => {
+  const before = crashes();
+  const limited = [
+    '-c',
+    'ulimit -f 0; exec "$@"',
+    'sh',
+    process.execPath,
+    '--input-type=module',
+    '-e',
+    program,
+  ];
+  expect(spawnSync('sh', limited).status).not.toBe(0);
+  const made = crashes().filter((name) => !before.includes(name));
+  expect(made).toEqual([expect.stringMatching(/\.json\.new$/)]);
 });
 
 test('the newest are kept', async () => {

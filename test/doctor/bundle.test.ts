@@ -1,6 +1,6 @@
 /** The support bundle of an installation that has secrets and label data wherever they can stand. */
 import { randomUUID } from 'node:crypto';
-import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { unpackTar } from 'modern-tar';
@@ -61,6 +61,10 @@ test('it says what there is, and holds no secret and no label data', async () =>
   };
   await writeFile(config, JSON.stringify(settings));
   await chmod(config, 0o600);
+  const crashes = join(up.dataDir, 'crashes');
+  await mkdir(crashes);
+  await writeFile(join(crashes, 'half.json'), '{"at": "2026-');
+  await writeFile(join(crashes, 'whole.json'), '{"origin": "test"}');
   const file = join(directory.path, 'bundle.tar.gz');
   const { code, stdout, stderr } = await platen(
     ['doctor', '--data', up.dataDir, '--config', config, '--bundle', file, '--json'],
@@ -90,6 +94,10 @@ test('it says what there is, and holds no secret and no label data', async () =>
   expect(JSON.parse(parts.get('jobs.json') ?? '')).toContainEqual(
     expect.objectContaining({ id: job, status: 'printed', template: id }),
   );
+  expect(JSON.parse(parts.get('crashes.json') ?? '')).toEqual([
+    { file: 'half.json', unreadable: expect.stringContaining('JSON') },
+    { origin: 'test' },
+  ]);
   expect(JSON.parse(parts.get('agent-status.json') ?? '')).toMatchObject({ told: { error: null } });
   expect(JSON.parse(parts.get('system.json') ?? '')).toMatchObject({
     variables: expect.arrayContaining(['PLATEN_ADMIN_TOKEN']),

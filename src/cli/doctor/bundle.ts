@@ -88,7 +88,13 @@ function namesIn(directory: string): string[] {
 /** The crash reports; they hold no messages, which might quote label data. */
 function crashes(dataDir: string): unknown[] {
   const directory = join(dataDir, CRASHES);
-  return namesIn(directory).map((name) => JSON.parse(readFileSync(join(directory, name), 'utf8')));
+  return namesIn(directory).map((name): unknown => {
+    try {
+      return JSON.parse(readFileSync(join(directory, name), 'utf8'));
+    } catch (error) {
+      return { file: name, unreadable: explain(error) };
+    }
+  });
 }
 
 function system(): object {
