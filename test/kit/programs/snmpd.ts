@@ -6,15 +6,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** @param variables lines of `override`: `1.3.6.1.2.1.43.5.1.1.17.1 octet_str "123"` */
-export async function snmpd(address: string, port: number, variables: string[]): Promise<void> {
+/**
+ * @param variables lines of `override`: `1.3.6.1.2.1.43.5.1.1.17.1 octet_str "123"`
+ * @param version the only one that it answers
+ */
+export async function snmpd(
+  address: string,
+  port: number,
+  variables: string[],
+  version: 'v1' | 'v2c' = 'v2c',
+): Promise<void> {
   const root = await mkdtemp(join(tmpdir(), 'platen-test-snmpd-'));
   const configuration = join(root, 'snmpd.conf');
   await writeFile(
     configuration,
     [
       `agentAddress udp:${address}:${port}`,
-      'rocommunity wards 127.0.0.0/8',
+      'com2sec ours 127.0.0.0/8 wards',
+      `group ours ${version} ours`,
+      'view all included .1',
+      'access ours "" any noauth exact all none none',
       ...variables.map((variable) => `override ${variable}`),
     ].join('\n'),
   );

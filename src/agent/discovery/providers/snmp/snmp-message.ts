@@ -18,6 +18,7 @@ export interface SnmpVariable {
 }
 
 export interface SnmpResponse {
+  version: SnmpVersion;
   id: number;
   /** error-status: 0 noError, 2 noSuchName (v1: one of the variables is missing), …. */
   error: number;
@@ -42,10 +43,10 @@ export function encodeRequest(
   );
 }
 
-/** @throws BerError for whatever is no response of that version */
-export function decodeResponse(bytes: Uint8Array, version: SnmpVersion): SnmpResponse {
+/** @throws BerError for whatever is no response of one of the two versions */
+export function decodeResponse(bytes: Uint8Array): SnmpResponse {
   const message = new BerReader(bytes).inside(TAG.sequence);
-  if (message.integer() !== VERSIONS[version]) throw new BerError('version');
+  const version = versionOf(message.integer());
   message.expect(TAG.octets);
   const pdu = message.inside(RESPONSE);
   const [id, error, index] = [pdu.integer(), pdu.integer(), pdu.integer()];
@@ -57,7 +58,13 @@ export function decodeResponse(bytes: Uint8Array, version: SnmpVersion): SnmpRes
     const oid = oidOf(variable.expect(TAG.oid));
     variables.push({ oid, value: contentsOf(variable.value()) });
   }
-  return { id, error, index, variables };
+  return { version, id, error, index, variables };
+}
+
+function versionOf(number: number): SnmpVersion {
+  if (number === VERSIONS.v1) return 'v1';
+  if (number === VERSIONS.v2c) return 'v2c';
+  throw new BerError('version');
 }
 
 function contentsOf({ tag, contents }: { tag: number; contents: Buffer }): SnmpVariable['value'] {

@@ -4,8 +4,8 @@
  * GETNEXT finds the first row of the printer tables (a device that has none is no printer), and GET reads all
  * its variables at once. A device of version 1 refuses them all where it lacks one and names that one: it is
  * asked again without it. One socket serves all, a fixed number of devices is asked at a time, each twice
- * before it counts as not there; an answer counts only from the address and with the number that it was asked
- * with.
+ * before it counts as not there: in version 2c, and then in version 1 too. An answer counts only from the
+ * address and with the number that it was asked with.
  *
  * Source: RFC 1213 (system), RFC 2790 (hrDevice, hrPrinter), RFC 3805 (Printer MIB).
  */
@@ -45,7 +45,6 @@ export interface SnmpOptions {
   targets: readonly string[];
   /** A secret of sorts: never logged. */
   community?: string;
-  version?: SnmpVersion;
   port?: number;
   /** How long one answer is waited for, ms. */
   timeout?: number;
@@ -64,7 +63,8 @@ export interface SnmpPrinter {
 const PORT = 161;
 /** Devices asked at the same time. */
 const AT_ONCE = 64;
-const ATTEMPTS = 2;
+/** The versions of each attempt, while it is not known which one a device speaks: it ignores the others. */
+const ATTEMPTS: readonly (readonly SnmpVersion[])[] = [['v2c'], ['v2c', 'v1']];
 /** Times that a device may refuse a question for a variable that it lacks. */
 const REFUSALS = 12;
 
@@ -161,7 +161,7 @@ export class SnmpSession {
   async printerAt(address: string, signal: AbortSignal): Promise<SnmpPrinter | undefined> {
     if (!this.#includes(address)) throw new RangeError('an address that the configuration does not name');
     const rows = await this.#ask(address, 'getNext', PRINTER_COLUMNS, signal);
-    const row = rows.flatMap(({ oid, value }) => {
+    const row = rows.variables.flatMap(({ oid, value }) => {
       const column = PRINTER_COLUMNS.find((one) => oid.startsWith(`${one}.`));
       const row = oid.slice((column?.length ?? 0) + 1);
       return column !== undefined && value !== null && /^\d{1,10}$/.test(row) ? [row] : [];
@@ -173,8 +173,9 @@ export class SnmpSession {
       'get',
       oids.map(([, oid]) => oid),
       signal,
+      rows.version,
     );
-    const values = new Map(told.map(({ oid, value }) => [oid, value]));
+    const values = new Map(told.variables.map(({ oid, value }) => [oid, value]));
     return printerOf(
       Object.fromEntries(
         oids.flatMap(([key, oid]) => {
@@ -185,34 +186,40 @@ export class SnmpSession {
     );
   }
 
-  /** The variables that the device has; none for one that does not answer. */
+  /**
+   * The variables that the device has, and the version that it speaks; none for one that does not answer.
+   * @param spoken the device's version, where that is known
+   */
   async #ask(
     address: string,
     pdu: SnmpRequest,
     oids: string[],
     signal: AbortSignal,
-  ): Promise<SnmpVariable[]> {
+    spoken?: SnmpVersion,
+  ): Promise<{ variables: SnmpVariable[]; version: SnmpVersion | undefined }> {
     let asked = oids;
+    let version = spoken;
     for (let refusals = 0; refusals < REFUSALS && asked.length > 0; refusals += 1) {
-      const response = await this.#exchange(address, pdu, asked, signal);
-      if (response === undefined) return [];
-      if (response.error === 0) return response.variables;
+      const response = await this.#exchange(address, version, pdu, asked, signal);
+      if (response === undefined) break;
+      version = response.version;
+      if (response.error === 0) return { variables: response.variables, version };
       // Version 1 (RFC 1157 §4.1.2): where one is missing, the answer names it and has no values.
       const { index } = response;
       asked = asked.filter((_, place) => index > 0 && place !== index - 1);
     }
-    return [];
+    return { variables: [], version };
   }
 
   async #exchange(
     address: string,
+    version: SnmpVersion | undefined,
     pdu: SnmpRequest,
     oids: string[],
     signal: AbortSignal,
   ): Promise<SnmpResponse | undefined> {
-    const { community = 'public', version = 'v2c', port = PORT, timeout = 600 } = this.#options;
+    const { community = 'public', port = PORT, timeout = 600 } = this.#options;
     const id = this.#nextId();
-    const request = encodeRequest(version, community, id, pdu, oids);
     const answered = new AbortController();
     let response: SnmpResponse | undefined;
     this.#waiting.set(id, {
@@ -223,10 +230,14 @@ export class SnmpSession {
       },
     });
     try {
-      for (let attempt = 0; attempt < ATTEMPTS && response === undefined; attempt += 1) {
-        this.#socket.send(request, port, address, () => undefined);
+      for (const versions of ATTEMPTS) {
+        for (const one of version === undefined ? versions : [version]) {
+          const request = encodeRequest(one, community, id, pdu, oids);
+          this.#socket.send(request, port, address, () => undefined);
+        }
         await pause(timeout, signal, answered.signal);
         signal.throwIfAborted();
+        if (response !== undefined) break;
       }
       return response;
     } finally {
@@ -241,7 +252,7 @@ export class SnmpSession {
 
   #heard(bytes: Uint8Array, address: string): void {
     try {
-      const response = decodeResponse(bytes, this.#options.version ?? 'v2c');
+      const response = decodeResponse(bytes);
       const waiting = this.#waiting.get(response.id);
       if (waiting?.address === address) waiting.heard(response);
     } catch (error) {
