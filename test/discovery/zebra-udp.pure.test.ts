@@ -33,7 +33,6 @@ const signal = AbortSignal.timeout(60_000);
 test('the answer of a real print server; its serial number is not a printer’s', () => {
   expect(parseZebraAnswer(REAL)).toEqual({
     product: 'ZebraNet Wired PS',
-    firmware: 'V56.17.11Z',
     mac: '00:07:4d:41:08:bd',
     systemName: 'ZBR4262077',
   });
@@ -130,7 +129,7 @@ test('whatever comes as an answer, what is made of it is a proper finding', asyn
     fc.property(fc.oneof(mutated, anything, fc.uint8Array()), (bytes) => {
       const answer = parseZebraAnswer(bytes);
       for (const value of Object.values(answer ?? {})) expect(value).not.toMatch(/\p{C}/u);
-      expect(answer === undefined || Object.keys(answer).length <= 5).toBe(true);
+      expect(answer === undefined || Object.keys(answer).length <= 4).toBe(true);
     }),
     { seed: 20261123, numRuns: Number(process.env['DISCOVERY_FUZZ'] ?? 3_000) },
   );

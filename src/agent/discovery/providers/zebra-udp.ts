@@ -50,7 +50,6 @@ const MOST_FOUND = 2_000;
 /** Offset and length of what is known of an answer of version 3. */
 const LAYOUT = {
   product: [12, 20],
-  firmware: [39, 10],
   mac: [54, 6],
   serial: [60, 10],
   systemName: [84, 25],
@@ -59,7 +58,6 @@ const KNOWN_VERSION = 3;
 
 export interface ZebraAnswer {
   product?: string;
-  firmware?: string;
   serial?: string;
   mac?: string;
   systemName?: string;
@@ -76,14 +74,12 @@ export function parseZebraAnswer(bytes: Uint8Array): ZebraAnswer | undefined {
     return plainText(value) || undefined;
   };
   const product = text(LAYOUT.product);
-  const firmware = text(LAYOUT.firmware);
   const systemName = text(LAYOUT.systemName);
   const mac = macOf(field(LAYOUT.mac));
   const printServer = product === undefined || /zebranet|\bps\b|print ?server/i.test(product);
   const serial = printServer ? undefined : believableSerial(text(LAYOUT.serial));
   return {
     ...(product !== undefined && { product }),
-    ...(firmware !== undefined && { firmware }),
     ...(serial !== undefined && { serial }),
     ...(mac !== undefined && { mac }),
     ...(systemName !== undefined && { systemName }),
