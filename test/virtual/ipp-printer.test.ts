@@ -241,6 +241,46 @@ describe('jobs', () => {
     await reached(held.jobId, 'completed');
   });
 
+  it('lists ended jobs by when they ended, and forgets first the one that ended first', async () => {
+    const { client } = await ippBench({ history: 2 });
+    const hold = { format: ZPL, attributes: [keyword('job-hold-until', 'indefinite')] };
+    const ids: number[] = [];
+    for (const text of ['1', '2', '3']) {
+      ids.push((await client.printJob(hold, Buffer.from(qr(text)), never)).jobId);
+    }
+    const listed = async (which: string) => {
+      const { groups } = await client.request('Get-Jobs', [keyword('which-jobs', which)], never);
+      return groups.flatMap(({ attributes }) => numbersOf(attributes, 'job-id'));
+    };
+    const [first = 0, second = 0, third = 0] = ids;
+    await client.cancelJob(second, never);
+    await client.cancelJob(first, never);
+    expect(await listed('completed')).toEqual([first, second]);
+    expect(await listed('not-completed')).toEqual([third]);
+    expect(await listed('all')).toEqual(ids);
+    await client.cancelJob(third, never);
+    expect(await listed('completed')).toEqual([third, first]);
+  });
+
+  it('counts the jobs that print before one: none that is held, and the one under the head', async () => {
+    const { client, printer, reached } = await ippBench();
+    const ahead = async (id: number) =>
+      numbersOf(await client.getJobAttributes(id, never), 'number-of-intervening-jobs');
+    const hold = { format: ZPL, attributes: [keyword('job-hold-until', 'indefinite')] };
+    const held = await client.printJob(hold, Buffer.from(qr('held')), never);
+    const printing = await client.printJob({ format: ZPL }, Buffer.from(qr('now', '^PQ9999')), never);
+    await reached(printing.jobId, 'processing');
+    printer.set({ 'media-empty': true });
+    await reached(printing.jobId, 'processing-stopped');
+    const next = await client.printJob({ format: ZPL }, Buffer.from(qr('next')), never);
+    expect(await ahead(printing.jobId)).toEqual([0]);
+    expect(await ahead(next.jobId)).toEqual([1]);
+    await client.request('Release-Job', [integer('job-id', held.jobId)], never);
+    expect(await ahead(printing.jobId)).toEqual([0]);
+    expect(await ahead(held.jobId)).toEqual([1]);
+    expect(await ahead(next.jobId)).toEqual([2]);
+  });
+
   it('remembers so many jobs, and takes so many bytes', async () => {
     const { client, printer, reached } = await ippBench({ history: 2, documentLimit: 1000, spool: 1500 });
     const ids: number[] = [];

@@ -245,16 +245,18 @@ export class IppOperations {
     const { operation, user } = call;
     const which = valuesOf(operation, 'which-jobs')[0];
     const kind = which?.tag === 'keyword' ? which.value : 'not-completed';
-    if (!['completed', 'not-completed', 'all'].includes(kind)) {
-      throw new IppRefusal(UNSUPPORTED, 'which-jobs', [keyword('which-jobs', kind)]);
-    }
+    const { spool } = this.#host;
+    // The last that ended comes first (RFC 8011 §4.2.6.2).
+    const lists = new Map([
+      ['completed', spool.ended],
+      ['not-completed', spool.waiting],
+      ['all', spool.jobs],
+    ]);
+    const listed = lists.get(kind);
+    if (!listed) throw new IppRefusal(UNSUPPORTED, 'which-jobs', [keyword('which-jobs', kind)]);
     const limit = valuesOf(operation, 'limit')[0];
     const mine = flag(operation, 'my-jobs') === true;
-    const jobs = this.#host.spool.jobs
-      .filter((job) => kind === 'all' || job.over === (kind === 'completed'))
-      .filter((job) => !mine || job.user === user);
-    // The last that ended comes first (RFC 8011 §4.2.6.2).
-    if (kind === 'completed') jobs.reverse();
+    const jobs = listed.filter((job) => !mine || job.user === user);
     const asked = requested(operation);
     const wanted = asked.length === 0 ? ['job-uri', 'job-id'] : asked;
     const count = limit?.tag === 'integer' && limit.value > 0 ? limit.value : jobs.length;

@@ -29,14 +29,22 @@ export interface SpoolHost {
 export class IppSpool {
   readonly #host: SpoolHost;
   readonly #jobs = new Map<number, IppJob>();
+  /** In the order in which they ended. */
+  readonly #ended = new Set<IppJob>();
   readonly #timers = new Map<number, NodeJS.Timeout>();
 
   constructor(host: SpoolHost) {
     this.#host = host;
   }
 
+  /** All jobs, the oldest first. */
   get jobs(): IppJob[] {
     return [...this.#jobs.values()];
+  }
+
+  /** Jobs that have ended, the last that did first. */
+  get ended(): IppJob[] {
+    return [...this.#ended].reverse();
   }
 
   /** Jobs that have not ended. */
@@ -53,7 +61,10 @@ export class IppSpool {
 
   /** Jobs that will print before this one. */
   before(job: IppJob): number {
-    return this.waiting.filter((other) => other.id < job.id).length;
+    if (job.over || job.processing !== undefined) return 0;
+    return this.waiting.filter(
+      ({ id, state, processing }) => state !== 'pending-held' && (id < job.id || processing !== undefined),
+    ).length;
   }
 
   /** A job whose document is still to come, or is coming. @throws IppRefusal */
@@ -122,6 +133,8 @@ export class IppSpool {
   ): void {
     this.#forgetTimer(job.id);
     job.end(state, reasons, message);
+    // A document that breaks off because the power went ends a job that is already gone.
+    if (this.#jobs.has(job.id)) this.#ended.add(job);
     this.#prune();
     this.changed(job);
   }
@@ -146,6 +159,7 @@ export class IppSpool {
   clear(): void {
     for (const id of [...this.#timers.keys()]) this.#forgetTimer(id);
     this.#jobs.clear();
+    this.#ended.clear();
   }
 
   changed(job: IppJob): void {
@@ -166,8 +180,9 @@ export class IppSpool {
   }
 
   #prune(): void {
-    const ended = this.jobs.filter((job) => job.over);
-    for (const job of ended.slice(0, Math.max(0, ended.length - this.#host.limits.history))) {
+    for (const job of this.#ended) {
+      if (this.#ended.size <= this.#host.limits.history) return;
+      this.#ended.delete(job);
       this.#jobs.delete(job.id);
     }
   }
