@@ -155,7 +155,7 @@ export class ConfigError extends Error {
 }
 
 type Variable = {
-  path: readonly string[];
+  path: readonly [outer: string, inner?: string];
   kind: 'text' | 'integer' | 'switch' | 'proxies' | 'pairs';
   secret?: true;
 };
@@ -228,12 +228,7 @@ export function configFromEnv(
   file: Partial<ServerConfigInput> = {},
 ): ServerConfig {
   const faults: string[] = [];
-  const root: Record<string, unknown> = {};
-  const groups: Record<string, Record<string, unknown>> = {
-    ...(file.limits && { limits: file.limits }),
-    ...(file.externalAuth && { externalAuth: file.externalAuth }),
-    ...(file.singleSignOn && { singleSignOn: file.singleSignOn }),
-  };
+  const given: Record<string, unknown> = { ...file };
   for (const [name, variable] of Object.entries(VARIABLES)) {
     const text = env[name];
     if (text === undefined || text === '') continue;
@@ -243,13 +238,18 @@ export function configFromEnv(
       continue;
     }
     const [outer, inner] = variable.path;
-    if (outer === undefined) continue;
-    if (inner === undefined) root[outer] = parsed.value;
-    else groups[outer] = { ...groups[outer], [inner]: parsed.value };
+    const group = given[outer];
+    given[outer] =
+      inner === undefined
+        ? parsed.value
+        : { ...(typeof group === 'object' ? group : undefined), [inner]: parsed.value };
   }
-  const result = serverConfig.safeParse({ ...file, ...root, ...groups, ...overrides });
+  const result = serverConfig.safeParse({ ...given, ...overrides }, { reportInput: true });
   if (!result.success) {
-    for (const issue of result.error.issues) faults.push(describe(issue, env));
+    for (const issue of result.error.issues) {
+      const overridden = Object.hasOwn(overrides, issue.path[0] ?? '');
+      faults.push(describe(issue, overridden ? {} : env));
+    }
   }
   if (faults.length > 0 || !result.success) {
     throw new ConfigError(`the configuration cannot be used:\n  ${faults.join('\n  ')}`);
@@ -257,18 +257,19 @@ export function configFromEnv(
   return result.data;
 }
 
+/** @param env where the value may come from */
 function describe(
-  issue: { path: PropertyKey[]; message: string },
+  { path: steps, message, input }: z.core.$ZodIssue,
   env: Readonly<Record<string, string | undefined>>,
 ): string {
-  const path = issue.path.map(String);
-  const found = Object.entries(VARIABLES).find(([, variable]) => variable.path.join('.') === path.join('.'));
-  if (found === undefined) return `${path.join('.')}: ${issue.message}`;
+  const path = steps.map(String).join('.');
+  const found = Object.entries(VARIABLES).find(([, variable]) => variable.path.join('.') === path);
+  if (found === undefined) return `${path}: ${message}`;
   const [name, variable] = found;
   const text = env[name];
-  return text === undefined || text === ''
-    ? `${name} is missing: ${issue.message}`
-    : `${name}=${shown(variable, text)}: ${issue.message}`;
+  if (text !== undefined && text !== '') return `${name}=${shown(variable, text)}: ${message}`;
+  if (input === undefined) return `${name} is missing: ${message}`;
+  return `${path}=${shown(variable, typeof input === 'string' ? input : JSON.stringify(input))}: ${message}`;
 }
 
 function shown(variable: Variable, text: string): string {

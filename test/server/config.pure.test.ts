@@ -93,4 +93,38 @@ describe('configuration from the environment', () => {
     expect(wrong).toThrow(/PLATEN_ADMIN_TOKEN=\(a secret, not shown\): expected 24 to 500/);
     expect(wrong).not.toThrow(/too-short|hunter2/);
   });
+
+  test('a variable changes one setting of a group, and leaves the others as the file has them', () => {
+    const file = {
+      retention: { jobDays: 30 },
+      events: { perPerson: 3 },
+      limits: { labels: 7 },
+      singleSignOn: { issuer: 'https://login.test/', clientId: 'file' },
+      externalAuth: { issuer: 'https://login.test/', jwksUrl: 'https://login.test/keys' },
+    };
+    const env = {
+      PLATEN_KEEP_LABEL_DATA_HOURS: '5',
+      PLATEN_MAX_RECORDS: '6',
+      PLATEN_SSO_CLIENT_ID: 'environment',
+      AUTH_TENANT_CLAIM: 'customer',
+    };
+    expect(configFromEnv(env, {}, file)).toMatchObject({
+      retention: { jobDays: 30, labelDataHours: 5 },
+      events: { perPerson: 3 },
+      limits: { labels: 7, records: 6 },
+      singleSignOn: { issuer: 'https://login.test/', clientId: 'environment' },
+      externalAuth: { issuer: 'https://login.test/', tenantClaim: 'customer' },
+    });
+  });
+
+  test.each([
+    [{}, { port: 99_999 }, {}, /^ {2}port=99999: .*65535/m],
+    [{ PLATEN_PORT: '1' }, { port: 99_999 }, {}, /^ {2}port=99999: .*65535/m],
+    [{}, {}, { retention: { jobDays: 1 } }, /^ {2}retention\.jobDays=1: /m],
+    [{ PLATEN_KEEP_JOB_DAYS: '0' }, {}, { retention: { jobDays: 9 } }, /^ {2}PLATEN_KEEP_JOB_DAYS=0: /m],
+    [{}, {}, { publicUrl: 'ftp://x' }, /^ {2}publicUrl=ftp:\/\/x: expected an http/m],
+    [{}, { adminToken: 'too-short' }, {}, /^ {2}adminToken=\(a secret, not shown\): expected 24 to 500/m],
+  ])('%j, %j by flags and %j by file → an error that names what was written', (env, flags, file, message) => {
+    expect(() => configFromEnv(env, flags, file)).toThrow(message);
+  });
 });
