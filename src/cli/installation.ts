@@ -126,7 +126,7 @@ export class Installation {
       this.#options.service,
     );
 
-    const database = await this.#startDatabase(stack, signal);
+    const database = await this.#startDatabase(stack, config.poolSize, signal);
     const { databaseUrl, redisUrl, queuePrefix: prefix } = this.#options;
     const queues = await awaitedQueues(
       { database, databaseUrl, redisUrl, ...(prefix !== undefined && { prefix }), logger },
@@ -193,11 +193,16 @@ export class Installation {
     await running?.disposeAsync();
   }
 
-  async #startDatabase(stack: AsyncDisposableStack, signal: AbortSignal): Promise<PoolConfig> {
+  async #startDatabase(
+    stack: AsyncDisposableStack,
+    poolSize: number,
+    signal: AbortSignal,
+  ): Promise<PoolConfig> {
     const { dataDir, databaseUrl, logger, onLost } = this.#options;
     if (databaseUrl !== undefined) return { connectionString: databaseUrl };
     const embedded = await startEmbedded({
       dataDir,
+      poolSize,
       logger,
       signal,
       ...(onLost === undefined ? {} : { onLost }),

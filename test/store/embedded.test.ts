@@ -36,7 +36,7 @@ useParents();
 describe('the embedded PostgreSQL', () => {
   it('makes its cluster, answers with the safe settings, and ends when stopped', async () => {
     const dataDir = freshDirectory();
-    const database = await startEmbedded({ dataDir });
+    const database = await startEmbedded({ dataDir, poolSize: 500 });
     const client = new Client(database.poolConfig);
     await client.connect();
     const { rows } = await client.query(
@@ -52,7 +52,7 @@ describe('the embedded PostgreSQL', () => {
         fsync: 'on',
         pages: 'on',
         commit: 'on',
-        connections: 250,
+        connections: 550,
         addresses: '',
         encoding: 'UTF8',
       },
@@ -156,6 +156,7 @@ describe('the embedded PostgreSQL', () => {
       service: connection,
       onLine: () => undefined,
       startTimeoutMs: 10_000,
+      poolSize: 16,
       signal: undefined,
     });
     await expect(running).rejects.toMatchObject({ code: 'directory-unusable' });

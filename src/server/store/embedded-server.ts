@@ -25,6 +25,8 @@ export interface ServerPlan {
   onLine(line: string): void;
   signal: AbortSignal | undefined;
   startTimeoutMs: number;
+  /** Most connections of the service's pool. */
+  poolSize: number;
 }
 
 export interface RunningServer {
@@ -53,7 +55,7 @@ export async function runServer(plan: ServerPlan): Promise<RunningServer> {
   await makeWay(address, data);
   const supervised: SupervisorPlan = {
     command: binaries.postgres,
-    args: ['-D', pathFromInside(data), ...settings(address.port)],
+    args: ['-D', pathFromInside(data), ...settings(address.port, plan.poolSize)],
     cwd: data,
     pgCtl: binaries.pgCtl,
     ...(runAs && { runAs }),
@@ -123,7 +125,7 @@ function unreferenced(stream: object): void {
   if ('unref' in stream && typeof stream.unref === 'function') stream.unref();
 }
 
-function settings(port: number): string[] {
+function settings(port: number, poolSize: number): string[] {
   const values: Record<string, string | number> = {
     port,
     listen_addresses: process.platform === 'win32' ? '127.0.0.1' : '',
@@ -131,8 +133,8 @@ function settings(port: number): string[] {
     unix_socket_directories: process.platform === 'win32' ? '' : '.',
     unix_socket_permissions: '0700',
     cluster_name: 'platen',
-    // For the service's pool, and for the queue and the change feed, which LISTEN on one connection each.
-    max_connections: 250,
+    // Beside the service's pool the queue has one of its own, and it and the change feed LISTEN.
+    max_connections: Math.max(250, poolSize + 50),
     shared_buffers: '16MB',
     fsync: 'on',
     synchronous_commit: 'on',

@@ -43,6 +43,8 @@ export interface EmbeddedOptions {
   onLost?: (error: EmbeddedError) => void;
   /** How long the first answer may take, ms; long enough for crash recovery. */
   startTimeoutMs?: number;
+  /** Connections that the service's pool may have; 16 without it. */
+  poolSize?: number;
 }
 
 export interface EmbeddedPostgres {
@@ -86,9 +88,9 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     const { host, port } = address;
     const owner = { host, port, user: OWNER, password, database: DATABASE };
     const service = { ...owner, user: SERVICE, password: servicePassword(password) };
-    const { startTimeoutMs = 60_000 } = options;
+    const { startTimeoutMs = 60_000, poolSize = 16 } = options;
     const onLine = (line: string) => logger?.debug({ line }, 'database');
-    const plan = { data, binaries, runAs, address, owner, service, onLine, startTimeoutMs, signal };
+    const plan = { data, binaries, runAs, address, owner, service, onLine, startTimeoutMs, poolSize, signal };
     return keepRunning(plan, await firstRun(plan), options, () => lock.release());
   } catch (error) {
     lock.release();
