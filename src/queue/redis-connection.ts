@@ -57,7 +57,9 @@ const parameters = z.strictObject({
 export function readPlace(url: string): RedisPlace {
   const refuse = (why: string) => new QueueError('refused', `REDIS_URL ${why}`);
   const parsed = URL.parse(url);
-  if (parsed === null) throw refuse('is not a URL');
+  if (parsed === null) {
+    throw refuse('is not a URL: a / ? # or @ in its password has to be percent-encoded (%2F, %3F, %23, %40)');
+  }
   const { protocol, username, password, pathname } = parsed;
   if (protocol !== 'redis:' && protocol !== 'rediss:') {
     throw refuse('is neither a redis:// nor a rediss:// address');

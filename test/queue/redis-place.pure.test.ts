@@ -6,6 +6,7 @@ const SECRET = 'the-secret';
 
 test.each([
   ['no url', /is not a URL/],
+  [`redis://:${SECRET}/2@redis:6379`, /is not a URL: a \/ .* has to be percent-encoded/],
   [`http://u:${SECRET}@redis:6379`, /neither a redis:\/\/ nor a rediss:\/\/ address/],
   [`redis://u:${SECRET}@redis/?tls=yes`, /parameter that is not known or not valid: .*tls/],
   [`redis://u:${SECRET}@redis/?cluster=true`, /not valid: cluster/],
