@@ -226,7 +226,8 @@ describe('what it says of itself', () => {
       ['1234', '0'],
     ]);
     printer.set({ 'media-empty': true, 'cover-open': true, 'marker-supply-empty': true, paused: true });
-    client.send(`${qr('a', '^PQ5^LL160')}${qr('b')}${qr('c')}^XA`);
+    const download = '~DGR:DOT.GRF,8,1,FFFFFFFFFFFFFFFF';
+    client.send(`${qr('a', '^PQ5^LL160')}${qr('b')}${download}${qr('c')}^XA`);
     const [first, second] = await client.status();
     expect(first).toEqual(['030', '1', '1', '0160', '002', '0', '0', '1', '000', '0', '0', '0']);
     expect(second).toEqual(['001', '0', '1', '1', '1', '2', '6', '0', '00000005', '1', '000']);

@@ -73,7 +73,8 @@ export class PrintEngine {
 
   /** Formats that wait, including the imaged one, without the active batch. */
   get formats(): number {
-    return this.#queue.length + (this.#next ? 1 : 0);
+    const queued = this.#queue.filter(({ content }) => 'raw' in content);
+    return queued.length + (this.#next ? 1 : 0);
   }
 
   /** Formats and downloads that wait behind the format to be printed next. */
