@@ -51,13 +51,13 @@ export class DrawingThread<Order, Reply extends { readonly id: number }> {
     const dropped = [...(this.#busy ? [this.#busy] : []), ...this.#tasks];
     this.#busy = undefined;
     this.#tasks = [];
-    for (const task of dropped) task.reject(new Error('the raster thread has ended'));
+    for (const task of dropped) task.reject(new Error('the drawing thread has ended'));
     await worker?.terminate();
   }
 
   /** Draws a label. Rejects when the thread dies or hangs on it, or is released. */
   draw(order: Order): Promise<Reply> {
-    if (this.#holders === 0) return Promise.reject(new Error('the raster thread has ended'));
+    if (this.#holders === 0) return Promise.reject(new Error('the drawing thread has ended'));
     return new Promise((resolve, reject) => {
       this.#tasks.push({ request: { ...order, id: this.#nextId++ }, resolve, reject });
       this.#next();
@@ -99,7 +99,7 @@ export class DrawingThread<Order, Reply extends { readonly id: number }> {
       if (worker === this.#worker) this.#fail(error instanceof Error ? error.message : String(error));
     });
     worker.on('exit', (code) => {
-      if (worker === this.#worker) this.#fail(`the raster thread ended with code ${code}`);
+      if (worker === this.#worker) this.#fail(`the drawing thread ended with code ${code}`);
     });
     return worker;
   }
