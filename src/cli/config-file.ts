@@ -10,6 +10,7 @@ import { nearest } from '../contract/nearest.ts';
 import { serverConfig } from '../server/config.ts';
 import { explain } from './explain.ts';
 import { CommandFailure, EXIT } from './failure.ts';
+import { DATABASE_ADDRESS, DATABASE_EXPECTED } from './places.ts';
 import { windowsPlaces } from './windows-service/windows-places.ts';
 
 const places = {
@@ -34,7 +35,7 @@ export const platenFile = z.strictObject({
   port: z.int().min(0).max(65_535).optional().describe('8310 without it; 0 picks one'),
   databaseUrl: z
     .string()
-    .regex(/^postgres(ql)?:\/\//, { error: 'expected a postgres:// or postgresql:// address' })
+    .regex(DATABASE_ADDRESS, { error: DATABASE_EXPECTED })
     .optional()
     .describe('PostgreSQL of your own; one is brought along'),
   service: serverConfig.omit({ host: true, port: true }).prefault({}),

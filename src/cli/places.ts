@@ -1,6 +1,11 @@
 /** Where database and queues are, for a service and its agents. */
 import { CommandFailure } from './failure.ts';
 
+/** What node-postgres takes: an address, or where the server's Unix socket is. */
+export const DATABASE_ADDRESS = /^(postgres(ql)?:\/\/|socket:|\/)/;
+export const DATABASE_EXPECTED =
+  'expected a postgres:// or postgresql:// address, or a Unix socket: socket:/DIRECTORY?db=NAME&user=NAME, or "/DIRECTORY NAME"';
+
 export interface Places {
   databaseUrl?: string | undefined;
   redisUrl?: string | undefined;
@@ -19,16 +24,16 @@ export function placesOver(places: Places, others: Places): Places {
 }
 
 /** The places that the environment names; where it names none, both are embedded. */
-export function placesFromEnv(): Places {
+export function placesFromEnv(env: Readonly<NodeJS.ProcessEnv> = process.env): Places {
   // A variable that is empty, as compose files and units may make it, counts as not set.
-  const databaseUrl = process.env['DATABASE_URL'] || undefined;
+  const databaseUrl = env['DATABASE_URL'] || undefined;
   // The message does not repeat the value, which may hold a password. The queue checks REDIS_URL like this.
-  if (databaseUrl !== undefined && !/^(postgres(ql)?:\/\/|socket:|\/)/.test(databaseUrl)) {
-    throw new CommandFailure('DATABASE_URL is neither a postgres:// nor a postgresql:// address');
+  if (databaseUrl !== undefined && !DATABASE_ADDRESS.test(databaseUrl)) {
+    throw new CommandFailure(`DATABASE_URL: ${DATABASE_EXPECTED}`);
   }
   return {
     databaseUrl,
-    redisUrl: process.env['REDIS_URL'] || undefined,
-    queuePrefix: process.env['PLATEN_QUEUE_PREFIX'] || undefined,
+    redisUrl: env['REDIS_URL'] || undefined,
+    queuePrefix: env['PLATEN_QUEUE_PREFIX'] || undefined,
   };
 }

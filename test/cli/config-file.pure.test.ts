@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { agentFile, jsonSchemaOf, kindOf, platenFile, readConfigFile } from '../../src/cli/config-file.ts';
+import { placesFromEnv } from '../../src/cli/places.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'platen-config-'));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -39,6 +40,23 @@ test('the part of the service and that of the agent have the keys that they have
   await expect(readConfigFile(wrong, platenFile)).rejects.toThrow(
     'unknown key "bodybites"; did you mean "bodyBytes"?\n  → at service.limits',
   );
+});
+
+test('the environment and the file take the same for a database, and say the same of what is none', async () => {
+  const places = [
+    'postgres://db/x',
+    'postgresql:///x?host=/run/postgresql&user=x',
+    'socket:/run/postgresql?db=x&user=x',
+    '/run/postgresql x',
+  ];
+  for (const databaseUrl of places) {
+    expect(await readConfigFile(file({ databaseUrl }), platenFile)).toMatchObject({ databaseUrl });
+    expect(placesFromEnv({ DATABASE_URL: databaseUrl })).toMatchObject({ databaseUrl });
+  }
+  const wrong = 'mysql://db/x';
+  const expected = /expected a postgres:.*postgresql:.*socket:.*"\/DIRECTORY NAME"/;
+  await expect(readConfigFile(file({ databaseUrl: wrong }), platenFile)).rejects.toThrow(expected);
+  expect(() => placesFromEnv({ DATABASE_URL: wrong })).toThrow(expected);
 });
 
 test('the schema is the same on every machine', () => {
