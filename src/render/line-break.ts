@@ -17,7 +17,7 @@ const MAY_NOT_START =
 const MAY_NOT_END = /[\p{Ps}\p{Pi}¥€£$#]$/u;
 
 /** The user-perceived characters of a text. */
-export function splitGraphemes(text: string): string[] {
+function splitGraphemes(text: string): string[] {
   return Array.from(graphemes.segment(text), (part) => part.segment);
 }
 

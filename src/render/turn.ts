@@ -3,7 +3,7 @@ import { type Turn, turnBitmap } from './bitmap.ts';
 import type { Item, Rect } from './display-list.ts';
 
 /** Turn `a` followed by turn `b`. */
-export function addTurns(a: Turn, b: Turn): Turn {
+function addTurns(a: Turn, b: Turn): Turn {
   const sum = (a + b) % 360;
   return sum === 90 || sum === 180 || sum === 270 ? sum : 0;
 }

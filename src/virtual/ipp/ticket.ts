@@ -13,7 +13,7 @@ import {
 } from './media.ts';
 import { collection, dpi, enumeration, integer, keyword, type Make, range } from './values.ts';
 
-export const MAX_COPIES = 999;
+const MAX_COPIES = 999;
 
 export interface JobTicket {
   readonly copies: number;
