@@ -52,8 +52,11 @@ export interface UpdateOptions {
   again: boolean;
   /** How long the new version has to come up, ms. */
   patienceMs: number;
-  /** Whether lanes and database can be reached from here; if not, the new version cannot prove itself. */
-  networkIsThere: () => Promise<boolean>;
+  /**
+   * Whether lanes and database can be reached from here; if not, the new version cannot prove itself.
+   * @param env the environment that the program runs in
+   */
+  networkIsThere: (env: NodeJS.ProcessEnv) => Promise<boolean>;
   /** Called before each step. */
   onStep: (step: Step, says: string) => void;
 }
@@ -207,7 +210,7 @@ async function cameUp(
     await pause(200);
   }
   // Without the network no version can prove itself, so this one stays, still on trial.
-  return (await networkIsThere()) ? 'no' : 'not-running';
+  return (await networkIsThere(await supervisor.environment())) ? 'no' : 'not-running';
 }
 
 /** Ends the trial that a killed update has left. */

@@ -13,6 +13,8 @@ export interface Supervisor {
   restart(): Promise<void>;
   /** Whether the program runs, or is being started; `false`: it was given up. */
   isTrying(): Promise<boolean>;
+  /** The environment that the program runs in; where nobody says, none. */
+  environment(): Promise<NodeJS.ProcessEnv>;
 }
 
 /** null: nothing runs it. */
@@ -35,6 +37,7 @@ async function systemd(home: Home): Promise<Supervisor | null> {
     },
     isTrying: async () =>
       !['failed', 'inactive'].includes(await ask('ActiveState').catch(() => 'activating')),
+    environment: async () => environmentOf(Number(await ask('MainPID').catch(() => 0))),
   };
 }
 
@@ -56,5 +59,20 @@ function launcher(home: Home): Supervisor | null {
       if (lives()) process.kill(pid, 'SIGHUP');
     },
     isTrying: async () => lives(),
+    environment: async () => environmentOf(pid),
   };
+}
+
+function environmentOf(pid: number): NodeJS.ProcessEnv {
+  try {
+    const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+    return Object.fromEntries(
+      variables.map((variable): [string, string] => {
+        const at = variable.indexOf('=');
+        return [variable.slice(0, at), variable.slice(at + 1)];
+      }),
+    );
+  } catch {
+    return {};
+  }
 }

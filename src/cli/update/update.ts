@@ -1,15 +1,14 @@
 /** `platen update FILE|URL`: installs a version beside this one, and goes back if it does not come up. */
 import { existsSync, readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { lookAtPostgres, lookAtRedis } from '../../queue/index.ts';
-import { agentFile, INSTALLED_FILES, kindOf, platenFile, readConfigFile } from '../config-file.ts';
+import { INSTALLED_FILES } from '../config-file.ts';
 import { CommandFailure, EXIT } from '../failure.ts';
 import { numberFrom } from '../option-values.ts';
 import { printJson, printLine } from '../output.ts';
-import type { Places } from '../places.ts';
 import { USUAL_DATA } from '../which-service.ts';
 import { Home } from './home.ts';
 import { publicKeyFrom } from './manifest.ts';
+import { networkIsThere } from './network.ts';
 import { update } from './steps.ts';
 import { UpdateError } from './update-error.ts';
 
@@ -22,8 +21,6 @@ interface UpdateCommandOptions {
   patience: number;
   json?: true;
 }
-
-const LOOK_MS = 3_000;
 
 export function updateCommand(): Command {
   return new Command('update')
@@ -64,7 +61,7 @@ export function updateCommand(): Command {
           allowOlder: options.allowOlder === true,
           again: options.again === true,
           patienceMs: options.patience * 1_000,
-          networkIsThere: () => networkIsThere(config),
+          networkIsThere: (env) => networkIsThere(config, env),
           onStep: (_step, says) => void process.stderr.write(`platen: ${says}\n`),
         });
         if (options.json) printJson(done);
@@ -80,19 +77,4 @@ export function updateCommand(): Command {
         );
       }
     });
-}
-
-/** Where the configuration cannot be read: true, so that a version that does not come up is not excused. */
-async function networkIsThere(config: string | null): Promise<boolean> {
-  if (config === null) return true;
-  const schema = kindOf(config) === 'agent' ? agentFile : platenFile;
-  const places: Places = await readConfigFile<typeof agentFile | typeof platenFile>(config, schema).catch(
-    () => ({}),
-  );
-  const { redisUrl, databaseUrl, queuePrefix = 'platen' } = places;
-  const looks = [
-    ...(redisUrl === undefined ? [] : [lookAtRedis(redisUrl, queuePrefix, LOOK_MS)]),
-    ...(databaseUrl === undefined ? [] : [lookAtPostgres(databaseUrl, LOOK_MS)]),
-  ];
-  return (await Promise.allSettled(looks)).every(({ status }) => status === 'fulfilled');
 }
