@@ -14,8 +14,9 @@ import type {
   StrokeItem,
   TextItem,
 } from './display-list.ts';
-import { drawLine, inkBounds } from './measure.ts';
+import { drawLine, type InkBounds, inkBounds } from './measure.ts';
 import { withPixels } from './pixels.ts';
+import { turnRect } from './turn.ts';
 
 /** Dots of one colour on the label. */
 export interface Stamp {
@@ -151,24 +152,21 @@ function drawn(
   return bitmap;
 }
 
+/** The rectangle on the label that holds all dots of a text. @param bounds around the start of its baseline, dots */
+export function textRect({ x, y, turn }: TextItem, { left, right, up, down }: InkBounds): Rect {
+  const inner = { x: -left, y: -up, width: left + right, height: up + down };
+  return turnRect({ x, y, width: 0, height: 0 }, turn, inner);
+}
+
 function textStamp(item: TextItem): Stamp {
-  const { left, right, up, down } = inkBounds(item);
+  const bounds = inkBounds(item);
+  const { left, right, up, down } = bounds;
   const width = Math.max(1, left + right);
   const height = Math.max(1, up + down);
   const enough = item.size < SMALL.size ? SMALL.coverage : HALF;
   const upright = drawn(width, height, (context) => drawLine(context, item, left, up), enough);
-  const bitmap = turnBitmap(upright, item.turn);
-  const { x, y, ink } = item;
-  switch (item.turn) {
-    case 0:
-      return { x: x - left, y: y - up, bitmap, ink };
-    case 90:
-      return { x: x - down, y: y - left, bitmap, ink };
-    case 180:
-      return { x: x - right, y: y - down, bitmap, ink };
-    case 270:
-      return { x: x - up, y: y - right, bitmap, ink };
-  }
+  const { x, y } = textRect(item, bounds);
+  return { x, y, bitmap: turnBitmap(upright, item.turn), ink: item.ink };
 }
 
 /** The bars of a linear symbol upright: where each starts and how wide it is, dots. */

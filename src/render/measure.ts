@@ -62,7 +62,15 @@ export function measureLine(face: Face, text: string, spacing = 0): number {
 }
 
 /** How far the ink of a line reaches from the start of its baseline, in whole units of its size. */
-export function inkBounds(line: SetLine): { left: number; right: number; up: number; down: number } {
+export interface InkBounds {
+  readonly left: number;
+  readonly right: number;
+  readonly up: number;
+  readonly down: number;
+}
+
+/** Measures the ink of a line, without drawing it. */
+export function inkBounds(line: SetLine): InkBounds {
   const { face, size, text } = line;
   const spacing = spacingOf(text, line.spacing ?? 0);
   if (face === 'condensed' && isPlain(text)) {
