@@ -19,7 +19,7 @@ import type { LabelGrid } from './label-grid.ts';
 import { layoutLinear } from './linear-layout.ts';
 import { ElementFault, type ElementLayout, type ElementPlace } from './place.ts';
 import { checkOptions, encodeSymbol, isGs1, isLinear, symbolBound, symbologyRules } from './symbol.ts';
-import { type Barcode, boxOf, fits, mm, requireFit } from './symbol-box.ts';
+import { type Barcode, boxOf, fits, mm, moduleOf, requireFit } from './symbol-box.ts';
 import { maxiCodeBitmap, maxiCodeSize } from './symbology/maxicode.ts';
 import type { MatrixSymbol, MaxiCodeSymbol, PostalSymbol } from './symbology/rules.ts';
 import { turnRect } from './turn.ts';
@@ -38,7 +38,7 @@ export function barcodeLayout(
   } catch (error) {
     throw error instanceof SymbolError ? invalid(error.said) : error;
   }
-  const module = element.moduleDots ?? Math.max(1, dots(element.module, grid.dpi));
+  const module = moduleOf(element, grid.dpi);
   const least = rules.leastHeight === undefined ? undefined : rules.leastHeight * module;
   const barHeight = element.height === undefined ? least : Math.max(1, dots(element.height, grid.dpi));
   if (isLinear(element.symbology)) {

@@ -8,6 +8,7 @@
 import type { NativeSymbol } from '../zpl/bars.ts';
 import type { Bitmap, Turn } from './bitmap.ts';
 import type { Face } from './font-face.ts';
+import type { QuietZone } from './symbology/rules.ts';
 
 export interface Rect {
   readonly x: number;
@@ -89,6 +90,8 @@ export interface BarsItem extends Rect {
   /** Widths of bar, space, bar, … in dots. Made on demand: a printer that draws bars itself needs none. */
   readonly widths: () => readonly number[];
   readonly native: NativeSymbol | undefined;
+  /** The quiet zone of the whole symbol, where it differs from its symbology's. */
+  readonly quiet?: QuietZone;
 }
 
 /** A picture of black dots: matrix symbols, images. White dots are transparent. */

@@ -123,11 +123,14 @@ function barsItems(
   const drawn = mayBeNative ? undefined : because('drawn-guards', {});
   if (element.render === 'native') requireCommand(barcode, symbol, drawn);
   const items: Item[] = [
-    bars(
-      { x: box.left, y: at.top, width: main, height: barHeight },
-      symbol.widths,
-      mayBeNative ? symbol.native : undefined,
-    ),
+    {
+      ...bars(
+        { x: box.left, y: at.top, width: main, height: barHeight },
+        symbol.widths,
+        mayBeNative ? symbol.native : undefined,
+      ),
+      ...(symbol.quiet === undefined ? {} : { quiet: symbol.quiet }),
+    },
   ];
   if (at.guard > 0) {
     for (const { at: from, width } of guards) {

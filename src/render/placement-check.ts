@@ -1,6 +1,5 @@
 /** Checks that elements lie on the label, and outside the quiet zones of barcodes. */
 
-import { dots } from '../contract/dots.ts';
 import type { BarcodeElement, DesignedTemplate } from '../contract/template.ts';
 import { isBlack } from './bitmap.ts';
 import { enclosing, type Item, type Rect } from './display-list.ts';
@@ -9,6 +8,7 @@ import { itemBounds } from './item-bounds.ts';
 import type { LabelGrid } from './label-grid.ts';
 import { isInside } from './place.ts';
 import { quietZone } from './symbol.ts';
+import { moduleOf, quietDots } from './symbol-box.ts';
 
 /** The most bytes of drawn items that are kept during a check. */
 const MOST_KEPT = 32 * 1024 * 1024;
@@ -68,11 +68,10 @@ function quietRect(element: BarcodeElement, items: readonly Item[], dpi: number)
   // Guard bars and bearer bars belong to the symbol; bearer bars reach over its quiet zones, or stand outside of them.
   const symbol = around(items.filter(({ kind }) => kind !== 'fill'));
   if (all === undefined || symbol === undefined) return all;
-  const quiet = quietZone(element.symbology);
-  const module = element.moduleDots ?? Math.max(1, dots(element.module, dpi));
-  const zone = (size: number) => (quiet.unit === 'modules' ? size * module : Math.ceil((size * dpi) / 25.4));
+  const [own] = items.flatMap((item) => (item.kind === 'bars' ? (item.quiet ?? []) : []));
+  const quiet = quietDots(own ?? quietZone(element.symbology), moduleOf(element, dpi), dpi);
   // Clockwise from the top; `side` gives them as they lie after the rotation.
-  const sides = [quiet.top, quiet.right, quiet.bottom, quiet.left].map(zone);
+  const sides = [quiet.top, quiet.right, quiet.bottom, quiet.left];
   const turns = element.rotation / 90;
   const side = (at: number) => sides[(at + 4 - turns) % 4] ?? 0;
   const quietly = {

@@ -30,6 +30,18 @@ export interface SymbolBox extends Rect {
   readonly inner: number;
 }
 
+/** A module of a barcode, dots. */
+export function moduleOf({ moduleDots, module }: BarcodeElement, dpi: number): number {
+  return moduleDots ?? Math.max(1, dots(module, dpi));
+}
+
+/** The four sides of a quiet zone, dots. @param module dots */
+export function quietDots(quiet: QuietZone, module: number, dpi: number): Omit<QuietZone, 'unit'> {
+  const zone = (size: number) => (quiet.unit === 'modules' ? size * module : Math.ceil((size * dpi) / 25.4));
+  const { left, right, top, bottom } = quiet;
+  return { left: zone(left), right: zone(right), top: zone(top), bottom: zone(bottom) };
+}
+
 /** The box of a symbol with its quiet zones. `width` and `height`, dots, include the human-readable line. */
 export function boxOf(
   { element, module, grid, space }: Barcode,
@@ -37,10 +49,9 @@ export function boxOf(
   height: number,
   quiet: QuietZone = quietZone(element.symbology),
 ): SymbolBox {
-  const zone = (size: number) =>
-    quiet.unit === 'modules' ? size * module : Math.ceil((size * grid.dpi) / 25.4);
-  const needed = zone(quiet.left) + width + zone(quiet.right);
-  const tall = zone(quiet.top) + height + zone(quiet.bottom);
+  const { left, right, top, bottom } = quietDots(quiet, module, grid.dpi);
+  const needed = left + width + right;
+  const tall = top + height + bottom;
   const spare = Math.max(0, (space ?? needed) - needed);
   const offset = element.align === 'left' ? 0 : element.align === 'center' ? Math.floor(spare / 2) : spare;
   const wide = needed + spare;
@@ -50,8 +61,8 @@ export function boxOf(
     y: dots(element.y, grid.dpi),
     width: upright ? wide : tall,
     height: upright ? tall : wide,
-    left: zone(quiet.left) + offset,
-    top: zone(quiet.top),
+    left: left + offset,
+    top,
     inner: needed,
   };
 }

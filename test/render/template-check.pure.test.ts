@@ -101,6 +101,24 @@ describe('a template check', () => {
     expect(await found([symbol, text])).toEqual([]);
   });
 
+  test.each([
+    ['ean13', '4006381333931', 11, 95],
+    ['upca', '012345678905', 9, 95],
+  ])(
+    'the quiet zone after the add-on of %s is shorter than after the symbol',
+    async (symbology, value, left, width) => {
+      // Two dots a module; the gap before an add-on of two digits is 9 modules, the add-on 20, its quiet zone 5.
+      const end = dots(2, 203) + 2 * (left + width + 9 + 20 + 5);
+      const symbol = { ...code, symbology, value: `${value}+12`, moduleDots: 2, x: 2 };
+      const behind = (x: number) => {
+        const box = { type: 'box', x: millimetres(x, 203), y: 11, width: 0.25, height: 3, filled: true };
+        return found([symbol, box], [], target);
+      };
+      expect(await behind(end + 1)).toEqual([]);
+      expect(await behind(end - 2)).toEqual(['warning quiet-zone /elements/0']);
+    },
+  );
+
   test('what is drawn over a symbol, though its box is larger', async () => {
     const ring = { type: 'ellipse', x: 12, y: 4, width: 30, height: 30 };
     const cross = { type: 'line', x: 18, y: 12, x2: 40, y2: 20 };
