@@ -7,9 +7,8 @@
  */
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import { isLoopback } from '../address.ts';
 import { TransportError } from '../connection.ts';
-import { Authorization, type IppCredentials } from './authorization.ts';
+import type { Authorization } from './authorization.ts';
 import { decodeIpp } from './decode.ts';
 import { encodeIpp } from './encode.ts';
 import { IPP_HTTP_LIMITS, type IppDocument, IppHttp, type IppHttpLimits } from './http.ts';
@@ -63,8 +62,7 @@ const jobAnswer = z.object({
 export type IppJob = z.infer<typeof jobAnswer>;
 
 export interface IppClientOptions {
-  credentials?: IppCredentials;
-  /** Instead of `credentials`: shared by a printer's clients, so that it need not challenge each of them. */
+  /** Shared by a printer's clients, so that it need not challenge each of them. */
   authorization?: Authorization;
   limits?: Partial<IppHttpLimits>;
   /** For ipps: which certificates to trust. */
@@ -90,7 +88,7 @@ export class IppClient {
   #requestId = 0;
 
   /**
-   * @param uri `ipp://host[:631]/path` or `ipps://…`; credentials go into the options, not into the URI
+   * @param uri `ipp://host[:631]/path` or `ipps://…`; credentials are not part of it
    * @throws TransportError `address-invalid`, which does not repeat the URI
    */
   constructor(uri: string, options: IppClientOptions = {}) {
@@ -100,12 +98,7 @@ export class IppClient {
     this.#http = new IppHttp(
       http,
       { ...IPP_HTTP_LIMITS, ...options.limits },
-      options.authorization ??
-        (options.credentials &&
-          new Authorization(
-            options.credentials,
-            () => http.protocol === 'https:' || isLoopback(http.hostname),
-          )),
+      options.authorization,
       options.tls,
     );
   }

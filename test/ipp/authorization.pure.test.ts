@@ -152,7 +152,9 @@ async function digestPrinter() {
 
 test('a printer that asks for a Digest gets it, also for a document, and again when its nonce is old', async () => {
   const { uri, seen } = await digestPrinter();
-  const client = new IppClient(uri, { credentials: { user: 'lab', password: 'hunter2' } });
+  const client = new IppClient(uri, {
+    authorization: new Authorization({ user: 'lab', password: 'hunter2' }, safe),
+  });
   for (let round = 0; round < 5; round += 1) expect((await client.getJob(42, never)).jobId).toBe(42);
   expect((await client.printJob({ format: 'text/plain' }, Buffer.alloc(300_000), never)).jobId).toBe(42);
   client.close();
@@ -162,7 +164,9 @@ test('a printer that asks for a Digest gets it, also for a document, and again w
 
 test('a wrong password is an error after one attempt, which does not repeat it', async () => {
   const { uri, seen } = await digestPrinter();
-  const client = new IppClient(uri, { credentials: { user: 'lab', password: 'wrong-password' } });
+  const client = new IppClient(uri, {
+    authorization: new Authorization({ user: 'lab', password: 'wrong-password' }, safe),
+  });
   await expect(client.getJob(42, never)).rejects.toThrow(/401/);
   client.close();
   expect(seen).toHaveLength(2);

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 import { TransportError } from '../../drivers/connection.ts';
+import { Authorization } from '../../drivers/ipp/authorization.ts';
 import { IppClient, type IppClientOptions, IppStatusError } from '../../drivers/ipp/client.ts';
 import { groupOf, type IppGroup, type IppMessage, stringsOf } from '../../drivers/ipp/message.ts';
 import { type Answer, httpPeer, ippAnswer } from '../kit/wire/http-peer.ts';
@@ -261,7 +262,9 @@ test('credentials go into the header when they are asked for, and into nothing t
     seen.push(request.headers.authorization);
     response.writeHead(401, { 'www-authenticate': 'Basic realm="lab"' }).end();
   });
-  const ipp = client(device.uri, { credentials: { user: 'lab', password: 'hunter2' } });
+  const ipp = client(device.uri, {
+    authorization: new Authorization({ user: 'lab', password: 'hunter2' }, () => true),
+  });
   const error = await fault(ipp.getJob(1, never));
   expect(seen).toEqual([undefined, `Basic ${Buffer.from('lab:hunter2').toString('base64')}`]);
   expect(String(error)).toContain('401');

@@ -3,6 +3,8 @@ import { createServer } from 'node:https';
 import { expect, onTestFinished, test } from 'vitest';
 import { IppClient } from '../../drivers/ipp/client.ts';
 import { FirstUse, type IppTls } from '../../drivers/ipp/tls.ts';
+import type { DeviceAccess } from '../../drivers/transports/document/document.ts';
+import { ippsTransport } from '../../drivers/transports/document/ipp.ts';
 import { selfSigned } from '../kit/wire/certificate.ts';
 import { ippAnswer } from '../kit/wire/http-peer.ts';
 import { listeningForTest } from '../kit/wire/listening.ts';
@@ -76,6 +78,33 @@ test('the certificate that is shown first counts for all that follows', async ()
   const elsewhere = client(other.uri, { firstUse });
   await expect(elsewhere.getJob(42, never)).rejects.toMatchObject({ code: 'certificate-unknown' });
   expect(other.seen).toEqual([]);
+});
+
+test('a password goes in clear to a certificate that somebody vouches for, and not to the first that is shown', async () => {
+  const identity = selfSigned();
+  const heard: string[] = [];
+  const answer = ippAnswer(() => ({ groups: [{ tag: 'printer', attributes: [] }] }));
+  const server = createServer(identity, (request, response) => {
+    const { authorization } = request.headers;
+    if (authorization !== undefined) {
+      heard.push(authorization);
+      answer(request, response);
+    } else response.writeHead(401, { 'www-authenticate': 'Basic realm="lab"' }).end();
+  });
+  // Linux connects this to itself, and it is no address of the loopback, where passwords are safe.
+  const uri = new URL(`ipps://0.0.0.0:${await listeningForTest(server)}/ipp/print`);
+  const { fingerprint256 } = new X509Certificate(identity.cert);
+  const describe = async (access: DeviceAccess) => {
+    const timeouts = { connect: 2_000, write: 2_000, query: 2_000 };
+    const port = ippsTransport.open(uri, timeouts, { user: 'lab', password: 'hunter2', ...access });
+    onTestFinished(() => port.close());
+    await port.describe(never);
+  };
+  await expect(describe({})).rejects.toThrow(/asks for the password itself/);
+  expect(heard).toEqual([]);
+  await describe({ fingerprint256 });
+  await describe({ inClear: true });
+  expect(heard).toEqual(Array(2).fill(`Basic ${Buffer.from('lab:hunter2').toString('base64')}`));
 });
 
 test('a device that never finishes the handshake', async () => {
