@@ -19,7 +19,7 @@ type Bulk = z.input<typeof jobBulk>;
 type Deed = Pick<Bulk, 'action' | 'uncertain' | 'to'>;
 
 /** The options that choose jobs. */
-export interface JobFilter extends ServiceOptions {
+export interface JobChoice extends ServiceOptions {
   tenant?: string;
   status?: string;
   printer?: string;
@@ -28,7 +28,7 @@ export interface JobFilter extends ServiceOptions {
   until?: string;
 }
 
-export interface SeveralOptions extends JobFilter {
+export interface SeveralOptions extends JobChoice {
   why?: string;
   yes?: true;
   json?: true;

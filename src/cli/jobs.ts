@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { JOB_STATUSES, jobStatus } from '../contract/job-life.ts';
 import { connect } from './admin-client.ts';
 import { CommandFailure, EXIT } from './failure.ts';
-import type { JobFilter } from './job-bulk.ts';
+import type { JobChoice } from './job-bulk.ts';
 import { numberFrom } from './option-values.ts';
 import { printJson, printLine, table } from './output.ts';
 import { shortIds } from './short-id.ts';
@@ -45,7 +45,7 @@ export function jobsCommand(): Command {
     });
 }
 
-interface JobsOptions extends JobFilter {
+interface JobsOptions extends JobChoice {
   limit: number;
   json?: true;
 }
