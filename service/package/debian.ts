@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { SETTINGS } from '../../src/cli/linux-service/install.ts';
 import { CONFIGURATION, STATE, unitText } from '../../src/cli/linux-service/unit.ts';
 import { maintainerScripts, type ServicePackage } from '../linux/scripts.ts';
 import { treeOf } from './bundle.ts';
@@ -51,7 +52,7 @@ export async function agentDeb(build: Build): Promise<string[]> {
     },
     service: { unit: 'platen-agent', config: 'agent.json', needs: 'redisUrl' },
     command: `/usr/bin/platen agent --config ${CONFIGURATION}/agent.json --data ${STATE}`,
-    settings: { printers: [], discovery: { dnsSd: true, usb: true } },
+    settings: SETTINGS.agent,
   });
 }
 
@@ -68,11 +69,7 @@ export async function serviceDeb(build: Build): Promise<string[]> {
     },
     service: { unit: 'platen', config: 'platen.json' },
     command: `/usr/bin/platen up --config ${CONFIGURATION}/platen.json --data ${STATE}`,
-    settings: {
-      host: '127.0.0.1',
-      port: 8310,
-      agent: { printers: [], discovery: { dnsSd: true, usb: true } },
-    },
+    settings: SETTINGS.up,
   });
 }
 

@@ -26,10 +26,11 @@ const DESCRIPTIONS: Readonly<Record<Role, string>> = {
   agent: 'Print agent that drives label printers',
   up: 'Label print service, with the agent that drives the printers',
 };
+const AGENT_SETTINGS = { printers: [], discovery: { dnsSd: true, usb: true } };
 /** The configuration that a new installation begins with. */
-const SETTINGS: Readonly<Record<Role, object>> = {
-  agent: { printers: [], discovery: { dnsSd: true, usb: true } },
-  up: { host: '127.0.0.1', port: 8310, agent: { printers: [], discovery: { dnsSd: true, usb: true } } },
+export const SETTINGS: Readonly<Record<Role, object>> = {
+  agent: AGENT_SETTINGS,
+  up: { host: '127.0.0.1', port: 8310, agent: AGENT_SETTINGS },
 };
 
 export const configOf = (role: Role) => join(CONFIGURATION, role === 'agent' ? 'agent.json' : 'platen.json');
