@@ -27,7 +27,7 @@ type Parts = {
 const CHALLENGE = 'Bearer realm="platen"';
 
 /** The bearer token of a request (RFC 6750 §2.1; never from the URL or the body). @throws ProblemError `token-missing` */
-export function bearerToken(request: FastifyRequest): string {
+function bearerToken(request: FastifyRequest): string {
   const [, token] = /^Bearer +([\w\-.~+/]+=*) *$/i.exec(request.headers.authorization ?? '') ?? [];
   if (token === undefined) {
     throw new ProblemError('token-missing', 'expected the header "Authorization: Bearer <token>"', {

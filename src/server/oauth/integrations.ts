@@ -6,7 +6,7 @@ import { PERMISSIONS } from '../../contract/admin.ts';
 import { because } from '../../contract/reason.ts';
 import { ProblemError, refusedBecause } from '../problems.ts';
 import type { Also, Pool, Queryable } from '../store/pool.ts';
-import { onlyRow, rowOf, rowsOf, sqlState, transaction } from '../store/pool.ts';
+import { FOREIGN_KEY_VIOLATION, onlyRow, rowOf, rowsOf, sqlState, transaction } from '../store/pool.ts';
 import { hashSecret, isCurrent, newApiKey, newApiSecret, secretMatches } from './secret.ts';
 
 export type Account = { apiKey: string; tenantId: string; scope: readonly Permission[] };
@@ -27,7 +27,6 @@ const integrationRow = z.object({
 });
 type Row = z.infer<typeof integrationRow>;
 
-const FOREIGN_KEY_VIOLATION = '23503';
 const KEY = /^pk_[\w-]{1,100}$/;
 /** ms between two updates of an account's `last_used_at`. */
 const USED_EVERY_MS = 5 * 60_000;

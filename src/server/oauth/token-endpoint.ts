@@ -35,7 +35,7 @@ export const tokenResponse = z
     },
   });
 
-export const TOKEN_ERRORS = [
+const TOKEN_ERRORS = [
   'invalid_request',
   'invalid_client',
   'invalid_scope',

@@ -5,6 +5,7 @@ import { because } from '../../contract/reason.ts';
 import { ProblemError, refusedBecause } from '../problems.ts';
 import {
   type Also,
+  FOREIGN_KEY_VIOLATION,
   onlyRow,
   type Pool,
   type Queryable,
@@ -30,7 +31,6 @@ const personRow = z.object({
 });
 export type Person = z.infer<typeof personRow>;
 
-const FOREIGN_KEY_VIOLATION = '23503';
 /** People of one tenant. */
 const MOST_PEOPLE = 1_000;
 /** Each tenant's keeper: an administrator whom `platen console` signs in, for the installation's operator. */
@@ -265,7 +265,7 @@ function notFound(): ProblemError {
   return new ProblemError('person-not-found', 'there is no such person in the tenant');
 }
 
-export function viewOf(row: Person): PersonView {
+function viewOf(row: Person): PersonView {
   return {
     id: row.id,
     tenant: row.tenant_id,

@@ -1,5 +1,6 @@
 /** Finds the printer that a person means, and what is known of its lane besides what agents report. */
 import { z } from 'zod';
+import { MOST_COUNTED } from '../../contract/job-search.ts';
 import { type Lane, laneOf, type Scope, scope } from '../../contract/lane.ts';
 import { keptSettings } from '../../contract/print-settings.ts';
 import { printerId } from '../../contract/printer.ts';
@@ -26,8 +27,6 @@ const LANE_FIELDS = z.object({
 
 type LaneFacts = Omit<PrinterDetails, keyof PrinterView>;
 
-/** Jobs of one state that are counted at most. */
-const MOST_COUNTED = 1_000;
 /**
  * How many of a printer's newest jobs are searched for the last one of a scope. Only these are compared by
  * scope: PostgreSQL would take the scope for rare, and read a million jobs to find one.

@@ -71,6 +71,9 @@ export async function transaction<T>(
   }
 }
 
+/** SQLSTATE where what a row refers to is not there, or is still referred to. */
+export const FOREIGN_KEY_VIOLATION = '23503';
+
 /** SQLSTATE of a database error, or undefined. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;

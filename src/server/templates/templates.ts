@@ -24,6 +24,7 @@ import {
 } from '../problems.ts';
 import {
   type Also,
+  FOREIGN_KEY_VIOLATION,
   onlyRow,
   type Pool,
   type Queryable,
@@ -60,7 +61,6 @@ const KEPT = 32_000_000;
 /** ms for the check of a template; large templates with many barcodes take a second. */
 const TIMES: CheckTimes = { wait: 20_000, run: 10_000 };
 
-const FOREIGN_KEY_VIOLATION = '23503';
 const UNIQUE_VIOLATION = '23505';
 
 export class Templates {

@@ -15,7 +15,7 @@ const tenantRow = quotaRow.extend({
   used: labelCount,
 });
 
-export const MONTH = `date_trunc('month', now() AT TIME ZONE 'UTC')::date`;
+const MONTH = `date_trunc('month', now() AT TIME ZONE 'UTC')::date`;
 
 const VIEW = `SELECT t.id, t.name, t.quota_labels, t.printer_commands,
     (SELECT coalesce(sum(u.labels), 0) FROM platen.usage u WHERE u.tenant_id = t.id AND u.month = ${MONTH}) AS used

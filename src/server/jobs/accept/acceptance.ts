@@ -8,7 +8,15 @@
 import { z } from 'zod';
 import type { QueuedJob } from '../../../contract/queued-job.ts';
 import { templateHash } from '../../../contract/template-hash.ts';
-import { type Also, onlyRow, type Pool, type Queryable, sqlState, transaction } from '../../store/pool.ts';
+import {
+  type Also,
+  FOREIGN_KEY_VIOLATION,
+  onlyRow,
+  type Pool,
+  type Queryable,
+  sqlState,
+  transaction,
+} from '../../store/pool.ts';
 import { JobTemplates, storeTemplate } from '../../templates/job-templates.ts';
 import type { Backlog } from './backlog.ts';
 import type { JobAnswer } from './idempotency.ts';
@@ -49,9 +57,6 @@ const WAITS_MS = 20;
 /** Jobs in one statement, and characters of their payloads, so that a large job does not delay small ones. */
 const MOST = 32;
 const MOST_CHARACTERS = 1_000_000;
-
-/** SQLSTATE if a job's template is not stored. */
-const FOREIGN_KEY_VIOLATION = '23503';
 
 type Waiting = {
   candidate: Candidate;
@@ -130,6 +135,7 @@ export class Acceptance {
         } else settle.resolve(found);
       }
     } catch (error) {
+      // A job's template is not stored.
       if (sqlState(error) === FOREIGN_KEY_VIOLATION && !again) {
         for (const { candidate } of batch) this.#templates.forget(candidate.job);
         return await this.#together(tenantId, batch, true);

@@ -15,7 +15,7 @@ import { inStretches, type Long } from '../../stretches.ts';
 type Warning = ValidationResult['warnings'][number];
 
 /** Most warnings that one answer lists; `warningCount` tells how many there are. */
-export const MAX_WARNINGS = 1_000;
+const MAX_WARNINGS = 1_000;
 /** mm by which label and media may differ without a warning. */
 const SIZE_TOLERANCE = 1;
 
