@@ -5,13 +5,18 @@
  * number. A person finds a printer by its name.
  */
 import { createHash } from 'node:crypto';
-import type { IdentityEvidence } from '../../contract/printer.ts';
+import { type IdentityEvidence, identityEvidence } from '../../contract/printer.ts';
 
 /** The same evidence in any spelling of case and surrounding space gives the same ID. */
 export function printerIdOf(identity: { evidence: IdentityEvidence; value: string }): string {
   const value = identity.value.trim().toUpperCase();
   const hash = createHash('sha256').update(`${identity.evidence}\n${value}`).digest('hex');
   return `${identity.evidence}-${hash.slice(0, 24)}`;
+}
+
+/** What an ID says it was made from; `address` for one that says nothing. */
+export function evidenceOf(id: string): IdentityEvidence {
+  return identityEvidence.options.find((kind) => id.startsWith(`${kind}-`)) ?? 'address';
 }
 
 /** The URI without credentials, query and fragment: what is shown, and what an ID by address is made from. */

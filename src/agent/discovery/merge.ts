@@ -32,7 +32,7 @@ import { isLoopback } from '../../../drivers/address.ts';
 import type { Transports } from '../../../drivers/transports/transports.ts';
 import { type IdentityEvidence, identityEvidence } from '../../contract/printer.ts';
 import type { Evidence } from './evidence.ts';
-import { addressOf, printerIdOf } from './identity.ts';
+import { addressOf, evidenceOf, printerIdOf } from './identity.ts';
 import { CONFIGURED } from './providers/configured.ts';
 
 /** What is known of who is at an address. */
@@ -306,10 +306,6 @@ function byAllThatIsKnown(cluster: Cluster): string {
 /** Asked only of IDs known from before: one that the operator gives may have any prefix. */
 function rankOf(id: string): number {
   return KINDS.indexOf(evidenceOf(id));
-}
-
-function evidenceOf(id: string): IdentityEvidence {
-  return identityEvidence.options.find((kind) => id.startsWith(`${kind}-`)) ?? 'address';
 }
 
 /** Stands before a queue's name in the IDs made from it. Any scheme would do, if it is always the same. */
