@@ -15,6 +15,7 @@
  * down as about to be sent are sent at once, or the entry is taken back: what the printer counts in between
  * may be anybody's.
  */
+import { orAborted } from '../../../drivers/transports/pauses.ts';
 import type { JobFaultError } from '../../contract/fault.ts';
 import type { PrinterReason } from '../../contract/printer.ts';
 
@@ -86,7 +87,7 @@ export class Succession {
     this.#behind = behind;
     this.#state = 'ready';
     this.#turn = Promise.withResolvers();
-    if (!this.#over) await resolvedOr(this.#turn.promise, signal);
+    if (!this.#over) await orAborted(this.#turn.promise, signal).catch(() => undefined);
     // It must not get to drive before it asks again.
     if (!this.driven) this.#state = 'waits';
   }
@@ -118,7 +119,7 @@ export class Succession {
       ready = can;
       joined.resolve();
     });
-    await resolvedOr(joined.promise, late);
+    await orAborted(joined.promise, late).catch(() => undefined);
     // The job behind has left, or stopped waiting.
     if (!this.joins) return false;
     this.#state = ready ? 'drives' : 'waits';
@@ -134,7 +135,7 @@ export class Succession {
       if (word !== undefined) return word;
       if (signal.aborted) return null;
       this.#spoken = Promise.withResolvers();
-      await resolvedOr(this.#spoken.promise, signal);
+      await orAborted(this.#spoken.promise, signal).catch(() => undefined);
     }
   }
 
@@ -169,13 +170,4 @@ export class Succession {
     this.#goesBack = goesBack;
     this.#turn.resolve();
   }
-}
-
-async function resolvedOr(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  const { promise: aborted, resolve } = Promise.withResolvers<void>();
-  const abort = () => resolve();
-  signal.addEventListener('abort', abort, { once: true });
-  await Promise.race([promise, aborted]);
-  signal.removeEventListener('abort', abort);
 }

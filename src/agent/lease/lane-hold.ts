@@ -1,3 +1,5 @@
+import { orAborted } from '../../../drivers/transports/pauses.ts';
+
 /** Whether a person holds the printer, as the last answer about its lease said: then no further job is taken. */
 export class LaneHold {
   #held = false;
@@ -16,12 +18,8 @@ export class LaneHold {
 
   /** Resolves when it is so, or when the signal is aborted. */
   async becomes(held: boolean, signal: AbortSignal): Promise<void> {
-    const aborted = Promise.withResolvers<void>();
-    const onAbort = () => aborted.resolve();
-    signal.addEventListener('abort', onAbort, { once: true });
     while (this.#held !== held && !signal.aborted) {
-      await Promise.race([this.#changed.promise, aborted.promise]);
+      await orAborted(this.#changed.promise, signal).catch(() => undefined);
     }
-    signal.removeEventListener('abort', onAbort);
   }
 }

@@ -11,6 +11,7 @@
  * out what became of them.
  */
 import { randomUUID } from 'node:crypto';
+import { orAborted } from '../../../drivers/transports/pauses.ts';
 import { type Lane, printerOf } from '../../contract/lane.ts';
 import type { Logger } from '../../log.ts';
 import type { LeaseAnswer, LeaseAsk } from '../../queue/index.ts';
@@ -178,11 +179,7 @@ export class PrinterLease {
     this.#sought = sought;
     this.#asked = null;
     this.#keeper.seek(this);
-    const aborted = Promise.withResolvers<null>();
-    const onAbort = () => aborted.resolve(null);
-    signal.addEventListener('abort', onAbort, { once: true });
-    const term = await Promise.race([sought.granted.promise, aborted.promise]);
-    signal.removeEventListener('abort', onAbort);
+    const term = await orAborted(sought.granted.promise, signal).catch(() => null);
     if (term !== null) return term;
     this.#sought = null;
     // It may have been granted meanwhile.
