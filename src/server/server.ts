@@ -25,8 +25,8 @@ import { FailedAttempts } from './failed-attempts.ts';
 import { healthRoutes } from './health.ts';
 import { Acceptance } from './jobs/accept/acceptance.ts';
 import { Backlog } from './jobs/accept/backlog.ts';
-import { Jobs } from './jobs/accept/enqueue.ts';
 import { forgetKeys } from './jobs/accept/idempotency.ts';
+import { PrintRequests } from './jobs/accept/print-requests.ts';
 import { Reprints } from './jobs/accept/reprints.ts';
 import { RequestCheck } from './jobs/accept/request-check.ts';
 import { TestPrints } from './jobs/accept/test-prints.ts';
@@ -37,7 +37,6 @@ import { RowLanes } from './jobs/dispatch/row-lanes.ts';
 import { Sweep } from './jobs/dispatch/sweep.ts';
 import { Cancellations } from './jobs/outcome/cancellations.ts';
 import { JobDecisions } from './jobs/outcome/decisions.ts';
-import { JobTable } from './jobs/outcome/job-table.ts';
 import { JobMoves } from './jobs/outcome/moves.ts';
 import { Moving } from './jobs/outcome/moving.ts';
 import { ReportIntake } from './jobs/outcome/report-intake.ts';
@@ -191,8 +190,7 @@ export class Server {
 
     const dispatcher: Dispatching =
       queues.backend === 'postgres' ? new RowLanes(pool, logger) : new Dispatcher(pool, queues, logger);
-    const table = new JobTable(pool);
-    const cancellations = new Cancellations({ pool, queue: queues, table, logger });
+    const cancellations = new Cancellations({ pool, queue: queues, logger });
     const holds = new LaneHolds({ pool, queue: queues, logger });
     const checks = new CheckPool({ threads: CHECK_THREADS, logger });
     checks.start();
@@ -236,7 +234,7 @@ export class Server {
     const tenants = new Tenants(pool);
     const check = new RequestCheck({ printers, templates, limits: config.limits, checks });
     const acceptance = new Acceptance(pool, dispatcher.inLanes, new Backlog(pool, config.limits));
-    const jobs = new Jobs({
+    const printRequests = new PrintRequests({
       pool,
       check,
       dispatcher,
@@ -244,7 +242,7 @@ export class Server {
       acceptance,
       accepted: ({ jobId, printerId }) => feed.tell({ jobs: [jobId], printers: [printerId] }),
     });
-    const decisions = new JobDecisions({ pool, table, dispatcher, logger });
+    const decisions = new JobDecisions({ pool, dispatcher, logger });
 
     // With port 0 the address is known only once the service listens, but routes are made before.
     const address: { url?: string } = {};
@@ -291,8 +289,8 @@ export class Server {
     docsRoutes(app, () => openApiDocument(config, publicUrl()));
     jobRoutes(app, {
       identify: (request, needed, how) => identify(request, needed, { tokens, integrations, tenants }, how),
-      jobs,
-      table,
+      printRequests,
+      pool,
       rate: new RequestRate(config.limits.requestsPerSecond),
       publicJobStatus: config.publicJobStatus,
     });
@@ -301,7 +299,7 @@ export class Server {
       tenants,
       templates,
       checks,
-      jobs,
+      printRequests,
       credentials,
     });
     const signIns = new SignIns({ pool, sessions, cookie });
@@ -314,7 +312,7 @@ export class Server {
     await app.register(eventRoutes, { feed, sessions, config: config.events });
     await app.register(peopleRoutes, { pool, people, tenants, publicUrl });
     const list = new JobList(pool);
-    const moves = new JobMoves({ pool, printers, queue: queues, table, dispatcher, logger });
+    const moves = new JobMoves({ pool, printers, queue: queues, dispatcher, logger });
     await app.register(printerRoutes, {
       pool,
       queue: queues,

@@ -18,6 +18,7 @@ import {
 } from '../../contract/printer-actions.ts';
 import type { PrinterView } from '../../contract/printer-view.ts';
 import { because } from '../../contract/reason.ts';
+import { idParam } from '../id-param.ts';
 import { parseKey } from '../jobs/accept/idempotency.ts';
 import type { TestPrints } from '../jobs/accept/test-prints.ts';
 import type { JobQueue } from '../jobs/dispatch/queue-port.ts';
@@ -25,7 +26,6 @@ import { bulk } from '../jobs/outcome/bulk.ts';
 import type { Cancellations } from '../jobs/outcome/cancellations.ts';
 import type { JobDecisions } from '../jobs/outcome/decisions.ts';
 import type { JobMoves } from '../jobs/outcome/moves.ts';
-import { idParam } from '../jobs/routes.ts';
 import type { JobList } from '../jobs/shown/job-list.ts';
 import { writeDeed } from '../people/access.ts';
 import { accessOf, accountOf, demand } from '../people/visitor.ts';

@@ -12,9 +12,10 @@ import {
   tenantCreate,
 } from '../../contract/admin.ts';
 import type { CheckPool } from '../../rendering/check-pool.ts';
-import type { Jobs } from '../jobs/accept/enqueue.ts';
+import { idParam } from '../id-param.ts';
 import { parseKey } from '../jobs/accept/idempotency.ts';
-import { answer, idParam } from '../jobs/routes.ts';
+import type { PrintRequests } from '../jobs/accept/print-requests.ts';
+import { answer } from '../jobs/routes.ts';
 import type { Credentials } from '../oauth/credentials.ts';
 import { integrationRoutes } from '../oauth/integration-routes.ts';
 import { writeDeed, written } from '../people/access.ts';
@@ -32,7 +33,7 @@ export type AdminParts = {
   tenants: Tenants;
   templates: Templates;
   checks: CheckPool;
-  jobs: Jobs;
+  printRequests: PrintRequests;
   credentials: Credentials;
 };
 
@@ -41,7 +42,7 @@ const versionParam = templateParam.extend({ number: z.coerce.number().int() });
 
 export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Promise<void> {
   await app.register(integrationRoutes, parts);
-  const { tenants, templates, jobs } = parts;
+  const { tenants, templates, printRequests } = parts;
   app.get('/app/tenants', { config: { needs: 'jobs:read', about: 'caller' } }, async (request) => {
     const { tenant } = accessOf(request);
     return tenant === undefined ? tenants.list() : [await tenants.get(tenant)];
@@ -162,7 +163,7 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
       const tenant = await tenants.get(idParam.parse(request.params).id);
       const header = request.headers['idempotency-key'];
       const key = header === undefined ? undefined : parseKey(header);
-      const accepted = await jobs.enqueue({
+      const accepted = await printRequests.enqueue({
         tenantId: tenant.id,
         account: accountOf(accessOf(request)),
         ownAccount: false,
@@ -170,7 +171,7 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
         body: request.body,
         also: (db, job) => writeDeed(db, request, { object: job }),
       });
-      // The entry was written with the new job, or, for a replay, before; `Jobs` has told the feed of it.
+      // The entry was written with the new job, or, for a replay, before; `PrintRequests` has told the feed of it.
       request.deed.written = true;
       request.changed = {};
       return answer(request, reply, accepted);
@@ -181,7 +182,7 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
     { config: { needs: 'jobs:act', about: 'tenant', audit: null } },
     async (request) => {
       const tenant = await tenants.get(idParam.parse(request.params).id);
-      return jobs.validate(tenant.id, request.body);
+      return printRequests.validate(tenant.id, request.body);
     },
   );
 }

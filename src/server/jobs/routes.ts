@@ -1,23 +1,22 @@
 /** The external interface: `POST /v2/jobs`, `POST /v2/jobs/validate`, and `GET /v2/jobs/{id}` unless it is turned off. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { z } from 'zod';
 import type { Permission } from '../../contract/admin.ts';
+import { idParam } from '../id-param.ts';
 import type { AccountAge, Caller } from '../oauth/caller.ts';
 import { ProblemError } from '../problems.ts';
 import type { RequestRate } from '../request-rate.ts';
-import type { Accepted, Jobs } from './accept/enqueue.ts';
+import type { Pool } from '../store/pool.ts';
 import { parseKey } from './accept/idempotency.ts';
-import type { JobTable } from './outcome/job-table.ts';
+import type { Accepted, PrintRequests } from './accept/print-requests.ts';
+import { shownJob } from './shown/job-row.ts';
 
 type Parts = {
   identify: (request: FastifyRequest, needed: Permission, age: AccountAge) => Promise<Caller>;
-  jobs: Jobs;
-  table: JobTable;
+  printRequests: PrintRequests;
+  pool: Pool;
   rate: RequestRate;
   publicJobStatus: boolean;
 };
-
-export const idParam = z.object({ id: z.string() });
 
 export function jobRoutes(app: FastifyInstance, parts: Parts): void {
   const callers = new WeakMap<FastifyRequest, Caller>();
@@ -45,7 +44,7 @@ export function jobRoutes(app: FastifyInstance, parts: Parts): void {
       return answer(
         request,
         reply,
-        await parts.jobs.enqueue({ ...callerOf(request), key, body: request.body }),
+        await parts.printRequests.enqueue({ ...callerOf(request), key, body: request.body }),
       );
     } catch (error) {
       // `lately` may have let a revoked account in. It is told that it was revoked, not what else is wrong.
@@ -56,13 +55,13 @@ export function jobRoutes(app: FastifyInstance, parts: Parts): void {
   });
 
   app.post('/v2/jobs/validate', { onRequest: allow('jobs:enqueue') }, async (request) =>
-    parts.jobs.validate(callerOf(request).tenantId, request.body),
+    parts.printRequests.validate(callerOf(request).tenantId, request.body),
   );
 
   if (parts.publicJobStatus) {
     // GET on `validate` is 405, not a job that does not exist.
     app.get('/v2/jobs/:id(^(?!validate$).+$)', { onRequest: allow('jobs:read') }, async (request) =>
-      parts.table.get(idParam.parse(request.params).id, callerOf(request).tenantId),
+      shownJob(parts.pool, idParam.parse(request.params).id, callerOf(request).tenantId),
     );
   }
 }

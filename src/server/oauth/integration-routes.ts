@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { integrationCreate, integrationRotate, SECRETS, usageQuery } from '../../contract/admin.ts';
 import type { DeedWord } from '../../contract/deeds.ts';
+import { idParam } from '../id-param.ts';
 import { writeDeed, written } from '../people/access.ts';
 import { parseBody } from '../problems.ts';
 import type { Pool } from '../store/pool.ts';
@@ -12,7 +13,6 @@ import type { Credentials } from './credentials.ts';
 
 type Parts = { pool: Pool; tenants: Tenants; credentials: Credentials };
 
-const idParam = z.object({ id: z.string() });
 const apiKeyParam = idParam.extend({ apiKey: z.string() });
 const secretParam = apiKeyParam.extend({ which: z.enum(SECRETS) });
 

@@ -6,19 +6,20 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { DeedWord } from '../../contract/deeds.ts';
-import { jobId } from '../../contract/job-id.ts';
 import type { Changed, Need } from '../../contract/people.ts';
 import { tenantId } from '../../contract/tenant-id.ts';
+import { idParam } from '../id-param.ts';
+import { jobNotFound, oneJob } from '../one-job.ts';
 import { ProblemError } from '../problems.ts';
-import { type Pool, type Queryable, rowOf } from '../store/pool.ts';
+import type { Pool, Queryable } from '../store/pool.ts';
 import { adminToken } from './admin-token.ts';
 import { type Deed, writeEntry } from './audit.ts';
-import type { SessionCookie } from './session-cookie.ts';
+import { SAFE_METHODS, type SessionCookie } from './session-cookie.ts';
 import type { Sessions } from './sessions.ts';
 import { type Access, accessOf, demand, type PersonVisitor, type Visitor } from './visitor.ts';
 
 /** How a request names its tenant. In a path, another tenant or its job is as if it did not exist. */
-export const ABOUT = {
+const ABOUT = {
   tenant: '`:id` is a tenant',
   query: '`?tenant=` may name one, and is always its own for a person',
   job: '`:id` is a job',
@@ -51,10 +52,8 @@ type Parts = {
   changed: (what: Changed) => void;
 };
 
-const idOnly = z.object({ id: z.string() });
 const jobTenant = z.object({ tenant_id: z.string() });
 const tenantOnly = z.looseObject({ tenant: z.string().optional() });
-const SAFE_METHODS = ['GET', 'HEAD'];
 
 /** A route under `/app`, as it declares itself. */
 export type AppRoute = { method: string; url: string } & Required<
@@ -143,8 +142,8 @@ export function written(request: FastifyRequest, deed: Deed = {}): (db: Queryabl
 function changedBy(request: FastifyRequest): Changed {
   const { url = '', config } = request.routeOptions;
   if (request.changed !== null) return request.changed;
-  if (config.about === 'job') return { jobs: [idOnly.parse(request.params).id] };
-  if (config.about === 'tenant') return { tenants: [idOnly.parse(request.params).id] };
+  if (config.about === 'job') return { jobs: [idParam.parse(request.params).id] };
+  if (config.about === 'tenant') return { tenants: [idParam.parse(request.params).id] };
   return { all: /^\/app\/(?:jobs|printers|agents)\b/.test(url) };
 }
 
@@ -200,7 +199,7 @@ async function tenantOf(
   pool: Pool,
 ): Promise<Access['tenant']> {
   if (about === 'tenant') {
-    const { id } = idOnly.parse(request.params);
+    const { id } = idParam.parse(request.params);
     if (own === undefined || own === id) return id;
     throw new ProblemError('tenant-not-found', `there is no tenant "${id}"`);
   }
@@ -211,11 +210,10 @@ async function tenantOf(
     throw new ProblemError('tenant-forbidden', `you have no access to tenant "${tenant}"`);
   }
   if (about === 'job') {
-    const { id } = idOnly.parse(request.params);
-    const sql = 'SELECT tenant_id FROM platen.jobs WHERE id = $1';
-    const job = jobId.safeParse(id).success ? await rowOf(pool, jobTenant, sql, [id]) : undefined;
-    if (job !== undefined && (own === undefined || own === job.tenant_id)) return job.tenant_id;
-    throw new ProblemError('job-not-found', 'there is no job with this ID');
+    const { id } = idParam.parse(request.params);
+    const job = await oneJob(pool, jobTenant, 'SELECT tenant_id FROM platen.jobs WHERE id = $1', id);
+    if (own === undefined || own === job.tenant_id) return job.tenant_id;
+    throw jobNotFound();
   }
   return own;
 }

@@ -10,6 +10,7 @@ import {
   type SignInLink,
   signInLinkCreate,
 } from '../../contract/people.ts';
+import { idParam } from '../id-param.ts';
 import { ProblemError, parseBody } from '../problems.ts';
 import type { Also, Pool } from '../store/pool.ts';
 import type { Tenants } from '../tenants/tenants.ts';
@@ -20,7 +21,6 @@ import { accessOf, demand } from './visitor.ts';
 
 type Parts = { pool: Pool; people: People; tenants: Tenants; publicUrl: () => string };
 
-const idParam = z.object({ id: z.string() });
 const personParam = idParam.extend({ personId: z.string() });
 
 export async function peopleRoutes(app: FastifyInstance, parts: Parts): Promise<void> {

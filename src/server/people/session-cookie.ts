@@ -10,7 +10,7 @@ import { ProblemError } from '../problems.ts';
 import { LIFETIME_HOURS } from './sessions.ts';
 
 const TOKEN = /^[\w-]{20,200}$/;
-const SAFE_METHODS = ['GET', 'HEAD'];
+export const SAFE_METHODS = ['GET', 'HEAD'];
 
 export class SessionCookie {
   readonly #publicUrl: string | undefined;

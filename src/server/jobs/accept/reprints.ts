@@ -6,23 +6,23 @@
 import { v7 as uuid } from 'uuid';
 import { z } from 'zod';
 import { type JobReprint, jobReprint } from '../../../contract/job-actions.ts';
-import { jobId } from '../../../contract/job-id.ts';
 import { hasEnded, jobStatus, statesIn } from '../../../contract/job-life.ts';
 import { type QueuedJob, queuedJob } from '../../../contract/queued-job.ts';
 import { because } from '../../../contract/reason.ts';
 import type { CheckPool } from '../../../rendering/check-pool.ts';
 import type { ServerConfig } from '../../config.ts';
+import { oneJob } from '../../one-job.ts';
 import type { AskedPrinters } from '../../printers/asked-printers.ts';
-import { faultAt, ProblemError, parseBody, payloadInvalid, refusedBecause } from '../../problems.ts';
-import { type Also, type Pool, type Queryable, rowOf, transaction } from '../../store/pool.ts';
+import { faultAt, parseBody, payloadInvalid, refusedBecause } from '../../problems.ts';
+import type { Also, Pool, Queryable } from '../../store/pool.ts';
 import { inStretches } from '../../stretches.ts';
 import { WHOLE_PAYLOAD } from '../../templates/job-templates.ts';
-import { quotaExceeded } from '../../tenants/tenants.ts';
 import type { Dispatching } from '../dispatch/dispatching.ts';
 import { dataGone } from '../shown/label-data.ts';
-import { acceptIn, type Candidate } from './acceptance.ts';
+import { acceptAlone } from './accept-alone.ts';
+import type { Candidate } from './acceptance.ts';
 import { fingerprint } from './canonical-json.ts';
-import { keyReused, previousAnswer } from './idempotency.ts';
+import { previousAnswer } from './idempotency.ts';
 import { requirePrintable } from './printable-values.ts';
 import { askedOf, type Route, route } from './route.ts';
 
@@ -56,14 +56,14 @@ export class Reprints {
    * @param also called with the new job's ID, in the transaction that accepts it
    * @param key undefined: each request makes a job of its own
    * @throws ProblemError `job-not-found`, `job-not-over`, `label-data-gone`, `payload-invalid`, `labels-limit`, those of
-   *   `route`, `data-unprintable`, `quota-exceeded`, `idempotency-key-reused`
+   *   `route`, `data-unprintable`, those of `acceptAlone`
    */
   async reprint(
     id: string,
     body: unknown,
     { account, key, also }: { account: string; key: string | undefined; also?: Also<string> },
   ): Promise<{ jobId: string; replayed: boolean }> {
-    const { pool, dispatcher } = this.#parts;
+    const { pool } = this.#parts;
     const request = parseBody(jobReprint, body);
     const old = await this.#over(pool, id);
     const tenantId = old.tenant_id;
@@ -73,43 +73,28 @@ export class Reprints {
     const replayed = await before();
     if (replayed !== undefined) return { jobId: replayed.jobId, replayed: true };
     const { job, way } = await this.#job(old, request);
-    const labels = job.records.length * job.copies;
-    const outcome = await transaction(pool, async (client) => {
-      // Somebody may have the old job go on at this moment: then its labels must not come out twice.
-      await this.#over(client, id, 'FOR SHARE');
-      const accepted = await acceptIn(client, dispatcher.inLanes, {
+    return await acceptAlone(
+      this.#parts,
+      {
         job,
-        checked: checkedOf(job, way, labels),
+        checked: checkedOf(job, way),
         account,
-        ownAccount: false,
         key: key === undefined ? undefined : { name: key, bodyHash },
-        answer: job.jobId,
-      });
-      if (accepted.outcome === 'accepted') {
-        await client.query('UPDATE platen.jobs SET reprint_of = $2 WHERE id = $1', [job.jobId, id]);
-        await also?.(client, job.jobId);
-      }
-      return accepted;
-    });
-    switch (outcome.outcome) {
-      case 'accepted':
-        dispatcher.accept(job);
-        return { jobId: job.jobId, replayed: false };
-      case 'replayed':
-        return { jobId: outcome.jobId, replayed: true };
-      case 'reused':
-        throw keyReused();
-      case 'quota':
-        throw quotaExceeded(outcome, labels);
-      default:
-        throw new ProblemError('enqueue-failed', 'the job was not queued; send it again');
-    }
+      },
+      {
+        // Somebody may have the old job go on at this moment: then its labels must not come out twice.
+        before: (client) => this.#over(client, id, 'FOR SHARE'),
+        also: async (client, newId) => {
+          await client.query('UPDATE platen.jobs SET reprint_of = $2 WHERE id = $1', [newId, id]);
+          await also?.(client, newId);
+        },
+      },
+    );
   }
 
   async #over(db: Queryable, id: string, lock = '') {
     const sql = `SELECT tenant_id, status, printer_id, template_id, ${WHOLE_PAYLOAD} FROM platen.jobs WHERE id = $1 ${lock}`;
-    const old = jobId.safeParse(id).success ? await rowOf(db, stored, sql, [id]) : undefined;
-    if (old === undefined) throw new ProblemError('job-not-found', 'there is no job with this ID');
+    const old = await oneJob(db, stored, sql, id);
     if (!statesIn('over').includes(old.status)) {
       const first = hasEnded(old.status) ? 'reprint-decide' : 'reprint-wait';
       throw refusedBecause('job-not-over', because(first, { status: old.status }));
@@ -155,14 +140,14 @@ export class Reprints {
 }
 
 /** The new job in the form of a checked request. */
-function checkedOf(job: QueuedJob, way: Route, labels: number): Candidate['checked'] {
+function checkedOf(job: QueuedJob, way: Route): Candidate['checked'] {
   const { template, orientation, copies: numberCopies } = job;
   return {
     request: { idT: job.templateId, orientation, numberCopies },
     template,
     printerCommands: job.printerCommands ?? false,
     route: way,
-    labels,
+    labels: job.records.length * numberCopies,
     stamps: undefined,
   };
 }

@@ -3,32 +3,24 @@ import { createHash } from 'node:crypto';
 import type { AskedPrinters } from '../../printers/asked-printers.ts';
 import { testJob } from '../../printers/test-label.ts';
 import { ProblemError } from '../../problems.ts';
-import { type Also, type Pool, transaction } from '../../store/pool.ts';
-import { quotaExceeded } from '../../tenants/tenants.ts';
+import type { Also, Pool } from '../../store/pool.ts';
 import type { Dispatching } from '../dispatch/dispatching.ts';
-import { acceptIn } from './acceptance.ts';
-import { keyReused } from './idempotency.ts';
+import { acceptAlone } from './accept-alone.ts';
 import { route } from './route.ts';
 
-export class TestPrints {
-  readonly #pool: Pool;
-  readonly #printers: AskedPrinters;
-  readonly #dispatcher: Pick<Dispatching, 'accept' | 'inLanes'>;
+type Parts = { pool: Pool; printers: AskedPrinters; dispatcher: Pick<Dispatching, 'accept' | 'inLanes'> };
 
-  constructor(parts: {
-    pool: Pool;
-    printers: AskedPrinters;
-    dispatcher: Pick<Dispatching, 'accept' | 'inLanes'>;
-  }) {
-    this.#pool = parts.pool;
-    this.#printers = parts.printers;
-    this.#dispatcher = parts.dispatcher;
+export class TestPrints {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
   /**
    * @param key undefined: each request makes a job of its own
    * @param also called with the job's ID, in the transaction that accepts it
-   * @throws ProblemError `printer-not-found`, `printer-unassigned`, `format-…`, `quota-exceeded`, `idempotency-key-reused`
+   * @throws ProblemError `printer-not-found`, `printer-unassigned`, `format-…`, those of `acceptAlone`
    */
   async print(
     tenantId: string,
@@ -40,7 +32,7 @@ export class TestPrints {
       also,
     }: { format: string | undefined; account: string; key: string | undefined; also?: Also<string> },
   ): Promise<{ id: string }> {
-    const found = await this.#printers.find(tenantId, { id: printerId, name: null });
+    const found = await this.#parts.printers.find(tenantId, { id: printerId, name: null });
     const [first] = found.byId?.formats ?? [];
     if (found.byId === undefined || first === undefined) {
       throw new ProblemError('printer-not-found', 'the tenant has no such printer');
@@ -58,32 +50,16 @@ export class TestPrints {
     const bodyHash = createHash('sha256')
       .update(JSON.stringify(['test', printerId, format]))
       .digest();
-    const outcome = await transaction(this.#pool, async (client) => {
-      const accepted = await acceptIn(client, this.#dispatcher.inLanes, {
+    const { jobId } = await acceptAlone(
+      this.#parts,
+      {
         job,
         checked: { request, template, printerCommands: false, route: way, labels: 1, stamps: undefined },
         account,
-        ownAccount: false,
         key: key === undefined ? undefined : { name: key, bodyHash },
-        answer: job.jobId,
-      });
-      if (accepted.outcome === 'accepted') await also?.(client, job.jobId);
-      return accepted;
-    });
-    switch (outcome.outcome) {
-      case 'accepted':
-        this.#dispatcher.accept(job);
-        return { id: job.jobId };
-      case 'replayed':
-        return { id: outcome.jobId };
-      case 'reused':
-        throw keyReused();
-      case 'quota':
-        throw quotaExceeded(outcome, 1);
-      case 'tenant-gone':
-        throw new ProblemError('tenant-not-found', `there is no tenant "${tenantId}"`);
-      default:
-        throw new ProblemError('enqueue-failed', 'the job was not queued; send it again');
-    }
+      },
+      { also },
+    );
+    return { id: jobId };
   }
 }

@@ -19,7 +19,7 @@ import { queueId } from '../../../contract/queued-job.ts';
 import type { Logger } from '../../../log.ts';
 import { ProblemError } from '../../problems.ts';
 import { inSql, type Pool, type Queryable, rowsOf, transaction } from '../../store/pool.ts';
-import type { JobTable } from './job-table.ts';
+import { shownJob } from '../shown/job-row.ts';
 import { type Decision, decidedBy, lockJob } from './locked-job.ts';
 import { type LaneQueue, takenOut } from './taken-out.ts';
 
@@ -37,15 +37,13 @@ const openRequest = z.object({
 export class Cancellations {
   readonly #pool: Pool;
   readonly #queue: LaneQueue;
-  readonly #table: JobTable;
   readonly #logger: Logger;
   /** `seq` of the last request that was looked at. */
   #cursor = '0';
 
-  constructor(parts: { pool: Pool; queue: LaneQueue; table: JobTable; logger: Logger }) {
+  constructor(parts: { pool: Pool; queue: LaneQueue; logger: Logger }) {
     this.#pool = parts.pool;
     this.#queue = parts.queue;
-    this.#table = parts.table;
     this.#logger = parts.logger;
   }
 
@@ -57,7 +55,7 @@ export class Cancellations {
    */
   async cancel(id: string, force: boolean, by: Decision): Promise<JobView> {
     await this.#cancel(id, force, by);
-    return this.#table.get(id, undefined);
+    return shownJob(this.#pool, id);
   }
 
   /** Tries again to cancel what is not canceled yet, and takes away the marks of jobs that have ended. */

@@ -22,24 +22,21 @@ import { faultAt, ProblemError, payloadInvalid } from '../../problems.ts';
 import { onlyRow, type Pool, type Queryable, transaction } from '../../store/pool.ts';
 import { WHOLE_PAYLOAD } from '../../templates/job-templates.ts';
 import type { Dispatching } from '../dispatch/dispatching.ts';
+import { shownJob } from '../shown/job-row.ts';
 import { dataGone } from '../shown/label-data.ts';
-import type { JobTable } from './job-table.ts';
 import { type Decision, decidedBy, jobToDecide, type LockedJob, lockJob } from './locked-job.ts';
 
 export class JobDecisions {
   readonly #pool: Pool;
-  readonly #table: JobTable;
   readonly #dispatcher: Pick<Dispatching, 'dispatch'>;
   readonly #logger: Logger;
 
   constructor(parts: {
     pool: Pool;
-    table: JobTable;
     dispatcher: Pick<Dispatching, 'dispatch'>;
     logger: Logger;
   }) {
     this.#pool = parts.pool;
-    this.#table = parts.table;
     this.#dispatcher = parts.dispatcher;
     this.#logger = parts.logger;
   }
@@ -62,7 +59,7 @@ export class JobDecisions {
     });
     this.#logger.info({ jobId: id, ...decided }, 'a person had the job go on');
     this.#dispatcher.dispatch(decided.lane);
-    return this.#table.get(id, undefined);
+    return shownJob(this.#pool, id);
   }
 
   /** What `resume` would do to the job as it is now; nothing is done. @throws ProblemError as `resume` */

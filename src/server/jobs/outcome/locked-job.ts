@@ -1,9 +1,8 @@
 /** A job that is locked while a person's decision about it is written down. */
 import { z } from 'zod';
-import { jobId } from '../../../contract/job-id.ts';
 import { jobStatus } from '../../../contract/job-life.ts';
 import { type Lane, lane } from '../../../contract/lane.ts';
-import { ProblemError } from '../../problems.ts';
+import { jobNotFound, oneJob } from '../../one-job.ts';
 import { type Also, type Queryable, rowOf } from '../../store/pool.ts';
 import { LOCK_LANE } from '../dispatch/dispatcher.ts';
 
@@ -32,6 +31,7 @@ const lockedJob = z.object({
   /** The job's label data is still kept, so that it can be printed. */
   has_data: z.boolean(),
 });
+const lanePlace = lockedJob.pick({ lane: true });
 export type LockedJob = z.infer<typeof lockedJob>;
 
 const SELECT_JOB = `SELECT lane, status, round, dispatched_at IS NOT NULL AS dispatched, delivery, printed,
@@ -49,15 +49,8 @@ const MOST_MOVES = 5;
  * @throws ProblemError `job-not-found`
  */
 export async function lockJob(client: Queryable, id: string, other?: Lane): Promise<LockedJob> {
-  const known = jobId.safeParse(id).success;
-  for (let tries = 0; known && tries < MOST_MOVES; tries++) {
-    const where = await rowOf(
-      client,
-      lockedJob.pick({ lane: true }),
-      'SELECT lane FROM platen.jobs WHERE id = $1',
-      [id],
-    );
-    if (where === undefined) break;
+  for (let tries = 0; tries < MOST_MOVES; tries++) {
+    const where = await oneJob(client, lanePlace, 'SELECT lane FROM platen.jobs WHERE id = $1', id);
     // Lanes are locked in one order everywhere, so that two moves in opposite directions cannot deadlock.
     const lanes = [...new Set(other === undefined ? [where.lane] : [where.lane, other])].sort();
     for (const one of lanes) await client.query(LOCK_LANE, [one]);
@@ -65,18 +58,12 @@ export async function lockJob(client: Queryable, id: string, other?: Lane): Prom
     // Otherwise the job was moved before the lock was taken, and the lock is of a lane that it has left.
     if (job?.lane === where.lane) return job;
   }
-  throw notFound();
+  throw jobNotFound();
 }
 
 /** The same without the lock, to say what a decision would do. @throws ProblemError `job-not-found` */
 export async function jobToDecide(db: Queryable, id: string): Promise<LockedJob> {
-  const job = jobId.safeParse(id).success ? await rowOf(db, lockedJob, SELECT_JOB, [id]) : undefined;
-  if (job === undefined) throw notFound();
-  return job;
-}
-
-function notFound(): ProblemError {
-  return new ProblemError('job-not-found', 'there is no job with this ID');
+  return await oneJob(db, lockedJob, SELECT_JOB, id);
 }
 
 /** Has the history of jobs that this transaction changes name who decides and why; writes the audit. */

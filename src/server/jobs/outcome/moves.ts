@@ -13,20 +13,20 @@
 import { z } from 'zod';
 import type { JobView } from '../../../contract/job.ts';
 import type { jobMove } from '../../../contract/job-actions.ts';
-import { jobId } from '../../../contract/job-id.ts';
 import { mayBecome } from '../../../contract/job-life.ts';
 import { type Lane, laneOf } from '../../../contract/lane.ts';
 import { queuedJob, queueId } from '../../../contract/queued-job.ts';
 import { because, type Reason } from '../../../contract/reason.ts';
 import type { Logger } from '../../../log.ts';
+import { oneJob } from '../../one-job.ts';
 import type { AskedPrinters } from '../../printers/asked-printers.ts';
 import { faultAt, ProblemError, payloadInvalid, refusedBecause } from '../../problems.ts';
-import { type Pool, rowOf, transaction } from '../../store/pool.ts';
+import { type Pool, transaction } from '../../store/pool.ts';
 import { WHOLE_PAYLOAD } from '../../templates/job-templates.ts';
 import { askedOf, type Route, route } from '../accept/route.ts';
 import type { Dispatching } from '../dispatch/dispatching.ts';
+import { shownJob } from '../shown/job-row.ts';
 import { dataGone } from '../shown/label-data.ts';
-import type { JobTable } from './job-table.ts';
 import { type Decision, decidedBy, type LockedJob, lockJob } from './locked-job.ts';
 import { askToMove } from './moving.ts';
 import { type LaneQueue, takenOut } from './taken-out.ts';
@@ -40,7 +40,6 @@ export class JobMoves {
   readonly #pool: Pool;
   readonly #printers: AskedPrinters;
   readonly #queue: LaneQueue;
-  readonly #table: JobTable;
   readonly #dispatcher: Pick<Dispatching, 'dispatch'>;
   readonly #logger: Logger;
 
@@ -48,14 +47,12 @@ export class JobMoves {
     pool: Pool;
     printers: AskedPrinters;
     queue: LaneQueue;
-    table: JobTable;
     dispatcher: Pick<Dispatching, 'dispatch'>;
     logger: Logger;
   }) {
     this.#pool = parts.pool;
     this.#printers = parts.printers;
     this.#queue = parts.queue;
-    this.#table = parts.table;
     this.#dispatcher = parts.dispatcher;
     this.#logger = parts.logger;
   }
@@ -95,11 +92,11 @@ export class JobMoves {
       await this.#queue.markCanceled(from.lane, from.stops, true).catch((error: unknown) => {
         this.#logger.warn({ err: error, jobId: id }, 'the queue does not answer: a job is stopped later');
       });
-      return this.#table.get(id, undefined);
+      return shownJob(this.#pool, id);
     }
     this.#logger.info({ jobId: id, to: target, ...from }, 'a person moved the job to another printer');
     this.#dispatcher.dispatch(target);
-    return this.#table.get(id, undefined);
+    return shownJob(this.#pool, id);
   }
 
   /** Checks that the template prints on the printer `to`, and that `to` is another one. @throws as `move` */
@@ -144,8 +141,7 @@ export class JobMoves {
 
   async #stored(id: string) {
     const sql = `SELECT tenant_id, lane, ${WHOLE_PAYLOAD} FROM platen.jobs WHERE id = $1`;
-    const row = jobId.safeParse(id).success ? await rowOf(this.#pool, stored, sql, [id]) : undefined;
-    if (row === undefined) throw new ProblemError('job-not-found', 'there is no job with this ID');
+    const row = await oneJob(this.#pool, stored, sql, id);
     if (row.payload === null) throw dataGone();
     return { tenant: row.tenant_id, lane: row.lane, payload: row.payload };
   }

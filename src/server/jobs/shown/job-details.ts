@@ -8,10 +8,9 @@ import {
   type JobRecords,
   jobEventKind,
 } from '../../../contract/job-details.ts';
-import { jobId } from '../../../contract/job-id.ts';
 import { jobStatus, mayBecome } from '../../../contract/job-life.ts';
-import { ProblemError } from '../../problems.ts';
-import { type Pool, rowOf, rowsOf } from '../../store/pool.ts';
+import { oneJob } from '../../one-job.ts';
+import { type Pool, rowsOf } from '../../store/pool.ts';
 import { COLUMNS, jobRow, jobViewOf } from './job-row.ts';
 import { labelDataOf } from './label-data.ts';
 import { movingTo } from './moving-to.ts';
@@ -53,16 +52,13 @@ const reprintRow = z.object({ id: z.string(), status: jobStatus, created_at: z.d
 
 /** @throws ProblemError `job-not-found` */
 export async function jobDetailsOf(pool: Pool, id: string): Promise<JobDetails> {
-  const row = jobId.safeParse(id).success
-    ? await rowOf(
-        pool,
-        detailsRow,
-        `SELECT ${COLUMNS}, account, payload IS NOT NULL AS has_data, reprint_of, move_to, s.held_by, s.held_at, s.held_why
-         FROM platen.jobs LEFT JOIN platen.lane_settings s ON s.lane = jobs.lane WHERE id = $1`,
-        [id],
-      )
-    : undefined;
-  if (row === undefined) throw new ProblemError('job-not-found', 'there is no job with this ID');
+  const row = await oneJob(
+    pool,
+    detailsRow,
+    `SELECT ${COLUMNS}, account, payload IS NOT NULL AS has_data, reprint_of, move_to, s.held_by, s.held_at, s.held_why
+     FROM platen.jobs LEFT JOIN platen.lane_settings s ON s.lane = jobs.lane WHERE id = $1`,
+    id,
+  );
   const events = await rowsOf(
     pool,
     eventRow,

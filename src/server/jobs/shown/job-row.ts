@@ -5,8 +5,9 @@ import type { JobView } from '../../../contract/job.ts';
 import { jobStatus, statesIn } from '../../../contract/job-life.ts';
 import { orientation } from '../../../contract/print-request.ts';
 import { printerReason } from '../../../contract/printer.ts';
+import { oneJob } from '../../one-job.ts';
 import { HEARTBEAT_LOST } from '../../printers/printers.ts';
-import { inSql } from '../../store/pool.ts';
+import { inSql, type Queryable } from '../../store/pool.ts';
 
 const UNDER_WAY = inSql(statesIn('under way'));
 /** Every column but the payload, which may be megabytes. */
@@ -47,6 +48,12 @@ export const jobRow = z.object({
   /** `printer-gone` or `agent-offline`, where no agent can go on with it. */
   nobody: z.tuple([printerReason]).nullable(),
 });
+
+/** A job of the tenant, or, without one, of any. @throws ProblemError `job-not-found` */
+export async function shownJob(db: Queryable, id: string, tenantId?: string): Promise<JobView> {
+  const sql = `SELECT ${COLUMNS} FROM platen.jobs WHERE id = $1 AND ($2::text IS NULL OR tenant_id = $2)`;
+  return jobViewOf(await oneJob(db, jobRow, sql, id, tenantId ?? null));
+}
 
 export function jobViewOf(job: z.infer<typeof jobRow>): JobView {
   return {

@@ -1,11 +1,11 @@
 /** Reads what a job prints, some records at a time, to show its values and the pictures of its labels. */
 
 import { z } from 'zod';
-import { jobId } from '../../../contract/job-id.ts';
 import { type LabelRecord, labelRecord } from '../../../contract/print-request.ts';
 import { queuedJob } from '../../../contract/queued-job.ts';
+import { oneJob } from '../../one-job.ts';
 import { ProblemError } from '../../problems.ts';
-import { type Pool, rowOf, sqlState } from '../../store/pool.ts';
+import { type Pool, sqlState } from '../../store/pool.ts';
 import { WHOLE_PAYLOAD } from '../../templates/job-templates.ts';
 
 /** The job without its records. */
@@ -40,20 +40,17 @@ export async function labelDataOf(
   id: string,
   part: { from: number; limit: number },
 ): Promise<LabelData> {
-  if (!jobId.safeParse(id).success) throw notFound();
-  const row = await takenApart(pool, id, part).catch((error: unknown) => {
+  const { job, total, records } = await takenApart(pool, id, part).catch((error: unknown) => {
     if (sqlState(error) !== UNTRANSLATABLE) throw error;
     return whole(pool, id, part);
   });
-  if (row === undefined) throw notFound();
-  const { job, total, records } = row;
   if (job === null || records === null) throw dataGone();
   return { job, total, records };
 }
 
 /** The database picks the records out: a job may have megabytes, of which one record is asked for. */
 function takenApart(pool: Pool, id: string, { from, limit }: { from: number; limit: number }) {
-  return rowOf(
+  return oneJob(
     pool,
     dataRow,
     `SELECT records AS total,
@@ -64,22 +61,18 @@ function takenApart(pool: Pool, id: string, { from, limit }: { from: number; lim
          FROM json_array_elements(jobs.payload -> 'records') WITH ORDINALITY AS one(value, number)
          WHERE one.number > $2 AND one.number <= $2::bigint + $3), '[]') END AS records
      FROM platen.jobs, LATERAL (SELECT ${WHOLE_PAYLOAD}) AS whole WHERE id = $1`,
-    [id, from, limit],
+    id,
+    from,
+    limit,
   );
 }
 
 async function whole(pool: Pool, id: string, { from, limit }: { from: number; limit: number }) {
   const sql = `SELECT records AS total, ${WHOLE_PAYLOAD} FROM platen.jobs WHERE id = $1`;
-  const row = await rowOf(pool, wholeRow, sql, [id]);
-  if (row === undefined) return undefined;
-  const { total, payload } = row;
+  const { total, payload } = await oneJob(pool, wholeRow, sql, id);
   if (payload === null) return { total, job: null, records: null };
   const { records, ...job } = payload;
   return { total, job, records: z.array(labelRecord).parse(records.slice(from, from + limit)) };
-}
-
-function notFound(): ProblemError {
-  return new ProblemError('job-not-found', 'there is no job with this ID');
 }
 
 export function dataGone(): ProblemError {

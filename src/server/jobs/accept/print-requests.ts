@@ -39,7 +39,7 @@ type Submission = {
 /** SQLSTATE of a statement that waited too long for a lock. */
 const LOCK_NOT_AVAILABLE = '55P03';
 
-export class Jobs {
+export class PrintRequests {
   readonly #pool: Pool;
   readonly #check: RequestCheck;
   readonly #dispatcher: Pick<Dispatching, 'accept'>;
@@ -148,7 +148,8 @@ export class Jobs {
       }
     };
     const accepted = (await attempt(false)) ?? (await attempt(true));
-    if (accepted === undefined) throw new Error('an idempotency key was deleted twice meanwhile');
+    if (accepted === undefined)
+      throw new Error('key, template or printer of the request changed twice meanwhile');
     return accepted;
   }
 }

@@ -1,0 +1,42 @@
+/** Accepts a job that the service itself has made for a person, with whatever else is written with it. */
+import { ProblemError } from '../../problems.ts';
+import { type Also, type Pool, type Queryable, transaction } from '../../store/pool.ts';
+import { quotaExceeded } from '../../tenants/tenants.ts';
+import type { Dispatching } from '../dispatch/dispatching.ts';
+import { acceptIn, type Candidate } from './acceptance.ts';
+import { keyReused } from './idempotency.ts';
+
+/**
+ * @param before called first in the transaction that accepts the job
+ * @param also called with the job's ID in that transaction, unless it is a replay
+ * @throws ProblemError `quota-exceeded`, `idempotency-key-reused`, `tenant-not-found`, `enqueue-failed`
+ */
+export async function acceptAlone(
+  { pool, dispatcher }: { pool: Pool; dispatcher: Pick<Dispatching, 'accept' | 'inLanes'> },
+  candidate: Omit<Candidate, 'ownAccount' | 'answer'>,
+  { before, also }: { before?: (db: Queryable) => Promise<unknown>; also?: Also<string> | undefined },
+): Promise<{ jobId: string; replayed: boolean }> {
+  const { job, checked } = candidate;
+  const accepted = await transaction(pool, async (client) => {
+    await before?.(client);
+    const asked = { ...candidate, ownAccount: false, answer: job.jobId };
+    const outcome = await acceptIn(client, dispatcher.inLanes, asked);
+    if (outcome.outcome === 'accepted') await also?.(client, job.jobId);
+    return outcome;
+  });
+  switch (accepted.outcome) {
+    case 'accepted':
+      dispatcher.accept(job);
+      return { jobId: job.jobId, replayed: false };
+    case 'replayed':
+      return { jobId: accepted.jobId, replayed: true };
+    case 'reused':
+      throw keyReused();
+    case 'quota':
+      throw quotaExceeded(accepted, checked.labels);
+    case 'tenant-gone':
+      throw new ProblemError('tenant-not-found', `there is no tenant "${job.tenantId}"`);
+    default:
+      throw new ProblemError('enqueue-failed', 'the job was not queued; send it again');
+  }
+}
