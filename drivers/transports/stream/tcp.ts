@@ -28,6 +28,7 @@ import {
   type TransportTimeouts,
 } from '../../connection.ts';
 import { watchForStall } from '../../send-queue.ts';
+import { orAborted } from '../pauses.ts';
 import type { StreamTransport } from '../transport.ts';
 
 const DEFAULT_PORT = 9100;
@@ -178,7 +179,7 @@ class TcpConnection implements Connection {
   async #shut(): Promise<void> {
     const socket = this.#socket;
     if (!socket.destroyed) {
-      if (this.#turn !== null) await within(this.#turn, CLOSE_WRITES);
+      if (this.#turn !== null) await forAtMost(CLOSE_WRITES, this.#turn);
       this.#gone ??= new TransportError('connection-lost', CLOSED);
       const ended = once(socket, 'close').then(
         () => undefined,
@@ -187,7 +188,7 @@ class TcpConnection implements Connection {
       // FIN goes out behind the last byte; reading goes on, since unread bytes would make the kernel answer RST,
       // which makes some devices throw away what they have not processed yet.
       socket.end();
-      await within(ended, CLOSE_LINGER);
+      await forAtMost(CLOSE_LINGER, ended);
       socket.destroy();
     }
     this.#lose(CLOSED);
@@ -302,21 +303,8 @@ class ReplyBuffer {
   }
 }
 
-/** Waits for `promise` (which never rejects), but no longer than `signal` allows. */
-async function orAborted(waited: Promise<void>, signal: AbortSignal): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const onAbort = () => reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  waited.then(resolve);
-  try {
-    await promise;
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
-}
-
-/** Waits for `promise` (which never rejects), but no longer than `ms`. */
-async function within(promise: Promise<void>, ms: number): Promise<void> {
+/** Waits for `promise` (which never rejects), and goes on after `ms`. */
+async function forAtMost(ms: number, promise: Promise<void>): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
   await Promise.race([promise, late]);
