@@ -9,7 +9,7 @@
  *
  * Vendor and product are the four hexadecimal digits of the USB IDs. What stands in sysfs is the device's own
  * text: bounded, and it may change or go away between one file and the next.
- * Source: Linux, Documentation/ABI/testing/sysfs-bus-usb, drivers/usb/class/usblp.c.
+ * Source: Linux, Documentation/ABI/testing/sysfs-bus-usb, drivers/usb/class/usblp.c, drivers/usb/core/file.c.
  */
 import { open, readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -30,7 +30,7 @@ export interface UsbPrinter {
 
 /** Longest file that is read, bytes: sysfs files are one page. */
 const LONGEST = 4_096;
-/** Most nodes that are read; usblp has 16 minor numbers. */
+/** Most nodes that are read; the kernel stops at 256, not at the 16 that usblp names. */
 const MOST = 64;
 
 /** @param sysfs `/sys`, or what stands for it in a test */
