@@ -10,7 +10,7 @@ import { nearest } from '../contract/nearest.ts';
 import { serverConfig } from '../server/config.ts';
 import { explain } from './explain.ts';
 import { CommandFailure, EXIT } from './failure.ts';
-import { DATABASE_ADDRESS, DATABASE_EXPECTED } from './places.ts';
+import { DATABASE_ADDRESS, DATABASE_EXPECTED, DATABASE_NO_URL, isDatabaseUrl } from './places.ts';
 import { windowsPlaces } from './windows-service/windows-places.ts';
 
 const places = {
@@ -35,7 +35,8 @@ export const platenFile = z.strictObject({
   port: z.int().min(0).max(65_535).optional().describe('8310 without it; 0 picks one'),
   databaseUrl: z
     .string()
-    .regex(DATABASE_ADDRESS, { error: DATABASE_EXPECTED })
+    .regex(DATABASE_ADDRESS, { error: DATABASE_EXPECTED, abort: true })
+    .refine(isDatabaseUrl, { error: DATABASE_NO_URL })
     .optional()
     .describe('PostgreSQL of your own; one is brought along'),
   service: serverConfig.omit({ host: true, port: true }).prefault({}),

@@ -6,6 +6,13 @@ export const DATABASE_ADDRESS = /^(postgres(ql)?:\/\/|socket:|\/)/;
 export const DATABASE_EXPECTED =
   'expected a postgres:// or postgresql:// address, or a Unix socket: socket:/DIRECTORY?db=NAME&user=NAME, or "/DIRECTORY NAME"';
 
+/** Whether node-postgres can read it: its addresses may leave out the host (`postgres://lab@/db`), which no URL may. */
+export function isDatabaseUrl(address: string): boolean {
+  return URL.canParse(address.replace('@/', '@host/'), 'postgres://host');
+}
+export const DATABASE_NO_URL =
+  'is not a URL: a / ? # or @ in its password has to be percent-encoded (%2F, %3F, %23, %40)';
+
 export interface Places {
   databaseUrl?: string | undefined;
   redisUrl?: string | undefined;
@@ -30,6 +37,9 @@ export function placesFromEnv(env: Readonly<NodeJS.ProcessEnv> = process.env): P
   // The message does not repeat the value, which may hold a password. The queue checks REDIS_URL like this.
   if (databaseUrl !== undefined && !DATABASE_ADDRESS.test(databaseUrl)) {
     throw new CommandFailure(`DATABASE_URL: ${DATABASE_EXPECTED}`);
+  }
+  if (databaseUrl !== undefined && !isDatabaseUrl(databaseUrl)) {
+    throw new CommandFailure(`DATABASE_URL ${DATABASE_NO_URL}`);
   }
   return {
     databaseUrl,

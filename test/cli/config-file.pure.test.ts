@@ -46,6 +46,7 @@ test('the environment and the file take the same for a database, and say the sam
   const places = [
     'postgres://db/x',
     'postgresql:///x?host=/run/postgresql&user=x',
+    'postgres://x:%2F@y@/x?host=/run/postgresql',
     'socket:/run/postgresql?db=x&user=x',
     '/run/postgresql x',
   ];
@@ -58,6 +59,19 @@ test('the environment and the file take the same for a database, and say the sam
   await expect(readConfigFile(file({ databaseUrl: wrong }), platenFile)).rejects.toThrow(expected);
   expect(() => placesFromEnv({ DATABASE_URL: wrong })).toThrow(expected);
 });
+
+test.each(['/', '?', '#'])(
+  'a password with %s in a database address is named as what is wrong, and not shown',
+  async (sign) => {
+    const databaseUrl = `postgres://platen:se${sign}cret@127.0.0.1:1/db`;
+    const said = /is not a URL: a \/ .* in its password has to be percent-encoded/;
+    const wrong = readConfigFile(file({ databaseUrl }), platenFile);
+    await expect(wrong).rejects.toThrow(said);
+    await expect(wrong).rejects.not.toThrow(/cret/);
+    expect(() => placesFromEnv({ DATABASE_URL: databaseUrl })).toThrow(said);
+    expect(() => placesFromEnv({ DATABASE_URL: databaseUrl })).not.toThrow(/cret/);
+  },
+);
 
 test('the schema is the same on every machine', () => {
   const { properties } = jsonSchemaOf(agentFile);
