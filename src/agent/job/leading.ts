@@ -41,8 +41,8 @@ export class Leading {
     return this.#behind?.handOver() === true;
   }
 
-  /** Labels were sent. After the last one, where jobs wait, the next is prepared while this one prints. */
-  sentAll(): void {
+  /** Called after each burst. After the last one, where jobs wait, the next is prepared while this one prints. */
+  labelsSent(): void {
     if (this.#parts.delivery.waited && this.#mayBeFollowed) this.#let();
   }
 

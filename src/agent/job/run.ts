@@ -315,7 +315,7 @@ export class JobRun {
       this.#backoff.reset();
       this.#busy.reset();
       pace.moves();
-      this.leading.sentAll();
+      this.leading.labelsSent();
       return;
     }
     this.#ready = false;
