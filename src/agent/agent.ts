@@ -249,7 +249,7 @@ export class Agent {
         onCanceled: (queueIds) => cancelRequests.update(queueIds),
         onHeld: (held) => hold.update(held),
         onServedElsewhere: (elsewhere) => {
-          printer.device.servedElsewhere = elsewhere;
+          printer.servedElsewhere = elsewhere;
         },
       });
       const station = new PrinterStation(this.#options.source, lease, {

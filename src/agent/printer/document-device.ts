@@ -47,7 +47,6 @@ export class DocumentDevice implements PrinterDevice {
   #unpinned: { subjects: string[]; certificate: string } | null = null;
   displaced = false;
   offline: readonly PrinterReason[] = ['offline'];
-  servedElsewhere = false;
   answers = false;
   onStatus: (status: DeviceStatus | null) => void = () => undefined;
   /** As of the last connection. */

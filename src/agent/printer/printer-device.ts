@@ -14,8 +14,6 @@ export interface PrinterDevice {
   displaced: boolean;
   /** The reasons that a job gives while the device cannot be reached. */
   offline: readonly PrinterReason[];
-  /** Another agent serves it: a device that takes one connection only is then mostly left to that agent. */
-  servedElsewhere: boolean;
   /** Whether it has ever answered a question. One that never has is not waited for. */
   answers: boolean;
   /** What the device itself can say of what came out; `nothing`, or null: not known yet. */
@@ -30,6 +28,9 @@ export interface PrinterDevice {
   link(options: LinkOptions): PrinterLink;
   /** Closes what is open. What follows is on a new connection. */
   drop(): Promise<void>;
-  /** Asks the device who and how it is. Never throws for a device that is not there. */
-  probe(signal: AbortSignal): Promise<ProbeResult>;
+  /**
+   * Asks the device who and how it is. Never throws for a device that is not there.
+   * @param aside another agent serves it: a device that takes one connection only is mostly left to that agent
+   */
+  probe(signal: AbortSignal, aside?: boolean): Promise<ProbeResult>;
 }

@@ -6,7 +6,7 @@ import type { LanguageId } from '../../contract/format.ts';
 import type { ConfirmedBy, PrinterDescription, PrinterReason, PrinterState } from '../../contract/printer.ts';
 import type { Logger } from '../../log.ts';
 import { type Fingerprint, fingerprintOf } from '../discovery/fingerprints.ts';
-import { addressOf, printerIdOf } from '../discovery/identity.ts';
+import { addressOf, evidenceOf, printerIdOf } from '../discovery/identity.ts';
 import type { KnownEndpoint, KnownPrinter, KnownPrinters } from '../discovery/known.ts';
 import type { DriverChoice } from '../discovery/provider.ts';
 import { CONFIGURED } from '../discovery/providers/configured.ts';
@@ -32,6 +32,8 @@ export class Printer {
   refused = false;
   /** An address where a device says that it is this printer, but where this printer must not be driven. */
   elsewhere: string | null = null;
+  /** Another agent serves it. */
+  servedElsewhere = false;
   /** When it was last there, ms since the epoch. */
   seenAt: number;
   state: PrinterState = 'unknown';
@@ -225,11 +227,4 @@ function placeOf(uri: string): string {
   } catch {
     return uri;
   }
-}
-
-const EVIDENCE = ['serial', 'uuid', 'device-id', 'mac', 'queue', 'address'] as const;
-
-/** What the ID says it was made from. */
-function evidenceOf(id: string): PrinterDescription['evidence'] {
-  return EVIDENCE.find((evidence) => id.startsWith(`${evidence}-`)) ?? 'address';
 }

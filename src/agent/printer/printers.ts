@@ -153,7 +153,7 @@ export class Printers {
   /** Asks with the printer's own device, or else with a spare one, unless a job is under way. */
   async #probe(endpoint: Endpoint, driver: DriverChoice, signal: AbortSignal): Promise<ProbeResult> {
     const owner = this.#owners.get(endpoint);
-    if (owner?.known.uri === endpoint.uri) return await owner.device.probe(signal);
+    if (owner?.known.uri === endpoint.uri) return await owner.device.probe(signal, owner.servedElsewhere);
     if (owner !== undefined && this.#options.busy(owner.id)) return null;
     let spare = this.#spares.get(endpoint);
     if (spare?.driver !== driver) {

@@ -50,7 +50,6 @@ export class StreamDevice implements PrinterDevice {
   expected: string | null = null;
   displaced = false;
   offline: readonly PrinterReason[] = ['offline'];
-  servedElsewhere = false;
   /** As it was last read. */
   #status: DeviceStatus | null = null;
   /** Where and when (ms) the status was read; null once something was written there. */
@@ -241,10 +240,10 @@ export class StreamDevice implements PrinterDevice {
    * Asks the device who and how it is, unless a job has a connection to it, or had until just now; while another
    * agent serves it, once a minute. Never throws for a device that is not there.
    */
-  async probe(signal: AbortSignal): Promise<ProbeResult> {
+  async probe(signal: AbortSignal, aside = false): Promise<ProbeResult> {
     const inUse = this.#connection !== null && !this.#connection.closed.aborted;
     if (inUse || this.#connecting || this.#probe !== null) return null;
-    if (this.servedElsewhere) {
+    if (aside) {
       if (performance.now() - this.#askedAside < ASIDE_EVERY) return null;
       this.#askedAside = performance.now();
     }
