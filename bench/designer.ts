@@ -104,9 +104,11 @@ async function dragged(page: Page): Promise<{ frames: number[]; work: number[] }
   const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
   await page.mouse.move(x, y);
   await page.mouse.down();
-  await site.browser.startTracing(page, { categories: ['toplevel', 'blink.user_timing'] });
+  const browser = page.context().browser();
+  if (browser === null) throw new Error('the page has no browser');
+  await browser.startTracing(page, { categories: ['toplevel', 'blink.user_timing'] });
   const found = times.parse(await page.evaluate(`(${DRAG})(${JSON.stringify({ x, y, frames: FRAMES })})`));
-  const work = workOf(await site.browser.stopTracing());
+  const work = workOf(await browser.stopTracing());
   await page.keyboard.press('Escape');
   await page.mouse.up();
   // The first frames build what later ones move.

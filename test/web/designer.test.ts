@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { buildConsole } from '../../service/console.ts';
 import { preview } from '../../src/contract/label-picture.ts';
 import { signInLink } from '../../src/contract/people.ts';
-import { openBrowser, openPage } from '../kit/browser/browser.ts';
+import { openPage, openWindows } from '../kit/browser/browser.ts';
 import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -27,7 +27,7 @@ beforeAll(async () => {
   up = await PlatenUp.start({ dataDir, args: ['--virtual', '1'] });
   stack.defer(async () => void (await up.stop()));
   await up.printerOnline('virtual-1');
-  const browser = await openBrowser();
+  const browser = await openWindows();
   stack.defer(() => browser.close());
   page = await openPage(browser, {}, faults);
   const { stdout } = await platen(['console', '--data', dataDir, '--json']);

@@ -1,11 +1,18 @@
 /** Coming in without a password, in a real browser: at a real OpenID provider, and with a passkey of its own authenticator. */
 import { join } from 'node:path';
-import type { Browser, CDPSession, Page } from 'playwright-core';
+import type { CDPSession, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { buildConsole } from '../../service/console.ts';
 import { CONSOLE_HEADER } from '../../src/contract/people.ts';
-import { barriers, type Look, openBrowser, openPage, overflow } from '../kit/browser/browser.ts';
+import {
+  barriers,
+  type Look,
+  openPage,
+  openWindows,
+  overflow,
+  type Windows,
+} from '../kit/browser/browser.ts';
 import { codeOf, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
 import { OpenIdProvider } from '../kit/service/openid-provider.ts';
 import { PASSWORD, SignedIn } from '../kit/service/signed-in.ts';
@@ -25,7 +32,7 @@ const AUTHENTICATOR = {
 
 let provider: OpenIdProvider;
 let service: ServiceHarness;
-let browser: Browser;
+let browser: Windows;
 /** As a browser knows the service by a name. */
 let named: string;
 const faults: string[] = [];
@@ -40,7 +47,7 @@ beforeAll(async () => {
   provider.serve([named + CALLBACK]);
   await service.tenant('acme');
   await service.agent([{}]);
-  browser = await openBrowser();
+  browser = await openWindows();
 });
 afterEach(() => expect(faults.splice(0)).toEqual([]));
 afterAll(async () => {

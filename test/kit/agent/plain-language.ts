@@ -2,6 +2,7 @@
  * Languages for tests: a label says its record's `n`; some records misbehave. As `zpl` only making tells which, as `tspl`
  * they can be looked at. Runs on the agent's render threads.
  */
+import { flushCompileCache } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LabelEncoder, Language } from '../../../drivers/languages/language.ts';
 import { tspl } from '../../../drivers/languages/tspl/language.ts';
@@ -45,3 +46,6 @@ export const LANGUAGES = {
   zpl: { ...zpl, encoder: async () => open },
   tspl: { ...tspl, encoder: async () => openLooking },
 } satisfies Record<string, Language>;
+
+// A thread whose process is killed would leave nothing compiled for the next one.
+flushCompileCache();

@@ -16,7 +16,7 @@ import { pdfPool } from '../../../src/virtual/drawing/pdf-pool.ts';
 import { rasterPool } from '../../../src/virtual/drawing/raster-pool.ts';
 import type { VirtualIppPrinterOptions } from '../../../src/virtual/ipp/ipp-printer.ts';
 import type { VirtualZplPrinterOptions } from '../../../src/virtual/zpl/zpl-printer.ts';
-import { processFile } from '../programs/built.ts';
+import { processFile, SHORT_LIVED } from '../programs/built.ts';
 import { type BackendCase, onRedis } from '../servers/backends.ts';
 import type { AgentProcessOptions } from './agent-process.ts';
 import { TestIppPrinter } from './ipp-site.ts';
@@ -145,7 +145,7 @@ export class UsedSite {
       crash,
       languages,
     };
-    const child = spawn(process.execPath, [SCRIPT, JSON.stringify(settings)], {
+    const child = spawn(process.execPath, [...SHORT_LIVED, SCRIPT, JSON.stringify(settings)], {
       stdio: ['ignore', 'pipe', process.env['TEST_LOG'] === undefined ? 'ignore' : 'inherit'],
     });
     this.running({ stop: () => kill(child) });

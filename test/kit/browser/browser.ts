@@ -1,7 +1,13 @@
 /** Debian's Chromium, as people use it: what a page writes into its console as an error is an error of the test. */
 import { setTimeout as pause } from 'node:timers/promises';
 import axe from 'axe-core';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from 'playwright-core';
 import { z } from 'zod';
 import { onPath } from '../servers/debian-packages.ts';
 
@@ -20,7 +26,34 @@ const PATIENCE = 30_000;
 
 export type Look = { width?: number; height?: number; scheme?: 'light' | 'dark'; locale?: string };
 
-/** @param more what a measurement needs besides */
+/** What a site has of the browser: its pages, which go when it closes. */
+export interface Windows {
+  newContext(options?: BrowserContextOptions): Promise<BrowserContext>;
+  close(): Promise<void>;
+}
+
+let shared: Promise<Browser> | undefined;
+
+/** Windows of the one browser of this process, which is started by the first to need it and ends with the process. */
+export async function openWindows(): Promise<Windows> {
+  shared ??= openBrowser().then((opening) =>
+    opening.once('disconnected', () => {
+      shared = undefined;
+    }),
+  );
+  const browser = await shared;
+  const opened: BrowserContext[] = [];
+  return {
+    newContext: async (options) => {
+      const context = await browser.newContext(options);
+      opened.push(context);
+      return context;
+    },
+    close: async () => void (await Promise.all(opened.splice(0).map((context) => context.close()))),
+  };
+}
+
+/** A browser of its own. @param more what a measurement needs besides */
 export async function openBrowser(more: readonly string[] = []): Promise<Browser> {
   const executablePath = onPath('chromium');
   if (executablePath === undefined) throw new Error('there is no chromium on this machine');
@@ -28,7 +61,11 @@ export async function openBrowser(more: readonly string[] = []): Promise<Browser
 }
 
 /** @param faults takes what the page complains of: scripts that the policy refused, errors that nobody caught */
-export async function openPage(browser: Browser, look: Look, faults: string[]): Promise<Page> {
+export async function openPage(
+  browser: Pick<Windows, 'newContext'>,
+  look: Look,
+  faults: string[],
+): Promise<Page> {
   const context: BrowserContext = await browser.newContext({
     viewport: { width: look.width ?? 1280, height: look.height ?? 800 },
     colorScheme: look.scheme ?? 'light',

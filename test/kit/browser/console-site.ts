@@ -1,14 +1,14 @@
 /** A whole Platen with people at it: a virtual printer, one that never says what came out, and a browser. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { z } from 'zod';
 import { buildConsole } from '../../../service/console.ts';
 import { signInLink } from '../../../src/contract/people.ts';
 import { labelRecord } from '../../../src/contract/print-request.ts';
 import { configureMutePrinter, MUTE } from '../service/mute-printer.ts';
 import { PlatenUp, platen, temporaryDirectory } from '../service/platen.ts';
-import { type Look, openBrowser, openPage } from './browser.ts';
+import { type Look, openBrowser, openPage, openWindows, type Windows } from './browser.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
@@ -32,13 +32,13 @@ export const TEMPLATE = {
 
 export class ConsoleSite {
   readonly dataDir: string;
-  readonly browser: Browser;
+  readonly browser: Windows;
   /** What pages have complained of so far. */
   readonly faults: string[] = [];
   readonly #stack: AsyncDisposableStack;
   readonly #up: { now: PlatenUp };
 
-  private constructor(up: { now: PlatenUp }, dataDir: string, browser: Browser, stack: AsyncDisposableStack) {
+  private constructor(up: { now: PlatenUp }, dataDir: string, browser: Windows, stack: AsyncDisposableStack) {
     this.#up = up;
     this.dataDir = dataDir;
     this.browser = browser;
@@ -70,7 +70,7 @@ export class ConsoleSite {
     const up = { now };
     stack.defer(async () => void (await up.now.stop()));
     await now.printerOnline(mute);
-    const browser = await openBrowser(flags);
+    const browser = flags.length === 0 ? await openWindows() : await openBrowser(flags);
     stack.defer(() => browser.close());
     return new ConsoleSite(up, dataDir, browser, stack.move());
   }

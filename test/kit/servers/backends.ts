@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { Client, type PoolConfig } from 'pg';
 import { afterAll, inject } from 'vitest';
 import { type EmbeddedPostgres, startEmbedded } from '../../../src/server/store/embedded.ts';
+import { placeCluster } from './made-cluster.ts';
 import { MIGRATED } from './migrated-database.ts';
 
 export interface OpenBackend {
@@ -115,7 +116,8 @@ function ownerOf(server: PoolConfig): PoolConfig {
 
 function sharedEmbedded(): Promise<EmbeddedPostgres> {
   directory ??= mkdtempSync(join(tmpdir(), 'platen-test-embedded-'));
-  embedded ??= startEmbedded({ dataDir: directory });
+  const its = directory;
+  embedded ??= placeCluster(directory).then(() => startEmbedded({ dataDir: its }));
   return embedded;
 }
 

@@ -10,7 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Client, type ClientConfig } from 'pg';
 import { afterEach } from 'vitest';
 import { z } from 'zod';
-import { processFile } from '../programs/built.ts';
+import { processFile, SHORT_LIVED } from '../programs/built.ts';
 
 const parentProgram = processFile('test/store/embedded-parent.ts');
 export const answerOf = z.object({
@@ -32,7 +32,7 @@ export const parents: Parent[] = [];
 
 /** Starts a process that has the database of `dataDir`, and returns what it says when it has it. */
 export async function startParent(dataDir: string, text = '', user = {}) {
-  const child = spawn(process.execPath, [parentProgram, dataDir, text], {
+  const child = spawn(process.execPath, [...SHORT_LIVED, parentProgram, dataDir, text], {
     ...user,
     stdio: ['pipe', 'pipe', 'inherit'],
   });

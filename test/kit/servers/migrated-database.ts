@@ -2,7 +2,7 @@
  * A database with the schemas of this version and nothing in them, made once for a run: a copy of it is had in less
  * time than all migrations take, and most tests are not about those.
  */
-import { Client } from 'pg';
+import { Client, type PoolConfig } from 'pg';
 import { createLogger } from '../../../src/log.ts';
 import { openQueues } from '../../../src/queue/index.ts';
 import { migrate } from '../../../src/server/store/migrate.ts';
@@ -17,14 +17,18 @@ export async function makeMigratedDatabase(databaseUrl: string): Promise<void> {
     await admin.query(`CREATE DATABASE ${MIGRATED}`);
     const url = new URL(databaseUrl);
     url.pathname = `/${MIGRATED}`;
-    const database = { connectionString: url.href };
-    const logger = createLogger({ level: 'silent' });
-    const queues = await openQueues({ database, prefix: MIGRATED, logger });
-    await queues.close({ timeoutMs: 0 });
-    await migrate(database, logger);
+    await putSchemas({ connectionString: url.href });
     // Who is connected to it keeps it from being copied.
     await admin.query(`ALTER DATABASE ${MIGRATED} ALLOW_CONNECTIONS false`);
   } finally {
     await admin.end();
   }
+}
+
+/** The schemas of the queues and of the service, as a start of this version puts them there. */
+export async function putSchemas(database: PoolConfig): Promise<void> {
+  const logger = createLogger({ level: 'silent' });
+  const queues = await openQueues({ database, logger });
+  await queues.close({ timeoutMs: 0 });
+  await migrate(database, logger);
 }

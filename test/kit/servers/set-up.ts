@@ -7,6 +7,7 @@ import type { TestProject } from 'vitest/node';
 import { build } from '../programs/built.ts';
 import { WINE } from '../programs/wine-prefix.ts';
 import { installMissing, type Needed, onPath } from './debian-packages.ts';
+import { makeCluster } from './made-cluster.ts';
 import { makeMigratedDatabase } from './migrated-database.ts';
 import { PEER_PACKAGES } from './peer-packages.ts';
 import { makeRunDirectory } from './run-directory.ts';
@@ -34,7 +35,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   if (!project.vitest.config.watch) await build(built);
   // Nobody needs these databases after a power failure.
   const servers = await startServers({ durable: false });
-  await makeMigratedDatabase(servers.databaseUrl);
+  await Promise.all([makeMigratedDatabase(servers.databaseUrl), makeCluster()]);
   project.provide('redisUrl', servers.redisUrl);
   project.provide('databaseUrl', servers.databaseUrl);
   return async () => {

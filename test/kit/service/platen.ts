@@ -14,6 +14,7 @@ import type { IntegrationCreated } from '../../../src/contract/admin.ts';
 import type { JobView } from '../../../src/contract/job.ts';
 import type { PrintRequestInput } from '../../../src/contract/print-request.ts';
 import { PLATEN } from '../programs/built.ts';
+import { placeCluster } from '../servers/made-cluster.ts';
 
 const START_TIMEOUT_MS = 90_000;
 
@@ -52,8 +53,13 @@ export class PlatenUp {
     this.#output = parts.output;
   }
 
-  /** Starts it and waits for its ready line. @throws Error with the output, when it ends before */
+  /**
+   * Starts it and waits for its ready line. A first start finds its database made, unless it runs as another user.
+   * @throws Error with the output, when it ends before
+   */
   static async start(options: UpOptions): Promise<PlatenUp> {
+    const ownDatabase = options.env?.['DATABASE_URL'] === undefined && options.uid === undefined;
+    if (ownDatabase) await placeCluster(options.dataDir);
     const output = { text: '' };
     const child = spawnUp(options, output);
     let limit: NodeJS.Timeout | undefined;
