@@ -118,7 +118,7 @@ export type TemplateView = z.infer<typeof templateView>;
 // POST /app/tenants/{id}/jobs and …/jobs/validate take a print request; the other routes of jobs: `job-search.ts`,
 // `job-details.ts`, `job-actions.ts`
 /** Answer of a validation: `POST /v2/jobs/validate`. */
-export const validationWarning = z.object({
+const validationWarning = z.object({
   code: z.enum(['field-missing', 'field-unknown', 'size-mismatch', 'off-label']),
   message: z.string(),
   /** What the message says, as a code and what is filled in. */

@@ -100,7 +100,7 @@ export const jobBulk = z.strictObject({
 export type JobBulk = z.infer<typeof jobBulk>;
 
 /** What becomes, or would become, of a job. */
-export const bulkOutcome = z.enum([
+const bulkOutcome = z.enum([
   /** The job is canceled, or goes on. */
   'done',
   /** The job's agent has it, and is asked to stop. */

@@ -21,7 +21,7 @@ export const JOB_EVENTS = {
 } as const;
 export const jobEventKind = z.enum(wordsOf(JOB_EVENTS));
 
-export const jobEvent = z.object({
+const jobEvent = z.object({
   at: z.iso.datetime(),
   kind: jobEventKind,
   /** The counts at that time. */
@@ -38,7 +38,7 @@ export const jobEvent = z.object({
 export type JobEvent = z.infer<typeof jobEvent>;
 
 /** What can be done to a job as it is now. */
-export const jobAction = z.enum(['cancel', 'retry', 'release', 'move', 'reprint']);
+const jobAction = z.enum(['cancel', 'retry', 'release', 'move', 'reprint']);
 export type JobAction = z.infer<typeof jobAction>;
 
 export const jobDetails = jobView.extend({

@@ -4,7 +4,7 @@ import { LIMITS } from './limits.ts';
 import { saying } from './reason.ts';
 
 /** A value of one dynamic field. Nested values are refused; `null` prints as nothing. */
-export const recordValue = z.union([z.string().max(LIMITS.valueLength), z.number(), z.boolean(), z.null()], {
+const recordValue = z.union([z.string().max(LIMITS.valueLength), z.number(), z.boolean(), z.null()], {
   error: saying('record-value', { most: LIMITS.valueLength }),
 });
 export type RecordValue = z.infer<typeof recordValue>;

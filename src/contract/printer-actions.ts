@@ -47,7 +47,7 @@ export const printerTest = z.strictObject({
 export const printerTested = z.object({ id: z.string() });
 
 /** By whom and since when a printer is held. */
-export const printerHeld = z.object({ by: z.string(), at: z.iso.datetime(), why: z.string().nullable() });
+const printerHeld = z.object({ by: z.string(), at: z.iso.datetime(), why: z.string().nullable() });
 export type PrinterHeld = z.infer<typeof printerHeld>;
 
 /** A printer with its lane: what `GET /app/printers` says of each. */

@@ -18,7 +18,7 @@ export function isPackagedFont(name: string): name is (typeof PACKAGED_FONTS)[nu
 const LONGEST = Math.ceil(LIMITS.fontBytes / 3) * 4;
 
 /** One face of a font; a font with a bold face is two of them, of the same name. */
-export const templateFont = z.strictObject({
+const templateFont = z.strictObject({
   name: z
     .string()
     .trim()

@@ -27,7 +27,7 @@ export const fieldName = z
     error: saying('field-name', {}),
   });
 
-export const templateField = z.strictObject({
+const templateField = z.strictObject({
   name: fieldName,
   /** Printed when a record does not carry the field. Without one, a missing field prints as nothing. */
   default: z.string().max(LIMITS.valueLength).optional(),
@@ -260,7 +260,7 @@ export const lineElement = z.strictObject({
  */
 const picture = z.base64().max(LIMITS.templateSource);
 
-export const namedImage = z.strictObject({ name: z.string().min(1).max(200), data: picture });
+const namedImage = z.strictObject({ name: z.string().min(1).max(200), data: picture });
 
 export const imageElement = z.strictObject({
   type: z.literal('image'),
