@@ -19,12 +19,13 @@ import {
   HANDLER_BACKOFF,
   type StartedConsumer,
 } from './lane-store.ts';
-import { QueueError, reasonOf, within } from './queue-error.ts';
+import { QueueError, reasonOf } from './queue-error.ts';
 import type { StopOptions } from './stop-options.ts';
-import type { InHand, TakenJob, Turns } from './turns.ts';
+import type { InHand, LaneTurns, TakenJob } from './turns.ts';
+import { isWithin, within } from './within.ts';
 
 export interface LaneConsumerParts {
-  turns: Turns;
+  turns: LaneTurns;
   ping(): Promise<void>;
   /** Calls `ring` when the lane may have something to take, until the returned function is called. */
   listen(ring: () => void): () => void;
@@ -74,7 +75,7 @@ export class LaneConsumer implements StartedConsumer {
   async start(): Promise<void> {
     const { lane } = this.#plan;
     try {
-      await within(START_MS, `lane ${lane}`, this.#parts.ping());
+      await within(this.#parts.ping(), START_MS, `lane ${lane}`);
     } catch (error) {
       if (this.#stopping === undefined) {
         throw error instanceof QueueError
@@ -120,9 +121,9 @@ export class LaneConsumer implements StartedConsumer {
     this.#parts.turns.forget(this.#plan.lane);
     this.#wake();
     const handling = Promise.all(this.#held.map((held) => held.handling));
-    if (!(await isWithin(timeoutMs, handling))) this.#abort(stopped());
+    if (!(await isWithin(handling, timeoutMs))) this.#abort(stopped());
     // A job whose end is not stored by then stays in hand, for the next holder of the lease.
-    await isWithin(graceMs, this.#all());
+    await isWithin(this.#all(), graceMs);
     this.#plan.onStopped();
   }
 
@@ -200,7 +201,7 @@ export class LaneConsumer implements StartedConsumer {
       const stored = turns.ended(fence);
       this.#letGo(held);
       if (!(await stored))
-        logger.warn({ queue: lane, jobId: fence.id }, 'a job ended after its lane was lost');
+        logger.warn({ queue: lane, jobId: fence.id }, 'a job ended after its lane was lost, or left');
       return;
     }
     this.#wentBack += 1;
@@ -247,13 +248,12 @@ export class LaneConsumer implements StartedConsumer {
     const delivered: Delivery<QueuedJob> = {
       job: { ...parsed.value, ...own },
       delivery,
-      redelivered: delivery > 1,
       note,
       waited,
       setNote: async (left) => {
         notes += 1;
         const storing = turnsNote(this.#parts.turns, fence, notes, left);
-        if (await within(COMMAND_MS, 'storing a note', storing)) return;
+        if (await within(storing, COMMAND_MS, 'storing a note')) return;
         const lost = new QueueError('lock-lost', `job ${id} is not in this one's hands any more`);
         abort.abort(lost);
         throw lost;
@@ -279,13 +279,6 @@ function stopped(): QueueError {
   return new QueueError('stopped', 'the consumer was stopped');
 }
 
-async function isWithin(milliseconds: number, promise: Promise<unknown>): Promise<boolean> {
-  return await within(Math.max(0, milliseconds), 'handler', promise).then(
-    () => true,
-    () => false,
-  );
-}
-
 /** Undefined: no handler has begun the job. A note that cannot be read still says that one has. */
 function noteOf({ note }: TakenJob): unknown {
   if (note === null) return undefined;
@@ -296,7 +289,7 @@ function noteOf({ note }: TakenJob): unknown {
   }
 }
 
-function turnsNote(turns: Turns, inHand: InHand, order: number, note: object): Promise<boolean> {
+function turnsNote(turns: LaneTurns, inHand: InHand, order: number, note: object): Promise<boolean> {
   return turns.note(inHand, order, JSON.stringify(note)).catch((error: unknown) => {
     throw new QueueError('unavailable', `storing a note: ${reasonOf(error)}`);
   });

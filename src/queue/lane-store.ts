@@ -52,10 +52,8 @@ export interface LaneStore {
 
 export interface Delivery<T> {
   job: T;
-  /** Number of this delivery of the job, from 1. */
+  /** Number of this delivery of the job, from 1; of a later one: look up how far the one before got. */
   delivery: number;
-  /** The job was delivered before: look up how far that delivery got. */
-  redelivered: boolean;
   /** What an earlier delivery's handler left with the job by `setNote`; undefined: nothing. */
   note: unknown;
   /** This job was waiting when the consumer asked for it, so more jobs may wait behind it. */
@@ -109,6 +107,8 @@ export interface ConsumerPlan {
   onStopped(): void;
 }
 
+/** How long an ended job is known, ms: longer than callers repeat a request (24 h). */
+export const KNOWN_MS = 48 * 3_600_000;
 /** How soon a lane goes on after its handler has thrown, ms. */
 export const HANDLER_BACKOFF = { first: 250, most: 30_000 };
 /** How long a command of a consumer may take, ms. */

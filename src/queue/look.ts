@@ -1,7 +1,9 @@
 /** Asks a Redis or PostgreSQL server once for its version and clock, to tell a person what is wrong. */
 import { PostgresClient } from './postgres-client.ts';
-import { QueueError, reasonOf, within } from './queue-error.ts';
+import { QueueError, reasonOf } from './queue-error.ts';
 import { isRefusal, readAddress, redisAt } from './redis-connection.ts';
+import { bellOf } from './report-stream.ts';
+import { within } from './within.ts';
 
 export interface ServerLook {
   /** `Redis 7.4.1` */
@@ -35,9 +37,7 @@ export async function lookAtRedis(url: string, prefix: string, limitMs: number):
     const field = (name: string) => fields.get(name);
     const microseconds = Number(field('server_time_usec'));
     // Not every user may ask this, and a server of a cluster counts only its own subscribers.
-    const counted = redis.isCluster
-      ? null
-      : await redis.pubsub('NUMSUB', `${prefix}:@reports`).catch(() => null);
+    const counted = redis.isCluster ? null : await redis.pubsub('NUMSUB', bellOf(prefix)).catch(() => null);
     return {
       server: field('valkey_version')
         ? `Valkey ${field('valkey_version')}`
@@ -47,7 +47,7 @@ export async function lookAtRedis(url: string, prefix: string, limitMs: number):
     };
   };
   try {
-    return await within(limitMs, `Redis at ${address}`, ask());
+    return await within(ask(), limitMs, `Redis at ${address}`);
   } catch (error) {
     if (isRefusal(error))
       throw new QueueError('refused', `Redis at ${address} refuses us: ${reasonOf(error)}`);

@@ -5,9 +5,9 @@
  */
 import type { Pool, PoolClient } from 'pg';
 import { z } from 'zod';
+import type { Report } from '../contract/report.ts';
 import type { PostgresBell } from './postgres-bell.ts';
 import { REPORTS } from './postgres-schema.ts';
-import { within } from './queue-error.ts';
 import {
   BACKOFF,
   type Reported,
@@ -19,6 +19,7 @@ import {
 import { nameOf } from './report-stream.ts';
 import type { StopOptions } from './stop-options.ts';
 import type { Turns } from './turns.ts';
+import { isWithin } from './within.ts';
 
 /** Most reports in one batch. */
 const MOST_TAKEN = 500;
@@ -44,7 +45,7 @@ const row = z.object({ id: z.string().regex(/^\d+$/), name: z.string(), json: z.
 /** node-postgres answers several statements at once with a list of results. */
 const takenRows = z.array(z.object({ rows: z.array(z.unknown()) }));
 
-export function postgresReports(pool: Pool, bell: PostgresBell, turns: Turns): ReportStore {
+export function postgresReports(pool: Pool, bell: PostgresBell, turns: Turns<Report>): ReportStore {
   return {
     async publish(report, of) {
       await turns.publish(nameOf({ scope: of, agentId: report.agentId }), report);
@@ -90,7 +91,7 @@ class PostgresReportReader implements ReportSource {
       this.#stopped.abort();
       this.#rung.resolve();
       this.#silence();
-      await within(timeoutMs, 'reports in hand', this.#running).catch(() => undefined);
+      await isWithin(this.#running, timeoutMs);
       // What a handler that is still at work says no longer counts: the next reader gets its rows.
       this.#letGo(new Error('stopped'));
       this.#plan.onStopped();

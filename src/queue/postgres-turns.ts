@@ -14,7 +14,7 @@ import { type QueuedJob, queueId } from '../contract/queued-job.ts';
 import type { Report } from '../contract/report.ts';
 import { isConnectionError } from './postgres-away.ts';
 import { PostgresTemplates } from './postgres-templates.ts';
-import type { InHand, TakenJob, Turn, TurnServer } from './turns.ts';
+import type { InHand, TakenJob, TurnServer } from './turns.ts';
 
 const TURN = {
   name: 'lanes-turn-beside',
@@ -34,10 +34,10 @@ const answerRow = z.object({
 type AnswerRow = z.infer<typeof answerRow>;
 const notedRow = z.object({ at: z.int() });
 
-export function postgresTurns(pool: Pool): TurnServer {
+export function postgresTurns(pool: Pool): TurnServer<Report> {
   const kept = new PostgresTemplates(pool);
   return {
-    async turn({ ended, back, told, take, number }: Turn) {
+    async turn({ ended, back, told, take, number }) {
       const { rows } = await pool.query({
         ...TURN,
         values: [

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Pool, type PoolConfig } from 'pg';
 import { z } from 'zod';
 import { LaneConsumer } from './lane-consumer.ts';
-import type { LaneStore } from './lane-store.ts';
+import { KNOWN_MS, type LaneStore } from './lane-store.ts';
 import { isConnectionError } from './postgres-away.ts';
 import { PostgresBell } from './postgres-bell.ts';
 import { PostgresClient, refuseLentConnections } from './postgres-client.ts';
@@ -26,15 +26,13 @@ export interface PostgresOptions {
 
 /** How often all idle lanes are looked at, in one command, ms: a ring may get lost. */
 const LOOK_MS = 5_000;
-/** How often ended jobs are deleted, ms; how many at a time; and how long they are known, h. */
+/** How often ended jobs are deleted, ms; and how many at a time. */
 const FORGET_MS = 60_000;
 const FORGOTTEN = 2_000;
-/** Longer than callers repeat a request (24 h). */
-const KNOWN_H = 48;
 
 const FORGET = `
   DELETE FROM lanes.job WHERE (queue_id, lane) IN (SELECT queue_id, lane FROM lanes.job
-    WHERE ended_at < now() - make_interval(hours => ${KNOWN_H}) ORDER BY ended_at LIMIT ${FORGOTTEN} FOR UPDATE SKIP LOCKED)`;
+    WHERE ended_at < now() - make_interval(secs => ${KNOWN_MS / 1_000}) ORDER BY ended_at LIMIT ${FORGOTTEN} FOR UPDATE SKIP LOCKED)`;
 
 const lookedAt = z.object({
   state: z.enum(['waiting', 'active', 'ended']),

@@ -16,25 +16,6 @@ export class QueueError extends defineFaults('QueueError', {
   stopped: {},
 }) {}
 
-/**
- * The promise, or `unavailable` after so many milliseconds. The command itself is not undone.
- * @throws QueueError `unavailable`
- */
-export async function within<T>(milliseconds: number, what: string, promise: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new QueueError('unavailable', `${what}: no answer within ${milliseconds} ms`)),
-      milliseconds,
-    );
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 /** The part of a driver's error that may be logged; the rest may hold commands, and so passwords. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';

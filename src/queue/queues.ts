@@ -12,12 +12,13 @@ import type { Report } from '../contract/report.ts';
 import type { AddedJob, Consumer, JobInQueue, LaneHandler, LaneStore } from './lane-store.ts';
 import { answerOf, HELD, type LeaseAnswer, type LeaseAsk, type LeaseLength } from './lease.ts';
 import { parseJob, ReportPayload, type Unreadable } from './payload.ts';
-import { QueueError, reasonOf, within } from './queue-error.ts';
+import { QueueError, reasonOf } from './queue-error.ts';
 import type { ErrorLog, QueueLogger } from './queue-log.ts';
 import { checkQueueId, laneOfJob, laneQueue } from './queue-name.ts';
 import type { ReportHandler, ReportPlan } from './report-batch.ts';
 import type { ReportPlace } from './report-stream.ts';
 import type { StopOptions } from './stop-options.ts';
+import { within } from './within.ts';
 
 export interface QueuesOptions {
   /** Set: the queues are on this Redis, and `database` is not used. */
@@ -293,12 +294,12 @@ export class Queues {
   }
 
   /** @throws QueueError `unavailable` when the server is away or does not answer in time, `closed` */
-  async #bounded<R>(milliseconds: number, what: string, run: () => Promise<R>): Promise<R> {
+  async #bounded<R>(ms: number, what: string, run: () => Promise<R>): Promise<R> {
     if (this.#closing !== undefined) throw new QueueError('closed', 'the queues are closed');
     // While the server is away, ioredis would keep any number of commands and run them later.
     if (!this.#store.answers()) throw new QueueError('unavailable', `${what}: the queue's server is away`);
     try {
-      return await within(milliseconds, what, run());
+      return await within(run(), ms, what);
     } catch (error) {
       if (error instanceof QueueError) throw error;
       throw new QueueError('unavailable', `${what}: ${reasonOf(error)}`);

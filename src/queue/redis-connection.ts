@@ -8,9 +8,10 @@
 import { readFileSync } from 'node:fs';
 import { Cluster, Redis } from 'ioredis';
 import { z } from 'zod';
-import { QueueError, reasonOf, within } from './queue-error.ts';
+import { QueueError, reasonOf } from './queue-error.ts';
 import type { ErrorLog, QueueLogger } from './queue-log.ts';
 import type { Connection } from './redis-script.ts';
+import { within } from './within.ts';
 
 export interface ConnectionOptions {
   /** In one of the forms above. */
@@ -203,8 +204,8 @@ export async function connectRedis(options: ConnectionOptions): Promise<Connecti
       });
     });
     redis.connect().catch(() => undefined);
-    await within(options.startTimeoutMs, `Redis at ${address}`, ready);
-    await within(options.startTimeoutMs, `Redis at ${address}`, redis.ping());
+    await within(ready, options.startTimeoutMs, `Redis at ${address}`);
+    await within(redis.ping(), options.startTimeoutMs, `Redis at ${address}`);
   } catch (error) {
     redis.disconnect();
     options.signal?.throwIfAborted();

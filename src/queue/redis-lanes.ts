@@ -7,18 +7,25 @@ import { z } from 'zod';
 import type { Lane } from '../contract/lane.ts';
 import { templateHash } from '../contract/template-hash.ts';
 import { LaneConsumer } from './lane-consumer.ts';
-import type { AddedJob, ConsumerPlan, JobInQueue, LaneStore, StartedConsumer } from './lane-store.ts';
+import {
+  type AddedJob,
+  type ConsumerPlan,
+  type JobInQueue,
+  KNOWN_MS,
+  type LaneStore,
+  type StartedConsumer,
+} from './lane-store.ts';
 import type { LeaseStore } from './lease.ts';
 import { OldReports } from './old-reports.ts';
-import { within } from './queue-error.ts';
 import type { ErrorLog } from './queue-log.ts';
 import { RedisBell } from './redis-bell.ts';
 import { redisLeases } from './redis-lease.ts';
 import { type Connection, RedisScript } from './redis-script.ts';
-import { KEPT, nameOf, RedisTemplates } from './redis-templates.ts';
-import { KNOWN, noteIn, RedisTurns, type StoredJob, TERM_OF_LEASE } from './redis-turns.ts';
+import { RedisTemplates, TEMPLATE_KEPT, templateKey } from './redis-templates.ts';
+import { noteIn, RedisTurns, type StoredJob, TERM_OF_LEASE } from './redis-turns.ts';
 import type { ReportPlan, ReportStore } from './report-batch.ts';
 import { Turns } from './turns.ts';
+import { isWithin } from './within.ts';
 
 export interface RedisLanesParts {
   redis: Connection;
@@ -46,7 +53,7 @@ const LOOK = new RedisScript(`
     if id == ARGV[1] and state == 'waiting' and job[6] ~= '' then state = 'active' end
   end
   local template = string.match(job[5], '^{"template":"(%x+)"')
-  local kept = not template or redis.call('PEXPIRE', KEYS[3] .. '${nameOf('')}' .. template, ${KEPT}) == 1
+  local kept = not template or redis.call('PEXPIRE', KEYS[3] .. '${templateKey('')}' .. template, ${TEMPLATE_KEPT}) == 1
   if state == 'waiting' and not kept then return {} end
   return {state, tonumber(job[1]) or 0, string.sub(job[2] or '', 1, 3), redis.call('PTTL', KEYS[1])}`);
 
@@ -82,7 +89,7 @@ export class RedisLanes implements LaneStore {
   readonly #templates: RedisTemplates;
   readonly #bell: RedisBell;
   readonly #tidy: NodeJS.Timeout;
-  readonly #open = new Set<Turns>();
+  readonly #open = new Set<Turns<never>>();
   #number = 0;
 
   constructor(parts: RedisLanesParts) {
@@ -129,7 +136,7 @@ export class RedisLanes implements LaneStore {
     if (found.length === 0) return null;
     const [state, deliveries, progress, left] = found;
     // A job that an earlier version has ended does not expire at first.
-    const endedMs = state === 'ended' && left >= 0 ? KNOWN - left : null;
+    const endedMs = state === 'ended' && left >= 0 ? KNOWN_MS - left : null;
     return { state, deliveries, begun: noteIn(progress) !== null, endedMs };
   }
 
@@ -190,7 +197,7 @@ export class RedisLanes implements LaneStore {
     for (const turns of this.#open) turns.close();
     this.#bell.close();
     // A queue that was being opened when its server went away would wait for ever.
-    await within(5_000, 'closing', this.#letGo(0)).catch(() => undefined);
+    await isWithin(this.#letGo(0), 5_000);
     this.#redis.disconnect();
   }
 

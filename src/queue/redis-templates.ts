@@ -16,7 +16,7 @@ import type { Connection } from './redis-script.ts';
 type Template = QueuedJob['template'];
 
 /** How long a template is kept after its last use, ms. */
-export const KEPT = 14 * 24 * 3_600_000;
+export const TEMPLATE_KEPT = 14 * 24 * 3_600_000;
 
 export class RedisTemplates {
   readonly #redis: Connection;
@@ -31,9 +31,9 @@ export class RedisTemplates {
 
   /** Resolves when it is there. */
   async store(lane: Lane, own: Template): Promise<void> {
-    const key = this.#keyOf(lane, nameOf(templateHash(own)));
-    if ((await this.#redis.pexpire(key, KEPT)) === 1) return;
-    await this.#redis.set(key, JSON.stringify(own), 'PX', KEPT);
+    const key = this.#keyOf(lane, templateKey(templateHash(own)));
+    if ((await this.#redis.pexpire(key, TEMPLATE_KEPT)) === 1) return;
+    await this.#redis.set(key, JSON.stringify(own), 'PX', TEMPLATE_KEPT);
   }
 
   /** Undefined: the template is not there, or its text does not have this hash. */
@@ -44,7 +44,7 @@ export class RedisTemplates {
   /** One at a time: a server cuts off a subscribed connection for which more than 32 MB of answers wait. */
   #fetched(lane: Lane, hash: string): Promise<Template | undefined> {
     const fetched = this.#fetching.then(async () => {
-      const json = (await this.#redis.get(this.#keyOf(lane, nameOf(hash)))) ?? '';
+      const json = (await this.#redis.get(this.#keyOf(lane, templateKey(hash)))) ?? '';
       // Agents write their lanes' keys.
       if (hashOf(json) !== hash) return undefined;
       const { data } = template.safeParse(JSON.parse(json));
@@ -57,6 +57,6 @@ export class RedisTemplates {
 }
 
 /** The template's part of its key, beside the lane's other keys. */
-export function nameOf(hash: string): string {
+export function templateKey(hash: string): string {
   return `template:${hash}`;
 }

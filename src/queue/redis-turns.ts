@@ -16,13 +16,12 @@
  */
 import { z } from 'zod';
 import type { Lane } from '../contract/lane.ts';
+import { KNOWN_MS } from './lane-store.ts';
 import { isRefusal } from './redis-connection.ts';
 import { type Connection, RedisScript } from './redis-script.ts';
 import type { RedisTemplates } from './redis-templates.ts';
 import type { TakenJob, TurnServer } from './turns.ts';
 
-/** How long an ended job is known, ms: longer than callers repeat a request (24 h). */
-export const KNOWN = 48 * 3_600_000;
 /**
  * A longer payload (bytes) is fetched by a command of its own, one at a time: a server cuts off a subscribed
  * connection for which more than 32 MB of answers wait.
@@ -49,14 +48,14 @@ const TURN = new RedisScript(`
       ended[at] = 1
       if redis.call('LREM', active, 0, one.id) == 0 then redis.call('LREM', wait, 0, one.id) end
       redis.call('HSET', base .. one.id, 'ended', 1, 'data', '{"json":""}')
-      redis.call('PEXPIRE', base .. one.id, ${KNOWN})
+      redis.call('PEXPIRE', base .. one.id, ${KNOWN_MS})
     end
   end
   -- What BullMQ has finished, in a version before.
   if #said.ended > 0 then
     for _, list in ipairs({'completed', 'failed'}) do
       local old = redis.call('ZPOPMIN', base .. list, 20)
-      for at = 1, #old, 2 do redis.call('PEXPIRE', base .. old[at], ${KNOWN}) end
+      for at = 1, #old, 2 do redis.call('PEXPIRE', base .. old[at], ${KNOWN_MS}) end
     end
   end
   for at, one in ipairs(said.back) do
@@ -133,7 +132,7 @@ export class RedisTurns {
     this.#templates = templates;
   }
 
-  of(lane: Lane): TurnServer {
+  of(lane: Lane): TurnServer<never> {
     const keyOf = (name: string) => this.#keyOf(lane, name);
     return {
       turn: async ({ ended, back, take, number }) => {

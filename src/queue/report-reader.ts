@@ -10,12 +10,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
-import { within } from './queue-error.ts';
 import { duplicateOf, nodesOf } from './redis-connection.ts';
 import { type Connection, RedisScript } from './redis-script.ts';
 import { BACKOFF, type Reported, type ReportPlan, type ReportSource, readable } from './report-batch.ts';
 import { parseName, type ReportStreams } from './report-stream.ts';
 import type { StopOptions } from './stop-options.ts';
+import { isWithin } from './within.ts';
 
 /** Groups of streams read at the same time; streams in a group; and reports read at once. */
 const PARALLEL = 8;
@@ -140,7 +140,7 @@ export class ReportReader implements ReportSource {
       this.#waiting.clear();
       this.#ear.disconnect();
       const idle = Promise.allSettled(this.#running);
-      await within(timeoutMs, 'reports in hand', idle).catch(() => undefined);
+      await isWithin(idle, timeoutMs);
       this.#plan.onStopped();
     })();
     return this.#stopping;

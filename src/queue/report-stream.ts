@@ -57,7 +57,7 @@ const published = z.tuple([entry, z.int(), z.int(), entry.or(z.literal(''))]);
 
 export class ReportStreams {
   readonly redis: Connection;
-  /** The channel on which the name of a stream with something to read is rung. */
+  /** As `bellOf`. */
   readonly bell: string;
   readonly #prefix: string;
   readonly #onPublished: (services: number) => void;
@@ -68,7 +68,7 @@ export class ReportStreams {
     this.redis = redis;
     this.#onPublished = onPublished;
     this.#prefix = prefix;
-    this.bell = `${prefix}:@reports`;
+    this.bell = bellOf(prefix);
   }
 
   /** Matches the keys of all streams. */
@@ -108,6 +108,11 @@ export class ReportStreams {
   async unread(of: ReportOrigin): Promise<number> {
     return await this.redis.xlen(this.keyOf(nameOf(of), 'stream'));
   }
+}
+
+/** The channel on which the name of a stream with something to read is rung. */
+export function bellOf(prefix: string): string {
+  return `${prefix}:@reports`;
 }
 
 /** Pads a stream ID `<ms>-<number>`, both of 64 bits, so that IDs sort as texts. */

@@ -8,6 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Lane } from '../contract/lane.ts';
 import type { QueuedJob } from '../contract/queued-job.ts';
 import type { Report } from '../contract/report.ts';
+import { QueueError } from './queue-error.ts';
 import type { ErrorLog } from './queue-log.ts';
 
 /** A delivery. What is said of it counts only while the lane has the term, and the job the delivery. */
@@ -35,12 +36,12 @@ export interface NoteLeft {
 }
 
 /** All that one command says to the server. */
-export interface Turn {
+export interface Turn<R extends Report> {
   /** Jobs whose handling has ended. */
   ended: readonly InHand[];
   /** Jobs that go back to their place. */
   back: readonly InHand[];
-  told: readonly { name: string; report: Report }[];
+  told: readonly { name: string; report: R }[];
   /** Lanes from which the first job that has not ended is wanted, other than the jobs in hand (`beside`). */
   take: readonly { lane: Lane; term: string; beside: readonly string[] }[];
   /** Higher than the number of any earlier turn of this process. */
@@ -54,8 +55,10 @@ export interface TurnAnswer {
   taken: readonly (TakenJob | null)[];
 }
 
-export interface TurnServer {
-  turn(turn: Turn): Promise<TurnAnswer>;
+/** @template R the reports that go with a turn; `never`: none do, and nobody can publish one */
+export interface TurnServer<R extends Report> {
+  // A property: of a method, TypeScript would let one that takes no reports stand for one that does.
+  readonly turn: (turn: Turn<R>) => Promise<TurnAnswer>;
   /** Whether each note is durably stored; false: the job or lease is another's, or a later note is there. */
   notes(notes: readonly NoteLeft[]): Promise<readonly boolean[]>;
   isAway(error: unknown): boolean;
@@ -69,30 +72,36 @@ const MOST = 500;
 type Settling<T> = { resolve: (value: T) => void; reject: (error: unknown) => void };
 type Said = { inHand: InHand; settle: Settling<boolean> };
 type Asked = { term: string; beside: readonly string[]; settle: Settling<TakenJob | null> };
-type Told = { name: string; report: Report; settle: Settling<void> };
+type Told<R> = { name: string; report: R; settle: Settling<void> };
 type Noted = NoteLeft & { settle: Settling<boolean> };
 
-export class Turns {
-  readonly #server: TurnServer;
+/** What the consumer of a lane says. */
+export type LaneTurns = Pick<Turns<never>, 'ended' | 'handedBack' | 'take' | 'forget' | 'note'>;
+
+export class Turns<R extends Report> {
+  readonly #server: TurnServer<R>;
   readonly #number: () => number;
   readonly #errors: ErrorLog;
   readonly #closed = new AbortController();
   #ended: Said[] = [];
   #back: Said[] = [];
   readonly #asked = new Map<Lane, Asked>();
-  #told: Told[] = [];
+  #told: Told<R>[] = [];
   #notes: Noted[] = [];
   #turning = false;
   #noting = false;
 
   /** @param number gives the number of the next turn, counted over the whole process */
-  constructor(server: TurnServer, number: () => number, errors: ErrorLog) {
+  constructor(server: TurnServer<R>, number: () => number, errors: ErrorLog) {
     this.#server = server;
     this.#number = number;
     this.#errors = errors;
   }
 
-  /** The job is done with. Tried until the server answers; false: it was not this consumer's any more. */
+  /**
+   * The job is done with. Tried until the server answers; false: it was not this consumer's any more, or
+   * `close` was called first.
+   */
   ended(inHand: InHand): Promise<boolean> {
     return this.#say(this.#ended, inHand);
   }
@@ -104,7 +113,7 @@ export class Turns {
 
   /**
    * Takes the lane's first job that has not ended, other than those in hand (`beside`). Tried until the
-   * server answers; null: no job waits, the lease is not of this term, or `forget` was called.
+   * server answers; null: no job waits, the lease is not of this term, or `forget` or `close` was called.
    */
   take(lane: Lane, term: string, beside: readonly string[]): Promise<TakenJob | null> {
     const { promise, resolve, reject } = Promise.withResolvers<TakenJob | null>();
@@ -120,7 +129,8 @@ export class Turns {
     this.#asked.delete(lane);
   }
 
-  publish(name: string, report: Report): Promise<void> {
+  /** @throws what the server fails with; QueueError `closed` */
+  publish(name: string, report: R): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#told.push({ name, report, settle: { resolve, reject } });
     this.#turnSoon();
@@ -135,7 +145,7 @@ export class Turns {
     return promise;
   }
 
-  /** Says nothing more: what has not been said by now is dropped. */
+  /** Says nothing more: what has not been said by now is dropped, and whoever waits for it is told so. */
   close(): void {
     this.#closed.abort();
   }
@@ -158,11 +168,18 @@ export class Turns {
     // A job's end, its report and the request for the next job come in one tick, and go in one turn.
     await new Promise(setImmediate);
     while (this.#ended.length + this.#back.length + this.#asked.size + this.#told.length > 0) {
-      if (signal.aborted) return;
-      if (await this.#turn()) continue;
-      await wait(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      if (signal.aborted) this.#drop();
+      else if (!(await this.#turn()))
+        await wait(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
     }
     this.#turning = false;
+  }
+
+  #drop(): void {
+    for (const { settle } of [...this.#ended.splice(0), ...this.#back.splice(0)]) settle.resolve(false);
+    for (const lane of this.#asked.keys()) this.forget(lane);
+    for (const { settle } of this.#told.splice(0))
+      settle.reject(new QueueError('closed', 'the queues are closed'));
   }
 
   /** False: the server could not be reached. */

@@ -57,6 +57,7 @@
 import { randomBytes } from 'node:crypto';
 import { orAborted } from '../../../drivers/transports/pauses.ts';
 import type { Logger } from '../../log.ts';
+import { isWithin } from '../../queue/within.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
 import type { Timings } from '../config.ts';
 import { Backoff } from '../pause.ts';
@@ -283,15 +284,4 @@ export class Sender {
 /** The label after the last one of these. */
 function endOf(burst: readonly Chunk[]): number {
   return Math.max(...burst.map(({ first, count }) => first + count));
-}
-
-/** Whether `promise` resolves in time, ms. @throws what it rejects with in that time */
-async function isWithin(promise: Promise<void>, ms: number): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), ms);
-  try {
-    return await Promise.race([promise.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
