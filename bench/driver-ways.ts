@@ -100,12 +100,13 @@ export async function bareIpp(uri: string, format: string, keepAlive: boolean): 
   return { send, [Symbol.asyncDispose]: async () => agent.destroy() };
 }
 
+type Tag = 'charset' | 'naturalLanguage' | 'uri' | 'name' | 'mimeMediaType';
+
+function one(name: string, tag: Tag, value: string): IppAttribute {
+  return { name, values: [{ tag, value }] };
+}
+
 function printJob(uri: string, format: string): Parameters<typeof encodeIpp>[0] {
-  const one = (
-    name: string,
-    tag: 'charset' | 'naturalLanguage' | 'uri' | 'name' | 'mimeMediaType',
-    value: string,
-  ) => ({ name, values: [{ tag, value }] }) satisfies IppAttribute;
   return {
     version: { major: 2, minor: 0 },
     code: OPERATIONS['Print-Job'],
@@ -130,8 +131,9 @@ function printJob(uri: string, format: string): Parameters<typeof encodeIpp>[0] 
 export async function clientIpp(uri: string, format: string): Promise<Way> {
   const signal = AbortSignal.timeout(LIMIT_MS);
   const client = new IppClient(uri);
+  const asked = [one('document-format', 'mimeMediaType', format)];
   return {
-    send: (document) => client.printJob({ format }, document, signal),
+    send: (document) => client.request('Print-Job', asked, signal, [], document),
     [Symbol.asyncDispose]: async () => client.close(),
   };
 }

@@ -21,14 +21,7 @@ import {
   numbersOf,
   stringsOf,
 } from './message.ts';
-import {
-  IPP_JOB_STATES,
-  isSuccessful,
-  JOB_STATES,
-  OPERATIONS,
-  type OperationName,
-  statusName,
-} from './names.ts';
+import { isSuccessful, OPERATIONS, type OperationName, statusName } from './names.ts';
 import type { IppTls } from './tls.ts';
 
 export const DEFAULT_IPP_PORT = 631;
@@ -52,14 +45,7 @@ export class IppStatusError extends Error {
 /** service-unavailable, temporary-error, not-accepting-jobs, busy, printer-is-deactivated, too-many-jobs. */
 const RETRY_LATER: ReadonlySet<number> = new Set([0x0502, 0x0505, 0x0506, 0x0507, 0x050a, 0x050b]);
 
-const jobAnswer = z.object({
-  jobId: z.int().min(1),
-  jobUri: z.string().optional(),
-  state: z.enum(IPP_JOB_STATES).nullable(),
-  /** `job-printing`, `printer-stopped`, `aborted-by-system`, …. */
-  reasons: z.array(z.string()),
-});
-export type IppJob = z.infer<typeof jobAnswer>;
+const usableId = z.int().min(1);
 
 export interface IppClientOptions {
   /** Shared by a printer's clients, so that it need not challenge each of them. */
@@ -73,9 +59,7 @@ export interface IppClientOptions {
 
 export interface JobRequest {
   /** Shown in the printer's list of jobs. */
-  name?: string;
-  /** MIME type: `application/pdf`, `application/vnd.zebra-zpl`, `application/octet-stream`. */
-  format: string;
+  name: string;
   /** Job template attributes: `copies`, `media-col`, …. */
   attributes?: IppAttribute[];
 }
@@ -126,16 +110,13 @@ export class IppClient {
     }
   }
 
-  /** Sends a job with its document in one request. */
-  async printJob(job: JobRequest, document: IppDocument, signal: AbortSignal): Promise<IppJob> {
-    const answer = await this.request('Print-Job', jobAttributes(job), signal, job.attributes, document);
-    return jobOf('Print-Job', answer);
-  }
-
-  /** Makes a job without documents, so that the job has an ID before a byte of its document is sent. */
-  async createJob(job: Omit<JobRequest, 'format'>, signal: AbortSignal): Promise<IppJob> {
-    const answer = await this.request('Create-Job', jobAttributes(job), signal, job.attributes);
-    return jobOf('Create-Job', answer);
+  /**
+   * Makes a job without documents, so that the job has an ID before a byte of its document is sent.
+   * @returns the ID
+   */
+  async createJob({ name, attributes }: JobRequest, signal: AbortSignal): Promise<number> {
+    const operation = [one('job-name', { tag: 'name', value: name })];
+    return jobIn('Create-Job', await this.request('Create-Job', operation, signal, attributes));
   }
 
   /** Sends the only document of a job. */
@@ -144,26 +125,20 @@ export class IppClient {
     format: string,
     document: IppDocument,
     signal: AbortSignal,
-  ): Promise<IppJob> {
+  ): Promise<void> {
     const operation: IppAttribute[] = [
       jobIdAttribute(jobId),
       one('document-format', { tag: 'mimeMediaType', value: format }),
       one('last-document', { tag: 'boolean', value: true }),
     ];
     const answer = await this.request('Send-Document', operation, signal, undefined, document);
-    return jobOf('Send-Document', answer);
+    jobIn('Send-Document', answer);
   }
 
   async getJobAttributes(jobId: number, signal: AbortSignal, requested = ['all']): Promise<IppAttribute[]> {
     const operation = [jobIdAttribute(jobId), ...requestedAttributes(requested)];
     const answer = await this.request('Get-Job-Attributes', operation, signal);
     return groupOf(answer, 'job')?.attributes ?? [];
-  }
-
-  /** The job's state and reasons; `state` null: the printer did not say, or said something unknown. */
-  async getJob(jobId: number, signal: AbortSignal): Promise<IppJob> {
-    const requested = ['job-id', 'job-uri', 'job-state', 'job-state-reasons'];
-    return jobFrom('Get-Job-Attributes', await this.getJobAttributes(jobId, signal, requested));
   }
 
   /** The attributes of each job that has not ended. */
@@ -265,24 +240,9 @@ function requestedAttributes(names: string[]): IppAttribute[] {
   return [{ name: 'requested-attributes', values: names.map((value) => ({ tag: 'keyword', value })) }];
 }
 
-function jobAttributes({ name, format }: { name?: string; format?: string }): IppAttribute[] {
-  return [
-    ...(name === undefined ? [] : [one('job-name', { tag: 'name', value: name })]),
-    ...(format === undefined ? [] : [one('document-format', { tag: 'mimeMediaType', value: format })]),
-  ];
-}
-
-function jobOf(operation: OperationName, answer: IppMessage): IppJob {
-  return jobFrom(operation, groupOf(answer, 'job')?.attributes ?? []);
-}
-
-function jobFrom(operation: OperationName, attributes: IppAttribute[]): IppJob {
-  const result = jobAnswer.safeParse({
-    jobId: numbersOf(attributes, 'job-id')[0],
-    jobUri: stringsOf(attributes, 'job-uri')[0],
-    state: JOB_STATES.get(numbersOf(attributes, 'job-state')[0] ?? 0) ?? null,
-    reasons: stringsOf(attributes, 'job-state-reasons'),
-  });
+/** @throws TransportError `reply-invalid` where the answer names no job */
+function jobIn(operation: OperationName, answer: IppMessage): number {
+  const result = usableId.safeParse(numbersOf(groupOf(answer, 'job')?.attributes ?? [], 'job-id')[0]);
   if (!result.success) throw new TransportError('reply-invalid', `${operation}: no usable job-id`);
   return result.data;
 }

@@ -205,7 +205,7 @@ test('ippeveprinter: ZPL byte for byte, PDF with the right data, and it is waite
   const pdf = designedJob(printerId, 'pdf', ['c', 'd', 'e']);
   await site.queues.enqueue(pdf);
   await site.reports.job(pdf.jobId, ({ status }) => status === 'printing');
-  await client.cancelJob(other.jobId, AbortSignal.timeout(5_000));
+  await client.cancelJob(other, AbortSignal.timeout(5_000));
   client.close();
   expect(await site.reports.end(pdf.jobId)).toMatchObject({ status: 'printed', labels: { printed: 3 } });
   const [, document, ...more] = eve.printed();

@@ -1,20 +1,20 @@
 /** Jobs to a virtual IPP printer, with every fault that such a printer has; the agent in this process. */
 import { connect, createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { IppClient } from '../../drivers/ipp/client.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import { designedJob } from '../kit/agent/ipp-site.ts';
 import { expected, jobFor } from '../kit/agent/site.ts';
 import { useSite } from '../kit/agent/use-site.ts';
 import { barcodesIn } from '../kit/judges/pictures.ts';
+import { JobClient } from '../kit/wire/job-client.ts';
 
 const site = useSite();
 
 async function withClient(
   printer: { uri: string },
-  work: (client: IppClient) => Promise<void>,
+  work: (client: JobClient) => Promise<void>,
 ): Promise<void> {
-  const client = new IppClient(printer.uri);
+  const client = new JobClient(printer.uri);
   try {
     await work(client);
   } finally {

@@ -186,8 +186,7 @@ class IppPort implements DocumentPort {
       ...(size === undefined ? [] : [mediaCol(size)]),
       ...(pages ? this.#abilities.plain : []),
     ];
-    const job = await accepted(this.#questions.createJob({ name, attributes }, signal));
-    return String(job.jobId);
+    return String(await accepted(this.#questions.createJob({ name, attributes }, signal)));
   }
 
   async send(job: string, mediaType: string, document: Uint8Array, signal: AbortSignal): Promise<void> {

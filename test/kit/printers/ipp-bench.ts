@@ -2,7 +2,6 @@
 import { once } from 'node:events';
 import { PDFDocument } from '@napi-rs/canvas';
 import { onTestFinished } from 'vitest';
-import { IppClient } from '../../../drivers/ipp/client.ts';
 import { bwipMatrix } from '../../../src/render/bwip.ts';
 import {
   type IppJobReport,
@@ -10,6 +9,7 @@ import {
   VirtualIppPrinter,
   type VirtualIppPrinterOptions,
 } from '../../../src/virtual/ipp/ipp-printer.ts';
+import { JobClient } from '../wire/job-client.ts';
 import { temporaryDirectory } from './bench-printer.ts';
 
 export const never = new AbortController().signal;
@@ -19,7 +19,7 @@ export const ANY = 'application/octet-stream';
 
 export interface IppBench {
   printer: VirtualIppPrinter;
-  client: IppClient;
+  client: JobClient;
   outDir: string;
   labels: PrintedPage[];
   /** Waits until so many labels are out, from the start. */
@@ -46,7 +46,7 @@ export async function ippBench(options: Partial<VirtualIppPrinterOptions> = {}):
   printer.on('job', (job) => states.set(job.id, job));
   await printer.start();
   onTestFinished(() => printer.stop());
-  const client = new IppClient(printer.uri, { user: 'lab' });
+  const client = new JobClient(printer.uri, { user: 'lab' });
   onTestFinished(() => client.close());
   return {
     printer,
