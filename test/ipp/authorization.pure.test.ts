@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Authorization, parseChallenges } from '../../drivers/ipp/authorization.ts';
-import { IppClient } from '../../drivers/ipp/client.ts';
 import { httpPeer, ippAnswer } from '../kit/wire/http-peer.ts';
+import { JobClient } from '../kit/wire/job-client.ts';
 
 const never = new AbortController().signal;
 const safe = () => true;
@@ -152,7 +152,7 @@ async function digestPrinter() {
 
 test('a printer that asks for a Digest gets it, also for a document, and again when its nonce is old', async () => {
   const { uri, seen } = await digestPrinter();
-  const client = new IppClient(uri, {
+  const client = new JobClient(uri, {
     authorization: new Authorization({ user: 'lab', password: 'hunter2' }, safe),
   });
   for (let round = 0; round < 5; round += 1) expect((await client.getJob(42, never)).jobId).toBe(42);
@@ -164,7 +164,7 @@ test('a printer that asks for a Digest gets it, also for a document, and again w
 
 test('a wrong password is an error after one attempt, which does not repeat it', async () => {
   const { uri, seen } = await digestPrinter();
-  const client = new IppClient(uri, {
+  const client = new JobClient(uri, {
     authorization: new Authorization({ user: 'lab', password: 'wrong-password' }, safe),
   });
   await expect(client.getJob(42, never)).rejects.toThrow(/401/);

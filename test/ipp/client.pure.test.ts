@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 import { TransportError } from '../../drivers/connection.ts';
 import { Authorization } from '../../drivers/ipp/authorization.ts';
-import { IppClient, type IppClientOptions, IppStatusError } from '../../drivers/ipp/client.ts';
+import { type IppClientOptions, IppStatusError } from '../../drivers/ipp/client.ts';
 import { groupOf, type IppGroup, type IppMessage, stringsOf } from '../../drivers/ipp/message.ts';
 import { type Answer, httpPeer, ippAnswer } from '../kit/wire/http-peer.ts';
+import { JobClient } from '../kit/wire/job-client.ts';
 import { peer } from '../kit/wire/peer.ts';
 
 const never = new AbortController().signal;
@@ -22,8 +23,8 @@ const JOB: IppGroup = {
   ],
 };
 
-function client(uri: string, options: IppClientOptions = {}): IppClient {
-  const made = new IppClient(uri, options);
+function client(uri: string, options: IppClientOptions = {}): JobClient {
+  const made = new JobClient(uri, options);
   onTestFinished(() => made.close());
   return made;
 }
@@ -58,7 +59,6 @@ test('every operation says what it is about, in the order of RFC 8011', async ()
   );
   expect(job).toEqual({
     jobId: 42,
-    jobUri: 'ipp://x/jobs/42',
     state: 'processing',
     reasons: ['job-printing'],
   });
@@ -195,8 +195,8 @@ test.each<[string, Answer, string]>([
   ['silence', () => undefined, 'query-timeout'],
 ])('a printer that answers with %s', async (_, answer, code) => {
   const device = await httpPeer(answer);
-  const asking = client(device.uri, { limits: { reply: 300, replyBytes: 100_000 } }).getJob(1, never);
-  const error = await fault(asking);
+  const made = client(device.uri, { limits: { reply: 300, replyBytes: 100_000 } });
+  const error = await fault(made.createJob({ name: 'x' }, never));
   expect(error).toBeInstanceOf(TransportError);
   expect(error).toMatchObject({ code });
 });
@@ -279,8 +279,8 @@ test.each([
   'ipp://',
   'ipp://hunter2:99999/',
 ])('the address %j is refused without being repeated', (uri) => {
-  expect(() => new IppClient(uri)).toThrow(expect.objectContaining({ code: 'address-invalid' }));
-  expect(() => new IppClient(uri)).not.toThrow('hunter2');
+  expect(() => new JobClient(uri)).toThrow(expect.objectContaining({ code: 'address-invalid' }));
+  expect(() => new JobClient(uri)).not.toThrow('hunter2');
 });
 
 test.each([

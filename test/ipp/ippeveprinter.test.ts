@@ -1,9 +1,9 @@
 /** Our client against the PWG's sample printer. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { IppClient, type IppJob } from '../../drivers/ipp/client.ts';
 import { stringsOf, valuesOf } from '../../drivers/ipp/message.ts';
 import { type Ippeveprinter, startIppeveprinter } from '../kit/programs/ippeveprinter.ts';
+import { type IppJob, JobClient } from '../kit/wire/job-client.ts';
 
 const never = new AbortController().signal;
 const PDF = Buffer.from('%PDF-1.4\n%âãÏÓ\n1 0 obj<<>>endobj\ntrailer<<>>\n%%EOF\n', 'latin1');
@@ -14,13 +14,13 @@ beforeAll(async () => {
 });
 afterAll(() => printer?.stop());
 
-function client(): IppClient {
-  const made = new IppClient(printer.uri);
+function client(): JobClient {
+  const made = new JobClient(printer.uri);
   onTestFinished(() => made.close());
   return made;
 }
 
-async function ended(ipp: IppClient, jobId: number): Promise<IppJob> {
+async function ended(ipp: JobClient, jobId: number): Promise<IppJob> {
   const signal = AbortSignal.timeout(30_000);
   for (;;) {
     const job = await ipp.getJob(jobId, signal);
@@ -48,8 +48,8 @@ test('a document in one request, one in two steps, and what the printer then say
     yield zpl.subarray(0, 10);
     yield zpl.subarray(10);
   }
-  await ipp.sendDocument(second.jobId, 'application/vnd.zebra-zpl', stream(), never);
-  expect(await ended(ipp, second.jobId)).toMatchObject({ state: 'completed' });
+  await ipp.sendDocument(second, 'application/vnd.zebra-zpl', stream(), never);
+  expect(await ended(ipp, second)).toMatchObject({ state: 'completed' });
   expect(printer.printed()).toEqual([PDF, zpl]);
   const attributes = await ipp.getPrinterAttributes(never, ['printer-state-reasons']);
   expect(stringsOf(attributes, 'printer-state-reasons')).toEqual(['marker-supply-low-report']);
@@ -67,6 +67,6 @@ test('one job at a time: a second is refused, and may come again later', async (
     statusName: 'server-error-busy',
     retrySafe: true,
   });
-  await ipp.cancelJob(open.jobId, never);
-  expect(await ended(ipp, open.jobId)).toMatchObject({ state: 'canceled' });
+  await ipp.cancelJob(open, never);
+  expect(await ended(ipp, open)).toMatchObject({ state: 'canceled' });
 });

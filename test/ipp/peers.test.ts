@@ -4,7 +4,6 @@ import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { IppClient, type IppJob } from '../../drivers/ipp/client.ts';
 import { decodeIpp } from '../../drivers/ipp/decode.ts';
 import { encodeIpp } from '../../drivers/ipp/encode.ts';
 import { groupOf, type IppMessage, numbersOf, stringsOf, valuesOf } from '../../drivers/ipp/message.ts';
@@ -12,6 +11,7 @@ import { OPERATIONS } from '../../drivers/ipp/names.ts';
 import { type Cupsd, startCupsd } from '../kit/programs/cupsd.ts';
 import { httpPeer, ippAnswer } from '../kit/wire/http-peer.ts';
 import { ippRequest } from '../kit/wire/ipp-request.ts';
+import { type IppJob, JobClient } from '../kit/wire/job-client.ts';
 import { everything, peer } from '../kit/wire/peer.ts';
 import { PRINTER_REPLY } from './messages.ts';
 
@@ -25,13 +25,13 @@ beforeAll(async () => {
 });
 afterAll(() => cups?.stop());
 
-function client(path: string): IppClient {
-  const made = new IppClient(`ipp://127.0.0.1:${cups.port}${path}`);
+function client(path: string): JobClient {
+  const made = new JobClient(`ipp://127.0.0.1:${cups.port}${path}`);
   onTestFinished(() => made.close());
   return made;
 }
 
-async function followed(ipp: IppClient, jobId: number, until: (job: IppJob) => boolean): Promise<IppJob> {
+async function followed(ipp: JobClient, jobId: number, until: (job: IppJob) => boolean): Promise<IppJob> {
   const signal = AbortSignal.timeout(30_000);
   for (;;) {
     const job = await ipp.getJob(jobId, signal);
@@ -80,9 +80,9 @@ test('CUPS: a job in two steps, streamed, and one canceled while its printer is 
     socket.end();
     return bytes;
   });
-  await ipp.sendDocument(created.jobId, 'application/octet-stream', stream(), never);
+  await ipp.sendDocument(created, 'application/octet-stream', stream(), never);
   expect(hash(await received)).toBe(hash(label));
-  await followed(ipp, created.jobId, printed);
+  await followed(ipp, created, printed);
 
   const gone = await peer();
   gone.server.close();

@@ -1,12 +1,12 @@
 import { X509Certificate } from 'node:crypto';
 import { createServer } from 'node:https';
 import { expect, onTestFinished, test } from 'vitest';
-import { IppClient } from '../../drivers/ipp/client.ts';
 import { FirstUse, type IppTls } from '../../drivers/ipp/tls.ts';
 import type { DeviceAccess } from '../../drivers/transports/document/document.ts';
 import { ippsTransport } from '../../drivers/transports/document/ipp.ts';
 import { selfSigned } from '../kit/wire/certificate.ts';
 import { ippAnswer } from '../kit/wire/http-peer.ts';
+import { JobClient } from '../kit/wire/job-client.ts';
 import { listeningForTest } from '../kit/wire/listening.ts';
 import { peer } from '../kit/wire/peer.ts';
 
@@ -33,8 +33,8 @@ async function securePrinter() {
   return { ...identity, fingerprint256, uri, seen, connections: () => connections };
 }
 
-function client(uri: string, tls?: IppTls): IppClient {
-  const made = new IppClient(uri, { ...(tls && { tls }), limits: { connect: 2_000 } });
+function client(uri: string, tls?: IppTls): JobClient {
+  const made = new JobClient(uri, { ...(tls && { tls }), limits: { connect: 2_000 } });
   onTestFinished(() => made.close());
   return made;
 }
@@ -111,7 +111,7 @@ test('a device that never finishes the handshake', async () => {
   const device = await peer();
   for (const tls of [undefined, { fingerprint256: 'ab' }, { firstUse: new FirstUse() }]) {
     const uri = `ipps://127.0.0.1:${device.port}/`;
-    const ipp = new IppClient(uri, { ...(tls && { tls }), limits: { connect: 200 } });
+    const ipp = new JobClient(uri, { ...(tls && { tls }), limits: { connect: 200 } });
     onTestFinished(() => ipp.close());
     await expect(ipp.getJob(42, never)).rejects.toMatchObject({ code: 'connect-timeout' });
   }

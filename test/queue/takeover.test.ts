@@ -10,7 +10,7 @@ import { type LeaseLength, openQueues, type Queues, type QueuesOptions } from '.
 import { postgresTurns } from '../../src/queue/postgres-turns.ts';
 import { RedisTemplates } from '../../src/queue/redis-templates.ts';
 import { RedisTurns } from '../../src/queue/redis-turns.ts';
-import { processFile } from '../kit/programs/built.ts';
+import { processFile, SHORT_LIVED } from '../kit/programs/built.ts';
 import { Collected, job, keepingLogger, printerId } from '../kit/queue/samples.ts';
 import { serve } from '../kit/queue/serving.ts';
 import { administer, backends, type OpenBackend } from '../kit/servers/backends.ts';
@@ -41,7 +41,9 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
   ): Promise<void> {
     await queues.enqueueMany(jobs);
     const settings = JSON.stringify({ ...backend, ...options, printer });
-    const child = spawn(process.execPath, [program, settings], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [...SHORT_LIVED, program, settings], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     const [line] = await once(createInterface({ input: child.stdout }), 'line');
     expect(JSON.parse(String(line))).toEqual({ jobId: jobs[0]?.jobId, delivery: 1 });
     const exited = once(child, 'exit');

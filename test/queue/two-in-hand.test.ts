@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Lane } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import type { Delivery, Outcome } from '../../src/queue/lane-store.ts';
-import { processFile } from '../kit/programs/built.ts';
+import { processFile, SHORT_LIVED } from '../kit/programs/built.ts';
 import { Collected, job, printerId } from '../kit/queue/samples.ts';
 import { delivered, serve } from '../kit/queue/serving.ts';
 import { useQueues } from '../kit/queue/use-queues.ts';
@@ -302,7 +302,9 @@ describe.each(backends())('two in hand, on $name', (backend) => {
     const jobs = [job(name), job(name), job(name)];
     await used.queues.enqueueMany(jobs);
     const settings = JSON.stringify({ ...used.backend, printer: name, follows: true });
-    const child = spawn(process.execPath, [program, settings], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [...SHORT_LIVED, program, settings], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     const exited = once(child, 'exit');
     const told = new Collected<unknown>();
     createInterface({ input: child.stdout }).on('line', (line) => told.add(JSON.parse(line)));
