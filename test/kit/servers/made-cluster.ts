@@ -27,7 +27,7 @@ export async function makeCluster(): Promise<void> {
 export async function placeCluster(dataDir: string): Promise<void> {
   const made = process.env[VARIABLE];
   if (made === undefined || existsSync(join(dataDir, 'postgres'))) return;
-  mkdirSync(dataDir, { recursive: true });
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const parts = ['postgres', 'postgres.key'].map((name) => join(made, name));
   await promisify(execFile)('cp', ['-a', ...parts, dataDir], { timeout: 30_000 });
 }
