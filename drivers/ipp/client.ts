@@ -24,7 +24,7 @@ import {
 import { isSuccessful, OPERATIONS, type OperationName, statusName } from './names.ts';
 import type { IppTls } from './tls.ts';
 
-export const DEFAULT_IPP_PORT = 631;
+const DEFAULT_IPP_PORT = 631;
 
 /** The printer understood the request and refused it. */
 export class IppStatusError extends Error {

@@ -31,7 +31,7 @@ export interface IppLimits {
 }
 
 /** 500 printers with all their attributes are about 5 MB and 150,000 values. */
-export const IPP_LIMITS: IppLimits = { bytes: 16 * 1024 * 1024, values: 500_000, depth: 16 };
+const IPP_LIMITS: IppLimits = { bytes: 16 * 1024 * 1024, values: 500_000, depth: 16 };
 
 /** The lowest tag of a value; tags below it are delimiters. */
 const FIRST_VALUE_TAG = 0x10;

@@ -10,7 +10,7 @@ import { v7 as uuid } from 'uuid';
 import { defineFaults } from '../contract/define-faults.ts';
 import { agentId } from '../contract/report.ts';
 
-export class DataDirError extends defineFaults('DataDirError', {
+class DataDirError extends defineFaults('DataDirError', {
   'data-dir-in-use': {},
   'data-dir-unusable': {},
 }) {}

@@ -43,7 +43,7 @@ const problem = z.object({
 });
 
 /** The service refused; `code` is the problem's stable code. */
-export class ServiceRefusal extends CommandFailure {
+class ServiceRefusal extends CommandFailure {
   readonly status: number;
   readonly code: string;
 

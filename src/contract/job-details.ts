@@ -7,7 +7,7 @@ import { jobStatus } from './job-life.ts';
 import { labelRecord } from './print-request.ts';
 
 /** What happened to a job. */
-export const JOB_EVENTS = {
+const JOB_EVENTS = {
   accepted: 'The request was taken; `who` sent it.',
   queued: "It waits in its printer's lane: handed back by its agent, or sent on its way again by a person.",
   printing: 'An agent has it.',

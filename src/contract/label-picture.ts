@@ -27,7 +27,7 @@ export type PreviewRequest = z.infer<typeof previewRequest>;
 const dotBox = z.object({ x: z.number(), y: z.number(), width: z.number(), height: z.number() });
 
 /** The box of all of an element's ink, in dots from the top left corner of the label as it is designed. */
-export const elementBox = dotBox.extend({
+const elementBox = dotBox.extend({
   /** JSON pointer into the template: `/elements/3`. */
   pointer: z.string(),
   /** Of text, whose box has room for any letter: the box from its first black dot to its last. */

@@ -88,7 +88,7 @@ function requestWithin<T extends z.ZodType>(limits: RequestLimits, data: T) {
       path: ['printerId'],
     });
 }
-export const printRequest = printRequestWithin(LIMITS);
+const printRequest = printRequestWithin(LIMITS);
 export type PrintRequest = z.infer<typeof printRequest>;
 /** As a caller writes it, before defaults are filled in. */
 export type PrintRequestInput = z.input<typeof printRequest>;

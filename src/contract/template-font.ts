@@ -10,7 +10,7 @@ import { saying } from './reason.ts';
 /** The fonts that come with the project. */
 export const PACKAGED_FONTS = ['condensed', 'sans'] as const;
 
-export function isPackagedFont(name: string): name is (typeof PACKAGED_FONTS)[number] {
+function isPackagedFont(name: string): name is (typeof PACKAGED_FONTS)[number] {
   return PACKAGED_FONTS.some((font) => font === name);
 }
 

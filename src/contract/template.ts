@@ -156,7 +156,7 @@ const NONE_NEAR = saying('symbology-none', { choices: SYMBOLOGIES.join(', ') });
 const MEANT = new Map(
   SYMBOLOGIES.map((name) => [name, saying('symbology-near', { meant: JSON.stringify(name) })]),
 );
-export const symbology = z.enum(SYMBOLOGIES, {
+const symbology = z.enum(SYMBOLOGIES, {
   error: ({ input }) => {
     const meant = typeof input === 'string' ? nearest(input, SYMBOLOGIES) : undefined;
     return (meant === undefined ? undefined : MEANT.get(meant)) ?? NONE_NEAR;

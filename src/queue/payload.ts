@@ -30,7 +30,7 @@ export interface Unreadable {
 }
 
 /** Never throws; the issues never contain a value. */
-export function parse<T>(schema: z.ZodType<T>, json: string): Parsed<T> {
+function parse<T>(schema: z.ZodType<T>, json: string): Parsed<T> {
   const data = parseJson(json);
   if (data === undefined) return { issues: [': not JSON'] };
   const parsed = schema.safeParse(data);

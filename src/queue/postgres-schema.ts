@@ -16,7 +16,7 @@
 import type { PoolClient } from 'pg';
 import { statesIn } from '../contract/job-life.ts';
 
-export const SCHEMA = 'lanes';
+const SCHEMA = 'lanes';
 /** Rung with the name of the lane that has a job to take, or with `REPORTS`. */
 export const CHANNEL = 'platen_lanes';
 export const REPORTS = '@reports';

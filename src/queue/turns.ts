@@ -28,7 +28,7 @@ export interface TakenJob extends InHand {
   note: string | null;
 }
 
-export interface NoteLeft {
+interface NoteLeft {
   inHand: InHand;
   /** The note's number among those of this delivery, from 1. */
   order: number;
@@ -36,7 +36,7 @@ export interface NoteLeft {
 }
 
 /** All that one command says to the server. */
-export interface Turn<R extends Report> {
+interface Turn<R extends Report> {
   /** Jobs whose handling has ended. */
   ended: readonly InHand[];
   /** Jobs that go back to their place. */

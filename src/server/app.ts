@@ -25,7 +25,7 @@ import { Turns } from './turns.ts';
 import { answerWithRest, hasUnreadBody, isAbandoned } from './unread-body.ts';
 
 /** What a request's log line holds besides the request itself: IDs, never contents. */
-export type Facts = { tenant?: string; account?: string; jobs?: readonly string[] };
+type Facts = { tenant?: string; account?: string; jobs?: readonly string[] };
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -132,7 +132,13 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
   app.addHook('onRequest', async (request, reply) => {
     request.facts = {};
     // A health probe does not wait for a turn: it asks whether the process answers, not how busy it is.
-    if (request.routeOptions.url !== '/healthz') await turns.take(request.ip);
+    if (request.routeOptions.url !== '/healthz') await turns.take(request.ip, () => request.raw.destroyed);
+    if (request.raw.destroyed) {
+      reply.hijack();
+      return;
+    }
+    // Has the request end, which tells that it is being worked on.
+    if (!hasUnreadBody(request.raw)) request.raw.resume();
     reply.headers({
       'x-request-id': request.id,
       'x-content-type-options': 'nosniff',

@@ -98,7 +98,7 @@ export const MAX_FAULTS = 100;
 /** Longest part of a value that an answer repeats, characters. */
 const SHOWN = 60;
 
-export const fault = z.object({
+const fault = z.object({
   pointer: z.string().meta({ description: 'JSON pointer (RFC 6901) into the body.' }),
   detail: z.string(),
   value: z.string().optional().meta({ description: 'The value found, as JSON, shortened.' }),

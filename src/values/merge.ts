@@ -66,7 +66,7 @@ function refusal(found: string, why: Reason, element: string | undefined): JobFa
 }
 
 /** How a value is printed: numbers in digits, booleans as JavaScript writes them, null as nothing. */
-export function valueText(value: RecordValue | undefined, fallback: string): string {
+function valueText(value: RecordValue | undefined, fallback: string): string {
   if (value === undefined || value === null) return fallback;
   if (typeof value === 'number') return numberText(value);
   return typeof value === 'string' ? value : String(value);
@@ -83,7 +83,7 @@ export interface MergeText {
 }
 
 /** Own properties only: a field may be called `constructor`. */
-export function fieldText(record: LabelRecord, name: string, scope: Scope): string {
+function fieldText(record: LabelRecord, name: string, scope: Scope): string {
   return valueText(Object.hasOwn(record, name) ? record[name] : undefined, scope.get(name) ?? '');
 }
 

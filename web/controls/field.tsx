@@ -1,4 +1,4 @@
-/** A labelled place to type in, with what was wrong with it beside it. */
+/** Form fields: a label, an input or a choice, and its hint and fault below. */
 
 import type { Signal } from '@preact/signals';
 import type { ComponentChildren, InputHTMLAttributes } from 'preact';
@@ -67,7 +67,7 @@ export function TextField({ label, value, onText, hint, fault, type = 'text', ..
   );
 }
 
-/** What is typed is in `text` at once. */
+/** Binds a field to a signal: each key stroke changes `text`. */
 export function typed(text: Signal<string>): Pick<TextProps, 'value' | 'onText'> {
   return {
     value: text.value,
@@ -77,7 +77,7 @@ export function typed(text: Signal<string>): Pick<TextProps, 'value' | 'onText'>
   };
 }
 
-export type Option = { value: string; words: string };
+type Option = { value: string; words: string };
 
 type ChoiceProps = {
   label: string;
@@ -101,7 +101,7 @@ type BareChoice = Omit<ChoiceProps, 'label' | 'hint'> & {
   'aria-describedby'?: string;
 };
 
-/** Where the label stands elsewhere, or is not to be seen. */
+/** A choice without a visible label of its own. */
 export function Choice({ value, options, onChoice, ...rest }: BareChoice) {
   return (
     <select {...rest} value={value} onChange={({ currentTarget }) => onChoice(currentTarget.value)}>

@@ -1,19 +1,20 @@
 /**
- * A label that is being drawn: the template's JSON as it is saved, with what only the designer knows of its elements.
- * Every operation gives a new one that shares what it left alone, so what is not touched is saved as it was, byte for byte.
+ * The scene of the designer: the template's JSON as it is saved, with what only the designer knows of its
+ * elements. Every operation returns a new scene that shares the unchanged parts with the old one, so what is not
+ * touched is saved as it was, byte for byte.
  */
 import type { z } from 'zod';
 import { LIMITS } from '../../src/contract/limits.ts';
 import { designedTemplate, templateElement } from '../../src/contract/template.ts';
 
-/** As it is written: what is left out has its default. */
+/** The template as it is written: a member that is left out has its default. */
 export type LabelDocument = z.input<typeof designedTemplate>;
 export type LabelElement = z.input<typeof templateElement>;
 export type ElementType = LabelElement['type'];
 
-/** What the designer knows of an element, and nobody saves. */
-export type Layer = {
-  /** Stays the element's own, wherever it is moved among the others. */
+/** What the designer knows of an element; none of it is saved. */
+type Layer = {
+  /** Identifies the element, also after it has been moved among the others. */
   readonly key: number;
   readonly locked: boolean;
   readonly hidden: boolean;
@@ -23,7 +24,7 @@ export type Scene = {
   readonly document: LabelDocument;
   /** One for each element, in their order. */
   readonly layers: readonly Layer[];
-  /** Keys. */
+  /** Keys of the selected elements. */
   readonly selected: readonly number[];
 };
 
@@ -48,7 +49,7 @@ export function sceneOf(document: LabelDocument): Scene {
   return { document, layers: document.elements.map(layer), selected: [] };
 }
 
-/** What is saved. */
+/** The text that is saved. */
 export function textOf({ document }: Scene): string {
   return JSON.stringify(document);
 }
@@ -65,8 +66,8 @@ export function selection(scene: Scene): Placed[] {
 }
 
 /**
- * With an element all of its group. Locked and hidden elements are not taken.
- * @param alone not with its group
+ * Selects elements, each with all of its group. Locked and hidden elements are left out.
+ * @param alone without the rest of their groups
  */
 export function select(scene: Scene, keys: readonly number[], alone = false): Scene {
   const all = placed(scene);
@@ -81,14 +82,17 @@ function groupOf(all: readonly Placed[], key: number): number[] {
   return all.filter(({ element }) => element.group === group).map((own) => own.key);
 }
 
-/** `1`, `2`, …: a name that no group has yet. */
+/** The first of `1`, `2`, … that is no group's name yet. */
 export function freeGroup(taken: ReadonlySet<string | undefined>): string {
   let number = 1;
   while (taken.has(String(number))) number += 1;
   return String(number);
 }
 
-/** What comes together is a group of its own, and none of what is there; one alone is no group. */
+/**
+ * Elements to be added, with group names that the label does not have yet, so that they join none of its groups. An
+ * element that is alone in its group loses it.
+ */
 function regrouped(scene: Scene, elements: readonly LabelElement[]): LabelElement[] {
   const taken = new Set(scene.document.elements.map(({ group }) => group));
   const names = new Map<string, string>();
@@ -105,7 +109,7 @@ function regrouped(scene: Scene, elements: readonly LabelElement[]): LabelElemen
   });
 }
 
-/** mm, a thousandth exact: finer than a dot of any printer, and short in the file. */
+/** Rounds to 0.001 mm: finer than a dot of any printer, and short in the file. */
 export function rounded(mm: number): number {
   return Math.round(mm * 1000) / 1000 + 0;
 }
@@ -114,7 +118,7 @@ export function within(mm: number, least = -LIMITS.labelSide, most = LIMITS.labe
   return Math.min(most, Math.max(least, rounded(mm)));
 }
 
-/** Each of these elements by itself; one that would be none any more stays as it was. */
+/** Changes each of these elements by `how`; locked elements stay as they are. */
 export function change(
   scene: Scene,
   keys: readonly number[],
@@ -130,13 +134,13 @@ export function change(
   return changed ? { ...scene, document: { ...scene.document, elements } } : scene;
 }
 
-/** Members of an element by name; `undefined` takes one away. What the schema would refuse changes nothing. */
+/** Sets members of an element; `undefined` removes one. A change that the schema refuses changes nothing. */
 export function changed(element: LabelElement, members: Readonly<Record<string, unknown>>): LabelElement {
   const next = withMembers(element, members);
   return isElement(next) ? next : element;
 }
 
-/** As `changed`, of the label itself. */
+/** As `changed`, for the label itself. */
 export function changeLabel(scene: Scene, members: Readonly<Record<string, unknown>>): Scene {
   const next = withMembers(scene.document, members);
   return isLabel(next) ? { ...scene, document: next } : scene;
@@ -148,7 +152,7 @@ function withMembers(thing: object, members: Readonly<Record<string, unknown>>):
   );
 }
 
-/** Above all others, and selected. No more than a template may have. */
+/** Adds elements on top of all others and selects them; no more than a template may have. */
 export function add(scene: Scene, elements: readonly LabelElement[]): Scene {
   const room = LIMITS.elements - scene.document.elements.length;
   const added = regrouped(scene, elements.slice(0, Math.max(0, room)).filter(isElement));
@@ -166,7 +170,7 @@ export function remove(scene: Scene, keys: readonly number[]): Scene {
   return rest.length === scene.layers.length ? scene : arranged(scene, rest);
 }
 
-/** Beside where they are, mm; selected in their stead. */
+/** Copies elements, moved by `by` (mm); the copies are selected instead of the originals. */
 export function duplicate(scene: Scene, keys: readonly number[], by: { x: number; y: number }): Scene {
   const copies = placed(scene).filter(({ key }) => keys.includes(key));
   return add(
@@ -177,7 +181,7 @@ export function duplicate(scene: Scene, keys: readonly number[], by: { x: number
 
 export type Direction = 'forward' | 'backward' | 'front' | 'back';
 
-/** Elements that are later lie above. */
+/** Moves elements in the drawing order; a later element lies above an earlier one. */
 export function reorder(scene: Scene, keys: readonly number[], to: Direction): Scene {
   const order = placed(scene);
   const chosen = (own: Placed) => keys.includes(own.key);
@@ -196,7 +200,7 @@ export function reorder(scene: Scene, keys: readonly number[], to: Direction): S
   return arranged(scene, order);
 }
 
-/** One element to a place among the others, from 0. */
+/** Moves one element to a place in the drawing order, from 0. */
 export function moveLayer(scene: Scene, key: number, to: number): Scene {
   const order = placed(scene);
   const own = order.find((one) => one.key === key);
@@ -215,13 +219,13 @@ function arranged(scene: Scene, order: readonly Placed[]): Scene {
   };
 }
 
-/** What is locked cannot be changed, what is hidden is not drawn; neither is selected. */
+/** Locks or hides an element. A locked one cannot be changed, a hidden one is not drawn; neither stays selected. */
 export function mark(scene: Scene, key: number, marks: { locked?: boolean; hidden?: boolean }): Scene {
   const layers = scene.layers.map((own) => (own.key === key ? { ...own, ...marks } : own));
   return select({ ...scene, layers }, scene.selected, true);
 }
 
-/** By mm. */
+/** Moves an element by `dx` and `dy`, mm. */
 export function moved(element: LabelElement, dx: number, dy: number): LabelElement {
   const to = (from: number, by: number) => (by === 0 ? from : within(from + by));
   const [x, y] = [to(element.x, dx), to(element.y, dy)];

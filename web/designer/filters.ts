@@ -1,4 +1,4 @@
-/** Filters as they are put after a field: what a person most often wants of it, ready to be changed by hand. */
+/** Filters that the designer can put after a field, with arguments to be changed by hand; and conditions. */
 
 export const FILTERS = [
   'upper',
@@ -15,9 +15,11 @@ export const FILTERS = [
   'days:30',
   'months:6',
 ] as const;
-export type FilterExample = (typeof FILTERS)[number];
 
-/** With the filter in the placeholder that the caret is in or behind; undefined: there is none. */
+/**
+ * Adds the filter to the last placeholder that begins before the caret, else to the first one.
+ * @returns undefined where the text has no placeholder
+ */
 export function withFilter(text: string, caret: number, filter: string): string | undefined {
   const found = [...text.matchAll(/\{\{[^{}]*\}\}/g)];
   const own = found.findLast(({ index }) => index < caret) ?? found[0];
@@ -26,11 +28,11 @@ export function withFilter(text: string, caret: number, filter: string): string 
   return `${text.slice(0, end).trimEnd()} | ${filter}${text.slice(end)}`;
 }
 
-/** What a condition asks of a field. */
+/** What a condition can ask of a field. */
 export const CONDITIONS = ['filled', 'empty', 'equals'] as const;
 export type Condition = (typeof CONDITIONS)[number];
 
-/** `{{hazard}}`, `{{paid | not}}`, `{{rh | equals:'NEG'}}`. */
+/** The text of a condition: `{{hazard}}`, `{{paid | not}}` or `{{rh | equals:'NEG'}}`. */
 export function conditionOf(field: string, condition: Condition, value: string): string {
   if (condition === 'filled') return `{{${field}}}`;
   if (condition === 'empty') return `{{${field} | not}}`;

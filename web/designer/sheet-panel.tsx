@@ -17,7 +17,7 @@ const NUMBERS = ['width', 'height', 'columns', 'rows', 'left', 'top', 'pitchX', 
 type Name = (typeof NUMBERS)[number];
 
 /** As many as the page has room for, in its middle. */
-export function sheetFor(
+function sheetFor(
   label: { width: number; height: number },
   page: { width: number; height: number },
 ): LabelSheet | undefined {

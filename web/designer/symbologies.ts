@@ -2,7 +2,7 @@
 import type { Symbology, SymbologyOption } from '../../src/contract/template.ts';
 
 /** `bars` have a height that one chooses; `code` is as high as its content; `fixed` has one size. */
-export type SymbolKind = 'bars' | 'code' | 'fixed';
+type SymbolKind = 'bars' | 'code' | 'fixed';
 
 type SymbolFacts = {
   kind: SymbolKind;

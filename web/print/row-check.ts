@@ -9,7 +9,7 @@ import { saidOf, t } from '../texts/texts.ts';
 /** Rows of one request: few enough that the service looks at all of them within its time. */
 const BATCH = 100;
 
-export type BadRow = { row: number; detail: string };
+type BadRow = { row: number; detail: string };
 export type Checked = { bad: BadRow[]; warnings: string[] };
 
 /** @throws as `call`, for what is wrong with the request and not with a row */

@@ -4,7 +4,7 @@ import { readSheet } from 'read-excel-file/universal';
 import { type Table, tableOf } from './table.ts';
 
 /** Bytes of the file, and of all that it unpacks to. */
-export const MOST_BYTES = 10_000_000;
+const MOST_BYTES = 10_000_000;
 const MOST_UNPACKED = 100_000_000;
 const MOST_FILES = 1_000;
 /** Of any sheet: Excel itself takes 1,048,576 × 16,384. */

@@ -10,7 +10,7 @@ import { evidence } from './evidence.ts';
 import { driverChoice } from './provider.ts';
 
 /** An endpoint that led to the printer when it was last there. */
-export const knownEndpoint = z.object({
+const knownEndpoint = z.object({
   provider: z.string(),
   uri: driverChoice.shape.uri,
   /** How it is driven there; null: nobody knows. */
@@ -40,7 +40,7 @@ export const knownEndpoint = z.object({
 });
 export type KnownEndpoint = z.infer<typeof knownEndpoint>;
 
-export const knownPrinter = z.object({
+const knownPrinter = z.object({
   id: printerId,
   /** The endpoint that it is driven by: one of them that has a driver. */
   uri: driverChoice.shape.uri,

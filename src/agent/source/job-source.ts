@@ -56,7 +56,7 @@ export interface Consumer {
   stop(): Promise<void>;
 }
 
-export interface ConsumeOptions {
+interface ConsumeOptions {
   /** A job whose payload could not be read is set aside when this has ended. `issues` hold no values. */
   onUnreadable(queueId: string, issues: string[], note: HandoverNote | null): Promise<void> | void;
 }

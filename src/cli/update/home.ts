@@ -187,7 +187,7 @@ export class Home {
   }
 }
 
-export function syncDirectory(directory: string): void {
+function syncDirectory(directory: string): void {
   const handle = openSync(directory, 'r');
   try {
     fsyncSync(handle);

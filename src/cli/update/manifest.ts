@@ -16,7 +16,7 @@ export const versionText = z
   .max(50)
   .regex(/^\d{1,6}\.\d{1,6}\.\d{1,6}(-[0-9A-Za-z.]{1,30})?$/, { error: 'expected a version like 1.2.3' });
 
-export const manifest = z.object({
+const manifest = z.object({
   format: z.literal(1),
   /** The name of the package: `platen`, or `platen-agent`. */
   name: z.string().max(100),

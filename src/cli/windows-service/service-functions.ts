@@ -30,16 +30,16 @@ const state = z.object({
   dwServiceSpecificExitCode: z.int(),
   dwProcessId: z.int(),
 });
-export type StateOfService = z.infer<typeof state>;
+type StateOfService = z.infer<typeof state>;
 
-export interface NewService {
+interface NewService {
   name: string;
   displayName: string;
   imagePath: string;
   account: string;
 }
 
-export interface ServiceBehaviour {
+interface ServiceBehaviour {
   description: string;
   /** Delays before the restarts after crashes in a row, ms; the last one counts for all that follow. */
   restarts: readonly number[];

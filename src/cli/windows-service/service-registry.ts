@@ -23,7 +23,7 @@ const STATES = [
   'pausing',
   'paused',
 ] as const;
-export type ServiceState = (typeof STATES)[number];
+type ServiceState = (typeof STATES)[number];
 
 export interface ServiceStatus {
   state: ServiceState;

@@ -26,7 +26,7 @@ import { chooseAddress, type RunningServer, runServer, type ServerPlan } from '.
 import { stopSurvivor } from './embedded-survivor.ts';
 
 /** The part of a pino logger that is used here. */
-export interface EmbeddedLogger {
+interface EmbeddedLogger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;

@@ -71,7 +71,7 @@ export interface PrinterView extends Abilities {
 }
 
 /** IEEE 1284 device ID, by which a driver is chosen. */
-export function deviceId({ make, model, serial }: IppIdentity): string {
+function deviceId({ make, model, serial }: IppIdentity): string {
   return `MFG:${make};MDL:${model};CMD:ZPL,PDF;CLS:PRINTER;SN:${serial};`;
 }
 

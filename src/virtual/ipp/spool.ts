@@ -10,7 +10,7 @@ import type { JobTicket } from './ticket.ts';
 /** The most jobs that may wait. */
 const MAX_WAITING = 100;
 
-export interface SpoolLimits {
+interface SpoolLimits {
   /** Ended jobs that are remembered. */
   readonly history: number;
   /** Bytes of documents, all jobs together. */

@@ -32,7 +32,7 @@ export const controlAnswer = z.union([
   }),
   z.object({ error: z.string() }),
 ]);
-export type ControlAnswer = z.infer<typeof controlAnswer>;
+type ControlAnswer = z.infer<typeof controlAnswer>;
 
 /** A printer as it is shown and controlled here. */
 export interface ControlledPrinter {

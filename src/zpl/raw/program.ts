@@ -17,7 +17,7 @@ import { type RawCommand, rawCommands, rawFault } from './commands.ts';
 import { ruling } from './rules.ts';
 
 /** An object that the program downloads. */
-export interface Download {
+interface Download {
   /** The command as it is sent, with the name that the object has in the printer. */
   readonly text: string;
   /** `R:G0A1B200.GRF`, deleted after the job; undefined: the tenant may leave it in the printer. */

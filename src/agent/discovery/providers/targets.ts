@@ -8,7 +8,7 @@ import { BlockList, isIPv4 } from 'node:net';
 import { z } from 'zod';
 
 /** Most addresses that one provider looks at: a /22. */
-export const MOST_TARGETS = 1_024;
+const MOST_TARGETS = 1_024;
 
 /** IPv4: a subnet of IPv6 cannot be walked. */
 const EXPECTED = `expected an IPv4 address or a subnet of at most ${MOST_TARGETS} addresses, like 10.0.0.0/24`;

@@ -39,7 +39,7 @@ export interface JobQueue {
   consumeReports(handler: (batch: readonly Reported[]) => Promise<void>): Promise<ReportConsumer>;
 }
 
-export interface JobInQueue {
+interface JobInQueue {
   state: 'waiting' | 'active' | 'ended';
   /** How often it was given to an agent. */
   deliveries: number;
