@@ -96,6 +96,17 @@ export function inkBounds(line: SetLine): InkBounds {
   };
 }
 
+/** How far the ink of a line reaches up and down from its baseline, closely, in whole units of its size. */
+export function inkHeight({ face, size, text, spacing = 0 }: SetLine): Pick<InkBounds, 'up' | 'down'> {
+  const on = context();
+  setTextStyle(on, { face, size, text, spacing: spacingOf(text, spacing) });
+  const metrics = on.measureText(text);
+  return {
+    up: Math.ceil(metrics.actualBoundingBoxAscent),
+    down: Math.ceil(metrics.actualBoundingBoxDescent),
+  };
+}
+
 /** Draws a line of text with its baseline at the context's (x, y), in its fill style. */
 export function drawLine(on: SKRSContext2D, line: SetLine, x: number, y: number): void {
   const { face, size, text } = line;

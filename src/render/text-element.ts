@@ -5,17 +5,18 @@ import { because, type Reason } from '../contract/reason.ts';
 import type { TextElement } from '../contract/template.ts';
 import type { Scope } from '../values/built-ins.ts';
 import { compileText } from '../values/merge.ts';
-import type { Item, Rect, TextItem } from './display-list.ts';
+import { enclosing, type Item, type Rect, type TextItem } from './display-list.ts';
 import { requireElementDots } from './dot-limit.ts';
 import type { Face } from './font-face.ts';
 import { FontFault } from './font-fault.ts';
 import { isPlain } from './font0.ts';
 import { missingGlyph, noGlyph } from './glyphs.ts';
 import type { LabelGrid } from './label-grid.ts';
+import { inkHeight } from './measure.ts';
 import { ElementFault, type ElementLayout, type ElementPlace, isInside } from './place.ts';
 import type { FontSet } from './tenant-fonts.ts';
-import { layoutText, type PlacedLine, printable, SMALLEST_TEXT, type TextStyle } from './text-layout.ts';
-import { turnPoint, upright } from './turn.ts';
+import { layoutText, printable, SMALLEST_TEXT, type TextBlock, type TextStyle } from './text-layout.ts';
+import { turnPoint, turnRect, upright } from './turn.ts';
 
 /**
  * Many texts repeat on the labels of a job (a product, a sender, a unit). Their lines are laid out once and
@@ -91,7 +92,7 @@ export function textLayout(
       throw new ElementFault('does-not-fit', place, because('text-too-large', { smallest: SMALLEST_TEXT }));
     }
     const box = boxAround(element, grid, style, block);
-    const items: Item[] = element.reverse ? [{ kind: 'fill', ...box, ink: 'black' }] : [];
+    const items: Item[] = element.reverse ? groundItems(element, box, style, block) : [];
     for (const line of block.lines) {
       if (line.text.trim() === '') continue;
       requireElementDots({ width: line.width, height: block.size }, place);
@@ -130,19 +131,36 @@ export function textLayout(
   };
 }
 
-/** The element's box on the label; sides that the template leaves open are those of the text. */
-function boxAround(
-  element: TextElement,
-  grid: LabelGrid,
-  style: TextStyle,
-  block: { size: number; lines: readonly PlacedLine[] },
-): Rect {
+/** The element's box on the label; without a width it has none, without a height it is as high as its lines. */
+function boxAround(element: TextElement, grid: LabelGrid, style: TextStyle, block: TextBlock): Rect {
   const lines = block.lines.length;
   const inner = {
     width: style.width ?? 0,
     height: style.height ?? Math.round(block.size * (1 + (lines - 1) * style.lineSpacing)),
   };
   return { x: dots(element.x, grid.dpi), y: dots(element.y, grid.dpi), ...upright(inner, element.rotation) };
+}
+
+/**
+ * The black under white text: its box; and all that its lines cover, where they have no box or reach out of it, as marks
+ * do (Ä, Ñ). Two items, because the box is that of every record, and a batch is stored in the printer by it.
+ */
+function groundItems(
+  { rotation }: TextElement,
+  box: Rect,
+  { face, spacing }: TextStyle,
+  { size, lines }: TextBlock,
+): Item[] {
+  const own: Rect = { x: 0, y: 0, ...upright(box, rotation) };
+  const inked = lines.map(({ text, x, y, width }): Rect => {
+    const { up, down } = inkHeight({ face, size, text, spacing });
+    return { x, y: y - up, width: Math.ceil(width), height: up + down };
+  });
+  const all = enclosing([own, ...inked]) ?? own;
+  const same = all.x === 0 && all.y === 0 && all.width === own.width && all.height === own.height;
+  return (same ? [own] : [own, all])
+    .filter(({ width, height }) => width > 0 && height > 0)
+    .map((ground) => ({ kind: 'fill', ...turnRect(box, rotation, ground), ink: 'black' }));
 }
 
 /** What a line's characters stand on, from its baseline up to the x-height. */

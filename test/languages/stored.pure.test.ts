@@ -105,6 +105,8 @@ test('whatever the values, a label is one format that recalls, and of our comman
       size: 4,
       text: '{{w}}',
       overflow: 'clip',
+      // In the middle of its box, out of which no character reaches.
+      valign: 'middle',
       reverse: true,
     },
   ]);

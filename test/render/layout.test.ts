@@ -118,6 +118,27 @@ describe('text in a box', () => {
     ]);
     expect(await readText(await rasterize(list))).toContain('FRAGILE');
   });
+
+  test.each([0, 90, 180, 270])('white text without a box stands on black, turned by %i', async (rotation) => {
+    const bare = { type: 'text', x: 40, y: 30, size: 6, text: 'FRAGILE', reverse: true, rotation };
+    const list = await layout([bare]);
+    const upright = turnBitmap(rasterBitmap(list), rotation === 90 ? 270 : rotation === 270 ? 90 : rotation);
+    const { left, right, top, bottom } = inkBox(upright);
+    expect([mm(right - left), mm(bottom - top)].map(Math.round)).toEqual([21, 6]);
+    if (rotation === 0) expect(await readText(await rasterize(list))).toContain('FRAGILE');
+  });
+
+  test.each(['condensed', 'sans'])('marks of white letters stand on black, in %s', async (font) => {
+    const white = { type: 'text', x: 10, y: 10, width: 40, height: 6, size: 6, reverse: true, font };
+    const dotsOfText = async (text: string) => {
+      const bitmap = rasterBitmap(await layout([{ ...white, text }]));
+      const black = bitmap.data.reduce((sum, byte) => sum + byte.toString(2).replaceAll('0', '').length, 0);
+      const { left, right, top, bottom } = inkBox(bitmap);
+      return (right - left) * (bottom - top) - black;
+    };
+    // The marks are white dots besides those of the letters.
+    expect(await dotsOfText('ÄÑÅ')).toBeGreaterThan(1.05 * (await dotsOfText('ANA')));
+  });
 });
 
 describe('orientation', () => {

@@ -118,13 +118,20 @@ function patternSlots(samples: readonly DisplayList[], parts: BatchParts): Slot[
   const list = samples[scores.indexOf(Math.max(...scores))];
   if (list === undefined) return [];
   let numbers = 0;
+  // What is not stored is painted last, and so has to be all that is painted over it.
+  const after: Item[] = [];
+  const notStored = (item: Item): Slot[] => {
+    after.push(item);
+    return [];
+  };
   return list.items.flatMap((item): Slot[] => {
     if (parts.fixed.has(item)) return [{ item, frame: '', number: undefined, required: true }];
     const field = numbers < MOST_FIELDS ? nativeField(item, list) : undefined;
-    if (field === undefined || field.frame === '') return [];
+    if (field?.frame === '') return [];
+    if (field === undefined || after.some((other) => orderMatters(other, item))) return notStored(item);
     const { frame } = field;
     const required = item.kind !== 'text';
-    if (required && (seen.get(frame) ?? 0) < COMMON * samples.length) return [];
+    if (required && (seen.get(frame) ?? 0) < COMMON * samples.length) return notStored(item);
     return [{ item, frame, number: field.data === undefined ? undefined : ++numbers, required }];
   });
 }
