@@ -1,7 +1,8 @@
 /**
  * Bounds the number of connections without letting anybody shut others out: at the bound, the connection that
  * has been idle or slow for longest is closed for the new one. A request that has come in whole, and is being
- * worked on, keeps its connection.
+ * worked on, keeps its connection, unless its answer is a stream, which may go on for hours. A connection that
+ * brings many requests before it has the answers is closed.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -9,7 +10,13 @@ import type { Socket } from 'node:net';
 /** ms for a reader to take an answer; then its connection is closed. */
 const ANSWER_TIMEOUT = 60_000;
 
-/** Keeps the server at `most` connections. */
+/**
+ * Requests of one connection that may be under way. Hardly any client sends the next one before it has the
+ * answer; a stranger could send hundreds of thousands in a few MB, of which each takes some KB here.
+ */
+const MOST_AT_ONCE = 4;
+
+/** Keeps the server at `most` connections, and takes over its listeners for requests. */
 export function boundConnections(server: Server, most: number): void {
   /** Idle or slow connections, the longest idle first: a set keeps the order in which members came. */
   const idle = new Set<Socket>();
@@ -33,8 +40,20 @@ export function boundConnections(server: Server, most: number): void {
     });
   });
 
+  const underWay = new WeakMap<Socket, number>();
+  const serve = server.listeners('request');
+  server.removeAllListeners('request');
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
+    // Node goes on reading what came in together with the request that was one too many.
+    if (socket.destroyed) return;
+    const atOnce = (underWay.get(socket) ?? 0) + 1;
+    if (atOnce > MOST_AT_ONCE) {
+      socket.destroy();
+      return;
+    }
+    underWay.set(socket, atOnce);
+    response.once('close', () => underWay.set(socket, (underWay.get(socket) ?? 1) - 1));
     const rest = () => {
       if (socket.destroyed) return;
       working.delete(socket);
@@ -47,11 +66,13 @@ export function boundConnections(server: Server, most: number): void {
       idle.delete(socket);
       working.add(socket);
     });
+    response.once('pipe', rest);
     // The answer is complete: from here on only a slow reader can keep the connection.
     response.once('prefinish', () => {
       rest();
       const timer = setTimeout(() => socket.destroy(), ANSWER_TIMEOUT);
       response.once('close', () => clearTimeout(timer));
     });
+    for (const listener of serve) Reflect.apply(listener, server, [request, response]);
   });
 }

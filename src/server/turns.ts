@@ -15,7 +15,7 @@ import { networkOf } from './network.ts';
 /** ms after which a waiting connection or request no longer lets new connections go first. */
 const PATIENCE = 50;
 
-type Turn = { begin: () => void; since: number };
+type Turn = { begin: () => void; isGone: () => boolean; since: number };
 
 /** The waiting turns by network; the network whose turn is next comes first. */
 class Rotation {
@@ -25,9 +25,9 @@ class Rotation {
     return this.#waiting.size === 0;
   }
 
-  add(address: string, begin: () => void): void {
+  add(address: string, isGone: () => boolean, begin: () => void): void {
     const network = networkOf(address);
-    const turn = { begin, since: performance.now() };
+    const turn = { begin, isGone, since: performance.now() };
     const others = this.#waiting.get(network);
     if (others === undefined) this.#waiting.set(network, [turn]);
     else others.push(turn);
@@ -35,15 +35,19 @@ class Rotation {
 
   /** @param cameIn whether connections came in during the round before */
   begin(cameIn: boolean): void {
-    const [first] = this.#waiting;
-    if (first === undefined) return;
-    const [network, turns] = first;
-    const [turn] = turns;
-    if (turn === undefined || (cameIn && performance.now() - turn.since < PATIENCE)) return;
-    turns.shift();
-    this.#waiting.delete(network);
-    if (turns.length > 0) this.#waiting.set(network, turns);
-    turn.begin();
+    // Those who have gone take up no round: they would become more than there are rounds for.
+    for (let gone = true; gone; ) {
+      const [first] = this.#waiting;
+      if (first === undefined) return;
+      const [network, turns] = first;
+      const [turn] = turns;
+      if (turn === undefined || (cameIn && performance.now() - turn.since < PATIENCE)) return;
+      turns.shift();
+      this.#waiting.delete(network);
+      if (turns.length > 0) this.#waiting.set(network, turns);
+      gone = turn.isGone();
+      turn.begin();
+    }
   }
 }
 
@@ -61,7 +65,8 @@ export class Turns {
     Object.assign(server, { pauseOnConnect: true });
     server.on('connection', (socket: Socket) => {
       this.#cameIn = true;
-      this.#connections.add(socket.remoteAddress ?? '', () => {
+      const isGone = () => socket.destroyed;
+      this.#connections.add(socket.remoteAddress ?? '', isGone, () => {
         // A stopping service has closed the connections that Node knows of, and this one is not among them.
         if (!server.listening) socket.destroy();
         if (socket.destroyed) return;
@@ -72,14 +77,17 @@ export class Turns {
     });
   }
 
-  /** Resolves when a request from this address may begin. */
-  async take(address: string): Promise<void> {
+  /**
+   * Resolves when a request from this address may begin.
+   * @param isGone says whether its caller has gone meanwhile; then it takes nobody's turn
+   */
+  async take(address: string, isGone: () => boolean = () => false): Promise<void> {
     const alone = this.#round === undefined;
     this.#next();
     // No round is scheduled, so no other request waits: this one begins at once.
     if (alone) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#requests.add(address, resolve);
+    this.#requests.add(address, isGone, resolve);
     await promise;
   }
 

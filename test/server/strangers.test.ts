@@ -176,6 +176,41 @@ test('a request that is being worked on keeps its connection', async () => {
   expect((await waiting).status).toBe(201);
 });
 
+test('a request that has no body keeps its connection, too', async () => {
+  const client = await service.pool.connect();
+  try {
+    await client.query('BEGIN; LOCK TABLE platen.sessions');
+    const cookie = `platen-session=${'x'.repeat(43)}`;
+    const waiting = service.call('/app/session', { headers: { cookie } });
+    const locks = async () => {
+      const sql = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+      return (await service.pool.query(sql)).rows.length;
+    };
+    await expect.poll(locks).toBe(1);
+    for (let one = 0; one < CONNECTIONS + 5; one++) await dial();
+    await client.query('ROLLBACK');
+    expect(codeOf(await waiting)).toBe('session-ended');
+  } finally {
+    client.release();
+  }
+});
+
+test('a caller who does not wait for answers is hung up on, and one who hardly does has them', async () => {
+  const ask = 'GET /nothing HTTP/1.1\r\nhost: x\r\n';
+  const patient = await dial();
+  await written(patient, `${ask}\r\n${ask}\r\n${ask}connection: close\r\n\r\n`);
+  expect((await text(patient)).match(/HTTP\/1.1 404 /g)).toHaveLength(3);
+  const before = process.memoryUsage().heapUsed;
+  for (let one = 0; one < 5; one++) {
+    const socket = await dial();
+    const closed = new Promise((resolve) => socket.resume().once('close', resolve));
+    socket.write(`${ask}\r\n`.repeat(20_000));
+    await closed;
+  }
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(60 * MIB);
+  await expectServed();
+});
+
 test('halves of large bodies take bounded room, and none of another tenant', async () => {
   const before = buffered();
   const half = Buffer.alloc(4 * MIB, ' ');

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, get, type Server } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setImmediate as breathe } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
 import { Turns } from '../../src/server/turns.ts';
 import { listeningForTest } from '../kit/wire/listening.ts';
@@ -29,6 +30,20 @@ test('who comes once does not wait for one who comes a thousand times', async ()
   expect(order.length).toBeLessThan(6);
   await Promise.all([...all, ...six]);
   expect(order).toHaveLength(2_001);
+});
+
+test('who has gone takes nobody’s turn', async () => {
+  const gone = Array.from({ length: 1_000 }, () => turns.take('192.0.2.1', () => true));
+  const waiting = turns.take('192.0.2.1').then(() => 'its turn');
+  let rounds = 0;
+  const round = async () => {
+    await breathe();
+    rounds += 1;
+    return undefined;
+  };
+  while ((await Promise.race([waiting, round()])) === undefined);
+  expect(rounds).toBeLessThan(10);
+  await Promise.all(gone);
 });
 
 test('connections that come together are all served, each with its own answer', async () => {
