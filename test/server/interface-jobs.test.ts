@@ -1,7 +1,7 @@
 /** What the interface takes, and what a retry of it gets: `shared/interface.md`, Enqueue and Idempotency. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { serve } from '../kit/queue/serving.ts';
-import { codeOf, FORMAT_203, FORMAT_PDF, jobIdOf, newKey, PRINTER } from '../kit/service/harness.ts';
+import { codeOf, FORMAT_203, FORMAT_PDF, jobIdOf, newKey, PRINTER, pointersOf } from '../kit/service/harness.ts';
 import { InterfaceSite, PRINTERS, TWIN_2 } from '../kit/service/interface-site.ts';
 
 const site = new InterfaceSite();
@@ -98,6 +98,17 @@ describe('what POST /v2/jobs takes', () => {
       ...(format === undefined ? {} : { format }),
     });
   });
+
+  test.each(['x\ud800', 'x\0'])(
+    'a printer name that no printer can have is kept beside the ID, each time: %j',
+    async (printer) => {
+      const body = site.payload({ printer });
+      // What the first request looked up serves the second.
+      for (const _ of [1, 2]) expect((await site.enqueue({ body })).status).toBe(201);
+      const unknown = await site.enqueue({ body: { ...body, printerId: undefined } });
+      expect([codeOf(unknown), pointersOf(unknown)]).toEqual(['printer-unknown', ['/printer']]);
+    },
+  );
 
   test('a field may be called like what every object has', async () => {
     const names = ['constructor', 'toString', 'hasOwnProperty', 'prototype', '__defineGetter__', 'valueOf'];

@@ -15,12 +15,12 @@ export type Route = { printer: Printer; agentId: string; format: PrinterFormat }
 /** IDs or names that an error lists at most. */
 const LISTED = 20;
 
-/** What to look for: PostgreSQL refuses a text with a NUL, so nothing can have that ID or name. */
+/** What to look for. PostgreSQL refuses a text with a NUL or half of a surrogate pair: nothing has that ID or name. */
 export function askedOf({
   printerId = '',
   printer = '',
 }: Pick<PrintRequest, 'printerId' | 'printer'>): Asked {
-  const storable = (text: string) => (text === '' || text.includes('\0') ? null : text);
+  const storable = (text: string) => (text === '' || text.includes('\0') || !text.isWellFormed() ? null : text);
   return { id: storable(printerId), name: storable(printer) };
 }
 
