@@ -96,8 +96,12 @@ describe('the life of a job', () => {
 describe('the values of a job', () => {
   const records = async (id: string, query = '') => service.admin('GET', `/jobs/${id}/records${query}`);
 
-  // What has a U+0000 in it is taken apart elsewhere than what has none.
-  test.each([[DATA], [[{ sku: '1', name: '^XZ' }, { sku: '2' }, { sku: 1.5, name: true }]]])(
+  // What has a U+0000 in it, or half of a surrogate pair, is taken apart elsewhere than what has none.
+  test.each([
+    [DATA],
+    [[{ sku: 'a\ud800' }, { sku: '\udc00b' }, { sku: 'c' }]],
+    [[{ sku: '1', name: '^XZ' }, { sku: '2' }, { sku: 1.5, name: true }]],
+  ])(
     'come some at a time, exactly as they were sent: %j',
     async (data) => {
       const id = await newJob(data);

@@ -28,8 +28,8 @@ const wholeRow = z.object({
   payload: withoutRecords.extend({ records: z.array(z.unknown()) }).nullable(),
 });
 
-/** SQLSTATE for a text with U+0000, which the type `json` keeps, but none of the JSON functions reads. */
-const UNTRANSLATABLE = '22P05';
+/** SQLSTATEs for a text with U+0000, and with half of a surrogate pair: the type `json` keeps both, no JSON function reads them. */
+const UNREADABLE = ['22P05', '22P02'];
 
 /**
  * @param part which records, from 0
@@ -41,7 +41,7 @@ export async function labelDataOf(
   part: { from: number; limit: number },
 ): Promise<LabelData> {
   const { job, total, records } = await takenApart(pool, id, part).catch((error: unknown) => {
-    if (sqlState(error) !== UNTRANSLATABLE) throw error;
+    if (!UNREADABLE.includes(sqlState(error) ?? '')) throw error;
     return whole(pool, id, part);
   });
   if (job === null || records === null) throw dataGone();
