@@ -55,6 +55,10 @@ test('reading, and what was refused, is not in it', async () => {
   await admin.call('/app/tenants/acme/jobs/validate', { body: {} });
   await admin.call('/app/tenants/acme/quota', { method: 'PUT', body: { labels: 1 } });
   await admin.call('/app/tenants/acme/templates/nothing', { method: 'DELETE' });
+  await service.admin('PUT', '/tenants/nobody/quota', { labels: 1 });
+  await service.admin('PUT', '/tenants/nobody/printer-commands', { allowed: true });
+  const { rows } = await service.pool.query(`SELECT FROM platen.audit WHERE tenant_id = 'nobody'`);
+  expect(rows).toEqual([]);
   expect(await entries()).toHaveLength(before);
 });
 

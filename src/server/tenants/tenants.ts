@@ -52,7 +52,7 @@ export class Tenants {
   /** @throws ProblemError `tenant-not-found` */
   async get(id: string): Promise<TenantView> {
     const row = await rowOf(this.#pool, tenantRow, `${VIEW} WHERE t.id = $1`, [id]);
-    if (row === undefined) throw new ProblemError('tenant-not-found', `there is no tenant "${id}"`);
+    if (row === undefined) throw tenantNotFound(id);
     return view(row);
   }
 
@@ -60,25 +60,42 @@ export class Tenants {
     return (await rowsOf(this.#pool, tenantRow, `${VIEW} ORDER BY t.id`)).map(view);
   }
 
-  /** `labels`: per calendar month; null: no limit. What the month has used already counts. */
+  /**
+   * What the month has used already counts.
+   * @param labels per calendar month; null: no limit
+   * @throws ProblemError `tenant-not-found`
+   */
   async setQuota(id: string, labels: number | null, also: Also): Promise<TenantView> {
     // The lock waits for jobs that are being accepted under the old limit (their insert holds a key share lock).
     await transaction(this.#pool, async (client) => {
       await client.query('SELECT 1 FROM platen.tenants WHERE id = $1 FOR UPDATE', [id]);
-      await client.query('UPDATE platen.tenants SET quota_labels = $2 WHERE id = $1', [id, labels]);
+      await change(client, 'UPDATE platen.tenants SET quota_labels = $2 WHERE id = $1', id, labels);
       await also(client);
     });
     return this.get(id);
   }
 
-  /** Lets the tenant's raw templates set printers up, or no longer; templates that are there stay as they are. */
+  /**
+   * Lets the tenant's raw templates set printers up, or no longer; templates that are there stay as they are.
+   * @throws ProblemError `tenant-not-found`
+   */
   async setPrinterCommands(id: string, allowed: boolean, also: Also): Promise<TenantView> {
     await transaction(this.#pool, async (client) => {
-      await client.query('UPDATE platen.tenants SET printer_commands = $2 WHERE id = $1', [id, allowed]);
+      await change(client, 'UPDATE platen.tenants SET printer_commands = $2 WHERE id = $1', id, allowed);
       await also(client);
     });
     return this.get(id);
   }
+}
+
+/** @throws ProblemError `tenant-not-found`, so that nothing is written of a change that was refused */
+async function change(db: Queryable, sql: string, id: string, to: number | boolean | null): Promise<void> {
+  const { rowCount } = await db.query(sql, [id, to]);
+  if (rowCount === 0) throw tenantNotFound(id);
+}
+
+function tenantNotFound(id: string): ProblemError {
+  return new ProblemError('tenant-not-found', `there is no tenant "${id}"`);
 }
 
 async function insert(db: Queryable, tenant: { id: string; name?: string | undefined }): Promise<boolean> {
