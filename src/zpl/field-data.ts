@@ -49,6 +49,17 @@ export function* fieldPieces(text: string, indicator: string | undefined): Gener
 }
 
 /**
+ * A beginning of field data that reads the same whatever follows it: an indicator at its end would make an escape of the
+ * two characters behind it.
+ * @param indicator of the field's `^FH`
+ */
+export function closedData(text: string, indicator: string): string {
+  const pieces = Array.from(fieldPieces(text, indicator), (piece) => piece.text);
+  const open = (piece: string, at: number) => piece === indicator && at >= pieces.length - 2;
+  return pieces.map((piece, at) => (open(piece, at) ? escapeFieldData(piece, indicator) : piece)).join('');
+}
+
+/**
  * Escapes a value as field data in UTF-8 (^CI28), for a field that has ^FH with `indicator`, so that the
  * printer reads all of the value as data. Lone surrogates become U+FFFD.
  * @param indicator one character; always escaped where the value contains it

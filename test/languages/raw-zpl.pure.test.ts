@@ -3,6 +3,7 @@ import { openEncoder } from '../../drivers/languages/index.ts';
 import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import { type RawZplTemplate, rawZplTemplate } from '../../src/contract/template.ts';
 import { templateFields } from '../../src/render/template-fields.ts';
+import { fieldPieces } from '../../src/zpl/field-data.ts';
 import { compileRawZpl } from '../../src/zpl/raw/template.ts';
 import { drawZpl, jobFor, labelText, readSymbols } from '../kit/judges/judges.ts';
 
@@ -67,6 +68,30 @@ describe('placeholders', () => {
   });
 });
 
+test.each([
+  ['_', '41'],
+  ['A_5', 'Fx'],
+  ['__', 'AB'],
+  ['_5F', '41'],
+])('fixed text %j makes no escape of the value behind it', (fixed, v) => {
+  const [, data = ''] = /\^FD(.*)\^FS/.exec(filled(`^XA^FH^FD${fixed}{{v}}^FS^XZ`, { v })) ?? [];
+  const read = Array.from(fieldPieces(data, '_'), ({ text, byte }) =>
+    byte === undefined ? text : String.fromCharCode(byte),
+  );
+  expect(read.join('')).toBe(fixed.replace('_5F', '_') + v);
+});
+
+test('what stands before ^FO and ^FT counts for the field', () => {
+  const block = filled('^XA^FB300,2^FO9,9^FD{{v}}^FS^FO9,9^FD{{v}}^FS^XZ', { v: 'a\nb\\&' });
+  expect(block).toBe('^XA^CI28^FB300,2^FO9,9^FH^FDa_5C&b_5C_5C&^FS^FO9,9^FH^FDa b_5C&^FS^PQ1^XZ');
+  expect(filled('^XA^BCN,50^FT9,9^FD{{v}}^FO9,9^FD{{v}}^FS^XZ', { v: '>:' })).toBe(
+    '^XA^CI28^BCN,50^FT9,9^FH^FD>0:^FO9,9^FH^FD>:^FS^PQ1^XZ',
+  );
+  expect(filled('^XA^FH!^FO9,9^FDa!41_{{v}}^FS^XZ', { v: '!' })).toBe(
+    '^XA^CI28^FH!^FO9,9^FDa!41_!21^FS^PQ1^XZ',
+  );
+});
+
 describe('refused', () => {
   test.each([
     ['a placeholder outside of field data', '^XA^FO{{x}},1^FDa^FS^XZ'],
@@ -96,9 +121,16 @@ describe('refused', () => {
   test('values that the encoding or the barcode cannot hold, without quoting them', () => {
     const check = (source: string, v: string) => () => compileRawZpl(raw(source)).check({ v }, 7);
     expect(check('^XA^CI27^BQN,2,5^FH^FD_E9{{v}}^FS^XZ', 'plain')).not.toThrow();
+    expect(check('^XA^BXN,5,200,,,,#^FD#1{{v}}^FS^XZ', 'plain_1~2')).not.toThrow();
+    expect(check('^XA^BXN,5,200^BCN,50^FD{{v}}^FS^FD{{v}}^FS^XZ', 'plain_1')).not.toThrow();
     for (const attempt of [
       check('^XA^CI27^BQN,2,5^FH^FD_E9{{v}}^FS^XZ', 'sécret'),
       check('^XA^BXN,5,200^FD{{v}}^FS^XZ', 'secret_1'),
+      check('^XA^BXN,5,200,,,,#^FD#1{{v}}^FS^XZ', 'secret#1'),
+      check('^XA^B0N,5^FD{{v}}^FS^XZ', 'secret~1'),
+      check('^XA^A0N,30^TBN,300,60^FD{{v}}^FS^XZ', 'secret<b>'),
+      check('^XA^FC%,{,#^FDat %H {{v}}^FS^XZ', 'secret 5%d'),
+      check('^XA^FC,{^FDat %H {{v}}^FS^XZ', 'secret %d'),
     ]) {
       expect(attempt).toThrowError(
         expect.objectContaining({ fault: expect.objectContaining({ code: 'value-invalid', record: 7 }) }),

@@ -9,6 +9,7 @@
 import { because, type Reason } from '../../contract/reason.ts';
 import type { Placeholder } from '../../values/merge.ts';
 import { escapeFieldData } from '../field-data.ts';
+import type { RawCommand } from './commands.ts';
 import { type Encoding, inUtf8, isAscii, UTF8 } from './encoding.ts';
 
 /** A value's place in a field. */
@@ -25,6 +26,8 @@ export interface Reading {
   readonly block: boolean;
   /** `BC`, `BX`, …: the barcode that the data goes to. */
   readonly barcode: string | undefined;
+  /** Commands of the field, each with the characters that it reads as escapes (`ownEscapes`). */
+  readonly escapes: ReadonlyMap<string, string>;
   readonly encoding: Encoding;
 }
 
@@ -36,8 +39,29 @@ export interface RawField extends Reading {
   readonly utf8: readonly (string | Slot)[] | undefined;
 }
 
-/** Characters that these barcodes read as escapes of their own, with no way to send them as plain data. */
-const OWN_ESCAPES: Readonly<Record<string, RegExp>> = { BX: /[~_]/, BO: /[~_]/, BR: /#/ };
+/** The characters that a command reads as escapes of its own, with no way to send them as plain data. */
+export function ownEscapes({ code, params }: RawCommand): string {
+  switch (code) {
+    // Its parameter g names the character; which one it is without depends on the firmware.
+    case '^BX':
+      return params.split(',')[6]?.trim() || '~_';
+    case '^B0':
+    case '^BO':
+      return '~_';
+    case '^BR':
+      return '#';
+    // "Data between < and > is processed as an escape sequence."
+    case '^TB':
+      return '<';
+    // The indicators of the clock's date and time; the first is % where none is given.
+    case '^FC': {
+      const [first, ...others] = params.split(',').map((indicator) => indicator.trim());
+      return [first || '%', ...others].join('');
+    }
+    default:
+      return '';
+  }
+}
 
 /**
  * @param parts slots, and fixed text in the form that it has with ^FH
@@ -100,12 +124,18 @@ export function fieldText(
 }
 
 /** A value with the escapes of the barcode or text block that reads the field after ^FH is resolved. */
-function plainData({ barcode, block }: Reading, text: string, refuse: (reason: Reason) => Error): string {
+function plainData(
+  { barcode, block, escapes }: Reading,
+  text: string,
+  refuse: (reason: Reason) => Error,
+): string {
+  for (const [command, characters] of escapes) {
+    if (Array.from(characters).some((character) => text.includes(character))) {
+      throw refuse(because('zpl-escape', { command }));
+    }
+  }
   if (barcode !== undefined) {
     if (!text.isWellFormed()) throw refuse(because('surrogate', {}));
-    if (OWN_ESCAPES[barcode]?.test(text) === true) {
-      throw refuse(because('zpl-escape', { command: `^${barcode}` }));
-    }
     // "Code 128 Invocation Characters": >0 is the character > itself.
     if (barcode === 'BC') return text.replaceAll('>', '>0');
     // ^B7: "\&" is a line break, "\\" a backslash.

@@ -26,11 +26,11 @@ import {
 import { ValueFault } from '../../values/filters.ts';
 import { parsePlaceholders, placeholderText } from '../../values/merge.ts';
 import { isBarcode } from '../commands.ts';
-import { hexIndicator } from '../field-data.ts';
+import { closedData, hexIndicator } from '../field-data.ts';
 import { ownName } from '../names.ts';
 import { type RawCommand, rawFault } from './commands.ts';
 import { type Encoding, encodingOf, escapesAreUtf8, inCodePage, inUtf8, POWER_ON, UTF8 } from './encoding.ts';
-import { fieldText, type RawField, rawField, type Slot } from './field.ts';
+import { fieldText, ownEscapes, type RawField, rawField, type Slot } from './field.ts';
 import { type LeftOut, readProgram } from './program.ts';
 
 export interface RawZpl {
@@ -72,6 +72,10 @@ interface FieldState {
   block: boolean;
   /** `BC`, `BX`, …: the barcode that the data goes to. */
   barcode: string | undefined;
+  /** Commands of the field, each with the characters that it reads as escapes. */
+  escapes: Map<string, string>;
+  /** Its data has come. */
+  filled: boolean;
   /** A named ^FN whose field data has not come yet. */
   number: { code: string; name: string } | undefined;
   /** The ^CI that restores the encoding after the field: always, or only if its values made it UTF-8. */
@@ -135,7 +139,9 @@ class LabelReader {
     const { code, params, text } = command;
     const data = code === '^FD' || code === '^FV';
     if (!data) refusePlaceholders(command);
-    if (code === '^XZ' || code === '^FS' || code === '^FO' || code === '^FT') this.#fieldEnds(command);
+    // ^FO and ^FT may stand behind commands of their field; only behind its data they begin another one.
+    const begins = (code === '^FO' || code === '^FT') && this.#state.filled;
+    if (code === '^XZ' || code === '^FS' || begins) this.#fieldEnds(command);
     else if (data) this.#data(command);
     else if (code === '^FN') {
       const number = /^\s*(\d+)/.exec(params)?.[1];
@@ -163,6 +169,7 @@ class LabelReader {
   }
 
   #data({ code, params, text }: RawCommand): void {
+    this.#state.filled = true;
     const parts = this.#state.number === undefined ? parsePlaceholders(params, '/source') : undefined;
     if (parts === undefined) {
       this.#numbered(params);
@@ -192,14 +199,15 @@ class LabelReader {
     this.#state.number = undefined;
   }
 
-  /** The template's own text, escaped where ^FH is added to its field. */
+  /** The template's own text beside a value, escaped where ^FH is added to its field. */
   #escapable(text: string): string {
-    return this.#state.indicator === undefined ? text.replaceAll('_', '_5F') : text;
+    const { indicator } = this.#state;
+    return indicator === undefined ? text.replaceAll('_', '_5F') : closedData(text, indicator);
   }
 
   #field(open: string, parts: readonly (string | Slot)[]): void {
-    const { indicator = '_', block, barcode } = this.#state;
-    const reading = { indicator, block, barcode, encoding: this.#encoding };
+    const { indicator = '_', block, barcode, escapes } = this.#state;
+    const reading = { indicator, block, barcode, escapes, encoding: this.#encoding };
     this.pieces.push(rawField(open, parts, reading, this.#encoded ? undefined : POWER_ON));
     if (this.#encoding !== UTF8) this.#state.back = { text: `^CI${this.#encoding.set}`, always: false };
   }
@@ -238,7 +246,15 @@ class LabelReader {
 }
 
 function emptyState(): FieldState {
-  return { indicator: undefined, block: false, barcode: undefined, number: undefined, back: undefined };
+  return {
+    indicator: undefined,
+    block: false,
+    barcode: undefined,
+    escapes: new Map(),
+    filled: false,
+    number: undefined,
+    back: undefined,
+  };
 }
 
 /**
@@ -282,10 +298,16 @@ function fieldNumbers(commands: readonly RawCommand[]): Map<number, string> {
   return names;
 }
 
-function noteFieldCommand({ code, params }: RawCommand, state: FieldState): void {
+function noteFieldCommand(command: RawCommand, state: FieldState): void {
+  const { code, params } = command;
   if (code === '^FH') state.indicator = hexIndicator(params);
   else if (code === '^FB' || code === '^TB') state.block = true;
-  else if (code.startsWith('^') && isBarcode(code.slice(1))) state.barcode = code.slice(1);
+  else if (code.startsWith('^') && isBarcode(code.slice(1))) {
+    // The last barcode command of a field has its data.
+    state.escapes.delete(`^${state.barcode}`);
+    state.barcode = code.slice(1);
+  }
+  state.escapes.set(code, ownEscapes(command));
 }
 
 function filled(
