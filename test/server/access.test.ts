@@ -167,6 +167,13 @@ test('what changes something is refused without the header of the console’s pa
   }
 });
 
+test('a query that names two tenants is the caller’s fault', async () => {
+  for (const path of ['jobs', 'printers', 'agents', 'events', 'audit']) {
+    const answer = await service.admin('GET', `/${path}?tenant=${OWN}&tenant=${OTHER}`);
+    expect([path, answer.status, codeOf(answer)]).toEqual([path, 400, 'payload-invalid']);
+  }
+});
+
 describe.each(WHO)('%s', (who) => {
   const own = who === 'keeper' ? 'default' : OWN;
 

@@ -10,7 +10,7 @@ import type { Changed, Need } from '../../contract/people.ts';
 import { tenantId } from '../../contract/tenant-id.ts';
 import { idParam } from '../id-param.ts';
 import { jobNotFound, oneJob } from '../one-job.ts';
-import { ProblemError } from '../problems.ts';
+import { ProblemError, parseBody } from '../problems.ts';
 import type { Pool, Queryable } from '../store/pool.ts';
 import { adminToken } from './admin-token.ts';
 import { type Deed, writeEntry } from './audit.ts';
@@ -190,7 +190,7 @@ async function visitorOf(
 
 /**
  * @param own the only tenant that the caller may access; undefined: the caller may access all
- * @throws ProblemError `tenant-not-found`, `tenant-forbidden`, `job-not-found`
+ * @throws ProblemError `tenant-not-found`, `tenant-forbidden`, `job-not-found`, `payload-invalid`
  */
 async function tenantOf(
   request: FastifyRequest,
@@ -204,7 +204,7 @@ async function tenantOf(
     throw new ProblemError('tenant-not-found', `there is no tenant "${id}"`);
   }
   if (about === 'query') {
-    const { tenant } = tenantOnly.parse(request.query ?? {});
+    const { tenant } = parseBody(tenantOnly, request.query);
     if (own === undefined) return tenant;
     if (tenant === undefined || tenant === own) return own;
     throw new ProblemError('tenant-forbidden', `you have no access to tenant "${tenant}"`);
