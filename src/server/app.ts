@@ -204,7 +204,7 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
   app.addHook('onRequestAbort', async (request) => log(request, { status: 499 }));
   app.setErrorHandler((error, request, reply) => {
     if (isAbandoned(request.raw, reply)) return;
-    sendProblem(request, reply, asProblem(error, config));
+    sendProblem(request, reply, asProblem(error, request.routeOptions.bodyLimit ?? config.limits.bodyBytes));
   });
   boundConnections(app.server, config.limits.connections);
   app.setNotFoundHandler((request, reply) => {
@@ -231,8 +231,11 @@ const UNSTORABLE = '22021';
 
 const foreign = z.object({ statusCode: z.int().min(400).max(499), code: z.string().optional() });
 
-/** Of foreign errors, Fastify's about the request are the caller's fault, and all others are internal. */
-function asProblem(error: unknown, config: ServerConfig): ProblemError {
+/**
+ * Of foreign errors, Fastify's about the request are the caller's fault, and all others are internal.
+ * @param bodyLimit of the route, bytes
+ */
+function asProblem(error: unknown, bodyLimit: number): ProblemError {
   if (error instanceof ProblemError) return error;
   if (sqlState(error) === UNSTORABLE) {
     return refusedBecause('payload-invalid', because('text-nul', {}), {
@@ -246,7 +249,7 @@ function asProblem(error: unknown, config: ServerConfig): ProblemError {
     });
   }
   if (known.data.statusCode === 413) {
-    return refusedBecause('body-too-large', because('body-bytes', { most: config.limits.bodyBytes }));
+    return refusedBecause('body-too-large', because('body-bytes', { most: bodyLimit }));
   }
   if (known.data.statusCode === 415) {
     return new ProblemError(

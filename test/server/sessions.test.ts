@@ -218,6 +218,12 @@ describe('strangers', () => {
     expect(codeOf(login)).toBe('origin-foreign');
   });
 
+  test('a body that is too large is told the limit of this address', async () => {
+    const headers = { 'x-platen-console': '1' };
+    const answer = await service.call('/app/session', { body: { login: 'x'.repeat(9_000) }, headers });
+    expect(answer.body).toMatchObject({ status: 413, detail: expect.stringContaining('8192') });
+  });
+
   test('a form changes nothing: it cannot set the header', async () => {
     const person = await SignedIn.asKeeper(service);
     const answer = await service.call('/app/tenants', {
