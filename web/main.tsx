@@ -1,4 +1,4 @@
-/** The console: what it begins with. */
+/** Entry point of the console: signs in, follows changes at the service, and renders the pages. */
 import './styles/console.css';
 import { effect } from '@preact/signals';
 import { render } from 'preact';
@@ -17,7 +17,7 @@ effect(() => {
   document.documentElement.lang = t.value.locale;
 });
 
-// Changes are told to who is signed in: with another person there is another stream.
+// The service reports changes for the signed-in person: another person needs another stream.
 let stopEvents = () => {};
 let followed: string | undefined;
 effect(() => {

@@ -115,7 +115,7 @@ function Entries({ entries }: { entries: readonly AuditEntry[] }) {
   );
 }
 
-/** In words; a newer version's deed by its code. */
+/** The deed in words; a deed that only a newer service knows is shown by its code. */
 function deedOf(what: string): string {
   const words: Readonly<Record<string, string>> = t.value.audit.deeds;
   return Object.hasOwn(words, what) ? (words[what] ?? what) : what;
@@ -132,7 +132,7 @@ function saidValue(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** An address of IPv4 is one word; one of IPv6 may have to be broken. */
+/** Whether the address is short enough not to wrap: IPv4 is, IPv6 may need two lines. */
 function isShort(from: string | null): boolean {
   return from !== null && from.length <= 15;
 }

@@ -1,7 +1,7 @@
 /** A line to paste into a shell that prints a label with a new account. */
 import type { IntegrationCreated } from '../../src/contract/admin.ts';
 
-/** What is printed by it; without a printer or a template there are words in their places. */
+/** What the command prints; `NO_EXAMPLE` has placeholder words for a missing printer or template. */
 export type Example = { idT: string; printer: string; data: readonly Readonly<Record<string, string>>[] };
 export const NO_EXAMPLE: Example = {
   idT: 'TEMPLATE_ID',
@@ -9,7 +9,7 @@ export const NO_EXAMPLE: Example = {
   data: [{ FIELD: 'VALUE' }],
 };
 
-/** Secret and token go through pipes: what stands on a command line, everybody on the machine can read. */
+/** Secret and token go through pipes, because everybody on the machine can read a command line. */
 export function curlOf(account: IntegrationCreated, example: Example): string {
   const form = [
     'grant_type=client_credentials',

@@ -1,4 +1,4 @@
-/** Service accounts of the systems that print over HTTP, and what is printed. */
+/** The page Integrations: service accounts of the systems that print over HTTP, the quota and the usage. */
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import {

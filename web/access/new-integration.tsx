@@ -1,4 +1,4 @@
-/** A new service account, and its secret, this once. */
+/** Dialogs for service accounts: create one, show its secret this one time, add a second secret, revoke. */
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import {
@@ -160,13 +160,13 @@ export function Rotate({ account, onClose, onRotated }: RotateProps) {
 
 type EndProps = {
   account: IntegrationView;
-  /** The account as a whole, or one of its secrets. */
+  /** What ends: the whole account, or one of its two secrets. */
   what: 'account' | 'old' | 'new';
   onDone: () => void;
   onClose: () => void;
 };
 
-/** Something of it is to work no longer. */
+/** Asks before the account is revoked, or one of its secrets removed. */
 export function End({ account, what, onDone, onClose }: EndProps) {
   const { integrations: words } = t.value;
   const [title, action, says] = {
@@ -191,7 +191,7 @@ export function End({ account, what, onDone, onClose }: EndProps) {
   );
 }
 
-/** A label that can be printed here: of the first template, with its samples, at a printer that is ready if there is one. */
+/** The example for the command: the first template with its samples, at an idle printer if there is one. */
 function useExample(): Example {
   const printers = useLive(printerList, '/printers', () => false).live.data?.filter(({ hidden }) => !hidden);
   const templates = useLive(z.array(templateView), ofTenant('/templates'), ofTheTenant).live.data;

@@ -1,4 +1,4 @@
-/** Labels by day as a chart, which stands below as a table too; and which templates and printers they were of. */
+/** Labels by day, as a chart and as a table, and the shares of templates and printers in them. */
 import { useSignal } from '@preact/signals';
 import { type Usage as Counted, usage } from '../../src/contract/admin.ts';
 import { Choice } from '../controls/field.tsx';
@@ -54,7 +54,7 @@ function Shares({ counted }: { counted: Counted }) {
 
 const sumOf = (of: readonly { labels: number }[]) => of.reduce((sum, { labels }) => sum + labels, 0);
 
-/** A bar for each day; on narrow screens they get narrower, and are no fewer. */
+/** One bar for each day. On a narrow screen the bars get narrower; none is left out. */
 function Chart({ days, total }: { days: Counted['days']; total: number }) {
   const { usage: words } = t.value;
   const most = days.reduce((max, day) => (day.labels > max.labels ? day : max));
@@ -65,7 +65,7 @@ function Chart({ days, total }: { days: Counted['days']; total: number }) {
       <figcaption>{said}</figcaption>
       <svg role="img" aria-label={said} viewBox={`0 0 ${days.length} 100`} preserveAspectRatio="none">
         {days.map(({ day, labels }, index) => {
-          // Who has printed anything sees it.
+          // A day with any labels has a visible bar.
           const height = labels === 0 ? 0 : Math.max(1, (100 * labels) / most.labels);
           return (
             <rect key={day} x={index + 0.1} y={100 - height} width="0.8" height={height}>
@@ -106,7 +106,7 @@ function Share({ title, of, total }: ShareProps) {
   );
 }
 
-/** The newest first; days without labels are left out. */
+/** Newest day first; days without jobs are left out. */
 function Table({ days }: { days: Counted['days'] }) {
   const { usage: words } = t.value;
   return (

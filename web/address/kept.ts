@@ -1,14 +1,14 @@
-/** What a browser remembers for its workstation. Nothing personal, and nothing that the page cannot do without. */
+/** Settings that the browser keeps for its workstation: nothing personal, nothing that a page depends on. */
 import { type Signal, signal } from '@preact/signals';
 
-/** A word that is kept; where the browser refuses to keep any, it lasts as long as the page. */
+/** A text kept in `localStorage`. Where the browser refuses storage, the text lasts as long as the page. */
 export function kept(name: string): Signal<string> & { keep: (value: string) => void } {
   const key = `platen.${name}`;
   let first = '';
   try {
     first = localStorage.getItem(key) ?? '';
   } catch {
-    // Private windows refuse even to be asked.
+    // A private window may refuse any access to `localStorage`.
   }
   return Object.assign(signal(first), {
     keep(this: Signal<string>, value: string) {

@@ -1,4 +1,4 @@
-/** Where the person is: the part of the address behind `#`, which no server sees, with the filters of the page. */
+/** The place in the console: path and filters, in the part of the address after `#`, which no server sees. */
 import { signal } from '@preact/signals';
 
 export type Place = { path: readonly string[]; query: URLSearchParams };
@@ -21,7 +21,7 @@ export const place = signal<Place>(read());
 
 export function followAddress(): void {
   addEventListener('hashchange', () => {
-    // A link that signs in, opened where the console is open already, is followed as in a new tab.
+    // A sign-in link that is opened in a tab with the console loads the page anew, as in a new tab.
     if (/^#(?:sign-in|invitation)=/.test(location.hash)) {
       location.reload();
       return;
@@ -32,7 +32,7 @@ export function followAddress(): void {
 
 export type Query = Readonly<Record<string, string | undefined>>;
 
-/** An address within the console. Members that are empty are left out. */
+/** An address within the console. Empty members of the query are left out. */
 export function to(path: readonly string[], query: Query = {}): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
@@ -45,7 +45,7 @@ export function go(path: readonly string[], query: Query = {}): void {
   location.hash = to(path, query);
 }
 
-/** Changes filters without a step to go back to. */
+/** Changes filters in the address without a new entry in the browser's history. */
 export function refine(changes: Query): void {
   const query = { ...Object.fromEntries(place.value.query), ...changes };
   history.replaceState(null, '', to(place.value.path, query));
@@ -54,16 +54,16 @@ export function refine(changes: Query): void {
 
 const KEPT = 'platen.place';
 
-/** For who leaves to sign in elsewhere, in this tab. */
+/** Keeps the place for this tab while the person signs in at the provider. */
 export function keepPlace(): void {
   try {
     sessionStorage.setItem(KEPT, location.hash);
   } catch {
-    // Private windows refuse; one comes back to the start.
+    // A private window may refuse storage; then the person comes back to the start page.
   }
 }
 
-/** Back to where one was before that. */
+/** Returns to the place that `keepPlace` kept. */
 export function comeBack(): void {
   try {
     const hash = sessionStorage.getItem(KEPT);
@@ -76,7 +76,7 @@ export function comeBack(): void {
   }
 }
 
-/** What a link brings behind its name, taken out of the address, where a token would be seen over a shoulder. */
+/** Takes the token of a link out of the address, where somebody could read it over a shoulder. */
 export function takeToken(name: 'sign-in' | 'invitation' | 'refused'): string | undefined {
   const prefix = `#${name}=`;
   if (!location.hash.startsWith(prefix)) return undefined;

@@ -1,4 +1,4 @@
-/** A button that takes a text along. */
+/** A button that copies a text to the clipboard. */
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { t } from '../texts/texts.ts';
@@ -23,13 +23,13 @@ export function CopyButton({ text, about }: { text: string; about: string }) {
   );
 }
 
-/** Without https a browser has no clipboard to write to: there the selection is copied, as with the keyboard. */
+/** Without https a browser has no clipboard API; then a selection is copied, as with the keyboard. */
 async function copyText(text: string, beside: HTMLElement | null): Promise<void> {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text);
   const area = document.createElement('textarea');
   area.value = text;
   area.className = 'unseen';
-  // In the same dialog, or the focus would not be let go there.
+  // Inside the same dialog: a modal dialog does not let the focus leave it.
   (beside?.parentElement ?? document.body).append(area);
   area.select();
   document.execCommand('copy');

@@ -1,4 +1,4 @@
-/** Questions that stand in front of the page: the browser's own dialog, with its focus and its Escape key. */
+/** Modal dialogs: the browser's own `<dialog>`, which handles focus and the Escape key. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { t } from '../texts/texts.ts';
@@ -27,22 +27,22 @@ export function Dialog({ title, large = false, onClose, children }: DialogProps)
 
 type AskProps = {
   title: string;
-  /** What the button says, and so what it does. */
+  /** Label of the button that runs `onAction`. */
   action: string;
-  /** What is left as it is by the other one. */
+  /** Label of the button that closes the dialog and does nothing; left out: "Not now". */
   keep?: string;
   danger?: boolean;
   large?: boolean;
   disabled?: boolean;
   onClose: () => void;
-  /** What it throws is shown, and the dialog stays. */
+  /** An error that it throws is shown, and the dialog stays open. */
   onAction: () => Promise<void>;
   children?: ComponentChildren;
 };
 
 /**
- * A question with the thing that is done, or not.
- * @param action as the button that asks it says; here it does it, so that no dots follow it
+ * A dialog that asks before it runs `onAction`.
+ * @param action label of the button that opened the dialog; a trailing " …" is cut: here the button acts
  */
 export function Ask({
   title,

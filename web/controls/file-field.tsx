@@ -1,4 +1,4 @@
-/** A labelled place to choose a file of this computer. */
+/** A labelled field to choose a file of this computer. */
 import { Field } from './field.tsx';
 
 type FileProps = {
@@ -8,7 +8,7 @@ type FileProps = {
   /** Endings and media types, as `<input accept>` lists them. */
   accept: string;
   onFile: (file: File) => void;
-  /** One more can follow, the same one too, and none is named as the one that was chosen. */
+  /** The field is emptied after each choice, so that the same file can be chosen again. */
   oneMore?: boolean;
 };
 

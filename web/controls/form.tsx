@@ -1,9 +1,9 @@
-/** A form that does one thing: while it does it the button rests, and what went wrong is said above it. */
+/** A form with one action: the button is disabled while the action runs; an error is shown above it. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { Problem } from './problem.tsx';
 
-/** @param action what it throws is kept as the problem; @returns what a form needs, and whether it is at it */
+/** Runs an action from a form: `busy` while it runs, `problem` if it throws. */
 export function useSubmit(action: () => Promise<void>) {
   const problem = useSignal<Error | undefined>(undefined);
   const busy = useSignal(false);
@@ -23,13 +23,12 @@ export function useSubmit(action: () => Promise<void>) {
 }
 
 type FormProps = {
-  /** What the button says, and so what it does. */
   action: string;
   primary?: boolean;
-  /** It stands on a page among other things. */
+  /** The form is a card of its own on a page with other things. */
   card?: boolean;
   onAction: () => Promise<void>;
-  /** What a problem is called here; undefined: as everywhere. */
+  /** Words for an error in this form; undefined: the general words. */
   wordsOf?: (problem: Error) => string | undefined;
   children: ComponentChildren;
 };

@@ -1,4 +1,4 @@
-/** A part of the console that comes when somebody looks at it: the first page does not wait for it. */
+/** Loads a part of the console when it is first shown, so that the first page does not wait for it. */
 import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';

@@ -1,4 +1,4 @@
-/** What else can be done to a thing: the browser's own popover, beside its button. */
+/** A menu of further actions: the browser's own popover, beside its button. */
 import { useId, useRef } from 'preact/hooks';
 import { t } from '../texts/texts.ts';
 import { Icon } from './icon.tsx';
@@ -19,7 +19,7 @@ export function Menu({ about, items }: { about: string; items: readonly MenuItem
     const below = at.bottom + 4 + offsetHeight < innerHeight;
     current.style.left = `${left}px`;
     current.style.top = `${below ? at.bottom + 4 : Math.max(8, at.top - 4 - offsetHeight)}px`;
-    // The event comes a moment after the menu: by then a person may be at another of its items.
+    // The toggle event comes a moment after the menu opens: the focus may be on another item by then.
     if (!current.contains(document.activeElement)) current.querySelector('button')?.focus();
   };
   const move = (event: KeyboardEvent) => {

@@ -1,4 +1,4 @@
-/** How much of it is out, as a bar; the numbers stand beside it. */
+/** A bar that shows `part` of `of`; the numbers themselves stand beside the bar. */
 export function Meter({ part, of }: { part: number; of: number }) {
   return (
     <svg class="meter" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">

@@ -1,4 +1,4 @@
-/** A button that opens what is shown while its signal says so. */
+/** A button that sets a signal; the caller shows a dialog while the signal is true. */
 import type { Signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 

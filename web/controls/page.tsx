@@ -1,4 +1,4 @@
-/** A page's frame: its heading, which has the focus when one comes to it, and what it shows of the service. */
+/** The frame of a page: its heading, which takes the focus when the page opens, and the service's data. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { to } from '../address/place.ts';
@@ -21,7 +21,7 @@ export function Page({ title, crumb, beside, actions, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · ${t.value.general.product}`;
   }, [title]);
-  // With the page and not after it is drawn: a key pressed at once would go to the page that one has left.
+  // Before the page is painted: otherwise a key pressed at once would go to the previous page.
   useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), []);
   return (
     <>
@@ -46,10 +46,10 @@ export function Page({ title, crumb, beside, actions, children }: PageProps) {
 
 type ShownProps<T> = { of: Live<T>; onRetry: () => void; children: (data: T) => ComponentChildren };
 
-/** What is known, or that it is being asked for, or why it is not known. What is older than the page is pale. */
+/** Shows the data, or that it is loading, or why there is none. Data that may be out of date is pale. */
 export function Shown<T>({ of: { data, problem, stale }, onRetry, children }: ShownProps<T>) {
   if (data !== undefined) {
-    // Without an answer the shell says so, once for the whole page.
+    // That the service does not answer is said by the shell, once for the whole page.
     const refused = problem !== undefined && problem.name !== 'NoAnswer';
     return (
       <div class={stale || problem !== undefined ? 'stack wide old' : 'stack wide'}>

@@ -1,10 +1,10 @@
-/** Where in a template something is wrong, as a person would say it. */
+/** Words for a JSON pointer into a template: the place where something is wrong. */
 import { t } from '../texts/texts.ts';
 
 /** `/elements/3/x`, RFC 6901. */
 const IN_LIST = /^\/(elements|fields|images|fonts)\/(\d{1,6})(?:\/(.*))?$/;
 
-/** What is said, with the place before it: `Element 4, x: …`. */
+/** The message with the place before it: `Element 4, x: …`. */
 export function placeWords(pointer: string, said: string): string {
   const place = placeOf(pointer);
   return place === '' ? said : `${place}: ${said}`;

@@ -1,11 +1,11 @@
-/** What went wrong, in words for who looks at the page. */
+/** An error in words for the person who looks at the page. */
 import type { Reason } from '../../src/contract/reason.ts';
 import { type Fault, NoAnswer, OtherVersion, Refusal } from '../service/call.ts';
 import { t } from '../texts/texts.ts';
 import { placeWords } from './place-words.ts';
 import { faultInRecord, reasonWords, recordOf } from './reason-words.ts';
 
-/** Faults that are listed. */
+/** Most faults that are listed. */
 const MOST = 20;
 
 export function wordsOf(problem: Error): string {
@@ -18,25 +18,25 @@ export function wordsOf(problem: Error): string {
   return problem.message;
 }
 
-/** What the service refuses: why, as far as the page has words for it, or else what it is in general. */
+/** Words for a refusal: its reason; else the page's words for its code; else the service's own detail. */
 export function refusalWords(code: string, detail: string, reason: Reason | undefined): string {
   return reasonWords(reason) ?? t.value.problem.refusals[code] ?? detail;
 }
 
-/** The faults that say more than the refusal itself: several of them, or one that the page has words for. */
+/** The faults to list below the refusal: several of them, or one that the page has words for. */
 function toldApart({ code, faults }: Refusal): readonly Fault[] {
   const known = faults.some(({ reason }) => reasonWords(reason) !== undefined);
-  // What it is in general says nothing of where.
+  // The general words for `payload-invalid` do not say which place is wrong.
   const vague = code === 'payload-invalid' && Object.hasOwn(t.value.problem.refusals, code);
   return known || vague || faults.length > 1 ? faults.slice(0, MOST) : [];
 }
 
-/** The refusal without what its faults say. */
+/** The general words for a refusal, used where its faults are listed below. */
 function inGeneral({ code, title }: Refusal): string {
   return t.value.problem.refusals[code] ?? title;
 }
 
-/** @param several it is one of several records that are at fault, and says which */
+/** @param several whether to name the record, because a record other than the first is at fault */
 function FaultWords({ fault, several }: { fault: Fault; several: boolean }) {
   const own = recordOf(fault);
   if (own !== undefined) {

@@ -1,4 +1,4 @@
-/** What the service says of a value, an element or a record, in the language of who looks. */
+/** Words for the reasons that the service gives, about values, elements and records. */
 import { type Reason, sentence } from '../../src/contract/reason.ts';
 import type { Fault } from '../service/call.ts';
 import { t } from '../texts/texts.ts';
@@ -8,13 +8,13 @@ const DECIMAL = /^\d+\.\d+$/;
 /** `/data/3/field`: a value of a record. */
 const OF_RECORD = /^\/data\/(\d{1,6})(?:\/(.*))?$/;
 
-/** undefined: the page does not know this code, and the service's own English has to do. */
+/** @returns undefined where the page does not know the code: then the service's own English is shown */
 export function reasonWords(reason: Reason | undefined): string | undefined {
   const words = inner(reason);
   return words === undefined ? undefined : words.slice(0, 1).toUpperCase() + words.slice(1);
 }
 
-/** As it stands in the table: inside of another sentence it begins as its language has it. */
+/** The sentence as the table has it, without a capital at its start: it may stand inside another one. */
 function inner(reason: Reason | undefined): string | undefined {
   const { reasons } = t.value.problem;
   if (reason === undefined || !Object.hasOwn(reasons, reason.code)) return undefined;
@@ -29,17 +29,17 @@ function written(value: string | number): string {
   return number === undefined ? String(value) : number.toLocaleString(t.value.locale, { useGrouping: false });
 }
 
-/** The record of a fault, from 0, and its field where it is one alone. */
+/** The record that a fault is about, from 0, and its field where the fault is about one field alone. */
 export function recordOf({ pointer = '' }: Fault): { record: number; field: string | undefined } | undefined {
   const [, record, field] = OF_RECORD.exec(pointer) ?? [];
   if (record === undefined) return undefined;
   return { record: Number(record), field: field?.replaceAll('~1', '/').replaceAll('~0', '~') };
 }
 
-/** What is wrong with a record, with the field that it is wrong with. */
+/** What is wrong with a record, with the name of the field before it. */
 export function faultInRecord(fault: Fault): string {
   const words = reasonWords(fault.reason);
-  // The service's own words name the field themselves.
+  // The service's own words name the field already.
   if (words === undefined) return fault.detail;
   const field = recordOf(fault)?.field;
   return field === undefined ? words : `${field}: ${words}`;

@@ -1,9 +1,9 @@
-/** Words that a list is narrowed by as they are typed. */
+/** A search field that narrows a list while somebody types. */
 type SearchProps = {
   label: string;
   value: string;
   onText: (text: string) => void;
-  /** Why what stands there finds nothing. */
+  /** Why the typed text cannot find anything. */
   fault?: string | undefined;
 };
 

@@ -1,9 +1,9 @@
-/** Short words about what has just been done. Screen readers read them out. */
+/** Short messages about what has just been done. Screen readers read them out. */
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 
 const LASTS_MS = 6_000;
-/** With something to press in it. */
+/** For a message with a link or a button in it. */
 const OFFERS_MS = 20_000;
 
 type Toast = { id: number; words: ComponentChildren; bad: boolean };

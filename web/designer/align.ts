@@ -1,4 +1,4 @@
-/** Several elements put in line, or at equal distances. */
+/** Aligns several elements, or distributes them at equal distances. */
 import { change, moved, type Placed, type Scene } from './document.ts';
 import type { Box } from './frame.ts';
 
@@ -14,7 +14,7 @@ export function around(boxes: readonly Box[]): Box {
   return { x, y, width: right - x, height: bottom - y };
 }
 
-/** One thing to be put in line: an element, or a group of them with a frame around all. */
+/** What is aligned as one: an element, or a group of elements with the frame around them all. */
 type Unit = { readonly keys: readonly number[]; readonly frame: Box };
 
 function unitsOf(chosen: readonly Framed[]): Unit[] {
@@ -29,7 +29,7 @@ function unitsOf(chosen: readonly Framed[]): Unit[] {
   }));
 }
 
-/** In line with what surrounds them all; one alone, with the label. */
+/** Aligns the units to the frame around them all; a single unit, to the label. */
 export function align(scene: Scene, chosen: readonly Framed[], to: Alignment): Scene {
   const { width, height } = scene.document;
   const units = unitsOf(chosen);
@@ -52,7 +52,7 @@ export function align(scene: Scene, chosen: readonly Framed[], to: Alignment): S
   });
 }
 
-/** With equal gaps between them; the outermost stay. */
+/** Moves the units so that the gaps between them are equal; the outermost two stay. */
 export function distribute(scene: Scene, chosen: readonly Framed[], along: 'x' | 'y'): Scene {
   const units = unitsOf(chosen);
   if (units.length < 3) return scene;

@@ -1,6 +1,6 @@
 /**
- * The label, larger or smaller, with what can be taken hold of. Below lies the service's picture of it; what has been moved
- * since it was made is shown where it is now, with the dots that it had.
+ * The drawing area of the designer: the service's picture of the label, with elements and handles over it. An
+ * element that has been moved since the picture was drawn is shown at its new place, with its old dots.
  */
 import type { ComponentChild } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
@@ -14,7 +14,7 @@ import { type Box, CORNERS, cornerOf, type Handle, handlesOf, pointOf } from './
 import { Gestures } from './gestures.ts';
 import { nameOf } from './naming.ts';
 
-/** Pixels. */
+/** Pixels; the side of a handle. */
 const HANDLE = 9;
 
 export function Canvas({ editor }: { editor: Editor }) {
@@ -91,7 +91,7 @@ function isHandle(name: string | undefined): name is Handle {
   return name !== undefined && HANDLES.includes(name);
 }
 
-/** The picture as it came, turned back where it came turned. */
+/** The picture as the service drew it; one that was drawn in landscape is turned back. */
 function Picture({ last: { preview, look, scene } }: { last: Drawn }) {
   if (preview.png === null) return null;
   const mm = (dots: number) => (dots * 25.4) / look.dpi;
@@ -148,7 +148,7 @@ function Dots({ editor }: { editor: Editor }) {
   );
 }
 
-/** A dotted line below what a ZPL printer draws by itself. */
+/** A dotted line below each element that a ZPL printer draws with its own means. */
 function PrinterMarks({ editor }: { editor: Editor }) {
   const printer = editor.drawing.last.value?.printer;
   if (printer === undefined) return null;
@@ -184,7 +184,7 @@ function Things({ editor, gestures }: { editor: Editor; gestures: Gestures }) {
     () => new Intl.NumberFormat(t.value.locale, { maximumFractionDigits: 2 }),
     [t.value.locale],
   );
-  // The same node again where nothing is different, which is all of them but what is dragged.
+  // Nodes of unchanged elements are reused: during a drag that is all but the dragged ones.
   const before = useRef(new Map<number, { of: string; element: LabelElement; node: ComponentChild }>());
   const nodes = new Map<number, { of: string; element: LabelElement; node: ComponentChild }>();
   const shown = placed(editor.scene.value)
@@ -223,12 +223,12 @@ function Things({ editor, gestures }: { editor: Editor; gestures: Gestures }) {
   return <g>{shown}</g>;
 }
 
-/** Of a frame only the line can be taken hold of, so that it does not lie over what it frames. */
+/** An unfilled box or ellipse is caught by its line only, so that what lies inside it can be reached. */
 function isHollow({ element }: Placed): boolean {
   return (element.type === 'box' || element.type === 'ellipse') && element.filled !== true;
 }
 
-/** A hair line is still to be hit: at least as high and wide as a few pixels. */
+/** Widens the box of a thin element to at least 10 pixels each way, so that a pointer can hit it. */
 function roomy(box: Box, zoom: number): Box {
   const least = 10 / zoom;
   const [width, height] = [Math.max(box.width, least), Math.max(box.height, least)];

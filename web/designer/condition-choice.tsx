@@ -1,4 +1,4 @@
-/** When an element is drawn: always, or where a field is filled, is empty, or says something. */
+/** Chooses when an element is drawn: always, or where a field is filled, is empty, or has a certain value. */
 import { Choice, Field } from '../controls/field.tsx';
 import { t } from '../texts/texts.ts';
 import type { Editor } from './editor.ts';

@@ -1,4 +1,4 @@
-/** The designer: a label, drawn. */
+/** The page of the designer: opens a template, shows the drawing area and the panels, and saves. */
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { go, to } from '../address/place.ts';
@@ -66,7 +66,7 @@ export function Designer({ id }: { id: string }) {
 
 type OpeningProps = { id: string; version: string; saved: LabelDocument; onReload: () => void };
 
-/** What was not saved the last time is offered before anything is drawn over it. */
+/** Offers the unsaved draft of an earlier visit before the designer opens, where the browser kept one. */
 function Opening(props: OpeningProps) {
   const { designer: words } = t.value;
   const drafts = useMemo(() => new DraftPlace(session.value?.tenant.id ?? '', props.id), [props.id]);
@@ -117,7 +117,7 @@ function Desk({ id, version, saved, drafts, from, onReload }: DeskProps) {
     return [made, new Saving({ id, editor: made, drafts, version, saved })] as const;
   }, [id, version, saved, drafts, from]);
   const stage = useRef<HTMLDivElement>(null);
-  // Not with every move of what is dragged.
+  // Computed, so that this component does not render with every step of a drag.
   const name = useComputed(() => editor.scene.value.document.name);
   const fitLabel = () => {
     const { current } = stage;
@@ -221,7 +221,7 @@ function Desk({ id, version, saved, drafts, from, onReload }: DeskProps) {
   );
 }
 
-/** Whether what one sees is what a printer would get. */
+/** Says whether the picture shows the current label, dot for dot as a printer gets it. */
 function Status({ editor }: { editor: Editor }) {
   const { designer: words } = t.value;
   const { busy, problem, last } = editor.drawing;

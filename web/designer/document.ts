@@ -1,7 +1,7 @@
 /**
  * The scene of the designer: the template's JSON as it is saved, with what only the designer knows of its
- * elements. Every operation returns a new scene that shares the unchanged parts with the old one, so what is not
- * touched is saved as it was, byte for byte.
+ * elements. Every operation returns a new scene that shares the unchanged parts with the old one, so what is
+ * not touched is saved as it was, byte for byte.
  */
 import type { z } from 'zod';
 import { LIMITS } from '../../src/contract/limits.ts';
@@ -89,10 +89,7 @@ export function freeGroup(taken: ReadonlySet<string | undefined>): string {
   return String(number);
 }
 
-/**
- * Elements to be added, with group names that the label does not have yet, so that they join none of its groups. An
- * element that is alone in its group loses it.
- */
+/** Gives elements that are added group names that the label does not have yet; one alone loses its group. */
 function regrouped(scene: Scene, elements: readonly LabelElement[]): LabelElement[] {
   const taken = new Set(scene.document.elements.map(({ group }) => group));
   const names = new Map<string, string>();
@@ -219,7 +216,7 @@ function arranged(scene: Scene, order: readonly Placed[]): Scene {
   };
 }
 
-/** Locks or hides an element. A locked one cannot be changed, a hidden one is not drawn; neither stays selected. */
+/** A locked element cannot be changed, a hidden one is not drawn; neither stays selected. */
 export function mark(scene: Scene, key: number, marks: { locked?: boolean; hidden?: boolean }): Scene {
   const layers = scene.layers.map((own) => (own.key === key ? { ...own, ...marks } : own));
   return select({ ...scene, layers }, scene.selected, true);

@@ -1,11 +1,11 @@
-/** What was drawn and not saved, kept by the browser, so that a crash, or a tab closed too soon, loses nothing. */
+/** Drafts of unsaved labels, kept by the browser so that a crash or a closed tab loses nothing. */
 import { z } from 'zod';
 import { isLabel, type LabelDocument } from './document.ts';
 
 const stored = z.object({ at: z.iso.datetime(), version: z.string(), document: z.unknown() });
 export type Draft = {
   at: string;
-  /** Of the saved template that it began with. */
+  /** Version of the saved template that the draft began with. */
   version: string;
   document: LabelDocument;
 };
@@ -17,7 +17,7 @@ export class DraftPlace {
     this.#key = `platen.draft.${tenant}.${template}`;
   }
 
-  /** Undefined: there is none, or none that can be read. */
+  /** @returns undefined where there is no draft, or none that can be read */
   get(): Draft | undefined {
     try {
       const { at, version, document } = stored.parse(JSON.parse(localStorage.getItem(this.#key) ?? 'null'));
@@ -32,7 +32,7 @@ export class DraftPlace {
     try {
       localStorage.setItem(this.#key, JSON.stringify(draft));
     } catch {
-      // Full, or a private window: then there is no draft.
+      // Storage is full or refused (private window): then there is no draft.
     }
   }
 

@@ -1,4 +1,4 @@
-/** The service's picture of the label that is being drawn: one request is under way at a time, and the latest wins. */
+/** Fetches the service's picture of the open label: one request at a time, always for the latest scene. */
 import { signal } from '@preact/signals';
 import type { Preview } from '../../src/contract/label-picture.ts';
 import type { LabelRecord, Orientation } from '../../src/contract/print-request.ts';
@@ -10,28 +10,28 @@ import type { Box } from './frame.ts';
 export type Look = {
   readonly dpi: number;
   readonly orientation: Orientation;
-  /** Left out: the samples of the fields. */
+  /** Undefined: the samples of the fields. */
   readonly record: LabelRecord | undefined;
 };
 
-/** What is wrong, with the key of the element that it is wrong with. */
+/** A problem, with the key of the element that it is about. */
 export type Found = TemplateProblem & { readonly key: number | undefined };
 
 export type Drawn = {
   readonly scene: Scene;
   readonly look: Look;
   readonly preview: Preview;
-  /** What holds each element's ink, mm, by key; and of text its very dots. */
+  /** The box of each element's ink, mm, by key; `dots` has the box of the black dots of texts. */
   readonly ink: ReadonlyMap<number, Box>;
   readonly dots: ReadonlyMap<number, Box>;
-  /** What a ZPL printer draws by itself, by key. */
+  /** Which elements a ZPL printer draws with its own means, by key. */
   readonly printer: ReadonlyMap<number, 'text' | 'bars'>;
-  /** As they were when this was drawn, by key. */
+  /** The elements as they were when this was drawn, by key. */
   readonly elements: ReadonlyMap<number, LabelElement>;
   readonly problems: readonly Found[];
 };
 
-/** ms before it is asked again when the service did not answer. */
+/** ms before the next attempt when the service did not answer. */
 const AGAIN = 2_000;
 
 export class Drawing {
@@ -76,7 +76,7 @@ export class Drawing {
 }
 
 async function drawn(scene: Scene, look: Look, signal: AbortSignal): Promise<Drawn> {
-  // What is hidden is not drawn, so the places in what is sent are others than in the document.
+  // Hidden elements are not sent, so the indexes in the request differ from those in the document.
   const shown = placed(scene).filter(({ hidden }) => !hidden);
   const template = { ...scene.document, elements: shown.map(({ element }) => element) };
   const { dpi, orientation, record } = look;

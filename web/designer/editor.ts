@@ -1,4 +1,4 @@
-/** What is open in the designer: the label with its history, how it is looked at, and what the service has drawn of it. */
+/** The state of the open designer: the label with its history, the view, and the service's picture of it. */
 import { computed, effect, signal } from '@preact/signals';
 import type { Orientation } from '../../src/contract/print-request.ts';
 import type { Framed } from './align.ts';
@@ -19,24 +19,24 @@ import { begin, type History, redo, step, undo } from './history.ts';
 import { Records } from './records.ts';
 import { rasterOf, type Snap } from './snapping.ts';
 
-/** ms without a move. */
+/** ms without a move during a drag, before a new picture is requested. */
 const REST = 150;
 
 const NO_FIELDS: NonNullable<LabelDocument['fields']> = [];
 
-/** Once larger, or smaller. */
+/** Factor of one zoom step. */
 export const STEP = 1.25;
-/** Pixels a mm. */
+/** Limits of the zoom, pixels per mm. */
 const [SMALLEST, LARGEST] = [0.5, 40];
 
 export class Editor {
   readonly history = signal<History>(begin(sceneOf({ name: '', width: 1, height: 1, elements: [] })));
-  /** While something is dragged: how it would be if it were let go now. */
+  /** During a drag: the scene as it would be if the drag ended now. */
   readonly dragged = signal<Scene | undefined>(undefined);
   readonly scene = computed(() => this.dragged.value ?? this.history.value.now);
-  /** Keys; what is dragged is what was chosen before. */
+  /** Keys of the selected elements, also during a drag. */
   readonly chosen = computed(() => this.scene.value.selected);
-  /** Whether what is chosen is more than one thing, and whether any of it is of a group. */
+  /** Whether several elements are selected that are not one group already. */
   readonly canGroup = computed(() => {
     const [first, ...more] = this.selected.map(({ element }) => element.group);
     return more.length > 0 && (first === undefined || more.some((name) => name !== first));
@@ -47,9 +47,9 @@ export class Editor {
   readonly snap = signal<Snap>('dots');
   readonly records = new Records(computed(() => this.scene.value.document.fields ?? NO_FIELDS));
   readonly record = this.records.record;
-  /** Whether it is marked what a printer draws by itself. */
+  /** Whether elements that a printer draws with its own means are marked. */
   readonly marks = signal(true);
-  /** What the fields have for now, by name; one without a value, and without one that stands in, is left out. */
+  /** Values that the label is shown with, by field; a field without value and default is left out. */
   readonly samples = computed<ReadonlyMap<string, string>>(() => {
     const record = this.record.value;
     const { fields = [] } = this.scene.value.document;
@@ -60,7 +60,7 @@ export class Editor {
       }),
     );
   });
-  /** Pixels a mm. */
+  /** Pixels per mm. */
   readonly zoom = signal(4);
   readonly drawing = new Drawing();
   readonly #stop: () => void;
@@ -68,7 +68,7 @@ export class Editor {
   constructor(document: LabelDocument) {
     this.history.value = begin(sceneOf(document));
     if (document.dpi !== undefined) this.dpi.value = document.dpi;
-    // What is chosen is drawn by the page itself.
+    // The selection is drawn by the page itself, so a change of it alone requests no picture.
     const [now, layers] = [
       computed(() => this.scene.value.document),
       computed(() => this.scene.value.layers),
@@ -78,7 +78,7 @@ export class Editor {
       const scene = { document: now.value, layers: layers.value, selected: [] };
       const look = { dpi: this.dpi.value, orientation: this.orientation.value, record: this.record.value };
       clearTimeout(rest);
-      // What is dragged shows its own dots; all others are asked for where the hand rests.
+      // During a drag elements are shown with their old dots; a picture is requested when the pointer rests.
       if (this.dragged.peek() === undefined) this.drawing.want(scene, look);
       else rest = setTimeout(() => this.drawing.want(scene, look), REST);
     });
@@ -110,7 +110,7 @@ export class Editor {
     this.history.value = redo(this.history.value);
   }
 
-  /** @param alone not with its group */
+  /** @param alone without the rest of its group */
   select(keys: readonly number[], alone = false): void {
     this.do((scene) => select(scene, keys, alone));
   }
@@ -119,12 +119,12 @@ export class Editor {
     return selection(this.scene.value);
   }
 
-  /** Where an element is, by its ink where it has no box of its own; ink that has been drawn elsewhere goes along. */
+  /** Frame of an element, from its ink where it has no box. Older ink is moved along with the element. */
   frame(own: Pick<Placed, 'key' | 'element'>): Box {
     return frameOf(own.element, this.#drawnAt(own, 'ink'));
   }
 
-  /** As `frame`, of text what is seen of it: by this things are put in line. */
+  /** As `frame`, but of a text the box of its black dots: used for alignment. */
   outline(own: Pick<Placed, 'key' | 'element'>): Box {
     return outlineOf(own.element, this.frame(own), this.#drawnAt(own, 'dots'));
   }

@@ -1,4 +1,4 @@
-/** The fields of the label: what changes from one to the next, with what stands there for now, and when there is nothing. */
+/** The list of the label's fields, each with its sample and its default. */
 import { useSignal } from '@preact/signals';
 import { TextField, typed } from '../controls/field.tsx';
 import { t } from '../texts/texts.ts';

@@ -16,10 +16,7 @@ export const FILTERS = [
   'months:6',
 ] as const;
 
-/**
- * Adds the filter to the last placeholder that begins before the caret, else to the first one.
- * @returns undefined where the text has no placeholder
- */
+/** Adds a filter to the last placeholder before the caret, else to the first; undefined: there is none. */
 export function withFilter(text: string, caret: number, filter: string): string | undefined {
   const found = [...text.matchAll(/\{\{[^{}]*\}\}/g)];
   const own = found.findLast(({ index }) => index < caret) ?? found[0];

@@ -1,12 +1,12 @@
-/** What mends a problem, where there is one thing that does: a button beside it. */
+/** The fix of a problem, where exactly one change mends it: a button beside the problem. */
 import type { TemplateProblem } from '../../src/contract/template-problem.ts';
 import { change, changed, changeLabel, move, placed, type Scene, within } from './document.ts';
 import { type Box, MODULE, scaledModule } from './frame.ts';
 
-/** What is wrong, with the key of the element that it is wrong with. */
+/** A problem, with the key of the element that it is about. */
 type Found = TemplateProblem & { readonly key: number | undefined };
 
-/** What the button says: a word of `designer.fixes`, about something. */
+/** `word` is the label of the button, a key of `designer.fixes`; `about` names what the fix changes. */
 export type Fix = {
   readonly word: 'declare' | 'removeUnused' | 'narrower' | 'ownWidth' | 'wrap' | 'wholeDots' | 'ontoLabel';
   readonly about?: string;
@@ -14,8 +14,8 @@ export type Fix = {
 };
 
 /**
- * @param frame where its element is
- * @param dpi of the dots that are looked at
+ * @param frame of the problem's element, mm
+ * @param dpi resolution that the label is shown with
  */
 export function fixOf(problem: Found, scene: Scene, frame: Box | undefined, dpi: number): Fix | undefined {
   switch (problem.code) {

@@ -1,4 +1,4 @@
-/** Where an element is on the label, and what becomes of it when its frame is pulled or turned. All in mm. */
+/** Frames of elements, and how an element changes when its frame is pulled or turned. All in mm. */
 import { LIMITS } from '../../src/contract/limits.ts';
 import { changed, type LabelElement, rounded, within } from './document.ts';
 import { SYMBOLOGY_FACTS } from './symbologies.ts';
@@ -7,14 +7,14 @@ export type Box = { readonly x: number; readonly y: number; readonly width: numb
 export type Corner = 'n' | 'ne' | 'e' | 'se' | 's' | 'sw' | 'w' | 'nw';
 export type Handle = Corner | 'start' | 'end';
 
-/** The least side that a frame is pulled to. */
+/** Least side of a frame that is pulled. */
 const LEAST = 0.5;
-/** Of a module, where the element says nothing: `src/contract/template.ts`. */
+/** Default width of a module, as in `src/contract/template.ts`. */
 export const MODULE = 0.33;
 
 /**
- * The element's box as it is designed; where it has none, that of its ink.
- * @param ink as it was drawn last; undefined: it was not
+ * The element's box as it is designed; where it has none, the box of its ink.
+ * @param ink of the last picture; undefined: the element has not been drawn yet
  */
 export function frameOf(element: LabelElement, ink?: Box): Box {
   const { x, y } = element;
@@ -50,7 +50,7 @@ export function frameOf(element: LabelElement, ink?: Box): Box {
   }
 }
 
-/** @param dots of a text, as they were drawn last: on a side that it has no box for, it ends where they do */
+/** @param dots box of a text's dots in the last picture; it counts for a side that the text has no box for */
 export function outlineOf(element: LabelElement, frame: Box, dots: Box | undefined): Box {
   if (element.type !== 'text' || dots === undefined) return frame;
   const across = element.width === undefined ? dots : frame;
@@ -58,7 +58,7 @@ export function outlineOf(element: LabelElement, frame: Box, dots: Box | undefin
   return { x: across.x, y: down.y, width: across.width, height: down.height };
 }
 
-/** It is read from left to right, or upside down; not upwards or downwards. */
+/** Whether the element is turned by 0° or 180°. */
 function upright({ rotation = 0 }: { rotation?: number | undefined }): boolean {
   return rotation % 180 === 0;
 }
@@ -77,14 +77,14 @@ function guessText(text: string, size: number, lying: boolean): { width: number;
 
 const ALL: readonly Corner[] = ['nw', 'n', 'ne', 'e', 'se', 's', 'sw', 'w'];
 
-/** What it can be pulled at. */
+/** The handles that an element can be pulled at. */
 export function handlesOf(element: LabelElement): readonly Handle[] {
   if (element.type === 'line') return ['start', 'end'];
   if (element.type !== 'barcode') return ALL;
   return SYMBOLOGY_FACTS[element.symbology].kind === 'fixed' ? [] : ['e', 'se', 's'];
 }
 
-/** What several are pulled at. */
+/** The handles of several selected elements. */
 export const CORNERS = ['nw', 'ne', 'se', 'sw'] as const satisfies readonly Corner[];
 
 export function pointOf(handle: Handle, element: LabelElement, frame: Box): { x: number; y: number } {
@@ -101,7 +101,7 @@ export function cornerOf(handle: Handle, frame: Box): { x: number; y: number } {
   };
 }
 
-/** The frame with one handle moved; never smaller than can be seen. */
+/** The frame with one handle moved; no side gets shorter than `LEAST`. */
 export function pulled(frame: Box, handle: Corner, dx: number, dy: number): Box {
   const left = handle.includes('w') ? Math.min(frame.x + dx, frame.x + frame.width - LEAST) : frame.x;
   const top = handle.includes('n') ? Math.min(frame.y + dy, frame.y + frame.height - LEAST) : frame.y;
@@ -111,8 +111,9 @@ export function pulled(frame: Box, handle: Corner, dx: number, dy: number): Box 
 }
 
 /**
- * @param frame as it was when the pulling began
- * @param dpi modules of barcodes are whole dots of this printer
+ * The element after one of its handles has been pulled.
+ * @param frame of the element when the pull began
+ * @param dpi resolution at which modules of barcodes are whole dots
  */
 export function resized(
   element: LabelElement,
@@ -133,7 +134,7 @@ export function resized(
   const side = (mm: number) => within(mm, LEAST);
   const across = /[ew]/.test(handle) ? { width: side(next.width) } : {};
   const down = /[ns]/.test(handle) ? { height: side(next.height) } : {};
-  // A text without a box has one from now on, and where it hung it now begins.
+  // A text without a width gets one, and its `x` becomes the left edge instead of the point that it hung at.
   const left = /w/.test(handle) || ('width' in across && !hasOwnWidth(element)) ? { x: within(next.x) } : {};
   const top = /n/.test(handle) ? { y: within(next.y) } : {};
   return changed(element, { ...left, ...top, ...across, ...down });
@@ -145,7 +146,7 @@ function hasOwnWidth(element: LabelElement): boolean {
 
 type Barcode = Extract<LabelElement, { type: 'barcode' }>;
 
-/** Bars become higher; wider is the space that the symbol has, or else its modules, by whole dots. */
+/** Changes the height of bars; across, the width of the symbol's space if it has one, else of its modules. */
 function resizedSymbol(element: Barcode, from: Box, to: Box, dpi: number): LabelElement {
   const [along, alongBefore] = upright(element) ? [to.width, from.width] : [to.height, from.height];
   const [high, highBefore] = upright(element) ? [to.height, from.height] : [to.width, from.width];
@@ -166,7 +167,7 @@ function resizedSymbol(element: Barcode, from: Box, to: Box, dpi: number): Label
   return changed(element, members);
 }
 
-/** The width of its modules times about so much, in whole dots. */
+/** The member that sets the module width to about `scale` times the old one, in whole dots. */
 export function scaledModule(element: Barcode, scale: number, dpi: number): Record<string, number> {
   const { moduleDots, module = MODULE } = element;
   const before = moduleDots ?? Math.max(1, Math.round((module * dpi) / 25.4));
@@ -175,7 +176,7 @@ export function scaledModule(element: Barcode, scale: number, dpi: number): Reco
   return moduleDots === undefined ? { module: rounded((after * 25.4) / dpi) } : { moduleDots: after };
 }
 
-/** A quarter clockwise, about the middle of its frame. */
+/** Turns the element by 90° clockwise about the middle of its frame. */
 export function turned(element: LabelElement, frame: Box): LabelElement {
   const middle = { x: frame.x + frame.width / 2, y: frame.y + frame.height / 2 };
   if (element.type === 'line') {
@@ -197,7 +198,7 @@ export function turned(element: LabelElement, frame: Box): LabelElement {
     return { ...element, x, y, width: element.height, height: element.width, rotation };
   }
   const { width, height } = element;
-  // Without a box a text hangs at its point, which stays.
+  // A text without a box turns about its point (`x`, `y`), which stays.
   if (width === undefined && height === undefined) return { ...element, rotation };
   const sides = { width: frame.height, height: frame.width };
   return changed(element, {

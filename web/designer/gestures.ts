@@ -1,4 +1,4 @@
-/** What a pointer does on the label: choose, move, pull at a handle, or draw a lasso around several. Places are in mm. */
+/** Pointer gestures on the label: select, move, pull a handle, or draw a lasso. All places are in mm. */
 import { signal } from '@preact/signals';
 import { around, type Framed } from './align.ts';
 import { change, move, placed, type Scene, select } from './document.ts';
@@ -14,7 +14,7 @@ type Begun =
   | { kind: 'scale'; from: Point; base: Scene; handle: Corner; framed: readonly Framed[] }
   | { kind: 'lasso'; from: Point; before: readonly number[] };
 
-/** Pixels before a press is a drag, and within which an edge is caught by another. */
+/** Pixels: from `THRESHOLD` on a press is a drag; within `REACH` an edge snaps to another. */
 const THRESHOLD = 3;
 const REACH = 6;
 
@@ -28,12 +28,12 @@ export class Gestures {
     this.#editor = editor;
   }
 
-  /** The focus that comes with a press chooses nothing by itself. */
+  /** During a press, the focus that comes with it selects nothing. */
   get pressing(): boolean {
     return this.#begun !== undefined;
   }
 
-  /** On an element, or beside all of them. */
+  /** @param key undefined: the press is beside all elements */
   press(at: Point, key: number | undefined, adds: boolean): void {
     const editor = this.#editor;
     const { selected } = editor.scene.value;
@@ -59,7 +59,7 @@ export class Gestures {
     };
   }
 
-  /** @param key left out: a corner of all that is chosen */
+  /** @param key undefined: the handle is a corner around all selected elements */
   pressHandle(at: Point, key: number | undefined, handle: Handle): void {
     const base = this.#editor.scene.value;
     if (key === undefined) {
@@ -72,7 +72,7 @@ export class Gestures {
     this.#begun = { kind: 'pull', from: at, base, key, handle, frame: this.#editor.frame(own) };
   }
 
-  /** @param free nothing is caught by anything */
+  /** @param free without snapping */
   drag(at: Point, free: boolean): void {
     const begun = this.#begun;
     if (begun === undefined) return;
@@ -119,7 +119,7 @@ export class Gestures {
     this.lasso.value = undefined;
   }
 
-  /** Everything is as it was before. */
+  /** Ends the gesture without changing the label. */
   cancel(): void {
     this.#begun = undefined;
     this.guides.value = [];
@@ -148,7 +148,7 @@ export class Gestures {
   }
 }
 
-/** What is chosen, less one element with its group. */
+/** The selected elements without one of them and its group. */
 function without(scene: Scene, key: number): number[] {
   const all = placed(scene);
   const group = all.find((own) => own.key === key)?.element.group;

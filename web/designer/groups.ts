@@ -1,7 +1,7 @@
-/** Elements that are chosen, moved and resized as one. The template says so by a name that they share. */
+/** Groups: elements that are selected, moved and resized as one. In the template they share a group name. */
 import { change, changed, freeGroup, placed, type Scene, select } from './document.ts';
 
-/** One group of what may have been of several. */
+/** Makes one group of these elements, also of such as had other groups. */
 export function group(scene: Scene, keys: readonly number[]): Scene {
   if (keys.length < 2) return scene;
   const others = placed(scene).filter(({ key }) => !keys.includes(key));

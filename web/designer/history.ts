@@ -1,11 +1,11 @@
-/** Undo and redo of everything: the scenes as they were, which share what did not change. */
+/** Undo and redo: earlier and later scenes, which share their unchanged parts. */
 import type { Scene } from './document.ts';
 
 export type History = {
   readonly past: readonly Scene[];
   readonly now: Scene;
   readonly future: readonly Scene[];
-  /** What the last step was part of: typing a word, holding an arrow key. */
+  /** Names what the last step was part of, such as typing in a field; see `step`. */
   readonly together: string | undefined;
 };
 
@@ -15,12 +15,12 @@ export function begin(scene: Scene): History {
   return { past: [], now: scene, future: [], together: undefined };
 }
 
-/** @param together steps that follow each other with the same word here are one */
+/** @param together steps in a row with the same text here are undone as one */
 export function step(history: History, scene: Scene, together?: string): History {
   const { past, now } = history;
   if (scene === now) return history;
   if (scene.document === now.document && scene.layers === now.layers) {
-    // What is selected is no step of its own, but ends the one before.
+    // A change of the selection is no step of its own, but nothing joins the step before it any more.
     return { ...history, now: scene, together: undefined };
   }
   const joins = together !== undefined && together === history.together;

@@ -1,4 +1,4 @@
-/** A list of the label's fields, of which one goes into the text where the caret is. */
+/** Lists of the label's fields and of filters, to put into a text at the caret. */
 import type { RefObject } from 'preact';
 import { t } from '../texts/texts.ts';
 import type { Editor } from './editor.ts';

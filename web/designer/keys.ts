@@ -1,4 +1,4 @@
-/** Everything that the keyboard does in the designer. */
+/** The keys of the designer, and its clipboard. */
 import {
   add,
   change,
@@ -23,11 +23,11 @@ const ARROWS: Readonly<Record<string, { x: number; y: number }>> = {
   ArrowUp: { x: 0, y: -1 },
   ArrowDown: { x: 0, y: 1 },
 };
-/** mm beside its original. */
+/** Distance of a copy from its original, mm. */
 const BESIDE = { x: 2, y: 2 };
 const MOST_BESIDE = 1_000;
 
-/** @returns whether the key was one of the designer's, wherever the focus is */
+/** Keys that work wherever the focus is. @returns whether the key was one of them */
 export function pressAnywhere(event: KeyboardEvent, editor: Editor, save: () => void): boolean {
   if (!(event.ctrlKey || event.metaKey) || event.altKey) return false;
   const key = event.key.toLowerCase();
@@ -38,7 +38,7 @@ export function pressAnywhere(event: KeyboardEvent, editor: Editor, save: () => 
   return true;
 }
 
-/** With the focus on the label. @returns whether the key was one of the designer's */
+/** Keys that work with the focus on the label. @returns whether the key was one of them */
 export function pressOnLabel(event: KeyboardEvent, editor: Editor, showAll: () => void): boolean {
   const { selected } = editor.scene.value;
   const arrow = ARROWS[event.key];
@@ -119,7 +119,7 @@ function grow(editor: Editor, dx: number, dy: number): void {
   );
 }
 
-/** What is copied goes to other labels too, and as text into an editor. */
+/** Copies the selected elements as JSON text: it can be pasted into other labels and into an editor. */
 export function copyChosen(event: ClipboardEvent, editor: Editor): void {
   const elements = editor.selected.map(({ element }) => element);
   if (elements.length === 0 || event.clipboardData === null) return;
@@ -128,7 +128,7 @@ export function copyChosen(event: ClipboardEvent, editor: Editor): void {
   if (event.type === 'cut') editor.do((scene) => remove(scene, scene.selected));
 }
 
-/** @returns whether there was anything that is an element */
+/** @returns whether the clipboard had an element */
 export function pasteInto(event: ClipboardEvent, editor: Editor): boolean {
   const elements = elementsIn(event.clipboardData?.getData('text/plain') ?? '');
   if (elements.length === 0) return false;
@@ -142,7 +142,7 @@ export function pasteInto(event: ClipboardEvent, editor: Editor): boolean {
   return true;
 }
 
-/** How often beside their originals they lie where none of their kind does: on another label, where they were. */
+/** How many times `BESIDE` to move pasted elements, so that none covers one of its type. */
 function freeStep(scene: Scene, elements: readonly LabelElement[]): number {
   const corner = (type: string, x: number, y: number) => `${type} ${x.toFixed(2)} ${y.toFixed(2)}`;
   const taken = new Set(placed(scene).map(({ element }) => corner(element.type, element.x, element.y)));

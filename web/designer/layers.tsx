@@ -1,4 +1,4 @@
-/** All elements, the topmost first: what lies over what, what is locked, and what is not shown for now. */
+/** The list of all elements, the topmost first, to reorder, lock and hide them. */
 import { Icon, type IconName } from '../controls/icon.tsx';
 import { t } from '../texts/texts.ts';
 import { mark, moveLayer, placed } from './document.ts';

@@ -1,4 +1,4 @@
-/** What an element is called where there is no room for a picture of it. */
+/** Names of elements, for lists and screen readers: the type and the beginning of the content. */
 import { t } from '../texts/texts.ts';
 import type { LabelElement } from './document.ts';
 

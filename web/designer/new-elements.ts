@@ -1,10 +1,10 @@
-/** What an element is when it is added: something that prints, in the middle of the label. */
+/** New elements: each prints something, and lies in the middle of the label. */
 import { type ElementType, type LabelElement, within } from './document.ts';
 import { SYMBOLOGY_FACTS } from './symbologies.ts';
 
 type Size = { width: number; height: number };
 
-/** @param text what a new text says */
+/** @param text content of a new text */
 export function newElement(type: Exclude<ElementType, 'image'>, label: Size, text: string): LabelElement {
   const at = (width: number, height: number) => ({
     x: within((label.width - width) / 2),
@@ -34,7 +34,7 @@ export function newElement(type: Exclude<ElementType, 'image'>, label: Size, tex
   }
 }
 
-/** A picture that somebody has chosen from their files. */
+/** @param data of a picture file, base64 */
 export function newPicture(data: string, label: Size): LabelElement {
   const side = within(Math.min(20, label.width * 0.4, label.height * 0.6));
   const [x, y] = [within((label.width - side) / 2), within((label.height - side) / 2)];
@@ -43,7 +43,7 @@ export function newPicture(data: string, label: Size): LabelElement {
 
 type Barcode = Extract<LabelElement, { type: 'barcode' }>;
 
-/** Another symbology: what the new one does not have goes, what it needs comes, and an example gives way to its own. */
+/** Changes the symbology: drops options but a shared `ratio`, gives bars a height, replaces the example. */
 export function withSymbology(element: Barcode, symbology: Barcode['symbology']): Barcode {
   const [before, after] = [SYMBOLOGY_FACTS[element.symbology], SYMBOLOGY_FACTS[symbology]];
   const gone: ReadonlySet<string> = new Set([

@@ -1,4 +1,4 @@
-/** The beginning of a label: an empty one of a size, or one of the samples. */
+/** The page for a new template: an empty label of a size, or one of the samples. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { templateView } from '../../src/contract/admin.ts';
@@ -15,7 +15,7 @@ import { isLabel, type LabelDocument } from './document.ts';
 import { NumberInput } from './number-input.tsx';
 import { SAMPLES } from './samples.ts';
 
-/** mm; rolls as they are sold: the parcel label of 4 × 6 in first. */
+/** mm; sizes of label rolls as they are sold, the parcel label of 4 × 6 in first. */
 const SIZES = [
   [101.6, 152.4],
   [100, 150],
@@ -30,7 +30,7 @@ const SIZES = [
   [25, 10],
 ] as const;
 const OTHER = 'other';
-/** Pixels. */
+/** Pixels; width of a sample's picture. */
 const WIDTH = 400;
 
 export function NewTemplate() {

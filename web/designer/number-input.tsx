@@ -1,4 +1,4 @@
-/** A number that one types, with a point or a comma; what is no number yet stays in the field, and changes nothing. */
+/** A number field that takes a point or a comma; text that is no number stays there and changes nothing. */
 import { useSignal } from '@preact/signals';
 import { Field } from '../controls/field.tsx';
 import { t } from '../texts/texts.ts';
@@ -7,18 +7,17 @@ import { rounded } from './document.ts';
 type Props = {
   label: string;
   value: number | undefined;
-  /** What stands there in grey where nothing is said. */
+  /** Placeholder: the default that counts while the field is empty. */
   fallback?: string | undefined;
   hint?: string | undefined;
   step?: number;
-  /** @returns whether it was taken */
+  /** @returns whether the number was taken */
   onNumber: (value: number | undefined) => boolean;
-  /** Whether it may be left empty. */
   optional?: boolean;
 };
 
 export function NumberInput({ label, value, fallback, hint, step = 0.5, onNumber, optional = false }: Props) {
-  /** What is being typed, as long as the focus is here. */
+  /** The typed text, as long as the field has the focus. */
   const typed = useSignal<string | undefined>(undefined);
   const fault = useSignal(false);
   const take = (text: string) => {

@@ -1,4 +1,4 @@
-/** Another picture in the place of the one that is there. */
+/** A field that replaces the picture of an image element by a file. */
 import { FileField } from '../controls/file-field.tsx';
 import { t } from '../texts/texts.ts';
 import { PICTURE_FILES, pictureText } from './picture-file.ts';

@@ -1,16 +1,16 @@
-/** A picture out of a file, as a template holds it. */
+/** Reads picture files into the form that a template holds: base64. */
 import { LIMITS } from '../../src/contract/limits.ts';
 import { say } from '../controls/toast.tsx';
 import { t } from '../texts/texts.ts';
 import type { LabelElement } from './document.ts';
 import { newPicture } from './new-elements.ts';
 
-/** Of those that a template takes, as `<input accept>` lists them. */
+/** Media types that a template takes, as `<input accept>` lists them. */
 export const PICTURE_FILES = 'image/png,image/jpeg,image/svg+xml';
-/** Bytes that are made base64 at a time, a multiple of three: a call does not take more arguments. */
+/** Bytes that are encoded at a time: a multiple of three, and few enough to be arguments of one call. */
 const AT_ONCE = 32_766;
 
-/** base64, without a prefix. Undefined, and said, where it is more than a template takes. */
+/** @returns base64 without a prefix; undefined, with a message, where the file is too large for a template */
 export async function pictureText(file: File): Promise<string | undefined> {
   if (Math.ceil(file.size / 3) * 4 > LIMITS.templateSource) {
     say(t.value.designer.pictureTooLarge, true);

@@ -1,4 +1,4 @@
-/** What the service finds wrong with the label, beside what it is wrong with. */
+/** The list of the problems that the service finds with the label, each with its element and its fix. */
 import { templateWords } from '../templates/problem-words.ts';
 import { t } from '../texts/texts.ts';
 import { placed } from './document.ts';
@@ -7,13 +7,13 @@ import type { Editor } from './editor.ts';
 import { fixOf } from './fixes.ts';
 import { nameOf } from './naming.ts';
 
-/** What is said of one element, in words. */
+/** The problems of one element, in words. */
 export function problemsOf(editor: Editor, key: number): string[] {
   const all = editor.drawing.last.value?.problems ?? [];
   return all.filter((problem) => problem.key === key).map(templateWords);
 }
 
-/** @param of the key of one element; left out: everything, by element */
+/** @param of key of one element; left out: the problems of all, each with the name of its element */
 export function ProblemList({ editor, of }: { editor: Editor; of?: number }) {
   const { designer: words } = t.value;
   const all = editor.drawing.last.value?.problems ?? [];
@@ -46,7 +46,7 @@ export function ProblemList({ editor, of }: { editor: Editor; of?: number }) {
   );
 }
 
-/** A button where there is one thing that mends it. */
+/** A button, where exactly one change mends the problem. */
 function Fix({ editor, problem }: { editor: Editor; problem: Found }) {
   const { designer: words } = t.value;
   const scene = editor.scene.value;

@@ -1,4 +1,4 @@
-/** What the chosen element is, and how: every property of it in plain words. */
+/** The panel with every property of the selected element. */
 import { useId, useRef } from 'preact/hooks';
 import { ChoiceField, Field, TextField } from '../controls/field.tsx';
 import { t } from '../texts/texts.ts';
@@ -39,7 +39,7 @@ export function Properties({ editor }: { editor: Editor }) {
   );
 }
 
-/** What the picture cannot show: a printer has a font of its own, nearly like this one. */
+/** Says what the picture cannot show: a ZPL printer sets the text in its own, slightly different font. */
 function ByPrinter({ type, what }: { type: string; what: 'text' | 'bars' | undefined }) {
   if (what === undefined) return null;
   return (
@@ -49,7 +49,7 @@ function ByPrinter({ type, what }: { type: string; what: 'text' | 'bars' | undef
   );
 }
 
-/** Sets members of the element. @returns whether the schema takes it */
+/** @returns a function that sets members of the element, and says whether the schema takes them */
 function setter(editor: Editor, { key }: Placed) {
   return (members: Readonly<Record<string, unknown>>, word = ''): boolean => {
     let taken = false;
@@ -206,7 +206,7 @@ const STEPS: Readonly<Record<string, number>> = {
   letterSpacing: 0.05,
 };
 
-/** Of PDF417 and Aztec it is a number, of QR codes a letter. */
+/** An `ecLevel` is a number for PDF417 and Aztec, and a letter for QR codes. */
 function written(name: string, text: string): unknown {
   if (text === '') return undefined;
   return name === 'ecLevel' && /^\d{1,2}$/.test(text)
@@ -234,7 +234,7 @@ function FontChoice(props: {
   );
 }
 
-/** One of the template's pictures, or a field that names one. */
+/** A field for the name of one of the template's pictures, or for a placeholder that names one. */
 function PictureName({
   editor,
   label,
@@ -273,7 +273,7 @@ function PictureName({
   );
 }
 
-/** A picture by its name takes the place of the element's own. */
+/** A picture by name replaces the element's own picture. */
 function shows(name: string): Readonly<Record<string, unknown>> {
   return name === '' ? { image: undefined } : { image: name, data: undefined };
 }

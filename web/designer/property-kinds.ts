@@ -1,4 +1,4 @@
-/** What can be set of an element, read off the schema: choices are its choices, and what it leaves out has its default. */
+/** The properties of elements, their kinds, choices and defaults, read from the schema of the template. */
 import { z } from 'zod';
 import {
   barcodeElement,
@@ -72,7 +72,7 @@ const GROUPS: Readonly<
   image: { place: [...PLACE, 'rotation'], look: ['fit', 'halftone', 'image'], more: ['when'] },
 };
 
-/** The names of what can be set in a section; of a barcode only what its symbology has. */
+/** The names of the properties in a section; of a barcode only those that its symbology has. */
 export function propertiesOf(element: LabelElement, section: Exclude<Section, 'content'>): readonly string[] {
   const names = GROUPS[element.type][section];
   if (element.type !== 'barcode') return names;

@@ -1,4 +1,4 @@
-/** Which values the label is shown with: the samples of its fields, none, some that are typed here, or those of a file. */
+/** Chooses the values that the label is shown with: samples, none, typed ones, or the rows of a file. */
 import { useSignal } from '@preact/signals';
 import { ChoiceField, TextField } from '../controls/field.tsx';
 import { FileField } from '../controls/file-field.tsx';
@@ -62,7 +62,7 @@ function RecordFile({ records }: { records: Records }) {
   );
 }
 
-/** One row after the other; nothing without a file. */
+/** Buttons to step through the rows of the file; nothing without a file. */
 export function RecordSteps({ records }: { records: Records }) {
   const { designer: words, print } = t.value;
   const count = records.rows.value.length;

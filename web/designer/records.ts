@@ -1,4 +1,4 @@
-/** The values that a label is looked at with: the samples of its fields, none, some of one's own, or a row of a file. */
+/** The values that the label is shown with: samples of its fields, none, typed ones, or a row of a file. */
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { LabelRecord } from '../../src/contract/print-request.ts';
 import { guessMapping, recordsOf, type Table } from '../print/table.ts';
@@ -11,7 +11,7 @@ export class Records {
   readonly source = signal<Source>('samples');
   readonly own = signal<LabelRecord>({});
   readonly table = signal<Table | undefined>(undefined);
-  /** Of the file, from 0. */
+  /** Row of the file, from 0. */
   readonly row = signal(0);
   readonly #fields: ReadonlySignal<NonNullable<LabelDocument['fields']>>;
 
@@ -19,14 +19,14 @@ export class Records {
     this.#fields = fields;
   }
 
-  /** Left out: the samples. */
+  /** Undefined: the samples of the fields. */
   readonly record = computed<LabelRecord | undefined>(() => {
     const fields = this.#fields.value;
     switch (this.source.value) {
       case 'samples':
         return undefined;
       case 'empty':
-        // `null` is a value that is not there: the default is printed.
+        // `null` counts as a missing value: the default is printed.
         return Object.fromEntries(fields.map(({ name }) => [name, null]));
       case 'own':
         return this.own.value;
@@ -35,14 +35,14 @@ export class Records {
     }
   });
 
-  /** The rows of the file as records; a column goes to the field that is called as it is. */
+  /** The rows of the file as records; a column fills the field of the same name. */
   readonly rows = computed<readonly LabelRecord[]>(() => {
     const table = this.table.value;
     const names = this.#fields.value.map(({ name }) => name);
     return table === undefined ? [] : recordsOf(table, guessMapping(names, table.columns));
   });
 
-  /** Fields that no column is called as. */
+  /** Fields without a column of their name. */
   readonly missing = computed<readonly string[]>(() => {
     const table = this.table.value;
     const names = this.#fields.value.map(({ name }) => name);
@@ -62,7 +62,7 @@ export class Records {
     this.row.value = 0;
   }
 
-  /** By so many rows, as far as there are any. */
+  /** Moves by `by` rows, at most to the first or last. */
   step(by: number): void {
     this.go(this.row.value + by);
   }

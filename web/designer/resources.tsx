@@ -1,4 +1,4 @@
-/** What a template brings along: pictures that elements choose by name, and fonts of its own. */
+/** Panels for the resources in a template: pictures that elements refer to by name, and its own fonts. */
 import { useSignal } from '@preact/signals';
 import { LIMITS } from '../../src/contract/limits.ts';
 import { TextField } from '../controls/field.tsx';
@@ -8,7 +8,7 @@ import { changeLabel } from './document.ts';
 import type { Editor } from './editor.ts';
 import { base64Of, PICTURE_FILES, pictureText } from './picture-file.ts';
 
-/** Without its ending: what a thing out of a file is called first. */
+/** The file's name without its ending: the first name of a picture or font from a file. */
 function stem(file: File): string {
   return file.name.replace(/\.[^.]*$/, '').slice(0, 100) || file.name.slice(0, 100);
 }

@@ -1,4 +1,4 @@
-/** The way of a drawn label to the service, and what the browser keeps of it until it is there. */
+/** Saves the label at the service, and keeps a draft in the browser until it is saved. */
 import { effect, signal } from '@preact/signals';
 import { z } from 'zod';
 import { templateView } from '../../src/contract/admin.ts';
@@ -16,19 +16,19 @@ export type Opened = { version: string; name: string; document: LabelDocument | 
 
 const pathOf = (id: string) => ofTenant(`/templates/${encodeURIComponent(id)}`);
 
-/** The document is undefined where it is raw ZPL. @throws as `call` */
+/** @returns the template; its document is undefined where it is raw ZPL. @throws as `call` */
 export async function open(id: string, signal?: AbortSignal): Promise<Opened> {
   const { version, name, template } = await call(opened, pathOf(id), { signal });
   return { version, name, document: isLabel(template) ? template : undefined };
 }
 
-/** ms without a change before the browser keeps what there is. */
+/** ms without a change before the draft is kept. */
 const PAUSE = 400;
 
 export class Saving {
   readonly busy = signal(false);
   readonly problem = signal<Error | undefined>(undefined);
-  /** Somebody else has saved it meanwhile. */
+  /** Whether somebody else has saved the template since it was opened. */
   readonly conflict = signal(false);
   readonly saved: { readonly value: string };
   readonly #saved = signal('');
@@ -67,7 +67,7 @@ export class Saving {
     };
   }
 
-  /** What is not saved yet is kept as it is now. */
+  /** Stops, and keeps unsaved changes as a draft. */
   end(): void {
     this.#stop();
     if (this.unsaved) this.#drafts.keep(this.#version, this.#editor.history.value.now.document);
@@ -100,7 +100,7 @@ export class Saving {
     }
   }
 
-  /** In the place of what somebody else has saved. */
+  /** Saves over the version that somebody else has saved. */
   async overwrite(): Promise<void> {
     this.#version = (await open(this.#id)).version;
     this.conflict.value = false;

@@ -1,15 +1,15 @@
-/** Several elements made larger or smaller as one, each side by the same factor. */
+/** Scales several elements as one, both sides by the same factor. */
 import { around, type Framed } from './align.ts';
 import { change, changed, type LabelElement, type Scene, within } from './document.ts';
 import { type Box, type Corner, pulled, scaledModule } from './frame.ts';
 
-/** The least side that anything is scaled to, mm. */
+/** Least side of a scaled element, mm. */
 const LEAST = 0.5;
 
 /**
- * @param handle the corner of the frame around them all that is pulled; the opposite one stays
+ * @param handle the pulled corner of the frame around all elements; the opposite corner stays
  * @param by mm
- * @param dpi modules of barcodes are whole dots of this printer
+ * @param dpi resolution at which modules of barcodes are whole dots
  */
 export function scaled(
   scene: Scene,
@@ -22,7 +22,7 @@ export function scaled(
   const to = pulled(whole, handle, by.dx, by.dy);
   const across = to.width / whole.width;
   const down = to.height / whole.height;
-  // The side that was pulled further says how much.
+  // The side that was pulled further determines the factor.
   const factor = Math.abs(across - 1) >= Math.abs(down - 1) ? across : down;
   const still = {
     x: handle.includes('w') ? whole.x + whole.width : whole.x,

@@ -1,4 +1,4 @@
-/** The sheet that labels of this template lie on, where they do: its page, how many across and down, and their distances. */
+/** The panel for a sheet of labels: size of the page, number of labels across and down, their distances. */
 import { useSignal } from '@preact/signals';
 import { cellCorner, type LabelSheet, sheetFaults } from '../../src/contract/sheet.ts';
 import { ChoiceField } from '../controls/field.tsx';
@@ -16,7 +16,7 @@ const PAGES = [
 const NUMBERS = ['width', 'height', 'columns', 'rows', 'left', 'top', 'pitchX', 'pitchY'] as const;
 type Name = (typeof NUMBERS)[number];
 
-/** As many as the page has room for, in its middle. */
+/** A sheet with as many labels as the page has room for, centred. */
 function sheetFor(
   label: { width: number; height: number },
   page: { width: number; height: number },
@@ -32,7 +32,7 @@ export function SheetPanel({ editor }: { editor: Editor }) {
   const { designer: words, general } = t.value;
   const label = editor.scene.value.document;
   const { sheet } = label;
-  /** What was typed and does not go together yet; as soon as it does, it is the label's. */
+  /** Typed values that do not fit together yet; once they do, they are set in the label. */
   const typed = useSignal<LabelSheet | undefined>(undefined);
   const shown = typed.value ?? sheet;
   const put = (next: LabelSheet | undefined, word?: string) => {

@@ -1,4 +1,4 @@
-/** The label as printers of several resolutions print it, upright and lying, with the record that is looked at. */
+/** A dialog with the label at several resolutions, in portrait and landscape, with the chosen record. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Preview } from '../../src/contract/label-picture.ts';
@@ -13,9 +13,9 @@ import { RecordSteps } from './record-choice.tsx';
 
 export const RESOLUTIONS = [203, 300, 600];
 const ORIENTATIONS: readonly Orientation[] = ['portrait', 'landscape'];
-/** Pixels, where a label has more dots. */
+/** Most pixels of a picture's width. */
 const WIDTH = 1_000;
-/** ms without a change of what is looked at. */
+/** ms without a change of label or record before the pictures are requested. */
 const PAUSE = 150;
 
 export function SideBySide({ editor, onClose }: { editor: Editor; onClose: () => void }) {

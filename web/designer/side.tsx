@@ -1,4 +1,4 @@
-/** Beside the label: what is chosen, all that is there, the fields, and what is wrong. */
+/** The tabs beside the label: properties, layers, fields, the whole label, and problems. */
 import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import { t } from '../texts/texts.ts';

@@ -1,10 +1,10 @@
-/** Where a thing that is moved comes to lie: on whole dots or half millimetres, and in line with others. In mm. */
+/** Snapping of moved elements: to whole dots or half millimetres, and in line with others. All in mm. */
 import { rounded } from './document.ts';
 import type { Box } from './frame.ts';
 
 export type Snap = 'dots' | 'half' | 'none';
 
-/** The raster that things lie on. */
+/** Step of the raster, mm; undefined: no raster. */
 export function rasterOf(snap: Snap, dpi: number): number | undefined {
   if (snap === 'none') return undefined;
   return snap === 'half' ? 0.5 : 25.4 / dpi;
@@ -14,12 +14,12 @@ export function snapped(mm: number, raster: number | undefined): number {
   return rounded(raster === undefined ? mm : Math.round(mm / raster) * raster);
 }
 
-/** A line at which something is in line with something else. */
+/** A line that shows what a moved element is in line with. */
 export type Guide = { readonly axis: 'x' | 'y'; readonly at: number };
 
 export type Lines = { readonly x: readonly number[]; readonly y: readonly number[] };
 
-/** Edges and middles of the others, and of the label. */
+/** Edges and middles of other elements and of the label. */
 export function linesOf(boxes: readonly Box[], label: { width: number; height: number }): Lines {
   const all = [...boxes, { x: 0, y: 0, ...label }];
   const x = all.flatMap((box) => [box.x, box.x + box.width / 2, box.x + box.width]);
@@ -27,7 +27,7 @@ export function linesOf(boxes: readonly Box[], label: { width: number; height: n
   return { x: [...new Set(x.map(rounded))], y: [...new Set(y.map(rounded))] };
 }
 
-/** The smallest step that brings one of these places to one of the lines, where there is one within reach. */
+/** The smallest step from one of the places to one of the lines; undefined: no line is within reach. */
 function nearestStep(places: readonly number[], lines: readonly number[], reach: number): number | undefined {
   let best: number | undefined;
   for (const place of places) {
@@ -40,17 +40,17 @@ function nearestStep(places: readonly number[], lines: readonly number[], reach:
 }
 
 type Asked = {
-  /** Where it is now, before it is moved. */
+  /** The box before the move. */
   box: Box;
   dx: number;
   dy: number;
   lines: Lines;
-  /** How near it has to come to a line. */
+  /** Distance within which a line attracts the box. */
   reach: number;
   raster: number | undefined;
 };
 
-/** How far a box goes that is moved by about so much, and the lines that it is in line with then. */
+/** The snapped move of a box, near `dx` and `dy`, and the lines that the box is then in line with. */
 export function drawnTo({ box, dx, dy, lines, reach, raster }: Asked): {
   dx: number;
   dy: number;

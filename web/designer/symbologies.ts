@@ -1,13 +1,13 @@
-/** What a person has to know of a symbology to choose it and to set it: its kind, and the options that it has. */
+/** Facts about symbologies for the designer: kind, options, an example. */
 import type { Symbology, SymbologyOption } from '../../src/contract/template.ts';
 
-/** `bars` have a height that one chooses; `code` is as high as its content; `fixed` has one size. */
+/** `bars` have a height to choose; the height of a `code` follows from its content; `fixed` has one size. */
 type SymbolKind = 'bars' | 'code' | 'fixed';
 
 type SymbolFacts = {
   kind: SymbolKind;
   options: readonly SymbologyOption[];
-  /** A value that it takes, for a new element. */
+  /** A valid value, for a new element. */
   example: string;
 };
 
@@ -91,7 +91,7 @@ export const SYMBOLOGY_FACTS: Readonly<Record<Symbology, SymbolFacts>> = {
   'databar-expanded-composite': code(`${GTIN}${COMPOSITE}`),
 };
 
-/** Whether its value is made of AIs, or has some after a `|`. */
+/** `elements`: the value consists of AIs; `composite`: AIs follow a `|`. */
 export function gs1Kind(symbology: Symbology): 'elements' | 'composite' | undefined {
   if (symbology.endsWith('-composite')) return 'composite';
   return /^(?:gs1-|databar)/.test(symbology) ? 'elements' : undefined;

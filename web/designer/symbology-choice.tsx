@@ -1,4 +1,4 @@
-/** One of sixty symbologies, found by a part of its name. */
+/** A dialog to choose a symbology, found by a part of its name. */
 import { useSignal } from '@preact/signals';
 import { SYMBOLOGIES, type Symbology } from '../../src/contract/template.ts';
 import { Dialog } from '../controls/dialog.tsx';

@@ -1,4 +1,4 @@
-/** What can be added, and what can be done to what is chosen. */
+/** The toolbar of the designer: adds elements, and acts on the selected ones. */
 import { useRef } from 'preact/hooks';
 import { t } from '../texts/texts.ts';
 import { ALIGNMENTS, align, distribute } from './align.ts';

@@ -1,4 +1,4 @@
-/** How the label is looked at: how large, with the dots of which printer, and which way round. */
+/** The controls of the view: zoom, resolution, orientation and snapping. */
 import { useSignal } from '@preact/signals';
 import { ChoiceField } from '../controls/field.tsx';
 import { Opens } from '../controls/opens.tsx';

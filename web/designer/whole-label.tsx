@@ -1,4 +1,4 @@
-/** The label itself: its name, its size, what it lies on, and what it brings along. */
+/** The panel for the label itself: name, size, sheet, pictures and fonts. */
 import { TextField } from '../controls/field.tsx';
 import { t } from '../texts/texts.ts';
 import { changeLabel } from './document.ts';

@@ -1,4 +1,4 @@
-/** The same done to several jobs: the service says first what it would do to each. */
+/** One action on several jobs: the service says first, by a dry run, what it would do to each. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { z } from 'zod';
@@ -26,7 +26,7 @@ export function Bulk({ action, ids, onClose, onDone }: BulkProps) {
   const printers =
     useLive(z.array(printerView), action === 'move' ? '/printers' : null, () => false).live.data ?? [];
   const offered = printers.filter(({ hidden }) => !hidden);
-  // Whether labels are printed again is for a person to say, and so is where to: nothing is chosen beforehand.
+  // A person decides whether labels are printed again, and on which printer: nothing is preselected.
   const more =
     action === 'release'
       ? { uncertain: uncertain.value }

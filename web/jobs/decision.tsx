@@ -1,4 +1,4 @@
-/** A held job and the person who has looked: the uncertain labels by their pictures, and what each answer prints. */
+/** The decision about a held job: pictures of its uncertain labels, and what each answer would print. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { jobView } from '../../src/contract/job.ts';
@@ -13,12 +13,12 @@ import { may } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
 import { LabelStrip, type Shown } from './label-strip.tsx';
 
-/** Most pictures of uncertain labels; of more, the first and the last. */
+/** Most pictures of uncertain labels; of more labels the first and the last are shown. */
 const SHOWN = 12;
 
 type Range = { from: number; to: number };
 
-/** The uncertain ones with one neighbour on each side. `to` is the first that is not uncertain. */
+/** The uncertain labels with one neighbour on each side. `to` is the first label after them. */
 function neighbourhood({ from, to }: Range, total: number): Shown[] {
   const { held: words } = t.value;
   const doubt = Array.from({ length: to - from }, (_, at) => from + at);
@@ -31,11 +31,11 @@ function neighbourhood({ from, to }: Range, total: number): Shown[] {
   ];
 }
 
-/** One answer: what the service says that it prints, and the button that has it done. */
+/** One answer: what the service says it would print, and the button that chooses it. */
 function Choice(props: {
   job: JobDetails;
   title: string;
-  /** The label to go on with, from 0; nothing while it is not said. */
+  /** The label to go on with, from 0; undefined while none is chosen. */
   from: number | undefined;
   says: (plan: ResumePlan) => string;
   busy: boolean;
@@ -46,7 +46,7 @@ function Choice(props: {
   const { held: words, general } = t.value;
   const path = from === undefined ? null : `/jobs/${encodeURIComponent(job.id)}/resume?from=${from}`;
   const { live } = useLive(resumePlan, path, ({ jobs }) => jobs.includes(job.id));
-  // An answer about another label says nothing of this one.
+  // The last plan may be about another label, until the service has answered about this one.
   const plan = live.data?.prints.from === from ? live.data : undefined;
   const does = plan?.status === 'printed' ? words.done : words.choose;
   return (

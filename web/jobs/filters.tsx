@@ -1,4 +1,4 @@
-/** What jobs are looked at: in the address, for the page and for whoever is sent it. */
+/** The filters of the jobs page. They are kept in the address, so that a view can be sent to somebody. */
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import { integrationView, templateView } from '../../src/contract/admin.ts';
@@ -12,19 +12,19 @@ import { t } from '../texts/texts.ts';
 
 const HOUR_MS = 3_600_000;
 const SPANS: Readonly<Record<string, number>> = { '1h': HOUR_MS, '24h': 24 * HOUR_MS, '7d': 168 * HOUR_MS };
-/** Two times that somebody chose. */
+/** Value of `since` for a span between two chosen times, `from` and `until`. */
 const BETWEEN = 'between';
-/** What the service takes as the beginning of an ID. */
+/** What the service accepts as the beginning of an ID. */
 const ID = /^[0-9a-f-]{0,36}$/;
 
-/** As a field for days and times has it, in the viewer's zone; nothing for what is no time. */
+/** The time in the viewer's zone, as a `datetime-local` input takes it; empty where `iso` is no time. */
 function localTime(iso: string): string {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return '';
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-/** The filters of the address as the service takes them; times are rounded, so that the same ones are asked for. */
+/** The filters as a query for the service. Times are rounded to minutes, so that the query seldom changes. */
 export function asked(withStatus: boolean): string {
   const { query } = place.value;
   const search = new URLSearchParams();
@@ -132,7 +132,7 @@ export function Filters() {
   );
 }
 
-/** One end of a time, in the address as everybody's, on the page in the viewer's zone. */
+/** One end of a time span: in UTC in the address, in the viewer's zone on the page. */
 function Bound({ name, words }: { name: 'from' | 'until'; words: string }) {
   return (
     <input

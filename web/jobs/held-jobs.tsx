@@ -1,4 +1,4 @@
-/** What waits for a person: one after the other, each with its pictures. */
+/** The page of held jobs, which wait for a person: the list, and one job with its decision. */
 import { jobDetails } from '../../src/contract/job-details.ts';
 import { jobPage } from '../../src/contract/job-search.ts';
 import { go, to } from '../address/place.ts';

@@ -1,4 +1,4 @@
-/** What a person can do to a job, each with a question that says what it does. */
+/** The actions on a job: retry, move, reprint, cancel; each asks first, and says what it does. */
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import { jobView } from '../../src/contract/job.ts';
@@ -17,7 +17,7 @@ import { t } from '../texts/texts.ts';
 
 type ActionProps = { job: JobDetails; onDone: () => void };
 
-/** What is asked here; a held job's release is a page of its own. */
+/** The actions with a dialog here; a held job is released on a page of its own. */
 const ASKED = ['retry', 'move', 'reprint', 'cancel'] as const satisfies JobAction[];
 type Asked = (typeof ASKED)[number];
 
@@ -139,7 +139,7 @@ function Move({ job, onDone, onClose }: QuestionProps) {
   const first = useSignal('');
   const { field, why } = useWhy();
   const target = chosen.value || (others[0]?.value ?? '');
-  // Where labels may be out nobody guesses: a person says which is the first that is missing.
+  // Where labels may be out, the page does not guess: a person says which label is the first missing one.
   const { total } = job.labels;
   const doubt = job.status === 'held' && job.uncertain !== null ? job.uncertain : undefined;
   const last = Math.min(doubt?.to ?? total, total - 1);
@@ -193,7 +193,7 @@ function Move({ job, onDone, onClose }: QuestionProps) {
   );
 }
 
-/** Of a job that was ended in its midst, what is certain not to be out; of any other all. */
+/** The labels of a canceled job that are certain not to be out, as text; empty, for all labels, otherwise. */
 function restOf({ status, labels, uncertain }: JobDetails): string {
   const from = uncertain?.to ?? labels.printed;
   if (status !== 'canceled' || from === 0 || from >= labels.total) return '';

@@ -1,4 +1,4 @@
-/** One job: how it stands, what happened, what is on its labels, and what can be done. */
+/** The page of one job: its state, its history, its labels and values, and its actions. */
 import { useSignal } from '@preact/signals';
 import { type JobDetails, type JobEvent, jobDetails, jobRecords } from '../../src/contract/job-details.ts';
 import { to } from '../address/place.ts';

@@ -1,4 +1,4 @@
-/** Jobs one under the other; on a narrow screen as cards. */
+/** A table of jobs; on a narrow screen, cards. */
 import type { JobView } from '../../src/contract/job.ts';
 import { to } from '../address/place.ts';
 import { Meter } from '../controls/meter.tsx';
@@ -10,7 +10,7 @@ type Picking = { picked: ReadonlySet<string>; onPick: (ids: readonly string[], o
 
 type JobTableProps = { jobs: readonly JobView[]; picking?: Picking; onePrinter?: boolean };
 
-/** @param onePrinter they are all of the printer that the page is about */
+/** @param onePrinter all jobs are of the printer that the page is about: its column is left out */
 export function JobTable({ jobs, picking, onePrinter = false }: JobTableProps) {
   const { jobs: words } = t.value;
   const all = picking !== undefined && jobs.every(({ id }) => picking.picked.has(id));

@@ -1,4 +1,4 @@
-/** How a job's state is said. */
+/** Words for a job's state, reasons and errors. */
 import type { JobReason, JobView } from '../../src/contract/job.ts';
 import type { JobStatus } from '../../src/contract/job-life.ts';
 import { reasonWords } from '../controls/reason-words.ts';
@@ -13,7 +13,7 @@ const TONE: Readonly<Record<JobStatus, string>> = {
   held: 'warn',
 };
 
-/** Reasons that need nobody. */
+/** Reasons that need no person. */
 const HARMLESS: readonly JobReason[] = ['busy', 'media-low', 'connecting-to-device', 'cancel-requested'];
 
 export function reasonsInWords(reasons: readonly JobReason[]): string {
@@ -29,7 +29,7 @@ export function StatusBadge({ status, reasons = [] }: { status: JobStatus; reaso
   );
 }
 
-/** State, and what holds it up. */
+/** The state of a job, and the reasons why it waits. */
 export function StatusWords({ job }: { job: Pick<JobView, 'status' | 'reasons' | 'error'> }) {
   return (
     <>
@@ -39,7 +39,7 @@ export function StatusWords({ job }: { job: Pick<JobView, 'status' | 'reasons' |
   );
 }
 
-/** Why it did not print. */
+/** Why a job did not print. */
 export function faultWords({ code, message, reason, record, field }: NonNullable<JobView['error']>): string {
   const words = reasonWords(reason);
   if (words !== undefined) {

@@ -1,4 +1,4 @@
-/** All jobs, live. Its filters stand in the address, so that a look at them can be sent to somebody. */
+/** The page of all jobs: filters, states, a live table, and actions on several jobs. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { JobView } from '../../src/contract/job.ts';
@@ -111,7 +111,7 @@ export function Jobs() {
   );
 }
 
-/** The pages behind the first one, which alone is live. */
+/** The pages after the first one. Only the first page is live. */
 function useOlder(filter: string, first: string | null) {
   const jobs = useSignal<readonly JobView[]>([]);
   const next = useSignal<string | null | undefined>(undefined);
@@ -136,7 +136,7 @@ function useOlder(filter: string, first: string | null) {
   return { jobs: jobs.value, next: after, problem: problem.value, load: () => void load() };
 }
 
-/** How many there are in each state, as a way to see only those. */
+/** Tabs with the number of jobs in each state; a tab filters by its state. */
 function States() {
   const { jobs: words, status } = t.value;
   const { query } = place.value;
@@ -144,7 +144,7 @@ function States() {
   const now = query.get('status') ?? '';
   const href = (value: string) => to(['jobs'], { ...Object.fromEntries(query), status: value });
   const underWay = 'queued,printing';
-  // Whoever looks at one of the two alone is there as well.
+  // A filter for only one of the two states is shown under the tab of both, too.
   const open = underWay.split(',').includes(now) ? underWay : now;
   const tabs = [
     { value: '', words: words.all, count: undefined },

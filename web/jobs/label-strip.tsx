@@ -1,8 +1,8 @@
-/** Pictures of a job's labels, as the printer gets them. */
+/** A strip with pictures of a job's labels, as the printer gets them. */
 import { useSignal } from '@preact/signals';
 import { t } from '../texts/texts.ts';
 
-/** Pixels of a picture in a strip, for screens with two of them to a point. */
+/** Width of a picture in a strip, pixels: enough for screens with two pixels per CSS pixel. */
 const WIDTH = 360;
 
 export type Shown = { index: number; note?: string; doubt?: boolean };

@@ -1,4 +1,4 @@
-/** Many labels out of a file: columns to fields, every row checked, and then printed as one job. */
+/** Prints labels from a file: its columns are mapped to fields, every row is checked, one job is sent. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { LIMITS } from '../../src/contract/limits.ts';
@@ -22,7 +22,7 @@ type ByFileProps = {
   onSent: (job: string) => void;
 };
 
-/** Bad rows that are listed. */
+/** Most bad rows that are listed. */
 const MOST = 20;
 
 export function ByFile({ fields, route, ready, onSent }: ByFileProps) {
@@ -82,7 +82,7 @@ export function ByFile({ fields, route, ready, onSent }: ByFileProps) {
   );
 }
 
-/** Which columns filled this template's fields last, at this workstation. */
+/** Which columns last filled the template's fields at this workstation. */
 function memory(template: string) {
   return kept(`columns.${template}`);
 }

@@ -1,4 +1,4 @@
-/** One label's values, typed in, with the label beside them. */
+/** Prints one label with typed values, with its preview beside them. */
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { TemplateProblem } from '../../src/contract/template-problem.ts';
@@ -27,16 +27,16 @@ export function ByHand({ template, route, ready, onSent }: ByHandProps) {
   const values = useSignal<Readonly<Record<string, string>>>({});
   const problem = useSignal<Error | undefined>(undefined);
   const busy = useSignal(false);
-  // The same for each attempt at these labels: a second click, or one after a lost answer, prints nothing twice.
+  // One key for all attempts at these values: a click after a lost answer prints nothing twice.
   const key = useSignal(newKey());
   const begun = Object.values(values.value).some((text) => text !== '');
   const record = recordOf(fields, values.value);
   const drawn = useLabel(route, begun ? record : undefined);
   const wrong = refusedOf(drawn).map((problem) => ({ problem, field: fieldOf(problem, template) }));
-  // What nobody has typed yet is not wrong yet.
+  // An empty field is not called wrong: nobody has typed in it yet.
   const faultOf = (name: string) =>
     (values.value[name] ?? '') === '' ? undefined : wrong.find(({ field }) => field === name)?.problem;
-  // Samples are the designer's matter, unless there is no label because of them.
+  // Problems with samples are for the designer; they are shown here only where they prevent the picture.
   const isBelow = ({ field }: { field: string | undefined }) =>
     drawn.preview?.png === null
       ? field === undefined || faultOf(field) === undefined
@@ -91,12 +91,12 @@ export function ByHand({ template, route, ready, onSent }: ByHandProps) {
   );
 }
 
-/** Without the field's name, beside which it stands. */
+/** The problem in words, without the name of the field that it is shown beside. */
 function faultWords(problem: TemplateProblem | undefined): string | undefined {
   return problem && templateWords(problem).replace(/^field "[^"]*": /, '');
 }
 
-/** What is left empty takes its default; without one it is empty. */
+/** The record to print. An empty value is left out where the field has a default. */
 function recordOf(
   fields: readonly FieldFacts[],
   values: Readonly<Record<string, string>>,

@@ -1,8 +1,8 @@
-/** CSV as every program writes it, each value as the text that it is. */
+/** Reads CSV as common programs write it; every value stays text. */
 import Papa from 'papaparse';
 import { type Table, tableOf } from './table.ts';
 
-/** Bytes that are UTF-8, or else the Windows code page that German and French programs write. */
+/** Decodes UTF-8, or else Windows-1252, which German and French programs write. */
 export function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -12,7 +12,7 @@ export function textOf(bytes: Uint8Array): string {
 }
 
 /**
- * `012345678901` keeps its zero: nothing is taken for a number. Without a heading, the first row is one.
+ * No value becomes a number, so `012345678901` keeps its zero. The first row is the heading.
  * @throws Error where there is no heading with a row below it
  */
 export function readTable(text: string): Table {

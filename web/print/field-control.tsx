@@ -1,4 +1,4 @@
-/** Where one value of a label is typed: each kind of field has its own control, and none of them changes what is typed. */
+/** The control for one value of a label, by the kind of its field; no control changes what is typed. */
 import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import { LIMITS } from '../../src/contract/limits.ts';
@@ -18,7 +18,7 @@ type Props = {
 export function FieldControl({ field, kind, fault, value, onText }: Props) {
   const typing = useSignal(false);
   const list = useId();
-  // Half a code is not wrong as long as it is being typed.
+  // While a code is typed, it is not called wrong for being too short.
   const unfinished =
     typing.value && kind.kind === 'digits' && /^\d*$/.test(value) && value.length < (kind.least ?? 1);
   const onInput = ({ currentTarget }: { currentTarget: HTMLInputElement | HTMLTextAreaElement }) =>
@@ -61,7 +61,7 @@ export function FieldControl({ field, kind, fault, value, onText }: Props) {
             ) : (
               <input type="date" max="9999-12-31" {...shared} />
             );
-          // Never `number`: that takes the zeros in front for nothing.
+          // Never `type="number"`: it drops leading zeros.
           case 'digits':
             return <input type="text" inputMode="numeric" {...shared} />;
           case 'number':
@@ -95,7 +95,7 @@ function optionsOf(field: FieldFacts, kind: FieldKind) {
       { value: '', words: no },
       { value: 'true', words: words.yes },
     ];
-    // What is left empty is the default: no has to be said.
+    // An empty value means the default, so "no" needs a value of its own.
     return usual === '' ? options : [...options, { value: 'false', words: words.no }];
   }
   return [{ value: '', words: none }, ...kind.values.map((value) => ({ value, words: value }))];

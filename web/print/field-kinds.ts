@@ -1,6 +1,6 @@
 /**
- * What a field can hold, by what its template does with it: nothing has to be said of it a second time, so nothing can be
- * said wrongly. The service's check stays the judge of each value; this only chooses how it is typed.
+ * Derives the kind of each field from how its template uses it, so that nobody has to declare it. The kind
+ * only chooses the control for typing; whether a value is valid is decided by the service.
  */
 import {
   type DesignedTemplate,
@@ -14,14 +14,14 @@ export type FieldKind =
   | { readonly kind: 'text' }
   | { readonly kind: 'lines' }
   | { readonly kind: 'date'; readonly time: boolean }
-  /** A code in digits, whose zeros in front count; so many at least and at most. */
+  /** A code of digits, in which leading zeros count; `least` and `most` are numbers of digits. */
   | { readonly kind: 'digits'; readonly least?: number; readonly most?: number }
   | { readonly kind: 'number' }
-  /** Nothing else would do anything. */
+  /** Only these values have an effect. */
   | { readonly kind: 'choice'; readonly values: readonly string[] }
-  /** These do something; anything else is printed as well. */
+  /** These values have an effect; any other is printed as well. */
   | { readonly kind: 'suggested'; readonly values: readonly string[] }
-  /** All that counts is whether there is something. */
+  /** Only whether the value is empty counts. */
   | { readonly kind: 'yes-no' };
 
 type Filter = { readonly name: string; readonly args: readonly string[] };
@@ -29,7 +29,7 @@ type Use = {
   readonly field: string;
   readonly filters: readonly Filter[];
   readonly place: 'condition' | 'picture' | 'text' | 'wrapped' | 'code' | 'elsewhere';
-  /** What it may hold, where its place says so. */
+  /** What the value may be, where its place in the template says so. */
   readonly digits?: Span | undefined;
   readonly names?: readonly string[];
 };
@@ -39,10 +39,10 @@ const PLACEHOLDER = /\{\{([^{}|]+)(\|[^{}]*)?\}\}/g;
 const FILTER = /\|\s*([A-Za-z][A-Za-z0-9]*)((?:\s*:\s*(?:'[^']*'|"[^"]*"|[^'":|\s]+))*)\s*/g;
 const ARGUMENT = /:\s*(?:'([^']*)'|"([^"]*)"|([^'":|\s]+))/g;
 const DAY = /^\d{4}-\d\d-\d\d/;
-/** Parts of a date's pattern that a day alone does not have; what stands in brackets is text. */
+/** Letters of a date pattern that need a time of day. Text in square brackets is removed before the test. */
 const CLOCK = /[Hhmsa]/;
 
-/** The codes that take digits alone: of any number where there is none beside them. */
+/** The symbologies that take digits only, with the number of digits; `{}`: any number. */
 const DIGITS: Partial<Record<Symbology, Span>> = {
   ean13: { least: 12, most: 13 },
   ean8: { least: 7, most: 8 },
@@ -58,7 +58,7 @@ const DIGITS: Partial<Record<Symbology, Span>> = {
   planet: {},
 };
 
-/** By the names of its fields; one that is not there is text. */
+/** @returns kinds by field name; a field that is not in the map is text */
 export function fieldKinds(body: unknown): ReadonlyMap<string, FieldKind> {
   const { data } = template.safeParse(body);
   if (data === undefined) return new Map();
@@ -69,7 +69,7 @@ export function fieldKinds(body: unknown): ReadonlyMap<string, FieldKind> {
       const { sample = '', default: usual = '' } = declared.get(name) ?? {};
       const said = [sample, usual].filter((text) => text !== '');
       const kind = kindOf(own, said);
-      // Who drew the label knows better what the field holds.
+      // Samples and defaults come from the person who drew the label: a kind that they do not fit is wrong.
       return [name, said.every((text) => fits(kind, text)) ? kind : { kind: 'text' }];
     }),
   );
@@ -106,7 +106,7 @@ function usesOf(text: string, place: Use['place'], symbology?: Symbology): Use[]
   }).filter(({ field }) => !field.startsWith('$'));
 }
 
-/** Without those that leave alone what is typed. */
+/** The filters of a placeholder, without those that do not restrict what is typed. */
 function filtersIn(text: string): Filter[] {
   const all = Array.from(text.matchAll(FILTER), ([, name = '', list = '']) => ({
     name,
@@ -115,7 +115,7 @@ function filtersIn(text: string): Filter[] {
   return all.filter(({ name }) => name !== 'trim' && name !== 'default');
 }
 
-/** Of what a code consists of alone, or the data of one of its application identifiers. */
+/** The digits of a placeholder that is the whole code, or the whole data of one application identifier. */
 function spanOf(before: string, after: string, symbology: Symbology): Span | undefined {
   if (before === '' && after === '') return DIGITS[symbology];
   const [, ai = ''] = /\((\d{2,4})\)$/.exec(before) ?? [];
@@ -124,7 +124,7 @@ function spanOf(before: string, after: string, symbology: Symbology): Span | und
   return format?.kind === 'upTo' ? { least: 1, most: format.length } : undefined;
 }
 
-/** What is left to type of it: filters add a check digit, or zeros in front. */
+/** The digits that are left to type: filters add a check digit or leading zeros. */
 function typedOf(span: Span, [first, second, ...more]: readonly Filter[]): Span | undefined {
   if (first === undefined) return span;
   const checked = (second ?? first).name === 'checkdigit';
@@ -150,7 +150,7 @@ function kindOf(uses: readonly Use[], said: readonly string[]): FieldKind {
   const asked = uses.filter(({ place }) => place === 'condition');
   const values = [...new Set(asked.flatMap(({ filters }) => comparedTo(filters)))];
   if (asked.length === uses.length) {
-    // What a filter makes of the value first cannot be told from here.
+    // Other filters change the value before it is compared, so other values may have an effect, too.
     if (!asked.every(({ filters }) => filters.every(({ name }) => name === 'equals' || name === 'not'))) {
       return values.length === 0 ? { kind: 'text' } : { kind: 'suggested', values };
     }

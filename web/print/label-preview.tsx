@@ -1,4 +1,4 @@
-/** The label that would be printed, and what is wrong with it. */
+/** The preview of the label that would be printed, and the problems with it. */
 import type { LabelRecord } from '../../src/contract/print-request.ts';
 import type { TemplateProblem } from '../../src/contract/template-problem.ts';
 import { Problem } from '../controls/problem.tsx';
@@ -8,12 +8,12 @@ import { t } from '../texts/texts.ts';
 import type { Route } from './request.ts';
 
 const WIDTH = 720;
-/** What keeps a label from being printed with these values; the picture is then without the element. */
+/** Problems that keep a label from being printed; the picture then lacks the element. */
 const UNPRINTABLE: ReadonlySet<string> = new Set(['template-invalid', 'value-invalid', 'does-not-fit']);
-/** Problems that are shown; the rest of them follows from the first most times. */
+/** Most problems that are shown; the rest mostly follow from the first. */
 const MOST = 8;
 
-/** @param record left out: the samples of its fields */
+/** @param record undefined: the samples of the fields */
 export function useLabel(route: Route, record: LabelRecord | undefined): Drawn {
   return usePreview({
     templateId: route.idT,
@@ -24,14 +24,14 @@ export function useLabel(route: Route, record: LabelRecord | undefined): Drawn {
   });
 }
 
-/** What of it would be refused if this record were printed. */
+/** The problems for which the service would refuse to print this record. */
 export function refusedOf({ preview }: Drawn): TemplateProblem[] {
   return (preview?.problems ?? []).filter(({ code }) => UNPRINTABLE.has(code));
 }
 
 type LabelPreviewProps = { drawn: Drawn; wrong: readonly TemplateProblem[] };
 
-/** @param wrong what is said below the label */
+/** @param wrong problems that are listed below the label */
 export function LabelPreview({ drawn: { preview, problem, busy }, wrong }: LabelPreviewProps) {
   const { print: words } = t.value;
   return (

@@ -1,4 +1,4 @@
-/** Labels for whoever stands at the printer: choose, fill in, see, print. */
+/** The page Print: choose a template and a printer, fill in values, see the label, print. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { z } from 'zod';
@@ -18,7 +18,7 @@ import { ByHand } from './by-hand.tsx';
 import { Progress } from './progress.tsx';
 import type { Route } from './request.ts';
 
-/** Of this workstation: who prints here prints there again. */
+/** The last choices at this workstation, preselected the next time. */
 const lastTemplate = kept('print.template');
 const lastPrinter = kept('print.printer');
 
@@ -37,11 +37,11 @@ export function Print() {
     template === undefined ? null : ofTenant(`/templates/${encodeURIComponent(template.id)}`),
     ofTheTenant,
   );
-  // What was chosen before is not filled in, and not printed, while this one is asked for.
+  // The template that was chosen before is not shown while the chosen one is loading, or it could be printed.
   const isOther = saved.live.data !== undefined && saved.live.data.id !== template?.id;
   const filled = isOther ? { ...saved.live, data: undefined } : saved.live;
   const job = query.get('job');
-  // In the address, so that it is there again after loading anew, and gone when the page is opened to print.
+  // The job is in the address: a reload keeps it, and a click on Print in the navigation drops it.
   const follow = (id: string | undefined) => go(['print'], { ...Object.fromEntries(query), job: id });
   if (job !== null) {
     return (
@@ -128,7 +128,7 @@ function options(list: readonly { id: string; name: string }[], now: { id: strin
   return now === undefined ? [{ value: '', words: t.value.print.choose }, ...rows] : rows;
 }
 
-/** What one would otherwise find out at the printer. */
+/** Warns before printing that the printer cannot print now, is on hold, or has jobs waiting. */
 function Beforehand({ printer }: { printer: Printer }) {
   const { print: words, printers } = t.value;
   const { reasons, name, held, jobs } = printer;
@@ -148,7 +148,7 @@ function Beforehand({ printer }: { printer: Printer }) {
 
 type FillingProps = { template: SavedTemplate; printer: Printer; onSent: (job: string) => void };
 
-/** How the labels are made, and where their values come from. */
+/** Chooses format, orientation and copies, and whether values are typed or come from a file. */
 function Filling({ template, printer, onSent }: FillingProps) {
   const { print: words, job } = t.value;
   const formats = printer.formats.filter(({ language }) => template.language !== 'zpl' || language === 'zpl');
@@ -160,7 +160,7 @@ function Filling({ template, printer, onSent }: FillingProps) {
   const count = Number(copies.value);
   const whole = Number.isInteger(count) && count > 0;
   const [first] = formats;
-  // Another printer has other formats.
+  // The printer's formats can change while the page is open.
   useEffect(() => {
     if (first !== undefined && !formats.some(({ id }) => id === format.value)) format.value = first.id;
   });

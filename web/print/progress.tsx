@@ -1,4 +1,4 @@
-/** A job that has just been sent, until it is out. */
+/** The progress of a job that has just been sent. */
 import { jobDetails } from '../../src/contract/job-details.ts';
 import { to } from '../address/place.ts';
 import { Meter } from '../controls/meter.tsx';

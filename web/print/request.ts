@@ -1,13 +1,12 @@
-/** What the page Print asks the service for. */
+/** Print requests of the page Print. */
 import { z } from 'zod';
 import type { LabelRecord, PrintRequestInput } from '../../src/contract/print-request.ts';
 import { call } from '../service/call.ts';
 import { ofTenant } from '../service/session.ts';
 
-/** All but the values, and the resolution of the chosen format, for the preview. */
+/** A print request without its values; `dpi` is that of the chosen format, for the preview only. */
 export type Route = Omit<PrintRequestInput, 'data'> & { dpi: number };
 
-/** As the service takes it. */
 export function requestOf(
   { dpi: _, ...route }: Route,
   data: readonly LabelRecord[] | undefined,
@@ -15,7 +14,7 @@ export function requestOf(
   return data === undefined ? route : { ...route, data: [...data] };
 }
 
-/** What the service answers: one ID, or a list with it. */
+/** The service answers with the job's ID, alone or in a list. */
 const sent = z.union([z.string(), z.tuple([z.string()]).transform(([id]) => id)]);
 
 /**

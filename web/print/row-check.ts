@@ -1,4 +1,4 @@
-/** Whether every row can be printed, known before anything is: the service checks them, some at a time. */
+/** Has the service check every row, some at a time, before anything is printed. */
 import { validationResult } from '../../src/contract/admin.ts';
 import type { LabelRecord, PrintRequestInput } from '../../src/contract/print-request.ts';
 import { faultInRecord, reasonWords, recordOf } from '../controls/reason-words.ts';
@@ -6,13 +6,13 @@ import { call, type Fault, Refusal } from '../service/call.ts';
 import { ofTenant } from '../service/session.ts';
 import { saidOf, t } from '../texts/texts.ts';
 
-/** Rows of one request: few enough that the service looks at all of them within its time. */
+/** Rows of one request: few enough that the service can usually check them all within its time limit. */
 const BATCH = 100;
 
 type BadRow = { row: number; detail: string };
 export type Checked = { bad: BadRow[]; warnings: string[] };
 
-/** @throws as `call`, for what is wrong with the request and not with a row */
+/** @throws as `call`, for problems with the request that are not about a row */
 export async function checkRows(
   request: Omit<PrintRequestInput, 'data'>,
   rows: readonly LabelRecord[],

@@ -1,13 +1,13 @@
-/** A table out of a file that a person gives: CSV, or a workbook of Excel; what reads it is loaded for it. */
+/** Reads a table from a CSV file or an Excel workbook; the code for each format is loaded when needed. */
 import { z } from 'zod';
 import type { Table } from './table.ts';
 
-/** Of those that are read, as `<input accept>` lists them. */
+/** File types that can be read, as `<input accept>` lists them. */
 export const SHEET_FILES = '.csv,.tsv,.txt,.xlsx,text/csv';
-/** Bytes; a job takes no more either way. */
+/** Bytes; a job has no room for more in either format. */
 const MOST_CSV = 50_000_000;
 const MOST_WORKBOOK = 10_000_000;
-/** ms */
+/** ms for reading a workbook. */
 const DEADLINE = 20_000;
 
 declare const WORKBOOK_WORKER: string;
@@ -22,7 +22,7 @@ export class SheetFileError extends Error {
   }
 }
 
-/** `PK`: a ZIP archive, as a workbook is one. */
+/** `PK`, the first bytes of a ZIP archive: an Excel workbook is one. */
 const ZIP = [0x50, 0x4b];
 
 /** @throws SheetFileError */
@@ -46,7 +46,7 @@ const answer = z.union([
   z.object({ fault: z.enum(['too-large', 'unreadable']) }),
 ]);
 
-/** In a thread of its own, which ends with its answer or its time. @throws SheetFileError */
+/** Reads a workbook in a worker, which is ended after its answer or the deadline. @throws SheetFileError */
 async function besides(bytes: Uint8Array): Promise<Table> {
   const worker = new Worker(new URL(WORKBOOK_WORKER, import.meta.url), { type: 'module' });
   try {

@@ -1,8 +1,8 @@
-/** A table out of a file, whatever that was, and how its columns become a template's fields. */
+/** Tables from files of any format, and the mapping of their columns to a template's fields. */
 
 export type Table = { columns: readonly string[]; rows: readonly (readonly string[])[] };
 
-/** Without a heading, the first row is one; empty rows are none. @throws Error where there is no heading with a row below it */
+/** The first row is the heading; empty rows are dropped. @throws Error without a row below the heading */
 export function tableOf(all: readonly (readonly string[])[]): Table {
   const [heading = [], ...rows] = all.filter((row) => row.some((value) => value.trim() !== ''));
   if (heading.length === 0 || rows.length === 0) throw new Error('no heading, or no row below it');
@@ -19,10 +19,10 @@ function unique(names: readonly string[]): string[] {
   });
 }
 
-/** Field → column. */
+/** Column by field name. */
 export type Mapping = Readonly<Record<string, string>>;
 
-/** Columns that are called as a field is, whatever the case, spaces and underlines. */
+/** Maps fields to columns of the same name, apart from case, spaces and `_`, `.`, `-`. */
 export function guessMapping(fields: readonly string[], columns: readonly string[]): Mapping {
   const plain = (name: string) => name.toLocaleLowerCase().replaceAll(/[\s_.-]/g, '');
   return Object.fromEntries(
@@ -34,7 +34,7 @@ export function guessMapping(fields: readonly string[], columns: readonly string
   );
 }
 
-/** A row as the template's record; a field without a column is left out. */
+/** The rows as records; a field without a column is left out. */
 export function recordsOf(table: Table, mapping: Mapping): Record<string, string>[] {
   const places = Object.entries(mapping).map(
     ([field, column]) => [field, table.columns.indexOf(column)] as const,

@@ -1,4 +1,4 @@
-/** Reads an Excel file beside the page, which ends this worker when it takes too long. */
+/** A worker that reads an Excel file; the page ends the worker when it takes too long. */
 import { readWorkbook, WorkbookTooLarge } from './workbook.ts';
 
 addEventListener('message', ({ data }: MessageEvent<Uint8Array>) => {

@@ -1,17 +1,17 @@
-/** The first sheet of an Excel file as text, bounded before anything of it is unpacked for good. */
+/** Reads the first sheet of an Excel file as text; its limits are checked before a part is unpacked. */
 import { unzipSync, zipSync } from 'fflate';
 import { readSheet } from 'read-excel-file/universal';
 import { type Table, tableOf } from './table.ts';
 
-/** Bytes of the file, and of all that it unpacks to. */
+/** Bytes of the file, bytes that it unpacks to, and files in it. */
 const MOST_BYTES = 10_000_000;
 const MOST_UNPACKED = 100_000_000;
 const MOST_FILES = 1_000;
-/** Of any sheet: Excel itself takes 1,048,576 × 16,384. */
+/** Limits of a sheet; Excel itself allows 1,048,576 rows and 16,384 columns. */
 const MOST_ROWS = 100_000;
 const MOST_COLUMNS = 500;
 
-/** It has more than can be taken; anything else that is wrong with it is an error of another kind. */
+/** The workbook exceeds a limit; any other problem with it is another error. */
 export class WorkbookTooLarge extends Error {
   override readonly name = 'WorkbookTooLarge';
 }
@@ -21,7 +21,7 @@ export async function readWorkbook(bytes: Uint8Array): Promise<Table> {
   if (bytes.length > MOST_BYTES) throw new WorkbookTooLarge('the file');
   let files = 0;
   let unpacked = 0;
-  // What is unpacked is as long as it says it is, and cut off where it is longer.
+  // `fflate` unpacks no more than the declared size: a longer part is cut off.
   const parts = unzipSync(bytes, {
     filter: ({ name, originalSize }) => {
       files += 1;
@@ -33,13 +33,13 @@ export async function readWorkbook(bytes: Uint8Array): Promise<Table> {
     },
   });
   for (const [name, part] of Object.entries(parts)) if (name.includes('worksheets/')) boundSheet(part);
-  // Stored, not packed: what reads it unpacks nothing more.
+  // Stored without compression, so that the reader has nothing to unpack.
   const plain = zipSync(parts, { level: 0 });
   const rows = await readSheet(plain.slice().buffer, { parseNumber: digitsOf });
   return tableOf(rows.map((row) => row.map(textOfCell)));
 }
 
-/** A cell far out makes rows and columns up to it, so their places are looked at first. */
+/** Checks the places of all cells: for one far out the reader would create all rows and columns before it. */
 function boundSheet(part: Uint8Array): void {
   const text = new TextDecoder().decode(part);
   for (const [, column = '', row = ''] of text.matchAll(/\sr\s?=\s?["']([A-Za-z]{0,4})(\d{1,9})["']/g)) {
@@ -54,8 +54,9 @@ function numberOf(column: string): number {
 }
 
 /**
- * A number with the 15 digits that Excel has, and no exponent: `4.00638133393E+12` is 4006381333930. Other programs write
- * longer ones, an SSCC: all digits where they are there; else it stays as it is, for whoever looks at it.
+ * A number as text, with the 15 digits that Excel has and without an exponent: `4.00638133393E+12` becomes
+ * 4006381333930. Other programs write longer numbers, such as an SSCC: they keep all digits where the file
+ * has them; otherwise the text stays as it is, for a person to see.
  */
 export function digitsOf(text: string): string {
   const value = Number(text);
@@ -72,7 +73,7 @@ export function digitsOf(text: string): string {
   return sign + digits.padEnd(whole.length + shift, '0');
 }
 
-/** A day is written as one, and a time of day without a day as that (ISO 8601). */
+/** Dates are written as ISO 8601: a day, a time of day, or both. */
 function textOfCell(cell: unknown): string {
   if (cell === null || cell === undefined) return '';
   if (cell instanceof Date) {

@@ -1,4 +1,4 @@
-/** What a person can do to a printer. */
+/** The actions on a printer: hold, resume, settings, test, rename, hide, clear, forget. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { z } from 'zod';

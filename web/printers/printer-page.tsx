@@ -1,4 +1,4 @@
-/** One printer: how it is, who serves it, what waits for it, and the last that came out of it. */
+/** The page of one printer: state, agents, formats, its latest jobs and its last label. */
 import { useSignal } from '@preact/signals';
 import type { PrinterFormat } from '../../src/contract/format.ts';
 import { jobDetails } from '../../src/contract/job-details.ts';
@@ -19,7 +19,7 @@ const LATEST = 10;
 
 export function PrinterPage({ id }: { id: string }) {
   const { printers: words } = t.value;
-  // Also of one that no agent has any more.
+  // The service answers for a printer that no agent has any more, too.
   const { live, reload } = useLive(printerOf, `/printers/${encodeURIComponent(id)}`);
   const jobs = useLive(jobPage, `/jobs?printer=${encodeURIComponent(id)}&limit=${LATEST}`);
   const printer = live.data;
@@ -133,7 +133,7 @@ function Facts({ printer }: { printer: Printer }) {
   );
 }
 
-/** What the format sets at the printer; of what it does not name the printer's own setting counts. */
+/** The settings that the format makes; for any that it leaves out the printer's own setting counts. */
 function settingsOf(format: PrinterFormat): string {
   const { setting, settingOf } = t.value.printers;
   const { darkness, darknessOffset, speed, mediaTracking, printMode, thermalMode, labelTop, labelShift } =
@@ -156,7 +156,7 @@ function numeral(value: number, signDisplay: 'auto' | 'always' = 'auto'): string
   return value.toLocaleString(t.value.locale, { signDisplay, useGrouping: false });
 }
 
-/** As agents call it where nobody has given it a name. */
+/** Whether the format has the name that agents give one without a name: its size. */
 function isNamedBySize({ name, width, height, dpi }: PrinterFormat): boolean {
   return name === `${width} × ${height} mm, ${dpi} dpi`;
 }

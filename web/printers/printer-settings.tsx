@@ -1,4 +1,4 @@
-/** How a printer is set, by people: what they leave empty is as its agent or the printer itself has it. */
+/** The dialog for a printer's settings. For an empty one the agent's or the printer's own setting counts. */
 import { type Signal, useSignal } from '@preact/signals';
 import {
   admits,
@@ -104,13 +104,13 @@ function Setting({ name, printer, typed, fault }: SettingProps) {
   );
 }
 
-/** Of the printer's first format, whole dots in a millimetre. */
+/** Dots per mm at the printer's first format, rounded. */
 function dotsInMm({ formats: [first] }: Printer): number {
   return Math.round((first?.dpi ?? 203) / 25.4);
 }
 
 function numeral(value: number): string {
-  // As it is typed: a point between thousands would be read as another number.
+  // Without grouping: `typedValue` would read a point between thousands as a decimal point.
   return value.toLocaleString(t.value.locale, { useGrouping: false });
 }
 
@@ -123,7 +123,7 @@ function asTyped(settings: PrintSettings): Typed {
   );
 }
 
-/** A number with a decimal point or a comma; other text stays, and is refused. */
+/** Reads a number with a decimal point or comma. Other text is returned as it is, and refused later. */
 function typedValue(name: SettingName, text: string, limits: Printer['limits']): number | string | undefined {
   const trimmed = text.trim();
   if (trimmed === '') return undefined;

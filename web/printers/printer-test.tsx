@@ -1,4 +1,4 @@
-/** A label that says where it comes from. */
+/** Prints a test label, which names its printer. */
 import { printerTested } from '../../src/contract/printer-actions.ts';
 import { to } from '../address/place.ts';
 import { wordsOf } from '../controls/problem.tsx';

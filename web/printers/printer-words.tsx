@@ -1,4 +1,4 @@
-/** How a printer's state is said: in words, and since when. */
+/** Words for a printer's state, and the paths of its actions. */
 import { z } from 'zod';
 import { type PrinterDetails, printerDetails } from '../../src/contract/printer-actions.ts';
 import { may } from '../service/session.ts';
@@ -16,7 +16,7 @@ const TONE: Readonly<Record<Printer['status'], string>> = {
   offline: 'bad',
 };
 
-/** One that its agent does not reach says nothing of itself: for people that is its state. */
+/** A printer that its agent does not reach has the status `unknown`; people are shown `offline`. */
 export function stateOf({ status, reasons }: Printer): Printer['status'] {
   return status === 'unknown' && reasons.includes('offline') ? 'offline' : status;
 }
@@ -25,7 +25,7 @@ export function PrinterState({ printer }: { printer: Printer }) {
   const { printers: words, reason } = t.value;
   const { reasons, held, since, gone } = printer;
   const status = stateOf(printer);
-  // That it is not reached is said already.
+  // A reason that equals the status, such as `offline`, is not said twice.
   const why = reasons.filter((one) => one !== status).map((one) => reason[one]);
   return (
     <div class="stack hair">
@@ -50,13 +50,13 @@ export function PrinterState({ printer }: { printer: Printer }) {
   );
 }
 
-/** What several tenants share concerns all of them. */
+/** A printer that tenants share (`tenant` is null) also needs the permission `deployment`. */
 export function mayActOn(printer: Printer): boolean {
   const { tenant } = printer;
   return may('printers:act') && (tenant !== null || may('deployment'));
 }
 
-/** Path of what is done to a printer; which of two with the same ID is said, too. */
+/** Path of an action on a printer. `scope` tells apart a shared and a tenant's own printer of the same ID. */
 export function actionPath({ id, tenant }: Printer, action?: string): string {
   const path = `/printers/${encodeURIComponent(id)}${action === undefined ? '' : `/${action}`}`;
   return `${path}?scope=${encodeURIComponent(tenant ?? 'shared')}`;

@@ -1,4 +1,4 @@
-/** The printers and the agents that have them. */
+/** The page of all printers and agents. */
 import { z } from 'zod';
 import { type AgentView, agentView } from '../../src/contract/printer-view.ts';
 import { to } from '../address/place.ts';

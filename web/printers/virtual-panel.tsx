@@ -1,4 +1,4 @@
-/** A virtual printer's front: what can be wrong with it, by a click, and its labels as they come out. */
+/** The panel of a virtual printer: faults to set by a click, and its printed labels. */
 import { useSignal } from '@preact/signals';
 import { VIRTUAL_FAULTS, virtualPrinter } from '../../src/contract/printer-actions.ts';
 import { wordsOf } from '../controls/problem.tsx';
@@ -8,7 +8,7 @@ import { useLive } from '../service/live.ts';
 import { t } from '../texts/texts.ts';
 import { actionPath, type Printer } from './printer-words.tsx';
 
-/** Labels that are shown, the newest first. */
+/** Most labels that are shown, the newest first. */
 const SHOWN = 24;
 
 export function VirtualPanel({ printer }: { printer: Printer }) {

@@ -1,9 +1,9 @@
-/** The pages' way to the service: every answer is checked against the contract, and every refusal has its words. */
+/** Calls the service for the pages. Every answer is checked against the contract; a refusal is an error. */
 import { z } from 'zod';
 import { CONSOLE_HEADER } from '../../src/contract/people.ts';
 import { type Reason, readableReason } from '../../src/contract/reason.ts';
 
-// The page's policy allows no code that is made at run time, which the schemas would try otherwise.
+// The page's Content-Security-Policy forbids code made at run time, which zod would try to compile otherwise.
 z.config({ jitless: true });
 
 const TIMEOUT_MS = 30_000;
@@ -11,7 +11,7 @@ const TIMEOUT_MS = 30_000;
 const fault = z.object({
   pointer: z.string().optional(),
   detail: z.string(),
-  // Of a newer service it may be another: its English is there all the same.
+  // A newer service may send a reason that this page does not know; `detail` has it in English.
   reason: readableReason,
 });
 export type Fault = z.infer<typeof fault>;
@@ -31,9 +31,9 @@ export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
   readonly faults: readonly Fault[];
-  /** What the message says, where it is a sentence of the table. */
+  /** The message as a reason of the table, which the page can translate; undefined: it is none. */
   readonly reason: Reason | undefined;
-  /** What it is in general, without this case. */
+  /** What the code means in general, without this case. */
   readonly title: string;
 
   constructor(status: number, code: string, message: string, more: Partial<Said> = {}) {
@@ -47,17 +47,17 @@ export class Refusal extends Error {
 }
 type Said = { faults: readonly Fault[]; reason: Reason | undefined; title: string };
 
-/** Nothing came back: the service is away, or the network is. */
+/** No answer: the service or the network is down, or it took longer than `TIMEOUT_MS`. */
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
 }
 
-/** It answered what this page does not understand: the service has another version than the page. */
+/** The answer does not fit the contract: the service has another version than the page. */
 export class OtherVersion extends Error {
   override readonly name = 'OtherVersion';
 }
 
-/** Called when a session has ended, on any answer. */
+/** Called when any answer says that the session has ended (401). */
 let onSignedOut = () => {};
 export function whenSignedOut(callback: () => void): void {
   onSignedOut = callback;
@@ -67,7 +67,7 @@ export type CallOptions = {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   body?: unknown;
   signal?: AbortSignal | undefined;
-  /** The same for each attempt at one thing, so that it is done once. */
+  /** Idempotency key: the same for each attempt at one thing, so that it is done once. */
   key?: string;
 };
 
@@ -84,7 +84,7 @@ export async function call<T>(schema: z.ZodType<T>, path: string, options: CallO
   throw new OtherVersion(`${path}: ${z.prettifyError(answer.error)}`);
 }
 
-/** A picture that is made on request. */
+/** Fetches a picture that the service makes on request. @throws as `call` */
 export async function picture(path: string, options: CallOptions): Promise<Blob> {
   const response = await send(path, options);
   if (response.ok) return response.blob();
@@ -121,7 +121,7 @@ function refusalOf(status: number, body: unknown): Refusal {
   return new Refusal(status, code, detail, { faults, reason, title });
 }
 
-/** A key for one thing that is asked for, however often it is sent. `randomUUID` is there only behind https. */
+/** A new idempotency key. `crypto.randomUUID` is not used, because browsers have it only over https. */
 export function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return `console-${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;

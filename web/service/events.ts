@@ -1,13 +1,13 @@
 /**
- * What changes at the service, as it tells: one stream for all tabs of a browser, which has only six connections to a
- * host. Where tabs cannot agree on who has it (without https there are no locks), each has its own.
+ * Follows the service's stream of changes. All tabs of a browser share one stream, because a browser has only
+ * six connections to a host. Without https there are no locks to choose a tab, so each opens its own stream.
  */
 import { signal } from '@preact/signals';
 import { type Changes, changes } from '../../src/contract/people.ts';
 
 export type Change = Changes | 'everything';
 
-/** Whether changes are told at the moment; otherwise pages ask by themselves. */
+/** Whether the stream works at the moment; otherwise pages ask more often. */
 export const told = signal(false);
 
 const listeners = new Set<(change: Change) => void>();
@@ -37,7 +37,7 @@ export function followEvents(): () => void {
   const { locks } = navigator;
   if (locks === undefined) openStream(take, stop.signal);
   else {
-    // Nobody gives it up but by closing the tab: then the next one in the queue has it.
+    // A tab keeps the lock until it closes or signs out; then the next tab in the queue opens the stream.
     const held = () =>
       new Promise<void>((resolve) => {
         openStream(say, stop.signal);
@@ -52,13 +52,13 @@ export function followEvents(): () => void {
   };
 }
 
-/** Beats of the service that may be missed: a way that is cut without a word looks like one on which nothing happens. */
+/** Heartbeat intervals without a beat until the stream counts as cut: a cut connection can be silent. */
 const MISSED = 2.5;
 
 function openStream(say: (said: Said) => void, signal: AbortSignal): void {
   const source = new EventSource('/app/events');
   source.addEventListener('open', () => say({ told: true }));
-  // It connects again by itself, unless it was refused.
+  // An EventSource reconnects by itself, unless the service refused it.
   source.addEventListener('error', () => say({ told: false }));
   let silence: ReturnType<typeof setTimeout> | undefined;
   source.addEventListener('here', ({ data }: MessageEvent<string>) => {

@@ -1,38 +1,39 @@
-/** What a page shows of the service: asked for, kept up to date, and known to be old when the service does not answer. */
+/** Live data for pages: fetched, kept up to date, and marked as old when the service does not answer. */
 import { type Signal, signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { z } from 'zod';
 import { call } from './call.ts';
 import { type Change, onChange, told } from './events.ts';
 
-/** ms between looks while changes are told, and while they are not. */
+/** ms between requests while the stream of changes works, and while it does not. */
 const SLOW = 30_000;
 const QUICK = 2_000;
-/** ms in which several changes are one reason to look. */
+/** ms in which several changes cause one request. */
 const TOGETHER = 250;
 
 export type Live<T> = {
-  /** The last that was heard. */
+  /** The last answer. */
   data: T | undefined;
-  /** Why the last attempt failed. */
+  /** Why the last request failed. */
   problem: Error | undefined;
-  /** When `data` was heard, ms. */
+  /** When `data` was received, ms since 1970. */
   at: number;
-  /** `data` is another address's, until the new one has answered. */
+  /** `data` is the answer to an earlier path, until the new path has answered. */
   stale: boolean;
 };
 
-/** Whether the service has answered lately: the shell says it once for all that is on the page. */
+/** Since when the service has not answered, ms; null: it answers. The shell shows it, once per page. */
 export const silentSince = signal<number | null>(null);
 
 export type Live$<T> = Signal<Live<T>> & { reload: () => void };
 
-/** Of what a tenant has and seldom changes: templates, people, integrations. Only one's own tenants are told. */
+/** Whether a change concerns templates, people or integrations; only one's own tenants are reported. */
 export const ofTheTenant = ({ tenants }: Exclude<Change, 'everything'>): boolean => tenants.length > 0;
 
 /**
- * @param path under `/app`; null: nothing is asked for
- * @param concerns whether a change is a reason to ask again
+ * Fetches a path and keeps the answer up to date.
+ * @param path under `/app`; null: nothing is requested
+ * @param concerns whether a change is a reason for a new request
  */
 export function useLive<T>(
   schema: z.ZodType<T>,
@@ -83,14 +84,14 @@ export function useLive<T>(
     const forget = onChange((change) => {
       if (change === 'everything' || concerns(change)) soon();
     });
-    // A tab that was in the background for hours shows what is, not what was.
+    // A tab that comes to the front, maybe after hours, fetches at once.
     const seen = () => {
       if (document.visibilityState === 'visible') soon();
     };
     document.addEventListener('visibilitychange', seen);
     state.value = { ...state.value, stale: state.value.data !== undefined && turn === 0 };
     void look();
-    // Where changes are no longer told, the page asks by itself, and not only when it would have anyway.
+    // When the stream stops, the page fetches at once instead of waiting for the end of the slow interval.
     let relied = told.value;
     const alone = told.subscribe((now) => {
       if (relied && !now) soon();

@@ -1,4 +1,4 @@
-/** Passkeys, by the browser's own means. */
+/** Passkeys by WebAuthn: signing in, and adding one. */
 import { z } from 'zod';
 import {
   type PasskeyView,
@@ -14,12 +14,12 @@ import { session } from './session.ts';
 
 export const passkeyList = z.array(passkeyView);
 
-/** Browsers have them where the page came over https or from this very machine. */
+/** Browsers have passkeys only for pages that came over https or from localhost. */
 export function knowsPasskeys(): boolean {
   return 'PublicKeyCredential' in globalThis && 'parseRequestOptionsFromJSON' in PublicKeyCredential;
 }
 
-/** @throws as `call`; DOMException `NotAllowedError` for who has none here, or does not want to */
+/** @throws as `call`; DOMException `NotAllowedError` where the person has no passkey here, or cancels */
 export async function signInByPasskey(): Promise<void> {
   const options = await call(passkeyRequest, '/session/passkey/options', { body: {} });
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
@@ -31,8 +31,8 @@ export async function signInByPasskey(): Promise<void> {
 }
 
 /**
- * @param current the password; undefined for who has none
- * @throws as `call`; DOMException `NotAllowedError`, `InvalidStateError` for an authenticator that is known already
+ * @param current the person's password; undefined where there is none
+ * @throws as `call`; DOMException `NotAllowedError`, `InvalidStateError` for an authenticator that is known
  */
 export async function addPasskey(name: string, current: string | undefined): Promise<PasskeyView> {
   const body = current === undefined ? {} : { current };

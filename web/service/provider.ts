@@ -1,10 +1,10 @@
-/** Single sign-on: the browser goes to the provider, and comes back to where it was. */
+/** Single sign-on: sends the browser to the provider; it comes back to the place that it left. */
 import { providerBegun } from '../../src/contract/people.ts';
 import { kept } from '../address/kept.ts';
 import { keepPlace } from '../address/place.ts';
 import { call } from './call.ts';
 
-/** Somebody has signed out here: the provider is to ask who it is, on a tablet that many use. */
+/** Set after a sign-out: the provider must then ask who signs in, for example on a tablet that many share. */
 export const signedOut = kept('signed-out');
 
 export async function signInAtProvider(): Promise<void> {
@@ -13,6 +13,6 @@ export async function signInAtProvider(): Promise<void> {
   signedOut.keep('');
   keepPlace();
   location.assign(url);
-  // The page goes away; until then its buttons rest.
+  // Never resolves: the buttons stay disabled until the browser has left the page.
   await new Promise(() => {});
 }

@@ -1,4 +1,4 @@
-/** Who is signed in, and what that person may do. */
+/** The session: who is signed in, what that person may do, and the ways to sign in and out. */
 import { signal } from '@preact/signals';
 import { z } from 'zod';
 import {
@@ -13,7 +13,7 @@ import { signedOut } from './provider.ts';
 
 /** `undefined`: not known yet. `null`: nobody. */
 export const session = signal<SessionView | null | undefined>(undefined);
-/** Why there is no session, where it was meant to be one. */
+/** Why the last attempt to open a session failed; undefined also where nobody was signed in. */
 export const sessionProblem = signal<Error | undefined>(undefined);
 
 whenSignedOut(() => {
@@ -24,7 +24,7 @@ export function may(need: Need): boolean {
   return session.value?.may.includes(need) ?? false;
 }
 
-/** Path of what belongs to the person's tenant. */
+/** A path below the person's tenant. */
 export function ofTenant(path: string): string {
   return `/tenants/${encodeURIComponent(session.value?.tenant.id ?? '')}${path}`;
 }
@@ -37,7 +37,7 @@ export async function signInByLink(token: string): Promise<void> {
   await enter(() => call(sessionView, '/session/link', { body: { token } }));
 }
 
-/** @throws as `call`: who types a password is told beside it what was wrong */
+/** @throws as `call`: the form shows the error beside the password */
 export async function signInByPassword(tenant: string, login: string, password: string): Promise<void> {
   session.value = await call(sessionView, '/session', { body: { tenant, login, password } });
 }
@@ -63,7 +63,7 @@ async function enter(ask: () => Promise<SessionView>): Promise<void> {
     sessionProblem.value = undefined;
   } catch (error) {
     const problem = error instanceof Error ? error : new Error(String(error));
-    // Nobody is signed in: no fault, unless somebody followed a link, which is gone then.
+    // 401 only means that nobody is signed in. A spent sign-in link is refused with 410, and shown.
     sessionProblem.value = problem instanceof Refusal && problem.status === 401 ? undefined : problem;
     session.value = null;
   }

@@ -1,4 +1,4 @@
-/** What stands alone on the page: nobody is signed in. */
+/** The frame of pages for people who are not signed in: one card. */
 import type { ComponentChildren } from 'preact';
 import { t } from '../texts/texts.ts';
 

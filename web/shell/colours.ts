@@ -1,8 +1,8 @@
-/** Light, dark, or as the system has it. */
+/** The colour scheme: light, dark, or as the system has it. */
 import { effect } from '@preact/signals';
 import { kept } from '../address/kept.ts';
 
-/** `light`, `dark`, or nothing: as the system. */
+/** `light`, `dark`, or empty: as the system has it. */
 export const chosenColours = kept('colours');
 
 export function followColours(): void {

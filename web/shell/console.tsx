@@ -1,4 +1,4 @@
-/** The whole console: who is not signed in sees the sign-in, everybody else the page that the address names. */
+/** The whole console: the sign-in, an invitation, or the page that the address names. */
 import { Component, type ComponentChildren } from 'preact';
 import { place } from '../address/place.ts';
 import { Problem } from '../controls/problem.tsx';
@@ -55,7 +55,7 @@ function toContent(): void {
   document.querySelector('h1')?.focus();
 }
 
-/** A page that fails takes nothing else with it. */
+/** Catches an error of a page, so that navigation and shortcuts go on working. */
 class Guard extends Component<{ children: ComponentChildren }, { problem: Error | undefined }> {
   override state: { problem: Error | undefined } = { problem: undefined };
 

@@ -1,4 +1,4 @@
-/** Who was invited chooses a password, and is in. */
+/** The page of an invitation: an invited person chooses a password, and is signed in. */
 import { signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { InvitationView } from '../../src/contract/people.ts';

@@ -1,4 +1,4 @@
-/** Where one can go. On a narrow screen it is a drawer behind a button. */
+/** The navigation: links to all pages; on a narrow screen, a drawer behind a button. */
 import { useEffect } from 'preact/hooks';
 import { jobCounts } from '../../src/contract/job-search.ts';
 import { place, to } from '../address/place.ts';

@@ -1,4 +1,4 @@
-/** Which page an address names, and who may see it. */
+/** The pages of the console: the address, permission and shortcut of each. */
 import type { ComponentChildren } from 'preact';
 import type { Need } from '../../src/contract/people.ts';
 import { Audit } from '../access/audit.tsx';
@@ -34,7 +34,7 @@ export type PageName =
 type PageEntry = {
   icon: IconName;
   needs: Need;
-  /** Pressed after `g`. */
+  /** Shortcut: this key after `g`. */
   key: string;
   show: (id: string | undefined, what: string | undefined) => ComponentChildren;
 };

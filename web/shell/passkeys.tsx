@@ -1,4 +1,4 @@
-/** A person's passkeys: what signs in with a finger or a key instead of a password. */
+/** The list of a person's passkeys, to add and remove them. */
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import { type PasskeyView, waysIn } from '../../src/contract/people.ts';

@@ -1,4 +1,4 @@
-/** Where a password is typed: the one that a person has, which the browser may fill in, and one to be. */
+/** Password fields: one for the current password, which the browser may fill in, and one for a new one. */
 import type { Signal } from '@preact/signals';
 import { TextField, typed } from '../controls/field.tsx';
 

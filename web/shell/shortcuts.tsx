@@ -1,4 +1,4 @@
-/** Keys for who does not like to take the hand to the mouse. None of them does anything by itself: they go places. */
+/** Keyboard shortcuts: they go to a page, to the search field or to their own list; none changes data. */
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { go } from '../address/place.ts';
@@ -8,7 +8,7 @@ import { t } from '../texts/texts.ts';
 import { PAGE_NAMES, PAGES } from './pages.tsx';
 
 const open = signal(false);
-/** ms for the second key. */
+/** ms for the second key after `g`. */
 const TOGETHER = 1_500;
 
 export function showShortcuts(): void {

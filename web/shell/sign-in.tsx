@@ -1,4 +1,4 @@
-/** Who is not signed in: by single sign-on, passkey or password here, or by a link that was opened. */
+/** The sign-in page: by single sign-on, passkey or password. It also shows why a link did not sign in. */
 import { signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { providerRefusal, type WaysIn, waysIn } from '../../src/contract/people.ts';
@@ -15,20 +15,20 @@ import { Alone } from './alone.tsx';
 import { CurrentPassword } from './password-fields.tsx';
 
 const workspace = kept('workspace');
-/** After this time without an answer which ways in there are, there is the password, ms. */
+/** ms to wait for the ways to sign in; after that the form for a password is shown. */
 const ANSWER_MS = 3_000;
-/** Why the provider of single sign-on has led somebody back who is not signed in. */
+/** Why single sign-on did not sign the person in: the code from the address (`#refused=…`). */
 export const refused = signal<string | undefined>(undefined);
 
 export function SignIn() {
   const { signIn: words, general } = t.value;
   const ways = useSignal<WaysIn | undefined>(undefined);
-  // What comes in above the form while somebody types moves the button away from under the pointer.
+  // The form waits for the ways to sign in: buttons that appear above it later would move its own button.
   const asked = useSignal(false);
   useEffect(() => {
     document.title = `${words.title} · ${general.product}`;
   });
-  // Who has come in and leaves again is told nothing of the time before.
+  // After a later sign-out the refusal from before is not shown again.
   useEffect(
     () => () => {
       refused.value = undefined;
@@ -40,7 +40,7 @@ export function SignIn() {
       asked.value = true;
     };
     const late = setTimeout(show, ANSWER_MS);
-    // Without an answer there is the password, and what is wrong is said when it is tried.
+    // Without an answer only the password is offered; an error is shown when somebody tries it.
     call(waysIn, '/sign-in')
       .then(
         (found) => {

@@ -1,4 +1,4 @@
-/** The first page: what is to be done now; in an empty installation, how one comes to the first label. */
+/** The start page: what needs a person now; in an empty installation, the steps to the first label. */
 import { z } from 'zod';
 import { templateView } from '../../src/contract/admin.ts';
 import { jobCounts, jobPage } from '../../src/contract/job-search.ts';
@@ -27,7 +27,7 @@ export function Start() {
   };
   const held = counts.live.data?.['held'] ?? 0;
   const begun = (latest.live.data?.jobs.length ?? 0) > 0;
-  // What is missing is only known when all three have been heard.
+  // What is missing is known only when printers, templates and jobs have been received.
   const heard = printers.live.data !== undefined && templates.live.data !== undefined;
   const all = {
     ...latest.live,
@@ -103,7 +103,7 @@ function Troubled({ printers }: { printers: readonly Printer[] }) {
 
 function FirstSteps({ printers, templates }: { printers: number; templates: number }) {
   const { start: words } = t.value;
-  // An agent that has found nothing yet is a step on the way.
+  // With an agent that has found no printer yet, the page of the printers is offered already.
   const agents = useLive(z.array(agentView), '/agents').live.data?.length ?? 0;
   return (
     <section class="stack narrow">

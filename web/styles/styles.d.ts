@@ -1,2 +1,2 @@
-/** The bundler takes style sheets along with the scripts that name them. */
+/** Style sheets that scripts import; the bundler puts them into its output. */
 declare module '*.css';

@@ -1,4 +1,4 @@
-/** Which dots of a label are not what they were: of the service's own pictures, dot by dot. */
+/** Compares two of the service's pictures of a label, dot by dot. */
 import type { Preview } from '../../src/contract/label-picture.ts';
 import { pngAddress } from './preview.ts';
 
@@ -7,7 +7,7 @@ export type Dots = { width: number; height: number; ink: (x: number, y: number) 
 
 export type Difference = { picture: ImageData; gone: number; added: number };
 
-/** What stays is pale; what is gone and what is new have each a colour that also the colour-blind tell apart. */
+/** Colours of dots: unchanged ones pale; removed and new ones in colours that the colour-blind tell apart. */
 const STAYS = [205, 205, 205];
 const GONE = [213, 94, 0];
 const ADDED = [0, 90, 181];

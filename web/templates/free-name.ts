@@ -1,13 +1,13 @@
-/** A name that no template has yet. */
+/** Finds a name that no template has yet. */
 import { z } from 'zod';
 import { templateView } from '../../src/contract/admin.ts';
 import { call } from '../service/call.ts';
 import { ofTenant } from '../service/session.ts';
 
-/** Longest name, less room for a number. */
+/** Longest template name, less room for a number. */
 const LONGEST = 190;
 
-/** The service would take a template of the same name for a new version of that one. @throws as `call` */
+/** Needed because the service takes a template with a known name for a new version. @throws as `call` */
 export async function freeName(wanted: string): Promise<string> {
   const taken = new Set((await call(z.array(templateView), ofTenant('/templates'))).map(({ name }) => name));
   const cut = wanted.slice(0, LONGEST);

@@ -1,11 +1,12 @@
 /**
- * The application identifiers in everyday use, and what their data is (GS1 General Specifications, section 3.2). Any other
- * is typed by its number; the service's check, which knows all of them, is the judge of both.
+ * The application identifiers in everyday use and the format of their data (GS1 General Specifications,
+ * section 3.2). Any other is typed by its number; the service, which knows all of them, checks both.
  */
 
 /**
- * `digits`: so many, of which the last may be a check digit; `date`: YYMMDD; `amount`: so many digits at most, and the
- * AI's last digit says how many of them stand behind the point; `text`: so many characters of GS1 set 82 at most.
+ * `digits`: exactly `length` digits, of which the last may be a check digit; `upTo`: 1 to `length` digits;
+ * `date`: YYMMDD; `amount`: `least` to `length` digits, and the AI's last digit says how many of them follow
+ * the point; `text`: at most `length` characters of GS1 set 82.
  */
 export type AiFormat =
   | { readonly kind: 'digits'; readonly length: number; readonly check?: true }
@@ -22,7 +23,7 @@ const date: AiFormat = { kind: 'date' };
 const measure: AiFormat = { kind: 'amount', length: 6, least: 6 };
 const price: AiFormat = { kind: 'amount', length: 15, least: 1 };
 
-/** Where an `n` stands in an AI, it is the number of digits behind the point. */
+/** An `n` in an AI stands for the number of digits after the point. */
 export const IDENTIFIERS = {
   '00': checked(18),
   '01': checked(14),
@@ -74,7 +75,7 @@ export const IDENTIFIERS = {
 
 export type Identifier = keyof typeof IDENTIFIERS;
 
-/** As it stands in the table: `3103` is `310n`. */
+/** The entry of the table for an AI: `310n` for `3103`. */
 export function identifierOf(ai: string): Identifier | undefined {
   if (isIdentifier(ai)) return ai;
   const amount = `${ai.slice(0, 3)}n`;
@@ -90,14 +91,14 @@ export function formatOf(ai: string): AiFormat | undefined {
   return known === undefined ? undefined : IDENTIFIERS[known];
 }
 
-/** The AI of a new element: weights and measures with three digits behind the point, prices with two. */
+/** The AI of a new element: weights and measures have three digits after the point, prices two. */
 export function newAi(identifier: Identifier): string {
   const format = formatOf(identifier);
   if (format?.kind !== 'amount') return identifier;
   return identifier.replace('n', format.least > 1 ? '3' : '2');
 }
 
-/** AIs whose data ends by its length, so that no FNC1 follows it (GS1 General Specifications, predefined lengths). */
+/** Whether the AI's data has a predefined length, so that no FNC1 follows it (GS1 General Specifications). */
 export function hasOwnLength(ai: string): boolean {
   return /^(?:0[0-4]|1[1-9]|20|3[1-6]|41)/.test(ai);
 }

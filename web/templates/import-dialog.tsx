@@ -1,4 +1,4 @@
-/** Templates out of files: Platen's own JSON, or a label in ZPL. */
+/** The dialog that imports templates from files: Platen's own JSON, or a label in ZPL. */
 import { useSignal } from '@preact/signals';
 import { type TemplateView, templateView } from '../../src/contract/admin.ts';
 import { Dialog } from '../controls/dialog.tsx';
@@ -77,7 +77,7 @@ async function imported(file: File): Promise<Outcome> {
       : { name: file.name.replace(/\.[a-z]{1,5}$/i, ''), language: 'zpl', source: text };
     return { file: file.name, view: await call(templateView, ofTenant('/templates'), { body }) };
   } catch (error) {
-    // What the browser says of it is in the browser's words, and quotes the file.
+    // The browser's own message for bad JSON is not translated, and quotes the file.
     const problem = error instanceof SyntaxError ? new Error(t.value.templates.notJson) : error;
     return { file: file.name, problem: problem instanceof Error ? problem : new Error(String(problem)) };
   }

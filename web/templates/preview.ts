@@ -1,20 +1,20 @@
-/** What a template looks like with a record, drawn by the service with the dots of a printer. */
+/** Pictures of a template with a record, drawn by the service with a printer's dots. */
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { type Preview, type PreviewRequest, preview } from '../../src/contract/label-picture.ts';
 import { call, NoAnswer, Refusal } from '../service/call.ts';
 import { ofTenant } from '../service/session.ts';
 
-/** ms without a key before it is asked for. */
+/** ms without a key stroke before a picture is requested. */
 const PAUSE = 120;
-/** ms after which it is asked for again, where the service had no time for it. */
+/** ms before the next attempt, where the service did not answer or had no time. */
 const AGAIN = 2_000;
-/** Pictures that are asked for at a time: the service draws for others too. */
+/** Most requests of `drawInTurn` at a time, because the service draws for others, too. */
 const AT_ONCE = 3;
 
 export type Drawn = { preview: Preview | undefined; problem: Error | undefined; busy: boolean };
 
-/** One request is under way at a time, and the latest wins. null: nothing is drawn. */
+/** One request is under way at a time: a new one aborts the last. @param request null: nothing is drawn */
 export function usePreview(request: Partial<PreviewRequest> | null): Drawn {
   const state: Signal<Drawn> = useSignal<Drawn>({ preview: undefined, problem: undefined, busy: false });
   const asked = request === null ? null : JSON.stringify(request);
@@ -46,7 +46,7 @@ export function usePreview(request: Partial<PreviewRequest> | null): Drawn {
   return state.value;
 }
 
-/** Nobody has to change anything for it to go well the next time. */
+/** Whether the same request may succeed later. */
 function passes(problem: Error): boolean {
   return (
     problem instanceof NoAnswer ||
@@ -61,7 +61,7 @@ export function draw(request: Partial<PreviewRequest>, signal?: AbortSignal): Pr
 const waiting: (() => void)[] = [];
 let underWay = 0;
 
-/** As `draw`, in a line with others: a gallery asks for many. */
+/** As `draw`, in a queue: a gallery requests many pictures. */
 export async function drawInTurn(request: Partial<PreviewRequest>, signal: AbortSignal): Promise<Preview> {
   if (underWay >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
   underWay += 1;
@@ -74,7 +74,7 @@ export async function drawInTurn(request: Partial<PreviewRequest>, signal: Abort
   }
 }
 
-/** The address of a picture that came in an answer. */
+/** A `data:` address for a picture of an answer. */
 export function pngAddress(png: string): string {
   return `data:image/png;base64,${png}`;
 }

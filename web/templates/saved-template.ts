@@ -1,4 +1,4 @@
-/** A saved template with what is in it. */
+/** A saved template with its content, and facts about its fields and its size. */
 import { z } from 'zod';
 import { templateView } from '../../src/contract/admin.ts';
 import { template } from '../../src/contract/template.ts';
@@ -9,7 +9,7 @@ export type SavedTemplate = z.infer<typeof savedTemplate>;
 
 export type FieldFacts = { name: string; sample: string | undefined; default: string | undefined };
 
-/** Every field that is printed, with what its template says of it. */
+/** Every field that is printed, with its sample and default where the template declares them. */
 export function fieldsOf({ fields, template: body }: SavedTemplate): FieldFacts[] {
   const known = template.safeParse(body);
   const declared = new Map((known.success ? known.data.fields : []).map((field) => [field.name, field]));
@@ -20,10 +20,10 @@ export function fieldsOf({ fields, template: body }: SavedTemplate): FieldFacts[
   }));
 }
 
-/** `{{name}}` or `{{name | filter}}` within what an element says. */
+/** `{{name}}` or `{{name | filter}}` in any member of an element. */
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
 
-/** The field that a problem with a record is about, where it is about one. */
+/** The field that a problem with a record is about; undefined: none, or several. */
 export function fieldOf(
   { pointer, message }: TemplateProblem,
   { fields, template: body }: SavedTemplate,
@@ -39,7 +39,7 @@ export function fieldOf(
   return more.length === 0 ? only : undefined;
 }
 
-/** Its label, mm, where it says so. */
+/** Size of the label, mm; undefined where the template does not say it. */
 export function sizeOf({ template: body }: SavedTemplate): { width: number; height: number } | undefined {
   const { data } = template.safeParse(body);
   if (data?.width === undefined || data.height === undefined) return undefined;

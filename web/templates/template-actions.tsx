@@ -1,4 +1,4 @@
-/** What a person can do to a template. */
+/** The menu of actions on a template: edit, rename, duplicate, export, delete. */
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import { type TemplateView, templateView } from '../../src/contract/admin.ts';
@@ -35,7 +35,7 @@ export function TemplateActions({ template, onDone, onGone }: Props) {
     onDone();
   };
   const edits = [
-    // What no designer draws is changed where it was written.
+    // Raw ZPL has no designer: it is changed in the program that wrote it.
     ...(template.language === 'platen'
       ? [{ words: t.value.designer.edit, onPick: () => go(['templates', template.id, 'design']) }]
       : []),

@@ -1,4 +1,4 @@
-/** One template: its picture at the size that one can judge it, and its fields. */
+/** The page of one template: a large picture, its versions, its fields, and what uses it. */
 
 import { templateUses } from '../../src/contract/template-versions.ts';
 import { go, to } from '../address/place.ts';
@@ -61,7 +61,7 @@ export function TemplatePage({ id }: { id: string }) {
   );
 }
 
-/** What has printed it lately. */
+/** The printers that have lately printed the template. */
 function Uses({ id }: { id: string }) {
   const { uses: words } = t.value.templates;
   const path = ofTenant(`/templates/${encodeURIComponent(id)}/uses`);

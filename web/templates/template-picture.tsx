@@ -1,11 +1,11 @@
-/** A saved template's picture, with the samples of its fields; drawn once for each of its versions. */
+/** A saved template's picture with the samples of its fields, requested once for each version. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { TemplateView } from '../../src/contract/admin.ts';
 import { t } from '../texts/texts.ts';
 import { drawInTurn, pngAddress } from './preview.ts';
 
-/** Pictures of this page's life; a gallery has about as many. */
+/** Most pictures that are kept until the page is reloaded; a gallery has about as many. */
 const MOST = 200;
 const drawn = new Map<string, string | null>();
 

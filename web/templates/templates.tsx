@@ -1,4 +1,4 @@
-/** The templates of a workspace, by their pictures. */
+/** The page of all templates: a gallery of their pictures, with a search by name. */
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import { templateView } from '../../src/contract/admin.ts';

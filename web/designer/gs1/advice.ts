@@ -1,21 +1,21 @@
-/** What is wrong with the data of an AI, as far as it can be told before the service is asked, and what would mend it. */
+/** Checks the data of an AI before the service does, and offers a fix where there is one. */
 
 import { type AiFormat, formatOf } from '../../templates/gs1-identifiers.ts';
 import { isVariable, sampled } from './element-string.ts';
 
 export type Advice =
   | { readonly what: 'empty' }
-  /** So many more are needed, or too many. */
+  /** `has` characters; `needs` is the least (`short`) or the most (`long`). */
   | { readonly what: 'short' | 'long'; readonly has: number; readonly needs: number }
   | { readonly what: 'notDigits' }
   | { readonly what: 'character'; readonly character: string }
   | { readonly what: 'noCheckDigit' | 'wrongCheckDigit'; readonly digit: string }
   | { readonly what: 'notDate' }
   | { readonly what: 'isoDate' }
-  /** An EAN in the place of a GTIN of 14 digits. */
+  /** An EAN or UPC where a GTIN of 14 digits is expected. */
   | { readonly what: 'leadingZeros'; readonly needs: number };
 
-/** What is wrong, and the data that would be right. */
+/** What is wrong; `fix` is the data that would be right. */
 export type Finding = { readonly advice: Advice; readonly fix?: string };
 
 /** GS1 General Specifications, figure 7.11-1: character set 82. */
@@ -31,7 +31,7 @@ export function checkDigit(digits: string): string {
   return String((10 - (sum % 10)) % 10);
 }
 
-/** @param samples of the fields; what depends on a field without one is left to the service */
+/** @param samples of the fields; data with a field that has no sample is left to the service's check */
 export function adviceOn(
   { ai, data }: { ai: string; data: string },
   samples: ReadonlyMap<string, string>,
@@ -42,7 +42,7 @@ export function adviceOn(
   if (format === undefined || value === undefined) return undefined;
   const finding = faultOf(format, value);
   if (finding === undefined || !isVariable(data)) return finding;
-  // A field is mended by a filter, and only where it is all that there is.
+  // A field is fixed by a filter, and only where the data is that field alone.
   const [, name] = /^\{\{([^{}|]*)\}\}$/.exec(data) ?? [];
   const filter = name === undefined ? undefined : filterFor(finding.advice);
   return { advice: finding.advice, ...(filter && { fix: `{{${name?.trim()} | ${filter}}}` }) };
@@ -114,6 +114,6 @@ function dateFault(value: string): Finding | undefined {
   const wrong = lengthFault(value, 6, 6);
   if (wrong !== undefined) return wrong;
   const [of, on] = [Number(value.slice(2, 4)), Number(value.slice(4))];
-  // The 0th is the last day of the month.
+  // Day 00 means the last day of the month.
   return of >= 1 && of <= 12 && on <= 31 ? undefined : { advice: { what: 'notDate' } };
 }

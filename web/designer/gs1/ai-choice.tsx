@@ -1,4 +1,4 @@
-/** An AI to add, found by its number or by what it is for; any other by its number alone. */
+/** A dialog to choose an AI: known ones by number or by name, any other by its number. */
 import { useSignal } from '@preact/signals';
 import { Dialog } from '../../controls/dialog.tsx';
 import { IDENTIFIERS, type Identifier, identifierOf, newAi } from '../../templates/gs1-identifiers.ts';
@@ -10,7 +10,7 @@ export function AiChoice({ onAi, onClose }: { onAi: (ai: string) => void; onClos
   const search = useSignal('');
   const typed = search.value.trim().replaceAll(/[()]/g, '').toLowerCase();
   const known = Object.keys(IDENTIFIERS).filter((one): one is Identifier => identifierOf(one) !== undefined);
-  // `00` before `20`, and both before `240`: by number, as they are listed where they are published.
+  // Sorted as texts, as GS1 publishes them: `00`, then `20`, then `240`.
   const order = known.toSorted((a, b) => (a < b ? -1 : 1));
   const found = order.filter(
     (one) =>
@@ -21,7 +21,7 @@ export function AiChoice({ onAi, onClose }: { onAi: (ai: string) => void; onClos
   const exact = /^\d{2,4}$/.test(typed);
   const other = exact && identifierOf(typed) === undefined ? typed : undefined;
   const [first] = found;
-  // Typed whole, it is the one that was meant.
+  // A number typed in full is added as typed: `3102` of `310n`, or one that the table does not have.
   const meant = exact && (other !== undefined || identifierOf(typed) !== typed) ? typed : undefined;
   const take = () => {
     if (meant !== undefined && (other !== undefined || meant.length === 4)) onAi(meant);

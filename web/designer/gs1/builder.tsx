@@ -1,4 +1,4 @@
-/** A GS1 value made of application identifiers: which, in what order, and with which data or fields. */
+/** The editor of a GS1 value: its application identifiers, their order, and their data or fields. */
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { Choice, Field, TextField } from '../../controls/field.tsx';
@@ -17,9 +17,9 @@ type Barcode = Extract<LabelElement, { type: 'barcode' }>;
 type BuilderProps = {
   editor: Editor;
   element: Barcode;
-  /** What the service says of the element. */
+  /** The service's problems with the element, in words. */
   problems: readonly string[];
-  /** @param word what the change is part of, for undo */
+  /** @param word changes in a row with the same word are one step of undo */
   onValue: (value: string, word: string) => void;
 };
 
@@ -113,7 +113,7 @@ function AiList({ editor, problems, title, text, onText }: ListProps) {
   );
 }
 
-/** FNC1 between elements: after each that does not end by its length, but for the last. */
+/** Number of FNC1 between elements: one after each element without a predefined length, except the last. */
 function separators(elements: readonly AiElement[]): number {
   return elements.slice(0, -1).filter(({ ai }) => !hasOwnLength(ai)).length;
 }
@@ -222,7 +222,7 @@ function AiRow({ own, at, of, samples, said, fields, onChange, onMove, onRemove 
   );
 }
 
-/** A field as the AI wants it: a date in six digits, an amount without its point. */
+/** A field's placeholder in the form that the AI needs: a date as six digits, an amount without its point. */
 function placeholderOf(field: string, ai: string, format: AiFormat | undefined): string {
   if (format?.kind === 'date') return `{{${field} | date:yyMMdd}}`;
   if (format?.kind !== 'amount') return `{{${field}}}`;
@@ -230,7 +230,7 @@ function placeholderOf(field: string, ai: string, format: AiFormat | undefined):
   return format.least > 1 ? `${digits} | padleft:${format.least}:0}}` : `${digits}}}`;
 }
 
-/** What a scanner gets: the AIs without brackets, and FNC1 where it is. */
+/** What a scanner reads: the AIs without brackets, with each FNC1. */
 function Read({
   elements,
   samples,

@@ -1,12 +1,12 @@
-/** A GS1 value of a template taken apart into its AIs, and put together again: `(01){{gtin}}(10){{lot}}`. */
+/** Splits a GS1 value of a template into its AIs and joins them again: `(01){{gtin}}(10){{lot}}`. */
 
 /** An AI and the text after it, with its placeholders. */
 export type AiElement = { readonly ai: string; readonly data: string };
 
-/** Placeholders stay whole: brackets in the argument of a filter are none of the value's. */
+/** A placeholder, whole because brackets in a filter's argument do not count, or one character. */
 const PIECE = /\{\{[^{}]*\}\}|[\s\S]/g;
 
-/** Undefined: there are no AIs in it, or something before the first. An empty text has none yet. */
+/** @returns undefined where the text has no AIs, or anything before the first; an empty text has none yet */
 export function elementsOf(text: string): AiElement[] | undefined {
   const elements: { ai: string; data: string }[] = [];
   let bracket: string | undefined;
@@ -28,7 +28,7 @@ export function textOfElements(elements: readonly AiElement[]): string {
   return elements.map(({ ai, data }) => `(${ai})${data}`).join('');
 }
 
-/** The value of a composite has the linear symbol's data first, then a `|`, then AIs; others are AIs throughout. */
+/** A composite's value is the linear symbol's data, a `|`, and AIs; any other value is AIs throughout. */
 export type Parts = { readonly head: string; readonly text: string };
 
 export function partsOf(value: string, composite: boolean): Parts {
@@ -43,14 +43,14 @@ export function joined({ head, text }: Parts, composite: boolean): string {
 
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
 
-/** Whether anything in it changes from label to label. */
+/** Whether the data has a placeholder, and so changes from label to label. */
 export function isVariable(data: string): boolean {
   return data.includes('{{');
 }
 
 /**
- * With samples for the placeholders. Undefined where a filter makes of them what only the service knows, or where a
- * field has no sample.
+ * The data with samples in place of its placeholders.
+ * @returns undefined where a placeholder has a filter, which only the service can apply, or a field no sample
  */
 export function sampled(data: string, samples: ReadonlyMap<string, string>): string | undefined {
   let known = true;
