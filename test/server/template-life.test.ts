@@ -136,3 +136,25 @@ test('deleted: not found from then on, but for a retry; what was queued before p
   // Imported again it is another one.
   expect(await named('Short-lived')).not.toBe(id);
 });
+
+test('a list of large templates takes the service no more than a few of them do', async () => {
+  await service.tenant('large');
+  const COUNT = 60;
+  await service.pool.query(
+    `INSERT INTO platen.templates (id, tenant_id, name, body)
+     SELECT gen_random_uuid(), 'large', name, json_build_object('name', name, 'width', 50, 'height', 25, 'elements', '[]'::json,
+       'images', json_build_array(json_build_object('name', 'it', 'data', repeat('A', 2097152))))
+     FROM (SELECT 'Large ' || number AS name FROM generate_series(1, $1) AS number) AS names`,
+    [COUNT],
+  );
+  const used = () => process.memoryUsage().heapUsed;
+  const before = used();
+  let most = 0;
+  const look = setInterval(() => {
+    most = Math.max(most, used() - before);
+  }, 2);
+  const { body } = await service.admin('GET', '/tenants/large/templates');
+  clearInterval(look);
+  expect(z.array(z.object({ name: z.string() })).parse(body)).toHaveLength(COUNT);
+  expect(most).toBeLessThan(100 * 1024 * 1024);
+});

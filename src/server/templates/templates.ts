@@ -58,6 +58,9 @@ export type SavedTemplate = {
 /** Characters of all templates that are kept after they were read. */
 const KEPT = 32_000_000;
 
+/** Templates that a list reads at a time: each may have some MB, and a tenant any number of them. */
+const READ_AT_ONCE = 4;
+
 /** ms for the check of a template; large templates with many barcodes take a second. */
 const TIMES: CheckTimes = { wait: 20_000, run: 10_000 };
 
@@ -106,8 +109,17 @@ export class Templates {
   }
 
   async list(tenantId: string): Promise<TemplateView[]> {
-    const sql = 'SELECT * FROM platen.templates WHERE tenant_id = $1 ORDER BY name, id';
-    return (await rowsOf(this.#pool, templateRow, sql, [tenantId])).map(view);
+    const views: TemplateView[] = [];
+    for (;;) {
+      const rows = await rowsOf(
+        this.#pool,
+        templateRow,
+        'SELECT * FROM platen.templates WHERE tenant_id = $1 AND name > $2 ORDER BY name LIMIT $3',
+        [tenantId, views.at(-1)?.name ?? '', READ_AT_ONCE],
+      );
+      views.push(...rows.map(view));
+      if (rows.length < READ_AT_ONCE) return views;
+    }
   }
 
   /** `version` is for `replace`. @throws ProblemError `template-not-found` */
