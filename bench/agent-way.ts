@@ -1,6 +1,6 @@
 /**
- * A job's way through the agent, from when it is picked up: rendered, on record, sent, confirmed by the printer's
- * counter. All is real but the queue, which takes the note that a job starts, and the reports, in no time.
+ * Runs jobs through a real agent, for `drivers.ts`: each job is rendered, recorded in the journal, sent, and
+ * confirmed by the printer's counter. Only the queue is a stand-in: it accepts notes and reports in no time.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -32,9 +32,9 @@ const LEASE_MS = 3_600_000;
 export interface AgentWay extends AsyncDisposable {
   /** Resolves when the label is printed. */
   job(): Promise<void>;
-  /** How long each commit of the journal takes, ms: those of a job, without the job. */
+  /** Times of journal commits, ms: the same records as for a job, but without a job. */
   commits(count: number): Promise<number[]>;
-  /** How long it takes to make each job's label, ms, from opening to the bytes. */
+  /** Time to make each job's label, ms, from opening the render session to the label's bytes. */
   renderings(count: number): Promise<number[]>;
 }
 
@@ -127,7 +127,7 @@ export async function agentWay(uri: string): Promise<AgentWay> {
   };
 }
 
-/** Gives the lease at once, and takes notes and reports in no time. */
+/** A job source that grants every lease at once and accepts reports in no time. */
 function sourceOf(): { source: JobSource; handler: Promise<JobHandler> } {
   const { promise: handler, resolve } = Promise.withResolvers<JobHandler>();
   const nothing = async () => {};

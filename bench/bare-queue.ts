@@ -21,7 +21,7 @@ export interface BareQueue {
   parallel: number;
   /** Jobs added a second, one at a time. */
   addOne: number;
-  /** … and with `parallel` on their way. */
+  /** Jobs added a second, with `parallel` under way at a time. */
   addParallel: number;
   /** Jobs that one worker takes a second, one at a time, doing nothing. */
   process: number;
@@ -53,7 +53,7 @@ export async function measureBareQueue(
   const one = await inParallel({ width: 1, ms, signal }, () => add(busy));
   const many = await inParallel({ width: parallel, ms, signal }, () => add(busy));
 
-  // What was added is more than a worker takes in this time.
+  // More jobs were added than a worker takes in this time.
   let taken = 0;
   const taker = worker('bare-busy', () => {
     taken++;
@@ -76,7 +76,7 @@ export async function measureBareQueue(
     const start = performance.now();
     await add(quiet);
     times.push((await promise) - start);
-    // Until the worker has put the job away and waits again.
+    // Lets the worker complete the job and wait for the next one.
     await new Promise((done) => setTimeout(done, 10));
   }
   return {
@@ -143,7 +143,7 @@ function open(
   };
 }
 
-/** A connection that the server or `close` ended. What fails to work shows in the figures' absence. */
+/** Ignores errors of connections the server or `close` ended: a broken queue shows as missing figures. */
 function ignored(): void {}
 
 function none(work: () => void): null {

@@ -1,12 +1,14 @@
 /**
- * `npm run bench:designer`: how it feels to draw, in Debian's Chromium at a whole Platen on this machine: what a frame
- * takes while an element is dragged on a full label, and the time from a key to the exact picture of what was typed.
+ * `npm run bench:designer`: how quickly the designer responds, in Debian's Chromium with a whole Platen on
+ * this machine: the work for each frame while an element is dragged on a full label, and the time from a key
+ * to the exact picture of what was typed.
  *
  *     npm run bench:designer [-- --frames 400 --keys 60]
  *
- * Chromium's trace says what the page's own thread has worked for each frame: script, style, layout and paint, in its own
- * CPU time, whoever else is at work on the machine. The time from one frame to the next is told beside it. Chromium makes
- * frames as fast as it can here, so that it is no screen's pace; but drawing without a graphics card is in it.
+ * The work for a frame is the CPU time of the page's own thread (script, style, layout and paint) from
+ * Chromium's trace, which other load on the machine does not change. The time from one frame to the next is
+ * shown beside it. Chromium makes frames as fast as it can here, not at a screen's rate; drawing without a
+ * graphics card is included.
  */
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
@@ -21,11 +23,11 @@ const { values } = parseArgs({
 });
 const FRAMES = Number(values.frames);
 const KEYS = Number(values.keys);
-/** p95, ms: a screen's frame at 60 a second; and what a person does not notice. */
+/** p95, ms: one frame of a screen at 60 Hz; and a delay that a person does not notice. */
 const GOALS = { frame: 16, key: 100 };
 
 const LABELS = ['gs1-logistic-4x6', 'shipping-4x6', 'ghs-chemical-100x70'];
-/** As many elements as hardly a label has. */
+/** More elements than almost any real label has. */
 const CROWDED = {
   name: 'Crowded label',
   width: 101.6,
@@ -53,7 +55,7 @@ const trace = z.object({
   ),
 });
 
-/** A frame a move: to and fro over the label, as far as there is room. */
+/** Moves the pointer to and fro over the label, one move a frame; returns the times between frames, ms. */
 const DRAG = `async ({ x, y, frames }) => {
   const canvas = document.querySelector('.canvas');
   const found = [];
@@ -115,7 +117,7 @@ async function dragged(page: Page): Promise<{ frames: number[]; work: number[] }
   return { frames: found.slice(10), work: times.parse(work.slice(10)) };
 }
 
-/** The tasks of the thread that made the marks, between one mark and the next. */
+/** CPU time of the thread that made the marks, between one mark and the next, ms. */
 function workOf(recorded: Buffer): number[] {
   const { traceEvents } = trace.parse(JSON.parse(recorded.toString()));
   const marks = traceEvents.filter(({ name }) => name === 'drag-frame').sort((a, b) => a.ts - b.ts);

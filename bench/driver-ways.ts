@@ -18,15 +18,15 @@ import { OPERATIONS } from '../drivers/ipp/names.ts';
 import { standardTransports } from '../drivers/transports/index.ts';
 
 const run = promisify(execFile);
-/** Nothing here takes longer, ms. */
+/** Limit for everything that one way sends, ms. */
 const LIMIT_MS = 120_000;
 
 export interface Way extends AsyncDisposable {
-  /** Resolves when the next one may be sent. */
+  /** Resolves when the next document may be sent. */
   send(document: Buffer): Promise<unknown>;
 }
 
-/** A connection that is kept; a document is sent when the kernel has it. */
+/** Keeps one connection; a document counts as sent when the kernel has taken it. */
 export async function bareKept(uri: string): Promise<Way> {
   const { hostname, port } = new URL(uri);
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });
@@ -47,7 +47,7 @@ export async function driverKept(uri: string): Promise<Way> {
   };
 }
 
-/** A connection for each document, until the printer has closed it too. */
+/** Opens a connection for each document, and waits until the printer has closed it too. */
 export async function bareEach(uri: string): Promise<Way> {
   const { hostname, port } = new URL(uri);
   const send = async (document: Buffer) => {
@@ -80,7 +80,7 @@ export async function lpRaw(server: string, queue: string): Promise<Way> {
   return { send, [Symbol.asyncDispose]: async () => rmSync(directory, { recursive: true }) };
 }
 
-/** One request of IPP, made beforehand, again and again; on a connection that is kept, or on one for each document. */
+/** Sends the same prepared Print-Job request with every document, on a kept connection or on a new one. */
 export async function bareIpp(uri: string, format: string, keepAlive: boolean): Promise<Way> {
   const agent = new HttpAgent({ keepAlive, maxSockets: 1 });
   const head = Buffer.from(encodeIpp(printJob(uri, format)));
@@ -138,7 +138,7 @@ export async function clientIpp(uri: string, format: string): Promise<Way> {
   };
 }
 
-/** As the agent does it: the printer's job has an ID before its document is on its way. */
+/** As the agent does it: the printer's job is created, and its ID known, before the document is sent. */
 export async function driverIpp(uri: string, format: string): Promise<Way> {
   const signal = AbortSignal.timeout(LIMIT_MS);
   const port = standardTransports.documents(uri);

@@ -4,11 +4,12 @@
  *
  *     npm run bench:drivers [-- --json]
  *
- * What is ours is the driver: the same bytes, over a connection that is kept or made for each, beside a bare socket.
- * An agent's job has more in it, which a bare write has not: the label is made, what is about to be sent is on disk
- * before the first byte, and the printer's own counter says that it came out. Those are lines of their own.
+ * A driver is compared with a bare socket that sends the same bytes, on one kept connection or on one for
+ * each document. An agent's job does more than a bare write: it renders the label, records on disk what it is
+ * about to send before the first byte, and reads the printer's own counter. So the agent's jobs have a line
+ * of their own.
  *
- * Absolute figures are the machine's, and of the moment; the ratios in a run are what counts.
+ * Absolute figures depend on the machine and on its load; only the ratios within a run count.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -37,11 +38,11 @@ import { heading, machine } from './machine.ts';
 import { SinkThread } from './sink-thread.ts';
 
 const DOCUMENTS = 200;
-/** Documents whose way is timed while nothing else is to do. */
+/** Documents whose first byte is timed while nothing else is printing. */
 const IDLE = 50;
-/** The fast ways are over in a moment: they run so often, in turns, and the middle one counts. */
+/** The fast ways take only a moment, so they run this many rounds, in turns, and the median counts. */
 const ROUNDS = 51;
-/** Longest that any of the print systems may take for all, ms. */
+/** Limit for all documents of LPrint together, ms. */
 const STEP_MS = 60_000;
 /** Documents before the clock starts. */
 const WARM_UP = 20;
@@ -50,11 +51,14 @@ const ZPL = 'application/vnd.zebra-zpl';
 
 interface Measured {
   name: string;
-  /** Documents a second: taken by what they were given to, and at the printer; null: one waited for the other. */
+  /**
+   * Documents a second: `taken` by what they were handed to, `printed` at the printer. `printed` is null
+   * where each document waited for the one before.
+   */
   taken: number;
   printed: number | null;
   firstByte: Spread;
-  /** Which other one it is compared with. */
+  /** Name of the measurement that this one is compared with. */
   beside?: string;
 }
 
@@ -91,7 +95,7 @@ function middle(values: number[]): number {
   return spread(values).p50;
 }
 
-/** Ways that are compared with each other: in turns, so that whatever else the machine does hits them alike. */
+/** Measures the ways in turns, so that other load on the machine affects all of them alike. */
 async function measure(entries: readonly Entry[], sink: SinkThread, rounds: number): Promise<Measured[]> {
   const results = entries.map((entry) => ({ ...entry, rounds: [] as Round[] }));
   for (const { way } of results) await measureRound(way, sink, WARM_UP);
@@ -131,7 +135,7 @@ async function onSockets(): Promise<Measured[]> {
   return await measure(entries, sink, ROUNDS);
 }
 
-/** A job of one label in an agent, and what it is made of. */
+/** Jobs of one label in an agent, and the times of two of their parts. */
 interface AgentMeasured {
   jobs: Measured;
   rendering: Spread;
@@ -164,8 +168,8 @@ async function onCups(): Promise<Measured[]> {
 }
 
 /**
- * LPrint 1.1 loses documents that come while it prints another: it calls them aborted, or completed. So each waits
- * until the one before is out, and that time does not count.
+ * LPrint 1.1 loses documents that arrive while it prints another: it reports them as aborted or completed. So
+ * each document waits until the one before is out, and that wait is not counted.
  */
 async function onLprint(): Promise<Measured[]> {
   await using stack = new AsyncDisposableStack();

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:idle`: what the packaged agent with ten printers takes of a machine on which nobody prints, and how long
- * short commands of the packaged program take. Needs redis-server, and eight minutes.
+ * `npm run bench:idle`: memory and CPU of the packaged agent with ten printers while nobody prints, and how
+ * long short commands of the packaged program take. Needs redis-server; takes eight minutes.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ import { resident } from './memory.ts';
 import { cpuOf } from './processes.ts';
 
 const PRINTERS = 10;
-/** Until what was loaded for the start is given back, and what runs every few seconds is compiled; and how long is measured, s. */
+/** s. SETTLE: until the start's memory is given back and periodic code compiled; MEASURE: what is measured. */
 const SETTLE = 300;
 const MEASURE = 120;
 /** How often each command is run. */
@@ -60,7 +60,7 @@ try {
     await pause(500);
   }
   await pause(SETTLE * 1_000);
-  // Of the agent's process, which the launching script has become.
+  // The launching script has become the agent's process, so this is the agent's CPU time.
   const before = cpuOf(agent.pid ?? 0);
   await pause(MEASURE * 1_000);
   const share = ((cpuOf(agent.pid ?? 0) - before) / 1_000 / MEASURE) * 100;

@@ -1,4 +1,4 @@
-/** Does the same thing again and again, several at a time, until the time or the count is over. */
+/** Repeats a function, several calls at a time, until a time is over or a count is reached. */
 
 export interface Rounds {
   /** Of each round, ms. */
@@ -7,7 +7,7 @@ export interface Rounds {
   ms: number;
 }
 
-/** @param round is given its number, and which of those that run at a time it is: that one has no other */
+/** @param round is given its number and its lane, from 0 to `width` - 1; a lane runs one round at a time */
 export async function inParallel(
   options: { width: number; ms: number; most?: number; signal: AbortSignal },
   round: (number: number, lane: number) => Promise<unknown>,

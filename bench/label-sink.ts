@@ -13,16 +13,16 @@ import {
 } from '../src/virtual/zpl/host-replies.ts';
 import { now } from './figures.ts';
 
-/** What it looks for in the stream. Data in fields has these characters escaped. */
+/** The commands that it looks for in the stream. Field data has these characters escaped: it matches none. */
 const TOKEN = /\^XA|\^DF|\^ID|\^PQ(\d+)(?=[,^])|\^XZ|~HS|~HI|~HQES|! U1 getvar "([^"]{0,60})"/g;
 /** More than the longest token. */
 const TAIL = 80;
 
-/** Times in ms, as of `now`. */
+/** Times in ms, by the clock of `now`. */
 interface LabelSinkEvents {
   /** The first byte of a label has come. */
   begin: [at: number];
-  /** The last one has, so many labels after the first. */
+  /** The last byte of a label has come; `labels` are all since the sink was made. */
   end: [at: number, labels: number];
 }
 

@@ -32,5 +32,5 @@ export function record(number: number): LabelRecord {
   };
 }
 
-/** A label that is ready to be sent, 1 KB: for those who make none. */
+/** A finished label of 1 KB of ZPL, for measurements that render none. */
 export const RAW_LABEL = Buffer.from(`^XA^FX${'x'.repeat(1_024 - 9)}^XZ`);

@@ -1,7 +1,8 @@
 /**
- * `npm run bench:lists`: what pages ask for when a million jobs have ended: lists, counts by state, usage; and how many requests
- * are accepted a second, beside a service without jobs. In the embedded PostgreSQL, with 50 printers and 40 templates over
- * 390 days, of which a tenant has nine in ten.
+ * `npm run bench:lists`: how long the queries of the console's pages take with a million jobs (lists, counts
+ * by state, usage), and how many requests a second the service then accepts, beside a service without jobs.
+ * The jobs are in the embedded PostgreSQL, for 50 printers and 40 templates over 390 days; one tenant has
+ * nine in ten of them.
  *
  *     npm run bench:lists [-- --jobs 1000000]
  */
@@ -27,7 +28,7 @@ const TURNS = 7;
 /** ms */
 const GOALS = { list: 20, page: 1_000 };
 
-/** As the console's address has them. A printer prints every fifth of the templates. */
+/** As in the console's address. A printer prints a fifth of the templates: Line 7 has Template 17, not 8. */
 const QUERIES = [
   '',
   'tenant=acme',
@@ -53,7 +54,7 @@ const embedded = await startEmbedded({ dataDir: directory.path, logger });
 stack.defer(() => embedded.stop());
 await migrate(embedded.poolConfig, logger);
 const pool = createPool({ database: embedded.poolConfig, max: 4, logger });
-// The service's own connections give a statement up long before a million jobs are written.
+// Not from the pool: its connections cancel a statement long before a million jobs are written.
 const writer = new Client(embedded.poolConfig);
 await writer.connect();
 process.stderr.write(`Writing ${JOBS} jobs …\n`);

@@ -1,4 +1,4 @@
-/** What a benchmark ran on: its figures mean nothing without. */
+/** Describes the machine that a benchmark ran on, without which its figures mean nothing. */
 import { execFileSync } from 'node:child_process';
 import { cpus, loadavg } from 'node:os';
 
@@ -23,7 +23,7 @@ export function machine(): Machine {
   };
 }
 
-/** For a person, above the figures. */
+/** The lines that stand above the figures. */
 export function heading(on: Machine): string {
   const line = `${on.cores} × ${on.cpu}, Node ${on.node}, commit ${on.commit ?? 'unknown'}, load before ${on.load}`;
   return on.load > 0.5

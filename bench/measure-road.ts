@@ -1,6 +1,7 @@
 /**
- * The whole road in one set-up: `platen up` as a process of its own, jobs posted over HTTP, labels counted at
- * printers that print in no time. Client and printers share this process and the machine's cores with it.
+ * Measures the whole road in one set-up: `platen up` as a process of its own, jobs posted over HTTP, labels
+ * counted at printers that print in no time. The client and the printers run in this process, on the same
+ * cores as Platen.
  *
  * Every label is counted: one lost or doubled fails the benchmark.
  */
@@ -23,7 +24,7 @@ export interface Load {
   jobs: number;
   /** Acknowledged a second, while the agent prints what was acknowledged before. */
   accepted: number;
-  /** From the first request until the service calls all of them printed. */
+  /** Jobs a second, from the first request until the service calls all of them printed. */
   printed: number;
   cpu: Processor;
 }
@@ -34,7 +35,7 @@ export interface Processor {
   platen: number;
   /** PostgreSQL and Redis, as far as they were started here. */
   servers: number;
-  /** The client that posts and the printers: what the benchmark itself takes from them. */
+  /** The posting client and the printers: the benchmark's own share. */
   bench: number;
 }
 
@@ -43,12 +44,12 @@ export interface Road {
   firstByte: Spread;
   /** The same at a printer that takes `SLOW_ANSWER` to answer, and whose connection is open. */
   firstByteSlow: Spread;
-  /** The same when the printer's connection was closed for want of jobs, as after any break of 3 s. */
+  /** The same when the printer's connection was closed because no job used it, as after any break of 3 s. */
   firstByteReconnecting: Spread;
   loads: Load[];
   /** Labels a second of one job with many records, from the request to the last label. */
   labels: number;
-  /** From sending a request with as many records as one may have to the first byte, ms: all are checked before that. */
+  /** From sending a request with the most records allowed to the first byte, ms; all are checked before. */
   firstOfMany: Record<LabelName, number>;
   memory: {
     /** Resident set of the process, MB: with its printers found, and at its highest. */
@@ -71,15 +72,15 @@ export interface RoadOptions {
 export const PRINTERS = 8;
 const nameOf = (index: number): string => `bench-${index + 1}`;
 const IDLE_JOBS = 100;
-/** How long a printer takes to answer that is slow to, ms. */
+/** How long a slow printer takes to answer, ms. */
 export const SLOW_ANSWER = 30;
 /** Longer than an agent keeps a connection that no job uses (`timings.idleConnection`). */
 const CONNECTION_CLOSED_MS = 3_500;
 const RECONNECTIONS_EACH = 2;
 const RECORDS = 1_000;
-/** The most that a request may have, unless it is told otherwise. */
+/** The most records that the service accepts in a request by default. */
 const MOST_RECORDS = 10_000;
-/** Bounds how long a load's printing takes; with fewer, much of the time is that of a program that has just begun. */
+/** Bounds how long a load prints. With fewer jobs, the figures would be those of a program just started. */
 const MOST_JOBS = 2_000;
 /** How often the service is asked meanwhile whether a job has stopped, ms. */
 const ASK_MS = 2_000;
@@ -95,7 +96,7 @@ export async function measureRoad(options: RoadOptions): Promise<Road> {
   const up = await PlatenUp.start({
     dataDir: directory.path,
     args: ['--virtual', '0', ...uris.flatMap((uri) => ['--printer', uri])],
-    // One tenant posts all of it, which a quick machine accepts faster than a tenant may.
+    // One tenant posts everything, and a fast machine accepts more a second than one tenant may post.
     env: { PLATEN_MAX_REQUESTS_PER_SECOND: '1000000', ...options.env },
   });
   stack.defer(async () => {
@@ -283,7 +284,7 @@ class RoadRun {
     }
   }
 
-  /** Posts while nothing else is to do; returns the time to the first byte, ms, once all is at rest again. */
+  /** Posts a job while nothing else prints; returns the time to the first byte, ms, once all is printed. */
   async #idleJob(
     poster: Poster,
     job: PrintRequestInput,

@@ -1,7 +1,8 @@
 /**
- * `npm run bench:processes`: service and agent in one process, as `platen up` has them, beside the same in two processes on
- * the same PostgreSQL. Both run all the time, and get their loads in turns, so that whatever else the machine does hits
- * them alike. The CPU of a job is told by process: it says more than the rates where the machine is busy.
+ * `npm run bench:processes`: compares service and agent in one process, as `platen up` runs them, with the
+ * same in two processes, on the same PostgreSQL server. Both set-ups run all the time and get their loads in
+ * turns, so that other load on the machine affects them alike. The CPU time of a job is shown for each
+ * process: on a busy machine it says more than the rates.
  *
  *     npm run bench:processes [-- --rounds 9]
  */
@@ -37,7 +38,7 @@ const STEP_MS = 120_000;
 interface SetUp {
   name: string;
   up: PlatenUp;
-  /** What is told of it: `service and agent`, or each. */
+  /** Process IDs by the name in the table: `service and agent`, or one for each of them. */
   processes: Record<string, number>;
   sinks: LabelSink[];
   poster: Poster;
@@ -61,7 +62,7 @@ const setUps = [await setUp('one process', false), await setUp('two processes', 
 const rows: string[][] = [];
 for (const printers of [1, PRINTERS]) {
   const loads = new Map(setUps.map((one): [SetUp, Load[]] => [one, []]));
-  // The first one warms up.
+  // The first round warms up.
   for (let count = -1; count < Number(values.rounds); count++) {
     for (const one of setUps) {
       const measured = await load(one, printers);
@@ -82,7 +83,7 @@ for (const printers of [1, PRINTERS]) {
     ]);
   }
   const [one = [], two = []] = [...loads.values()];
-  // Those that ran one after the other.
+  // Compares each two loads that ran one after the other.
   const ratios = two.map(({ printed }, at) => printed / (one[at]?.printed ?? Number.NaN));
   const more = ratios.filter((ratio) => ratio > 1).length;
   rows.push([
@@ -144,7 +145,7 @@ async function newDatabase(): Promise<string> {
   return Object.assign(new URL(servers.databaseUrl), { pathname: `/${name}` }).href;
 }
 
-/** Resolves with its process when it runs. */
+/** Starts an agent; resolves with its process ID once it runs. */
 async function agent(plan: z.input<typeof agentAlone>): Promise<number> {
   const program = join(import.meta.dirname, 'agent-alone.ts');
   const child = spawn(process.execPath, [program, JSON.stringify(plan)], {
@@ -163,7 +164,7 @@ async function agent(plan: z.input<typeof agentAlone>): Promise<number> {
   }
 }
 
-/** Jobs of one label, until the service calls all of them printed. @throws Error when labels are lost or doubled */
+/** Posts one-label jobs and waits until all are printed. @throws Error when labels are lost or doubled */
 async function load(
   { up, processes, sinks, poster, template, printers }: SetUp,
   among: number,

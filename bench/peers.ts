@@ -1,6 +1,7 @@
 /**
- * Others' print systems under the road's load: the same number of requests at a time, to printers that print in no time.
- * They are given a label that is made already, 1 KB of ZPL, and none of them asks the printer whether it came out.
+ * Measures CUPS and LPrint under the road's load: the same number of requests at a time, to printers that
+ * print in no time. They get a finished label of 1 KB of ZPL, and neither asks the printer whether the label
+ * came out.
  */
 import { IppClient } from '../drivers/ipp/client.ts';
 import { startCupsd } from '../test/kit/programs/cupsd.ts';
@@ -27,13 +28,13 @@ export interface PeerRates {
   /** At one printer, and at all of them. */
   one: PeerRate;
   all: PeerRate;
-  /** How many times its rate the road is to print. */
+  /** The road is to print at least this many times the rate of this print system. */
   goal: number;
 }
 
 export interface Peers {
   rates: PeerRates[];
-  /** Why others are not among them. */
+  /** For each print system that was not measured: its name and why. */
   absent: string[];
 }
 
@@ -48,7 +49,7 @@ export interface PeerOptions {
 
 const RAW = 'application/vnd.cups-raw';
 const ZPL = 'application/vnd.zebra-zpl';
-/** CUPS refuses more than 500 that wait. */
+/** CUPS refuses more than 500 waiting jobs. */
 const MOST_JOBS = 400;
 
 export async function measurePeers(options: PeerOptions): Promise<Peers> {
@@ -65,7 +66,7 @@ export async function measurePeers(options: PeerOptions): Promise<Peers> {
   return peers;
 }
 
-/** One that does not run here keeps nobody from being measured. */
+/** Notes a print system that does not run here as absent, so that the others are still measured. */
 async function measureOne(
   name: string,
   measure: () => Promise<PeerRates[]>,
@@ -114,8 +115,9 @@ async function onCups(options: PeerOptions): Promise<PeerRates[]> {
 }
 
 /**
- * LPrint 1.1 loses documents that come while its printer prints another. So a printer gets the next one when the one before is
- * out, and LPrint knows of none: asking that takes it some time too.
+ * LPrint 1.1 loses documents that arrive while its printer prints another. So a printer gets the next
+ * document once the one before is out and LPrint lists no job any more. Answering that question costs LPrint
+ * some time too.
  */
 async function onLprint(options: PeerOptions): Promise<PeerRates[]> {
   await using stack = new AsyncDisposableStack();
@@ -170,7 +172,7 @@ async function startSinks(stack: AsyncDisposableStack, count: number, host: stri
   return sinks;
 }
 
-/** From the first request until all that were sent are at the printers. @throws Error when some are lost */
+/** Measures from the first request until all labels are at the printers. @throws Error when some are lost */
 async function measureLoad(
   among: readonly Sink[],
   { ms, signal }: PeerOptions,
@@ -193,7 +195,7 @@ function cpuOfAll(): number {
   return below(process.pid).reduce((sum, { cpu }) => sum + cpu, cpuOf(process.pid));
 }
 
-/** The printers are in this process too. */
+/** Gives the printers, which are in this process too, time to work. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 1));
 }

@@ -8,14 +8,14 @@ import { LabelSink } from './label-sink.ts';
 import { Poster } from './poster.ts';
 
 const WIDTH = 16;
-/** Of each turn: requests, and the time after which it ends, ms. */
+/** A turn ends after this many requests, or after this time, ms. */
 const MOST = 1_000;
 const TURN_MS = 3_000;
 const FOUND_MS = 20_000;
 
 /**
- * @param dataDirs each of one service
- * @returns requests a second, of each the middle of its turns
+ * @param dataDirs one for each service
+ * @returns requests a second for each service: the median of its turns
  */
 export async function postRates(dataDirs: readonly string[], turns: number): Promise<number[]> {
   await using stack = new AsyncDisposableStack();
@@ -46,7 +46,7 @@ export async function postRates(dataDirs: readonly string[], turns: number): Pro
       },
     });
   }
-  // The first turn of each is that of a program that has just begun.
+  // The first turn of each service does not count: the program has just started.
   for (let turn = 0; turn <= turns; turn += 1) {
     for (const { post, rest, rates } of turn % 2 === 0 ? services : services.toReversed()) {
       const signal = AbortSignal.timeout(10 * TURN_MS);

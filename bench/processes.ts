@@ -12,7 +12,7 @@ export interface RunningProcess {
 /** ms in a tick of `/proc/<pid>/stat` (sysconf(_SC_CLK_TCK)): the same on every Linux that Node runs on. */
 const TICK = 10;
 
-/** Those that a process has started, and those that they have. */
+/** All descendants of a process. */
 export function below(ancestor: number): RunningProcess[] {
   const children = Map.groupBy(processes(), ({ parent }) => parent);
   const of = (pid: number): RunningProcess[] =>
@@ -20,7 +20,7 @@ export function below(ancestor: number): RunningProcess[] {
   return of(ancestor);
 }
 
-/** CPU time that a process has taken with all its threads, ms; 0 where that cannot be told. */
+/** CPU time of a process with its threads and the children that it has waited for, ms; 0 where unknown. */
 export function cpuOf(pid: number): number {
   return statOf(pid)?.cpu ?? 0;
 }

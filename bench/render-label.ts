@@ -1,4 +1,4 @@
-/** The labels that rendering is measured with: 4×6 inch, once for the printer's own fonts, once for pictures. */
+/** Labels that rendering is measured with, 4×6 inch: texts in the printer's fonts, or drawn as pictures. */
 import type { PrinterFormat } from '../src/contract/format.ts';
 import type { LabelRecord } from '../src/contract/print-request.ts';
 import type { QueuedJob } from '../src/contract/queued-job.ts';

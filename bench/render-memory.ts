@@ -1,11 +1,13 @@
 /**
- * What memory a large job takes: the highest of a process that does nothing but render it, as the agent does, on one
- * thread, for a consumer that keeps nothing. Each job is measured in a process of its own, which this file is too.
+ * Measures the memory of a large job: the peak of a process that only renders it, as the agent does, on one
+ * thread, for a consumer that keeps nothing. Each job is measured in a process of its own, which runs this
+ * file too.
  *
- * Two figures. V8 lets the main thread's heap of new objects grow to 3 × 16 MB before it cleans up often; a small job
- * does not get that far. `tidy` is the same job with that heap held at 1 MB: what is left has to stay the same however
- * many records there are, but for the records themselves, which are in memory once in each of the two threads. What
- * those take is in the first row: jobs that are held, and of which only the first labels are made.
+ * There are two figures. V8 lets the main thread's heap of new objects grow to 3 × 16 MB before it collects
+ * often; a small job does not get that far. `tidy` is the same job with that heap held at 1 MB: this figure
+ * must not grow with the number of records, except by the records themselves, which are in memory once in
+ * each of the two threads. The first row shows what the records take: jobs that are held, and of which only
+ * the first labels are made.
  */
 import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';

@@ -12,7 +12,7 @@ import { rasterBitmap } from '../src/render/raster.ts';
 import { rasterize } from '../test/kit/judges/label-picture.ts';
 import { DPI, jobOf, LABELS, type LabelName, record } from './render-label.ts';
 
-/** Records in a job; measuring goes round them. */
+/** Records in a job; the measurement begins again with the first after the last. */
 export const RECORDS = 1_000;
 
 export type Make = (number: number) => Promise<number>;

@@ -1,11 +1,11 @@
 /**
  * `npm run bench:render`: how fast labels are made, how many bytes they take, and what memory a large job takes,
- * beside the same label from another library's ZPL builder, and drawn whole.
+ * beside the same label as a ZPL string put together by hand, and as one raster picture.
  *
  *     npm run bench:render [-- --seconds 2]
  *
- * Absolute figures are the machine's, and of the moment; the ratios in a run are what counts. This file is also the
- * thread that measures one way.
+ * Absolute figures depend on the machine and on its load; only the ratios within a run count. This file also
+ * runs as the worker thread that measures one way.
  */
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -17,11 +17,11 @@ import { dataBytes, jobOf } from './render-label.ts';
 import { renderMemory } from './render-memory.ts';
 import { RECORDS, WAY_NAMES, WAYS, type WayName } from './render-ways.ts';
 
-/** Labels made before the clock starts. */
+/** How long labels are made before the clock starts, ms. */
 const WARM_UP_MS = 500;
 
 interface Measured {
-  /** Labels, in how many ms; bytes of a label on average. */
+  /** `labels` were made in `ms`; `bytes` is the average size of a label. */
   labels: number;
   ms: number;
   bytes: number;
@@ -76,7 +76,7 @@ async function rates(ms: number): Promise<string[][]> {
   ];
 }
 
-/** Everything that a batch sends, by record, beside the data in it. */
+/** Bytes that a batch sends for each record, beside the bytes of the record's data. */
 async function batchBytes(): Promise<string> {
   const job = jobOf('native', RECORDS);
   const encoder = await openEncoder(job);

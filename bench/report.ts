@@ -93,8 +93,8 @@ export function report(measured: readonly Measured[]): string {
 }
 
 /**
- * One-label jobs a second, from the request to the label, and the CPU of each: the road beside others' print systems, and
- * how many times theirs it does.
+ * The table of one-label jobs a second, from the request to the label, and the CPU time of each: the road
+ * beside CUPS and LPrint, with the ratios of the rates and of the CPU times.
  */
 export function besidePeers(measured: readonly Measured[]): string {
   const [first] = measured;
@@ -132,7 +132,7 @@ function rateOf(measured: PeerRate | undefined): string {
   return measured === undefined ? '–' : `${round(measured.rate)}, ${measured.cpu.toFixed(1)} ms`;
 }
 
-/** Under many requests at a time, with everything that takes part. */
+/** The road's rate with many requests at a time, and the CPU time of everything that takes part. */
 function roadAt({ road }: Measured, at: 'one' | 'all'): PeerRate | undefined {
   const load = road.loads.find(
     ({ printers, parallel }) => parallel > 1 && (printers === 1) === (at === 'one'),

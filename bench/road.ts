@@ -2,9 +2,9 @@
  * `npm run bench`: what the whole road costs, beside BullMQ alone on the same server, and beside CUPS and LPrint under the
  * same load, in the same run.
  *
- * Absolute figures are the machine's, and of the moment; what counts is the ratio. In each set-up the yardsticks
- * run first and alone, then the road. Servers are started here, on free ports, and sync to disk as a deployment's
- * would.
+ * Absolute figures depend on the machine and on its load; only the ratios within a run count. In each set-up
+ * BullMQ and the other print systems run first and alone, then the road. The servers are started here, on
+ * free ports, and sync to disk as in a deployment.
  *
  *     npm run bench [-- --json] [--only embedded|redis]
  *
@@ -29,7 +29,7 @@ import { besidePeers, type Measured, report } from './report.ts';
 const RATES = { ms: 3_000, parallel: 16, printers: PRINTERS };
 /** After this time the benchmark gives up, ms. */
 const DEADLINE_MS = 400_000;
-/** … and after this more it leaves what does not end. */
+/** After this further time it exits, even if something has not ended, ms. */
 const CLEANUP_MS = 15_000;
 
 const SET_UPS = { embedded: measureEmbedded, redis: measureRedis };
@@ -70,7 +70,7 @@ function setUpsFrom(only: string | undefined): SetUp[] {
   throw new Error(`--only ${only}: expected embedded or redis`);
 }
 
-/** Ends everything in order when told to stop, and when it takes too long. */
+/** Aborts on SIGINT or SIGTERM, and after `DEADLINE_MS`, so that everything is stopped in order. */
 function endSignal(): AbortSignal {
   const told = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) {

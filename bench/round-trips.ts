@@ -1,8 +1,9 @@
 /**
- * `npm run bench:trips`: what a job costs in PostgreSQL, counted and not timed: round trips of service and lanes, commits,
- * and syncs of the write-ahead log that somebody waited for. A service on an embedded database; agents are reduced to what
- * they say of a job of one label: they take it, leave a note before the first byte, report its end and end it. The counts
- * hold on any machine, the rates beside them for this one.
+ * `npm run bench:trips`: what a job costs in PostgreSQL, counted and not timed: round trips of service and
+ * lanes, commits, and syncs of the write-ahead log that somebody waited for. The service runs on an embedded
+ * database. Agents are reduced to what they tell the queue about a job of one label: they take the job, leave
+ * a note before the first byte, report its end and end it. The counts hold on any machine, the rates beside
+ * them only for this one.
  *
  *     npm run bench:trips [-- --posts 500] [--reports 2000]
  */
@@ -29,11 +30,11 @@ import { heading, machine } from './machine.ts';
 const ADMIN_TOKEN = 'admin-token-of-a-benchmark';
 const PRINTERS = 8;
 const AGENTS = 50;
-/** Backends tell what they have done when they have been idle for 10 s. */
+/** PostgreSQL's backends publish their counters after they have been idle for 10 s. */
 const TOLD_MS = 11_000;
 /** Longest that a step may take, ms. */
 const STEP_MS = 120_000;
-/** No housekeeping meanwhile. */
+/** Longer than the benchmark: no sweep runs meanwhile. */
 const NO_SWEEP_MS = 600_000;
 
 let roundTrips = 0;
@@ -101,7 +102,7 @@ async function many(count: number, width: number, one: (number: number) => Promi
   await Promise.all(Array.from({ length: width }, lane));
 }
 
-/** The queue, into which nothing comes while it is held: what a job costs until it is accepted is counted alone. */
+/** A queue that takes no jobs while it is held, so that the cost of accepting a job is counted alone. */
 function holding(
   real: Queues,
   printed: (jobId: string) => void,

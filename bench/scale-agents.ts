@@ -1,7 +1,7 @@
 /**
- * Agents with idle printers in a process of their own, for `scale.ts`: real agents, each with a connection of its own, as
- * many to a process as memory wants. The printers answer like a Zebra and print nothing. Says `ready` when each agent has
- * told the queue that all its printers are there.
+ * Agents with idle printers in a process of their own, for `scale.ts`: real agents, each with a connection of
+ * its own; several share a process to save memory. The printers answer like a Zebra and print nothing. Writes
+ * `ready` once each agent has reported to the queue that all its printers are there.
  */
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { LabelSink } from './label-sink.ts';
 
 export const scaleAgents = z.object({
   directory: z.string(),
-  /** null: printers alone, of which the addresses are said. */
+  /** null: starts only printers, and writes their addresses. */
   redisUrl: z.string().nullable(),
   first: z.int(),
   agents: z.int(),
@@ -42,7 +42,7 @@ for (let at = 0; at < agents; at += 1) {
 process.stdout.write(redisUrl === null ? `${JSON.stringify(addresses)}\n` : 'ready\n');
 await once(process, 'SIGTERM');
 
-/** Resolves when it has told of all its printers. */
+/** Starts an agent; resolves once it has reported all its printers. */
 async function startAgent(number: number, uris: readonly string[], redisUrl: string): Promise<void> {
   const queues = await openQueues({ redisUrl, logger });
   stack.defer(() => queues.close({ timeoutMs: 0 }));

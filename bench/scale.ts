@@ -1,10 +1,11 @@
 /**
- * `npm run bench:scale`: what many idle printers cost the servers, by the servers' own counters. On Redis: one service, and
- * agents with a connection each; on PostgreSQL, where an agent is in the service's process: one `platen up` with all printers.
+ * `npm run bench:scale`: what many idle printers cost the servers, by the servers' own counters. On Redis:
+ * one service, and agents with a connection each. On PostgreSQL, where the agent is in the service's process:
+ * one `platen up` with all printers.
  *
  *     npm run bench:scale [-- --agents 100] [--printers 50] [--seconds 60] [--only redis|postgres]
  *
- * `--printers` are those of an agent. Counts hold on any machine; CPU is this one's.
+ * `--printers` is the number for each agent. Counts hold on any machine, CPU figures only for this one.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,9 +31,9 @@ import type { scaleAgents } from './scale-agents.ts';
 const SCRIPT = join(import.meta.dirname, 'scale-agents.ts');
 /** Agents of one process. */
 const TOGETHER = 25;
-/** What the start has brought is over then, s: leases are asked for together, and old state is read. */
+/** After this time the extra work of the start is over, s: leases asked for all together, old state read. */
 const SETTLE = 45;
-/** Longest that everything may take to be there, ms. */
+/** Limit for the start of everything, ms. */
 const START_MS = 600_000;
 const counted = z.object({ commits: z.int(), backends: z.int() });
 
@@ -93,7 +94,7 @@ async function measureRedis(): Promise<string[][]> {
   const before = await carriedOut(redis);
   const measured = await overTime(service, database);
   const after = await carriedOut(redis);
-  // These two questions are the benchmark's own.
+  // The benchmark itself sent the two INFO commands.
   sent.delete('info');
   const all = [...sent.values()].reduce((sum, calls) => sum + calls, 0);
   const most = [...sent]
@@ -132,7 +133,7 @@ async function measurePostgres(): Promise<string[][]> {
   );
 }
 
-/** What happens in the time that is measured. */
+/** Waits for the measured time; returns the rows of PostgreSQL and of the service for it. */
 async function overTime(service: ChildProcess, database: Client): Promise<string[][]> {
   const pid = service.pid ?? 0;
   const commits = async () => {
@@ -153,7 +154,7 @@ async function overTime(service: ChildProcess, database: Client): Promise<string
   ];
 }
 
-/** Calls, also those inside scripts. */
+/** How many commands Redis has carried out, those inside scripts included. */
 async function carriedOut(redis: Redis): Promise<number> {
   const stats = await redis.info('commandstats');
   return [...stats.matchAll(/calls=(\d+)/g)].reduce((sum, [, calls]) => sum + Number(calls), 0);
@@ -166,7 +167,7 @@ async function looking(stack: AsyncDisposableStack, connectionString: string): P
   return client;
 }
 
-/** Of printers alone the addresses. */
+/** Starts a process of `scale-agents.ts`. @returns the printers' addresses where it starts printers alone */
 async function startedAgents(
   stack: AsyncDisposableStack,
   what: z.input<typeof scaleAgents>,

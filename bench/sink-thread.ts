@@ -1,16 +1,16 @@
 /**
- * A `LabelSink` on a thread of its own, so that what is measured does not wait for the printer's end. It says what it
- * saw only when it was asked to, and when all is there.
+ * A `LabelSink` on a thread of its own, so that what is measured does not wait for the printer's end. It
+ * reports what it saw only when asked, and only once all labels asked for are there.
  */
 import { once } from 'node:events';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import { LabelSink } from './label-sink.ts';
 
-/** `labels` of the sink's life. */
+/** `labels`: answer once the sink has had this many since it was made. */
 const wanted = z.object({ labels: z.number() });
 const seen = z.object({
-  /** When the first byte of each label since the last answer came, and the last byte of all, as of `now`. */
+  /** By the clock of `now`: the first byte of each label since the last answer, and the last byte of all. */
   begins: z.array(z.number()),
   end: z.number(),
 });

@@ -1,6 +1,7 @@
 /**
- * The short form of `npm run abuse`: every attack once, at a fifth of its size. What it is after are seconds without an
- * answer and memory without bound, so its limits need no fast machine; the program's own are the tight ones.
+ * The short form of `npm run abuse`: every attack once, at a fifth of its size. It looks for seconds without
+ * an answer and for memory without bound, so its limits need no fast machine; the limits of `npm run abuse`
+ * are the tight ones.
  */
 import { expect, test } from 'vitest';
 import { besiege } from './siege.ts';

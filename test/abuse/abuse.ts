@@ -1,6 +1,6 @@
 /**
- * `npm run abuse [-- --seconds 10 --share 1 --answer 100 --memory 600 --only words]`: hostile requests by the load,
- * against a real `platen up`. Ends with 1 and what broke, where anything did.
+ * `npm run abuse [-- --seconds 10 --share 1 --answer 100 --memory 600 --only words]`: sends hostile requests
+ * in large numbers to a real `platen up`. If anything broke, it says what and exits with 1.
  */
 import { parseArgs } from 'node:util';
 import { z } from 'zod';

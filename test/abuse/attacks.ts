@@ -1,6 +1,7 @@
 /**
- * What strangers, and callers with credentials, may try: each attack at the bound of what is let in, bounded itself in
- * time and count. It returns what it found wrong besides the pulse and the memory, which are watched for all of them.
+ * The attacks that strangers, and callers with credentials, may try. Each sends as much as the service lets
+ * in, and is itself limited in time and count. It returns what it found wrong; `/healthz` and the memory are
+ * watched by siege.ts.
  */
 import { Agent } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -19,7 +20,7 @@ function filled(piece: string, length: number): string {
   return piece.repeat(Math.max(1, Math.floor(length / piece.length)));
 }
 
-/** So many callers, each sending again and again; the answers by status. */
+/** Runs `count` callers that each send again and again. @returns the number of answers by status */
 async function loops(
   count: number,
   seconds: number,
@@ -40,7 +41,7 @@ async function loops(
   return seen;
 }
 
-/** Complains of answers that are none of those expected. */
+/** @returns a line for each status that is not one of those expected */
 function only(seen: ReadonlyMap<number, number>, ...expected: number[]): string[] {
   return [...seen]
     .filter(([status]) => !expected.includes(status))
@@ -83,7 +84,7 @@ function values(name: string, template: TemplateName, value: string): Attack {
   };
 }
 
-/** The honest caller has its answers while something else goes on. */
+/** Checks that the honest caller gets each answer within `most` ms while `other` goes on. */
 async function honestly(target: Target, other: Promise<unknown>, most: number): Promise<string[]> {
   const wrong: string[] = [];
   let over = false;

@@ -1,7 +1,7 @@
 /**
- * Asks for `/healthz` all the time, each time on a new connection as a load balancer does, from a thread of its own:
- * what the attacks cost the attacker does not count. An idle server of nothing is asked at the same moments: where that
- * is slow too, the machine is, and not the service.
+ * Asks for `/healthz` all the time, each time on a new connection as a load balancer does. It runs on a
+ * thread of its own, so that the attacker's own work does not count. An idle server that does nothing is
+ * asked at the same moments: when that server is slow too, the machine is slow and not the service.
  */
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
@@ -11,7 +11,7 @@ import { z } from 'zod';
 
 /** ms between two questions. */
 const EVERY = 20;
-/** ms after which no answer is none. */
+/** ms after which a missing answer is a failure. */
 const GIVE_UP = 30_000;
 
 const beat = z.object({

@@ -1,4 +1,4 @@
-/** One attack after the other against one service, with what each did to everybody else. */
+/** Runs one attack after the other against one service, and measures what each does to everybody else. */
 import { setPriority } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ATTACKS } from './attacks.ts';
@@ -10,7 +10,7 @@ export type SiegeOptions = {
   seconds: number;
   /** Of the full size, 0 to 1. */
   share: number;
-  /** ms within which `/healthz` is to answer, always; what an idle server takes beside it comes on top. */
+  /** ms within which `/healthz` must always answer, on top of what an idle server takes at the same time. */
   answer: number;
   /** Bytes that the service is to stay below, always. */
   memory: number;
@@ -19,17 +19,17 @@ export type SiegeOptions = {
   tell: (line: string) => void;
 };
 
-/** As a Unix nice value. */
+/** The lowest priority, as a Unix nice value. */
 const LAST = 19;
 /** ms between two attacks. */
 const REST = 200;
 
-/** @returns what broke, one line each; an error where the service did not start */
+/** @returns what broke, one line each @throws Error when the service does not start */
 export async function besiege(options: SiegeOptions): Promise<string[]> {
   const target = await Target.start();
   const pulse = await Pulse.start(target.up.url);
   const broken: string[] = [];
-  // Attackers work on machines of their own: here, their thread gets what the service and the pulse leave.
+  // Real attackers have machines of their own: here, their thread gets what the service and the pulse leave.
   setPriority(LAST);
   try {
     await target.signIn();

@@ -7,7 +7,7 @@ import type { IntegrationCreated } from '../../src/contract/admin.ts';
 import { PlatenUp, temporaryDirectory } from '../kit/service/platen.ts';
 
 const size = { width: 101.6, height: 152.4 };
-/** By what each does with a value. */
+/** Templates by what each does with a value. */
 const TEMPLATES = {
   plain: { type: 'text', x: 4, y: 4, text: '{{v}}', size: 4 },
   wrapped: { type: 'text', x: 2, y: 2, width: 95, height: 148, text: '{{v}}', size: 3, overflow: 'shrink' },
@@ -26,12 +26,12 @@ export type Sent = {
   agent?: Agent;
 };
 
-/** Whose connections those are that nobody asked for: not the address of who watches over the service. */
+/** The client address of the attackers' raw connections: not the one from which the service is watched. */
 const STRANGER = '127.0.0.2';
 
 export class Target {
   readonly up: PlatenUp;
-  /** Who attacks with credentials, and who wants to work meanwhile. */
+  /** `attacker` attacks with credentials; `honest` wants to work meanwhile. */
   readonly attacker: IntegrationCreated;
   readonly honest: IntegrationCreated;
   readonly templates: Readonly<Record<TemplateName, string>>;
@@ -149,7 +149,7 @@ export class Target {
     };
   }
 
-  /** What the honest caller does meanwhile; how long it took, ms. */
+  /** Sends the honest caller's request; `ms` is how long its answer took. */
   async honestRequest(): Promise<{ status: number; ms: number }> {
     const since = performance.now();
     const { status } = await this.send({
@@ -164,7 +164,7 @@ export class Target {
     return { status, ms: performance.now() - since };
   }
 
-  /** A connection that says what it is told to and reads nothing. It stays open until `hangUp`. */
+  /** Opens a connection that sends `said` and reads nothing. It stays open until `hangUp`. */
   async dial(said: string | Uint8Array): Promise<void> {
     const { hostname, port } = new URL(this.up.url);
     const socket = connect({ host: hostname, port: Number(port), localAddress: STRANGER });

@@ -1,4 +1,4 @@
-/** From which count on a job's labels are counted: what came out before its first byte is not its own. */
+/** The odometer that a job's labels are counted from: labels out before its first byte are not its own. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Agent } from '../../src/agent/agent.ts';

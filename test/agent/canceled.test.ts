@@ -1,4 +1,4 @@
-/** Labels that the printer took and that will not come out, though the connection is as it was: no answer says so. */
+/** Labels that a printer took but will never print, with the connection still open and no answer saying so. */
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';

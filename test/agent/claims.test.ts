@@ -1,4 +1,4 @@
-/** What says over an open network that it is a printer which is known: a claim, and not the printer. */
+/** A device on an open network that claims to be a known printer: the claim does not make it the printer. */
 import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-/** Of two agents at one printer, the one that serves it is cut off from its queue: the other goes on, after it has ended. */
+/** Two agents at one printer, the serving one cut off from the queue: it ends before the other begins. */
 import { describe, expect, test } from 'vitest';
 import { openQueues } from '../../src/queue/index.ts';
 import { expected, jobFor, logger } from '../kit/agent/site.ts';

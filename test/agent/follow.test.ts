@@ -203,3 +203,42 @@ test('a label of the first one is gone while the second drives: what both have l
   for (const { jobId } of [a, b]) expect(await site.reports.end(jobId)).toMatchObject({ status: 'held' });
   expect(slow.labels).toEqual(['a1', 'a2', 'b']);
 });
+
+test('the queue takes the first one away while the second is made ready: both come again, and come out', async () => {
+  const slow = await site.startPrinter({ speed: 8, serial: 'FOLLOW-2' });
+  slow.set({ slow: 600_000 });
+  const [a, b] = [jobFor(serialId('FOLLOW-2'), ['a']), jobFor(serialId('FOLLOW-2'), ['b'])];
+  const taken = new AbortController();
+  const { promise: asked, resolve: asks } = Promise.withResolvers<void>();
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+  const { promise: wentBack, resolve: goesBack } = Promise.withResolvers<void>();
+  let deliveries = 0;
+  const { consume } = site.queues;
+  using _ = vi.spyOn(site.queues, 'consume').mockImplementation((lane, term, handle, options) =>
+    consume.call(
+      site.queues,
+      lane,
+      term,
+      async (delivery) => {
+        const first = delivery.job.jobId === a.jobId && ++deliveries === 1;
+        const signal = first ? AbortSignal.any([delivery.signal, taken.signal]) : delivery.signal;
+        const setNote = async (note: object) => {
+          if (delivery.job.jobId === b.jobId) asks();
+          if (delivery.job.jobId === b.jobId) await gate;
+          await delivery.setNote(note);
+        };
+        return await handle({ ...delivery, signal, setNote }).finally(() => first && goesBack());
+      },
+      options,
+    ),
+  );
+  await site.startAgent(slow);
+  await site.queues.enqueueMany([a, b]);
+  await asked;
+  taken.abort(new Error('another one has it'));
+  await wentBack;
+  open();
+  await goOn(slow);
+  for (const { jobId } of [a, b]) expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed' });
+  expect(slow.labels).toEqual(['a', 'b']);
+});

@@ -1,4 +1,4 @@
-/** What the notes in the queue allow, and how many there are. */
+/** How many labels the notes in the queue allow an agent to send, and how many notes are written. */
 import { expect, test } from 'vitest';
 import { Handover, type HandoverOptions } from '../../src/agent/job/handover.ts';
 import type { UnderWay } from '../../src/agent/source/job-source.ts';

@@ -1,4 +1,4 @@
-/** How an agent counts the time in which a printer is its own. The clocks are set by the test. */
+/** How an agent counts the time of its lease. The clocks are set by the test. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { LeaseTerm, now } from '../../src/agent/lease/lease-term.ts';
 

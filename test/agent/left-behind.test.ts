@@ -1,4 +1,4 @@
-/** A job that somebody else has begun, and that this agent, of another version, cannot read, or whose note it cannot. */
+/** A job that another agent has begun: this agent, of another version, cannot read the job or its note. */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { laneOf } from '../../src/contract/lane.ts';

@@ -1,4 +1,4 @@
-/** Rendering is off the thread that keeps the queue's locks: however much there is to render, that thread turns. */
+/** Rendering is off the thread that keeps the queue's locks, so it never holds that thread up. */
 import { expect, onTestFinished, test } from 'vitest';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';

@@ -1,4 +1,4 @@
-/** What an agent tells of its printers before anything is printed: how a label is confirmed, and which it never reached. */
+/** What an agent reports before anything is printed: how printers confirm labels, and which never answered. */
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';

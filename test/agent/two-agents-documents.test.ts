@@ -1,4 +1,4 @@
-/** Two agents at one printer that takes documents: the one that slept sends none when it wakes. */
+/** Two agents at one printer that takes documents: an agent that slept sends no document when it wakes. */
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { expected, jobFor } from '../kit/agent/site.ts';

@@ -1,6 +1,7 @@
 /**
- * `npm run chaos -- --minutes N --seed S`: real processes and printers that keep their own truth, under faults drawn
- * from a seed; what came out is compared with what was said, label by label.
+ * `npm run chaos -- --minutes N --seed S`: runs real processes and simulated printers under faults drawn from
+ * a seed. The printers record what is on their paper, and that is compared with what the service says, label
+ * by label.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +30,7 @@ export interface ChaosResult {
   rounds: number;
   jobs: number;
   labels: number;
-  /** Labels that the printers' papers have. */
+  /** Labels on the printers' paper. */
   out: number;
   held: number;
   faults: number;
@@ -44,7 +45,7 @@ export async function chaos({ minutes, seed, setup, say }: ChaosOptions): Promis
   const random = new Random(seed);
   const chosen = setup ?? random.pick(SETUPS);
   const directory = mkdtempSync(join(tmpdir(), 'platen-chaos-'));
-  // PostgreSQL runs as somebody else, where we are root.
+  // Under root, PostgreSQL runs as another user, who has to reach its directory inside this one.
   chmodSync(directory, 0o711);
   const end = Date.now() + minutes * 60_000;
   const begun = Date.now();
@@ -85,7 +86,7 @@ export async function chaos({ minutes, seed, setup, say }: ChaosOptions): Promis
   return result;
 }
 
-/** What a person needs to go and look. */
+/** What a person needs to investigate the violations. */
 export function explain({ violations, seed, setup, directory }: ChaosResult): string {
   const lines = violations.map(({ kind, text }) => `${kind}: ${text}`);
   const again = `npm run chaos -- --seed ${seed} --setup ${setup}`;

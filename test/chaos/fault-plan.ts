@@ -1,4 +1,4 @@
-/** What goes wrong while labels are printed: a fault, and after a while its end. Each is drawn from the seed. */
+/** The faults that happen while labels are printed, and end after a while. Each is drawn from the seed. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { LOOKED_AT_MS } from '../../src/agent/job/row.ts';
 import type { PaperPrinter } from './paper-printer.ts';
@@ -7,21 +7,21 @@ import type { ChaosSite, SitePrinter } from './site.ts';
 
 export interface Fault {
   name: string;
-  /** How likely it is, beside the others. */
+  /** How likely it is, relative to the other faults. */
   weight: number;
   /** Nothing else goes wrong meanwhile. */
   alone?: true;
-  /** Makes it; what it gives back ends it. */
+  /** Begins the fault; the function that it resolves with ends the fault. */
   begin(): Promise<() => Promise<void>>;
 }
 
-/** How long a loss at a printer is waited for, ms; and, once it is there, until an agent has read the counter behind it. */
+/** How long to wait for a loss at a printer, ms; and, after the loss, for an agent to read the counter. */
 const LOSS_MS = 4_000;
 const NOTICE_MS = 60_000;
 
 const none = async (): Promise<void> => {};
 
-/** All that may go wrong at the site; `fed`: printers where labels are fed by hand, and where none may be lost then. */
+/** All faults of the site. At printers in `fed`, labels are fed by hand, so none may be lost there. */
 export function faultsOf(site: ChaosSite, random: Random, fed: ReadonlySet<SitePrinter>): Fault[] {
   return [
     ...processFaults(site, random),
@@ -94,7 +94,7 @@ function processFaults(site: ChaosSite, random: Random): Fault[] {
         try {
           if (pid !== undefined) process.kill(pid, 'SIGKILL');
         } catch {
-          // It has ended already; what it leaves is its process ID.
+          // It has ended already and left only its process ID file.
         }
         return none;
       },
@@ -123,7 +123,7 @@ function printerFaults({ name, printer }: SitePrinter, random: Random, fed: bool
     },
   };
   if (fed) return [media, feed];
-  // What a person deletes at a printer that only says what is pending is not to be told from what came out.
+  // Where a printer only says what is pending, labels that a person deletes look like labels that came out.
   const tells = printer.options.odometer || printer.options.mute;
   const losses: Fault[] = [
     {
@@ -179,18 +179,18 @@ function printerFaults({ name, printer }: SitePrinter, random: Random, fed: bool
 }
 
 /**
- * Feeds a label while somebody who sends labels reads the counter, and waits until it has been read. An agent that is killed
- * between writing down a label and sending it has lost that label: with another one fed before the counter is read again,
- * nobody can tell the two apart.
+ * Feeds a label while an agent that sends labels reads the counter, and waits until the agent has read it
+ * again. An agent that is killed between recording a label and sending it loses that label. If a label is fed
+ * before the counter is read again, nobody can tell the fed label from the lost one.
  */
 async function fedInView(printer: PaperPrinter): Promise<void> {
   if (printer.options.odometer && !(await readAgain(printer, 1, LOSS_MS))) return;
   printer.feed();
-  // The question under way may be older.
+  // A question under way may have been sent before the label was fed.
   if (printer.options.odometer) await readAgain(printer, 2, LOSS_MS);
 }
 
-/** Whether the counter is read so often by who sends labels; false: the job has ended, or nothing is printed. */
+/** Waits for `times` counter reads by a sender of labels. @returns false: the job ended, or nothing prints */
 async function readAgain(printer: PaperPrinter, times: number, ms: number): Promise<boolean> {
   const before = printer.askedBySender;
   const over = AbortSignal.timeout(ms);
@@ -199,10 +199,12 @@ async function readAgain(printer: PaperPrinter, times: number, ms: number): Prom
 }
 
 /**
- * Has the printer lose labels, and waits until it has, and an agent has noticed. While labels come out between two answers,
- * the next ones hide that some are missing. With the printer at rest and all bytes taken long enough ago, one answer shows
- * that some may be missing, the next that they are, and who asks again has read that. A loss in the middle and a break before
- * that are not to be told from a loss at the end, by anybody who does not see the paper: a cut that is still to come does not.
+ * Makes the printer lose labels, and waits until it has lost them and an agent has noticed. While labels come
+ * out between two answers, the next labels hide that some are missing. When the printer is at rest and took
+ * the last bytes long enough ago, one answer shows that labels may be missing and the next that they are; an
+ * agent that asks again has read that answer. If the connection breaks before that, nobody who does not see
+ * the paper can tell a loss in the middle from a loss at the end: so a cut that is still to come is called
+ * off.
  */
 async function noticed(printer: PaperPrinter, lose: () => void): Promise<void> {
   printer.cutAfter(undefined);
@@ -215,14 +217,14 @@ async function noticed(printer: PaperPrinter, lose: () => void): Promise<void> {
   while (!over.aborted) {
     if (!lost && printer.lost > lostBefore) {
       lost = true;
-      // One that has no counter is never asked for it.
+      // A printer without a counter is never asked for it.
       if (printer.options.odometer) over = AbortSignal.timeout(NOTICE_MS);
     }
     const now = performance.now();
     restSince = lost && printer.atRest ? (restSince ?? now) : undefined;
     const lookedAt = restSince !== undefined && now > restSince + LOOKED_AT_MS;
     asked = lookedAt ? (asked ?? printer.counterAsked) : undefined;
-    // The question under way may be older.
+    // A question under way may have been sent before.
     if (asked !== undefined && printer.counterAsked >= asked + 4) return;
     await pause(20);
   }

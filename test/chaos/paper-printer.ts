@@ -1,11 +1,12 @@
 /**
- * A ZPL printer that keeps its own truth: what is on its paper, label by label. It shares no parser with Platen.
+ * A ZPL printer that records what is on its paper, label by label. It shares no parser with Platen.
  *
  *     bytes of all connections → one stream → format → waiting → under the head → on the paper
  *
- * It is as unkind as real ones are. All connections feed one stream, so a format that was cut off goes on with the
- * next connection's bytes, until `~JX` or `^XZ`: what is printed then carries two labels, and is seen to. Within a
- * format no SGD question is answered. A format that recalls what the printer does not have prints a spoiled label.
+ * It is as unkind as real printers are. All connections feed one stream, so a format that was cut off goes on
+ * with the next connection's bytes, until `~JX` or `^XZ`: what is printed then carries two labels, and counts
+ * as spoiled. Within a format no SGD question is answered. A format that recalls a stored format which the
+ * printer does not have prints a spoiled label.
  */
 
 import { once } from 'node:events';
@@ -27,7 +28,7 @@ export interface PaperPrinterOptions {
   single: boolean;
 }
 
-/** What came out: the numbers that stand on it; none on a label that was fed by hand. */
+/** A label that came out, with the numbers that stand on it; a label fed by hand has none. */
 export interface PaperLabel {
   ids: readonly string[];
   /** Why nobody can use it. */
@@ -41,7 +42,7 @@ interface Format {
   spoiled?: string;
 }
 
-/** Bytes that may be the beginning of a word of the stream. */
+/** Bytes at the end of what has come that may be the beginning of a `WORD`. */
 const LONGEST_WORD = 120;
 const WORD = /\^XA|\^XZ|~(HS|HI|HQ[A-Z]{2}|JX|JA|[A-Z]{2})|! U1 getvar "([^"]{0,80})"\r\n/g;
 const COUNTER = 'odometer.total_label_count';
@@ -118,12 +119,12 @@ export class PaperPrinter {
     this.#drop();
   }
 
-  /** The next format is taken and never seen again. */
+  /** 1: the next format is taken, but never printed. 0 takes that back. */
   dropNext(formats: 0 | 1): void {
     this.#dropNext = formats;
   }
 
-  /** A label by hand. The odometer counts it. */
+  /** Feeds a label by hand. The odometer counts it. */
   feed(): void {
     this.#out({ ids: [] });
   }
@@ -133,18 +134,18 @@ export class PaperPrinter {
     this.#print();
   }
 
-  /** Reads nothing and says nothing, or does again. */
+  /** Stops reading, and with that answering, or begins again. */
   stall(stalled: boolean): void {
     this.#stalled = stalled;
     for (const socket of this.#sockets) stalled ? socket.pause() : socket.resume();
   }
 
-  /** Resets the connection over which the so manieth byte of a label from now on comes, after that byte. */
+  /** After this many more bytes of labels, resets the connection that brings them; undefined: never. */
   cutAfter(bytes: number | undefined): void {
     this.#cutAfter = bytes;
   }
 
-  /** Nothing more goes wrong: also not what was to come with the next label. */
+  /** Ends all faults, and calls off those that wait for the next label. */
   async mend(): Promise<void> {
     this.#cutAfter = undefined;
     this.#dropNext = 0;

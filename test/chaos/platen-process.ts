@@ -15,9 +15,9 @@ export class PlatenProcess {
   readonly #ready: RegExp;
   readonly #log: WriteStream;
   #child: ChildProcess | undefined;
-  /** Set while the process is being ended or started by us. */
+  /** Whether the process may end: before `launch`, and once it was told to end. */
   #expected = true;
-  /** How it ended when nobody had told it to. */
+  /** Each time that it ended without being told to, or did not end when it was told to. */
   readonly falls: string[] = [];
 
   constructor(parts: {

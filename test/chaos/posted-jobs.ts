@@ -45,7 +45,10 @@ export class Poster {
     this.#templateId = templateId;
   }
 
-  /** Resolves with the job's ID. @throws Error for a refusal that no repetition cures */
+  /**
+   * Resolves with the job's ID; undefined: `signal` had aborted when the first request got no answer.
+   * @throws Error for a refusal that no repetition cures
+   */
   async post(
     job: Omit<PostedJob, 'id'>,
     printerId: string,
@@ -57,7 +60,7 @@ export class Poster {
     for (let attempt = 0; ; attempt++) {
       const answer = await this.#once(body, key);
       if (answer !== undefined) return answer;
-      // A request that was never answered goes on until it is: otherwise nobody knows whether there is a job.
+      // Once repeated, a request goes on until it is answered: otherwise nobody knows whether there is a job.
       if (attempt === 0 && signal.aborted) return undefined;
       this.repeated++;
       await pause(300);

@@ -1,4 +1,4 @@
-/** Chance that a seed repeats (mulberry32). */
+/** Random numbers that are the same for the same seed (mulberry32). */
 export class Random {
   #state: number;
 

@@ -1,6 +1,7 @@
 /**
- * A round: labels are printed while faults come and go; then all is mended, and everything has to come to an end.
- * What is held is compared with the paper, then decided by looking at the paper, as a person would; and compared again.
+ * One round: labels are printed while faults come and go; then everything is mended, and every job has to
+ * end. The jobs are compared with the paper. Then the held ones are decided by the paper, as a person would,
+ * and all are compared again.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JobView } from '../../src/contract/job.ts';
@@ -14,11 +15,11 @@ import { counted, describe, judgeJob, judgeOrder, judgePaper, type Violation } f
 
 /** Without any progress for this long, a mended site is stuck, ms. */
 const STUCK_MS = 120_000;
-/** Jobs of a printer that are not at their end: more are not posted. */
+/** While a printer has this many jobs that have not ended, no more are posted to it. */
 const MOST_OPEN = 3;
 /** Between two jobs of a printer that says nothing, ms. */
 const MUTE_PAUSE_MS = 3_000;
-/** A look at the jobs, ms. */
+/** Between two looks at the jobs, ms. */
 const LOOK_MS = 300;
 
 export class Round {
@@ -27,9 +28,9 @@ export class Round {
   readonly #firstJob: number;
   readonly #say: (text: string) => void;
   readonly #jobs: PostedJob[] = [];
-  /** Jobs that a person had a part in, or that were refused. */
+  /** Jobs that ended otherwise than printed, at least for a time: their order is not judged. */
   readonly #touched = new Set<PostedJob>();
-  /** Held jobs that a person let go on from the first label that was not there: nothing was broken after that. */
+  /** Held jobs that a person resumed at the first label missing on the paper; no fault came after that. */
   readonly #released = new Set<PostedJob>();
   readonly #papersBefore: number[];
   readonly violations: Violation[] = [];
@@ -84,7 +85,7 @@ export class Round {
       const job = { number: number++, printer, records, copies: this.#random.pick([1, 1, 1, 2, 3]) };
       const jobId = await this.#site.poster.post(job, id, over);
       if (jobId !== undefined) this.#jobs.push({ ...job, id: jobId });
-      // Its jobs end at once, held: without a pause there would be hundreds for a person to decide.
+      // A mute printer's jobs are held at once: without a pause a person would have hundreds to decide.
       if (this.#site.printers[printer]?.printer.options.mute) await pause(MUTE_PAUSE_MS);
     }
   }
@@ -101,7 +102,7 @@ export class Round {
     return (await Promise.all(lists)).flat();
   }
 
-  /** A person cancels a job, whatever it is doing; where that is refused, it goes on. */
+  /** A person cancels a job, whatever it is doing; where the service refuses that, the job goes on. */
   #cancellation(): Fault {
     return {
       name: 'a person: cancels a job',
@@ -141,7 +142,7 @@ export class Round {
     this.#say('mended');
   }
 
-  /** Waits until no job is open, as long as anything moves. */
+  /** Waits until no job is open; when nothing has changed for `STUCK_MS`, the open jobs are violations. */
   async #ended(): Promise<void> {
     const ids = new Set(this.#jobs.map(({ id }) => id));
     let last = '';
@@ -185,7 +186,7 @@ export class Round {
     }
   }
 
-  /** A person looks at each printer that is at rest, and says of every held job what is there. */
+  /** Decides every held job by what is on the paper of the printer at rest, as a person would. */
   async #decide(): Promise<void> {
     for (const [job, view] of await this.#views()) {
       if (view.status !== 'held') continue;
@@ -207,7 +208,7 @@ export class Round {
     await this.#ended();
   }
 
-  /** With the paper looked at, and nothing broken since, each label is there once, whatever the printer could say. */
+  /** Jobs resumed by the paper, with no fault since, have each label once, whatever the printer could say. */
   #judgeDecided(views: ReadonlyMap<PostedJob, JobView>): void {
     for (const job of this.#released) {
       const view = views.get(job);
@@ -242,7 +243,7 @@ export class Round {
     return service === undefined ? agents : [service, ...agents];
   }
 
-  /** What ended without being told to, or did not end when it was. */
+  /** Takes the notes of processes that ended without being told to, or did not end when told to. */
   #falls(): string[] {
     return this.#processes.flatMap((running) => running.falls.splice(0));
   }
@@ -254,7 +255,7 @@ function isThere(job: PostedJob, label: number, counts: ReadonlyMap<string, numb
   return (counts.get(labelId(job, record)) ?? 0) > label % job.copies;
 }
 
-/** What a fault is about: of one thing only one at a time. */
+/** Only one fault with the same key may run at a time: by process, by database, or by printer and fault. */
 function target({ name }: Fault): string {
   return name.includes(': ') ? name : name.replace(/^\w+ of /, '');
 }

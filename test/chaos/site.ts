@@ -75,7 +75,7 @@ async function open(
     dpi: 203,
     width: 50,
     height: 25,
-    // What answers nothing has no serial number; both agents have to call it the same.
+    // A printer that answers nothing has no serial number, and both agents have to give it the same ID.
     ...(options.mute && { id: `serial-${options.serial.toLowerCase().replace('-', '')}` }),
   }));
   writeFileSync(configFile, JSON.stringify({ renderThreads: 1, printers: entries }));

@@ -1,9 +1,10 @@
 /**
- * What was said of a job, compared with what is on the paper, label by label.
+ * Compares what the service says about a job with what is on the paper, label by label.
  *
- * Certain are: every label of a `printed` job; of any other one those that are called printed, and that those that are
- * not are not there. Only of labels that are named as uncertain may either be true. No label is ever there twice, and
- * none spoiled. No job is held because a rule of the agent's own was broken, though that is a safe end.
+ * Every label of a `printed` job must be there. Of any other job, the labels that are called printed must be
+ * there and the others must not. Only labels that are named as uncertain may or may not be there. No label
+ * may be there twice or be spoiled. No job may be held because a rule of the agent's own was broken, though
+ * that is a safe end.
  */
 import type { JobView } from '../../src/contract/job.ts';
 import type { PaperLabel } from './paper-printer.ts';
@@ -16,7 +17,7 @@ export interface Violation {
   job?: PostedJob;
 }
 
-/** How often each number stands on the paper of good labels. */
+/** How often each number stands on the paper, spoiled labels left out. */
 export function counted(paper: readonly PaperLabel[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { ids, spoiled } of paper) {

@@ -1,4 +1,4 @@
-/** A server that keeps silent is named before anybody wonders. */
+/** A program that waits for a silent server says within 2 s which one. */
 import { afterEach, expect, test, vi } from 'vitest';
 import { awaited, serverAt } from '../../src/cli/awaiting.ts';
 import { createLogger } from '../../src/log.ts';

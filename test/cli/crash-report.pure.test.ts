@@ -1,4 +1,4 @@
-/** What a program leaves that ended by an error nobody had thought of. */
+/** What a program leaves behind when an unexpected error ends it. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';

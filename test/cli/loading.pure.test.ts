@@ -1,4 +1,4 @@
-/** What a command loads: the time that it takes to begin is the time that its modules take. */
+/** Which modules a command loads: the time that it takes to begin is the time that they take to load. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

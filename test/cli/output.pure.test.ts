@@ -1,4 +1,4 @@
-/** What others named is shown by commands, and commands nothing. */
+/** Commands show names that others chose, which can do nothing to the terminal or the lines around them. */
 import { expect, test } from 'vitest';
 import { forTerminal, table } from '../../src/cli/output.ts';
 

@@ -1,4 +1,4 @@
-/** By which way a printer is driven, and what a job under way keeps from being changed: real printers, lists of the test. */
+/** Which way a printer is driven, and what a job under way fixes: real printers, a test's lists. */
 
 import { EventEmitter, once } from 'node:events';
 import { afterAll, afterEach, expect, test } from 'vitest';

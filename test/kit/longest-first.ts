@@ -1,4 +1,4 @@
-/** The order of the test files: a long one that began last would be waited for alone, with all other workers idle. */
+/** Orders the test files, long ones first: one that began last would run alone, other workers idle. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';

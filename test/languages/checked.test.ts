@@ -1,4 +1,4 @@
-/** What a check refuses is what making the label refuses, whatever a record holds; so a job whose records pass prints. */
+/** A check refuses exactly the records whose labels cannot be made; so a job whose records pass prints. */
 import { describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../drivers/languages/index.ts';
 import { type JobFault, JobFaultError } from '../../src/contract/fault.ts';

@@ -1,4 +1,4 @@
-/** Copies that count: each is a label of its own, in every language, wherever a job is gone on with. */
+/** Copies with a counter: each is a label of its own, in every language, wherever a job is resumed. */
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openEncoder } from '../../drivers/languages/index.ts';

@@ -1,4 +1,4 @@
-/** What the languages say of themselves goes together: each name means one of them. */
+/** The languages' descriptors agree with each other: each name means one language. */
 import { expect, test } from 'vitest';
 import { LANGUAGES } from '../../drivers/languages/index.ts';
 import { languageId } from '../../src/contract/format.ts';

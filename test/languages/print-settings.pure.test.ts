@@ -1,4 +1,4 @@
-/** What a language says can be set at its printers: a format may say it, and it does something. */
+/** The settings that a language declares for its printers: a format may have each, and each has an effect. */
 import { describe, expect, test } from 'vitest';
 import { LANGUAGES, openEncoder } from '../../drivers/languages/index.ts';
 import { languageId, printerFormat } from '../../src/contract/format.ts';

@@ -1,4 +1,4 @@
-/** What an agent may write with a Redis user of its own, it may write wrong, without end, and of any size: the others print on. */
+/** An agent with its own Redis user may write wrong, endless or huge entries: the others print on. */
 import { describe, expect, test } from 'vitest';
 import type { Reported } from '../../src/queue/index.ts';
 import { parseName } from '../../src/queue/report-stream.ts';

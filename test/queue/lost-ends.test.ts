@@ -1,6 +1,7 @@
 /**
- * A Redis that loses what an agent said last of its jobs, while their lanes know that they have ended: in a cluster the two
- * are on different masters. A stream is put back to what it was, as a replica has it that heard no more.
+ * A Redis that loses an agent's last reports on its jobs, while the jobs' lanes know that they have ended: in
+ * a cluster the two are on different masters. The test puts the stream back to an earlier state, like that of
+ * a replica which had received no more.
  */
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** On Redis a template is beside the lane once, and in no job: what the server holds, and what becomes of one that is not there. */
+/** On Redis a template is beside the lane once, and in no job: what is stored, and what happens without it. */
 import { expect, test } from 'vitest';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { template } from '../../src/contract/template.ts';

@@ -1,4 +1,4 @@
-/** A lane of which one consumer has two jobs in hand, since the first one's handler said that the next may come beside it. */
+/** A lane whose one consumer has two jobs in hand: the first one's handler let the next come beside it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';

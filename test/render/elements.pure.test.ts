@@ -1,4 +1,4 @@
-/** What elements do for a record: conditions, chosen images, counters; the same job, the same labels. */
+/** What elements do for a record: conditions, chosen images, counters. The same job gives the same labels. */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-/** What is told of an element string at a glance is what the full check says of it. */
+/** What the quick check of a GS1 element string takes for valid, the full check takes for valid too. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bwipWidths, SymbolError } from '../../src/render/bwip.ts';

@@ -1,4 +1,4 @@
-/** Labels that are compiled once for many jobs print what those print that are compiled for each. */
+/** Labels that are compiled once for many jobs print the same as labels that are compiled for each job. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openEncoder } from '../../drivers/languages/index.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
@@ -27,6 +27,7 @@ describe('compiled', () => {
 
   test.each([
     ['says something of its job', [text('{{ $today }} {{no}}')]],
+    ['says it behind a line end', [text('{{\n$today}} {{no}}')]],
     ['is printed on a condition of its job', [{ ...text('first'), when: '{{$label | equals:1}}' }]],
   ])('for each job, when it %s', async (_why, elements) => {
     const template = design(80, 80, elements, fields);

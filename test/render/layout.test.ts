@@ -119,7 +119,7 @@ describe('text in a box', () => {
     expect(await readText(await rasterize(list))).toContain('FRAGILE');
   });
 
-  test.each([0, 90, 180, 270])('white text without a box stands on black, turned by %i', async (rotation) => {
+  test.each([0, 90, 180, 270] as const)('white text without a box stands on black, turned by %i', async (rotation) => {
     const bare = { type: 'text', x: 40, y: 30, size: 6, text: 'FRAGILE', reverse: true, rotation };
     const list = await layout([bare]);
     const upright = turnBitmap(rasterBitmap(list), rotation === 90 ? 270 : rotation === 270 ? 90 : rotation);

@@ -38,6 +38,16 @@ describe('a template check', () => {
     ],
     ['no glyph', { ...text, text: '\u{13000}' }, 'error value-invalid /elements/0'],
     [
+      'a built-in field that its filter does not take',
+      { ...text, text: '{{$today | date:HHmm}}' },
+      'error value-invalid /elements/0',
+    ],
+    [
+      'a condition with such a one',
+      { ...text, when: '{{$timeZone | number:0}}' },
+      'error value-invalid /elements/0',
+    ],
+    [
       'a fixed value',
       { ...code, symbology: 'ean13', value: '4006381333932' },
       'error value-invalid /elements/0',

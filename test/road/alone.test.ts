@@ -1,4 +1,4 @@
-/** Who is alone says so: a service without an agent, and an agent without a printer. */
+/** A service without an agent, and an agent without a printer, say so. */
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';

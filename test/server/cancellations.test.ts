@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
 import { openQueues, type Queues } from '../../src/queue/index.ts';
+import { BreakableQueue } from '../kit/queue/breakable-queue.ts';
 import { serve } from '../kit/queue/serving.ts';
 import { backends } from '../kit/servers/backends.ts';
 import { codeOf, jobIdOf } from '../kit/service/harness.ts';
@@ -12,7 +13,9 @@ const AGENT = 'agent-at-work';
 const LENGTH = { contended: 60_000, alone: 60_000 };
 
 describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backend) => {
-  const service = useService({ backend, config: { sweepInterval: 100 } });
+  const queue = new BreakableQueue();
+  const config = { sweepInterval: 100 };
+  const service = useService({ backend, config, queue: (real) => queue.over(real) });
   let idT = '';
   /** Another one for each test. */
   let lane: Lane;
@@ -123,6 +126,38 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
     await cancel(id);
     await report(id, { status: 'printed', labels: { sent: 10, printed: 10 } });
     expect(await show(id)).toMatchObject({ status: 'printed', reasons: [] });
+    await expect.poll(lease, { timeout: 10_000 }).toEqual([]);
+  });
+
+  test('a job that failed before its agent heard of it goes on when a person says so, and is not canceled', async () => {
+    const id = await enqueue();
+    await lease();
+    await takeAndDie({ agentId: AGENT, resumeAt: null });
+    await cancel(id);
+    // What was asked for cannot be taken back yet.
+    queue.broken = true;
+    const error = { code: 'printer-aborted', message: 'canceled at the printer' };
+    await report(id, { seq: 2, status: 'failed', labels: { sent: 4, printed: 4 }, error });
+    const resume = () => service.admin('POST', `/jobs/${id}/resume`, {});
+    expect(codeOf(await resume())).toBe('job-not-held');
+    queue.broken = false;
+    await expect.poll(async () => (await resume()).status, { timeout: 10_000 }).toBe(200);
+    await expect.poll(() => service.queues.has(lane, `${id}.1`), { timeout: 10_000 }).toBe(true);
+    expect(await show(id)).toMatchObject({ status: 'queued', reasons: [], labels: { printed: 4 } });
+  });
+
+  test('a job that its agent could only hold is canceled, and its mark is taken away', async () => {
+    const id = await enqueue();
+    await lease();
+    await takeAndDie({ agentId: AGENT, resumeAt: null });
+    await cancel(id);
+    expect(await lease()).toEqual([id]);
+    const error = { code: 'outcome-unknown', message: 'power failed' };
+    const labels = { sent: 5, printed: 3 };
+    await report(id, { seq: 2, status: 'held', labels, error, uncertain: { from: 3, to: 5 } });
+    await expect
+      .poll(() => show(id), { timeout: 10_000 })
+      .toMatchObject({ status: 'canceled', uncertain: { from: 3, to: 5 } });
     await expect.poll(lease, { timeout: 10_000 }).toEqual([]);
   });
 

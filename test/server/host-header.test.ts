@@ -1,4 +1,4 @@
-/** What a caller says that the service is called. */
+/** The Host header: any valid name is taken, and anything else is refused. */
 import { once } from 'node:events';
 import { request as ask } from 'node:http';
 import { expect, test } from 'vitest';

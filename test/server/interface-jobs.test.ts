@@ -1,7 +1,15 @@
 /** What the interface takes, and what a retry of it gets: `shared/interface.md`, Enqueue and Idempotency. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { serve } from '../kit/queue/serving.ts';
-import { codeOf, FORMAT_203, FORMAT_PDF, jobIdOf, newKey, PRINTER, pointersOf } from '../kit/service/harness.ts';
+import {
+  codeOf,
+  FORMAT_203,
+  FORMAT_PDF,
+  jobIdOf,
+  newKey,
+  PRINTER,
+  pointersOf,
+} from '../kit/service/harness.ts';
 import { InterfaceSite, PRINTERS, TWIN_2 } from '../kit/service/interface-site.ts';
 
 const site = new InterfaceSite();

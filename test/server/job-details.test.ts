@@ -101,18 +101,15 @@ describe('the values of a job', () => {
     [DATA],
     [[{ sku: 'a\ud800' }, { sku: '\udc00b' }, { sku: 'c' }]],
     [[{ sku: '1', name: '^XZ' }, { sku: '2' }, { sku: 1.5, name: true }]],
-  ])(
-    'come some at a time, exactly as they were sent: %j',
-    async (data) => {
-      const id = await newJob(data);
-      const all = { total: 3, copies: 2, from: 0, records: data };
-      expect(jobRecords.parse((await records(id)).body)).toEqual(all);
-      const part = jobRecords.parse((await records(id, '?from=1&limit=1')).body);
-      expect(part.records).toEqual([data[1]]);
-      expect(jobRecords.parse((await records(id, '?from=9')).body).records).toEqual([]);
-      expect(codeOf(await records(id, '?limit=1000'))).toBe('payload-invalid');
-    },
-  );
+  ])('come some at a time, exactly as they were sent: %j', async (data) => {
+    const id = await newJob(data);
+    const all = { total: 3, copies: 2, from: 0, records: data };
+    expect(jobRecords.parse((await records(id)).body)).toEqual(all);
+    const part = jobRecords.parse((await records(id, '?from=1&limit=1')).body);
+    expect(part.records).toEqual([data[1]]);
+    expect(jobRecords.parse((await records(id, '?from=9')).body).records).toEqual([]);
+    expect(codeOf(await records(id, '?limit=1000'))).toBe('payload-invalid');
+  });
 
   test('are gone once they are not kept any more, and that is said', async () => {
     const id = await newJob();

@@ -1,6 +1,6 @@
 /**
- * What instances keep of accounts, templates and printers is never what a job is accepted or refused by once another
- * instance has changed it; and jobs that are accepted together are accepted or refused each for itself.
+ * No job is accepted or refused by what an instance keeps of accounts, templates and printers once another
+ * instance has changed it; and jobs that are posted together are accepted or refused each for itself.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';

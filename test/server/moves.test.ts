@@ -136,7 +136,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
 
   test('what prints is stopped first; what is certain not to be out goes on, once, as a job of its own', async () => {
     const { id, stops } = await printing();
-    const answer = await move(id, { printerId: there, why: 'ribbon' });
+    const answer = await move(id, { printerId: there, why: 'ribbon \ud800' });
     expect([answer.status, answer.body]).toMatchObject([
       200,
       { status: 'printing', printer: { id: here }, reasons: ['cancel-requested'] },

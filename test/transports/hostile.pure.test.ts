@@ -1,4 +1,4 @@
-/** Whatever an address, a Windows port or a server holds: what it is meant to be, or an error of ours, and no other. */
+/** Whatever an address, a Windows port or a server says is read as meant, or refused by an error of ours. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { TransportError } from '../../drivers/connection.ts';

@@ -1,4 +1,4 @@
-/** What a virtual printer's faults do to either face of it, and how it is told while it runs. */
+/** What faults do to virtual ZPL and IPP printers, and how a fault is given to one while it runs. */
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';

@@ -1,4 +1,4 @@
-/** The label that is drawn: whatever is done to it, it stays a template, and undone it is what it was, byte for byte. */
+/** The designer's document: an edit leaves a valid template, and undoing it restores it byte for byte. */
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** What a button beside a problem does, the check that found the problem no longer finds. */
+/** The button beside a problem mends it: the check that found the problem no longer finds it. */
 import { expect, test } from 'vitest';
 import { designedTemplate } from '../../src/contract/template.ts';
 import type { TemplateProblem } from '../../src/contract/template-problem.ts';

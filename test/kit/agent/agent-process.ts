@@ -27,7 +27,7 @@ export const CRASH_POINTS = [
   'after the report of the outcome',
   'before done',
 ] as const;
-/** Of a printer that takes documents, besides. */
+/** Further points, at a printer that takes documents. */
 export const DOCUMENT_POINTS = [
   'before the printer job',
   'after the printer job',
@@ -69,7 +69,7 @@ async function run(options: AgentProcessOptions): Promise<void> {
     logger,
   });
   await agent.start();
-  // Killed, it would leave nothing for the next one.
+  // A killed agent writes no compile cache, and the next one would have to compile everything again.
   flushCompileCache();
   process.stdout.write('started\n');
 }
@@ -127,7 +127,7 @@ function crashingConnections(transport: StreamTransport, at: (point: CrashPoint)
         query: (bytes, complete, options) => connection.query(bytes, complete, options),
         close: () => connection.close(),
         async write(bytes, writing) {
-          // Not what a connection begins with.
+          // The points are at labels, not at what a connection begins with.
           if (!Buffer.from(bytes).includes('^XA')) return await connection.write(bytes, writing);
           at('before bytes');
           const half = Math.floor(bytes.length / 2);

@@ -1,6 +1,7 @@
 /**
- * Languages for tests: a label says its record's `n`; some records misbehave. As `zpl` only making tells which, as `tspl`
- * they can be looked at. Runs on the agent's render threads.
+ * Languages for tests: a label holds its record's `n`, and some values of `n` misbehave. In `zpl` a bad
+ * record shows only when its label is made; `tspl` has a check that finds it before. Runs on the agent's
+ * render threads.
  */
 import { flushCompileCache } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';

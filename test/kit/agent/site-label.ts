@@ -16,7 +16,7 @@ export const LABEL = {
 };
 export const RECORD = { id: 'S-0042' };
 
-/** Returns the file that it was written to. */
+/** Renders the label to ZPL; returns the file that it was written to. */
 export async function renderSiteLabel(directory: string): Promise<string> {
   const place = (name: string) => join(directory, name);
   writeFileSync(place('label.json'), JSON.stringify(LABEL));

@@ -61,12 +61,12 @@ export class Directories {
   }
 }
 
-/** What virtual printers of tests are like, where it does not matter. */
+/** Options of a virtual printer for tests to which they do not matter. */
 export function smallPrinter(directories: Directories) {
   return { name: 'test', outDir: directories.make(), dpi: 203, width: 50, height: 25 } as const;
 }
 
-/** What a printer has printed: the record's `n` of every label, in order, read from the bytes that it took. */
+/** A virtual printer that keeps every label's `n`, in order, as read from the bytes that it took. */
 export class TestPrinter extends VirtualZplPrinter {
   readonly labels: string[] = [];
 
@@ -82,7 +82,7 @@ export class TestPrinter extends VirtualZplPrinter {
   }
 }
 
-/** How long a report is waited for, ms: the rest of a test's time is for saying which one did not come. */
+/** How long a report is waited for, ms: less than a test's limit, so the error can show what came. */
 const REPORT_TIMEOUT_MS = 120_000;
 
 /** Reports as they come, and promises for those that are waited for. */
@@ -106,7 +106,7 @@ export class Reports {
     return await this.job(jobId, ({ status }) => status !== 'queued' && status !== 'printing');
   }
 
-  /** The same of an agent. @param since what an agent said before that time (ISO) does not count */
+  /** The first matching report of an agent. @param since reports from before this time (ISO) do not count */
   async agent(matches: (report: AgentStateReport) => boolean, since = ''): Promise<AgentStateReport> {
     return await this.#first(
       (report): report is AgentStateReport =>

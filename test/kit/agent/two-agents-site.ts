@@ -1,4 +1,4 @@
-/** Two agents at one printer, for tests: each reaches it over a way of its own, and whose labels come is noted. */
+/** Two agents at one printer, for tests: each reaches it over its own `Tap`, noting whose labels come. */
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import type { TestPrinter } from './site.ts';
 import { type ProcessOptions, type StartOptions, serialId, type UsedSite, useSite } from './use-site.ts';
 
 export const [ONE, OTHER] = ['agent-the-one', 'agent-the-other'];
-/** ms. Long: no test would see its end; short: the end is waited for. */
+/** Lengths of leases, ms: LONG does not end within a test; SHORT is for tests that wait for the end. */
 export const [LONG, SHORT] = [60_000, 2_500];
 
 /** How many labels an agent sends beyond what is certainly out. */
@@ -26,11 +26,11 @@ type OfProcess = Pick<ProcessOptions, 'crash' | 'odometer'>;
 
 export interface TwoAgents {
   readonly site: UsedSite;
-  /** Another one for each test. */
+  /** A new printer for each test. */
   readonly printer: TestPrinter;
   readonly printerId: string;
   readonly senders: Senders;
-  /** In this process, once it has found the printer. */
+  /** Starts an agent in this process; resolves once it has found the printer. */
   startAgent(id: string, lease: number, options?: InProcess): Promise<{ stop(): Promise<void>; tap: Tap }>;
   startProcess(id: string, lease: number, options?: OfProcess): Promise<ChildProcess>;
   servedBy(id: string): Promise<void>;
@@ -86,12 +86,13 @@ export function useTwoAgents(backend: BackendCase): TwoAgents {
   };
 }
 
-/** epoll_wait and epoll_pwait: where Node waits for what happens next. */
+/** Numbers of the system calls epoll_wait and epoll_pwait, in which Node waits for events. */
 const WAITS: Partial<Record<string, readonly string[]>> = { x64: ['232', '281'], arm64: ['22'] };
 
 /**
- * SIGSTOP, at a moment when the process waits for something. One that is stopped between looking at the clock and handing a
- * label over sends that label when it wakes, which nothing can prevent (`docs/failures.md`).
+ * Sends SIGSTOP at a moment when the process waits for events. An agent that is stopped between looking at
+ * the clock and handing a label over sends that label when it wakes, which nothing can prevent
+ * (`docs/failures.md`).
  */
 export async function putToSleep({ pid }: ChildProcess): Promise<void> {
   if (pid === undefined) throw new TypeError('it does not run');
@@ -118,8 +119,8 @@ export async function servedBy(site: UsedSite, printerId: string, agentId: strin
 }
 
 /**
- * Starts the agent ONE, and waits until it serves the printer, with the OTHER known to want it: without that its first
- * lease would last four times as long, and so would the tests.
+ * Starts the agent ONE, and waits until it serves the printer while OTHER is known to want the lease.
+ * Otherwise ONE's first lease would last four times as long, and so would the tests.
  */
 export async function startWanted<T>(
   { site, printerId }: Pick<TwoAgents, 'site' | 'printerId'>,

@@ -1,4 +1,4 @@
-/** A journal for the tests of a file, which it does not outlive. */
+/** A journal for the tests of a file, removed after them. */
 import { afterAll } from 'vitest';
 import { openDataDir } from '../../../src/agent/data-dir.ts';
 import { Journal } from '../../../src/agent/journal.ts';

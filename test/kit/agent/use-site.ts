@@ -32,7 +32,7 @@ import {
   testDrivers,
 } from './site.ts';
 
-/** Of virtual printers: kept from one test to the next, since each takes long to start. */
+/** Drawing threads of virtual printers, kept from one test to the next since each takes long to start. */
 const DRAWING = [rasterPool, pdfPool];
 const SCRIPT = processFile('test/kit/agent/agent-process.ts');
 
@@ -52,7 +52,7 @@ export interface ProcessOptions
   extends Pick<StartOptions, 'config' | 'dataDir'>,
     Partial<Pick<AgentProcessOptions, 'crash' | 'languages' | 'odometer'>> {}
 
-/** Where the queue does not matter, on Redis, where a file's tests take the least time. */
+/** The default, for tests to which the backend does not matter, is Redis: there they take the least time. */
 export function useSite(backend: BackendCase = onRedis()): UsedSite {
   const site = new UsedSite();
   beforeAll(() => site.open(backend));
@@ -109,12 +109,12 @@ export class UsedSite {
     return await this.start(new TestIppPrinter(this.directories, options));
   }
 
-  /** An agent in this process, once it has found its one printer. */
+  /** Starts an agent in this process; resolves once it has found its one printer. */
   async startAgent(printer: { uri: string }, options: StartOptions = {}) {
     const { dataDir = this.directories.make(), queues = this.queues, drivers = testDrivers } = options;
     const config = agentConfig(dataDir, printer, options.config);
     const agent = new Agent({ config, source: queueSource(queues), drivers, logger });
-    // One that has the same data, and is stopped by now, has told of the printer too.
+    // An earlier agent with the same data directory, stopped by now, has reported the printer too.
     const since = new Date().toISOString();
     await agent.start();
     this.running({ stop: () => agent.stop({ graceMs: 0 }) });
@@ -129,7 +129,7 @@ export class UsedSite {
     return { agent, dataDir, printerId: found.id, description: found };
   }
 
-  /** An agent in a process of its own, once it says that it has started: before it has found its printer. */
+  /** Starts an agent in its own process; resolves once it has started, before it has found its printer. */
   async startProcess(printer: { uri: string }, options: ProcessOptions = {}): Promise<ChildProcess> {
     const {
       dataDir = this.directories.make(),
@@ -153,13 +153,13 @@ export class UsedSite {
     return child;
   }
 
-  /** @returns how it has ended */
+  /** Prints a job. @returns the report of its end */
   async print(job: QueuedJob): Promise<JobReport> {
     await this.queues.enqueue(job);
     return await this.reports.end(job.jobId);
   }
 
-  /** Waits for its end: printed, and its labels are all that the printer has, each once and in order. */
+  /** Expects the job to end as printed, and the printer to have its labels alone, each once and in order. */
   async printedBy(printer: { labels: string[] }, job: QueuedJob): Promise<void> {
     expect(await this.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
     expect(printer.labels).toEqual(expected(job));
@@ -180,7 +180,7 @@ async function died(child: ChildProcess, when: string): Promise<never> {
   throw new Error(`the agent ended ${when}: ${signal ?? code}`);
 }
 
-/** Waits until it has killed itself, as it was told to. */
+/** Waits until the agent has killed itself at its crash point. */
 export async function killedItself(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   expect(child.signalCode).toBe('SIGKILL');

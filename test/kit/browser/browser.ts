@@ -11,7 +11,7 @@ import {
 import { z } from 'zod';
 import { onPath } from '../servers/debian-packages.ts';
 
-/** Nothing that asks the internet for anything. */
+/** With these flags Chromium asks the internet for nothing. */
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -26,7 +26,7 @@ const PATIENCE = 30_000;
 
 export type Look = { width?: number; height?: number; scheme?: 'light' | 'dark'; locale?: string };
 
-/** What a site has of the browser: its pages, which go when it closes. */
+/** A site's share of the browser: its pages, which are closed with it. */
 export interface Windows {
   newContext(options?: BrowserContextOptions): Promise<BrowserContext>;
   close(): Promise<void>;
@@ -53,7 +53,7 @@ export async function openWindows(): Promise<Windows> {
   };
 }
 
-/** A browser of its own. @param more what a measurement needs besides */
+/** Starts a browser that is not shared. @param more further flags, for measurements */
 export async function openBrowser(more: readonly string[] = []): Promise<Browser> {
   const executablePath = onPath('chromium');
   if (executablePath === undefined) throw new Error('there is no chromium on this machine');
@@ -76,7 +76,7 @@ export async function openPage(
   const page = await context.newPage();
   page.on('pageerror', (error) => faults.push(error.message));
   page.on('console', (message) => {
-    // That the service refused something is its answer, which the page shows.
+    // A refusal by the service is an ordinary answer, which the page shows, and no fault.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       faults.push(message.text());
   });
@@ -93,12 +93,12 @@ const verdict = z.object({
   ),
 });
 
-/** What keeps people out who see, hear or move otherwise (axe-core, all of its rules). */
+/** Accessibility faults of the page, by all rules of axe-core. */
 export async function barriers(page: Page): Promise<string[]> {
-  // What fades in has its colors at the end; what turns for ever has no end.
+  // What fades in has its colors only at the end of its animation; endless animations are not waited for.
   await page.evaluate(`new Promise(requestAnimationFrame).then(() => Promise.allSettled(
     document.getAnimations().filter((one) => Number.isFinite(one.effect.getComputedTiming().endTime)).map((one) => one.finished)))`);
-  // Not as a tag: the page's policy would refuse it.
+  // Not as a script element: the page's content security policy would refuse it.
   await page.evaluate(axe.source);
   const found = verdict.parse(await page.evaluate('axe.run(document)'));
   return found.violations.flatMap(({ id, help, nodes }) =>
@@ -106,7 +106,7 @@ export async function barriers(page: Page): Promise<string[]> {
   );
 }
 
-/** Points by which the page is wider than the window. */
+/** CSS pixels by which the page is wider than the window. */
 export async function overflow(page: Page): Promise<number> {
   return z.number().parse(await page.evaluate('document.documentElement.scrollWidth - innerWidth'));
 }
@@ -114,11 +114,11 @@ export async function overflow(page: Page): Promise<number> {
 /** Waits for every picture that is in sight. @throws Error where one does not come */
 export async function drawn(page: Page): Promise<void> {
   const signal = AbortSignal.timeout(PATIENCE);
-  // A lazy one that is out of sight is not even asked for.
+  // A lazy picture that is out of sight is not even asked for.
   const all = `[...document.images].every((one) => one.complete ||
     (one.loading === 'lazy' && one.getBoundingClientRect().top > innerHeight))`;
   while ((await page.evaluate(all)) !== true) await pause(100, undefined, { signal });
-  // Loaded is not yet on the page.
+  // A picture that is loaded is on the page only once it is decoded.
   await page.evaluate(
     `Promise.allSettled([...document.images].filter((one) => one.complete).map((one) => one.decode()))`,
   );

@@ -1,4 +1,4 @@
-/** A whole Platen with people at it: a virtual printer, one that never says what came out, and a browser. */
+/** A whole Platen for tests of the console: a virtual printer, a mute printer, and a browser. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -12,7 +12,7 @@ import { type Look, openBrowser, openPage, openWindows, type Windows } from './b
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-/** What a stranger may have called it; a page that takes it for markup says so by its script. */
+/** A name that a stranger may choose. A page that takes it for markup runs its script, which is a fault. */
 export const HOSTILE = '<img src=x onerror="alert(1)">';
 
 /** Fields that keep what is typed: a name, and a number with a zero in front. */
@@ -79,7 +79,7 @@ export class ConsoleSite {
     return this.#up.now;
   }
 
-  /** The same installation with other printers, at another address. */
+  /** Starts the same installation again, with other printers and at another address. */
   async restart(args: string[]): Promise<void> {
     await this.up.stop();
     this.#up.now = await PlatenUp.start({ dataDir: this.dataDir, args });
@@ -99,7 +99,7 @@ export class ConsoleSite {
     const records: unknown = JSON.parse(
       await readFile(join(ROOT, 'templates', `${sample}.records.json`), 'utf8'),
     );
-    // What the browser has no letters for is no picture to show.
+    // Records with letters for which the browser has no font make no picture to show.
     const data = z.array(labelRecord).parse(records).slice(0, 3);
     return { idT, job: await admin.print('default', { idT, printer, data }) };
   }
@@ -122,7 +122,7 @@ export class ConsoleSite {
   async show(page: Page, address: string): Promise<void> {
     await page.goto(`${this.up.url}/console/#/${address}`);
     await page.locator('h1').waitFor();
-    // What is still being asked for is not what the page shows.
+    // Until its data has come, the page does not show its content.
     await page
       .getByText(/^(Loading|Lädt) …$/)
       .first()

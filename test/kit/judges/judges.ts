@@ -58,7 +58,7 @@ export function jobFor(
   };
 }
 
-/** One label's ZPL, after what a job sends first. */
+/** The ZPL of one label, with what a job sends first before it. */
 export async function labelText(encoder: LabelEncoder, record = 0, copies = 1): Promise<string> {
   return Buffer.concat([encoder.begin(), await encoder.label(record, copies)]).toString('utf8');
 }
@@ -82,7 +82,7 @@ export async function drawPdf(pdf: Uint8Array, dpi: number, page = 1): Promise<B
   });
 }
 
-/** What `pdfinfo` says, by its own names. */
+/** The output of `pdfinfo`. */
 export async function pdfInfo(pdf: Uint8Array, pages = 1): Promise<string> {
   return withFile(pdf, 'label.pdf', async (file) => {
     const { stdout } = await run('pdfinfo', ['-f', '1', '-l', String(pages), file]);
@@ -157,7 +157,7 @@ export async function readText(png: Uint8Array, languages = 'eng'): Promise<stri
   });
 }
 
-/** The text on a picture of that resolution, as it is. */
+/** The text on a picture of that resolution, neither enlarged nor given a margin. */
 export async function readTextAsIs(png: Uint8Array, language: string, dpi: number): Promise<string> {
   return withFile(png, 'text.png', async (file) => {
     const args = [file, '-', '-l', language, '--psm', '6', '--dpi', String(dpi)];
@@ -169,7 +169,7 @@ export async function readTextAsIs(png: Uint8Array, language: string, dpi: numbe
 /** A picture as dots, by the drawing library's own PNG reader. */
 export async function dotsOf(png: Uint8Array): Promise<Bitmap> {
   const image = await loadImage(Buffer.from(png));
-  // Asked once: each question goes through to native code.
+  // Read once: each access goes through to native code.
   const { width, height } = image;
   const context = createCanvas(width, height).getContext('2d');
   context.drawImage(image, 0, 0);
@@ -196,7 +196,7 @@ export function inkBox(bitmap: Bitmap): { left: number; top: number; right: numb
   return { left, top, right, bottom };
 }
 
-/** How many dots of two pictures differ; pictures of different size differ in all. */
+/** How many dots of two pictures differ; pictures of different sizes differ in every dot. */
 export function differingDots(a: Bitmap, b: Bitmap): number {
   if (a.width !== b.width || a.height !== b.height) return Math.max(a.width * a.height, b.width * b.height);
   let count = 0;

@@ -1,10 +1,10 @@
 /**
- * What a TSPL and an EPL2 printer make of what they are sent, by the makers' manuals and not by our own drivers: the
- * dots of each label, how many copies, and the commands that set something. There is no interpreter of others that
- * could judge pictures in these languages; LPrint and CUPS write EPL2, and these readers have to read theirs too
- * (`label-printers.test.ts`).
+ * Readers of TSPL and EPL2, written from the makers' manuals and not from our own drivers. They return the
+ * dots of each label, the number of copies, and the commands that set something. There is no other
+ * interpreter that could judge pictures in these languages. LPrint and CUPS write EPL2, and these readers
+ * have to read theirs too (`label-printers.test.ts`).
  *
- * Strict: what is no command of the manual, or none that a label of dots needs, is an error.
+ * They are strict: a command that is not in the manual, or that a label of dots does not need, is an error.
  */
 import { type Bitmap, createBitmap } from '../../../src/render/bitmap.ts';
 
@@ -38,7 +38,7 @@ class Stream {
     return text;
   }
 
-  /** What stands at this point, as far as it matches; it is taken. */
+  /** Takes what matches at this point. */
   take(pattern: RegExp): RegExpExecArray | null {
     const match = new RegExp(`^(?:${pattern.source})`).exec(
       this.#bytes.toString('latin1', this.#at, this.#at + 100),
@@ -103,7 +103,7 @@ const TSPL_SETTING =
 
 /** @throws Error where a printer would do something else than print labels of dots */
 export function readTspl(bytes: Uint8Array, dpi: number): PrintedLabel[] {
-  // Carried out wherever it stands, also in data.
+  // A printer carries out an immediate command wherever it stands, also in data.
   const immediate = Buffer.from(bytes).indexOf('\x1b!', 0, 'latin1');
   if (immediate >= 0) throw new Error(`an immediate command at byte ${immediate}`);
   const stream = new Stream(bytes);

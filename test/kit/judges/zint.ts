@@ -25,7 +25,7 @@ export async function zintRows(
   );
 }
 
-/** A picture of something turned, with that upright. */
+/** A picture of something that was turned, turned back upright. */
 export function turnedBack(picture: Bitmap, turn: Turn): Bitmap {
   const back: Record<Turn, Turn> = { 0: 0, 90: 270, 180: 180, 270: 90 };
   return turnBitmap(picture, back[turn]);
@@ -42,7 +42,7 @@ export function barsOnPicture(picture: Bitmap, turn: Turn, module: number): stri
   return bits;
 }
 
-/** The modules of a picture, a row each time that it changes from one to the next. */
+/** The rows of modules on a picture; equal rows that follow each other are one. */
 export function rowsOnPicture(picture: Bitmap, turn: Turn, module: number): string[] {
   const bitmap = turnedBack(picture, turn);
   const { left, right, top, bottom } = inkBox(bitmap);
@@ -63,7 +63,7 @@ export function withoutMargins(rows: readonly string[]): string[] {
   return rows.map((row) => row.slice(left, right).padEnd(right - left, '0'));
 }
 
-/** Bars of a postal code: for each, in each of zint's rows, whether it is there. */
+/** The bars of a postal code as zint's rows have them: in each row, 1 for a bar that reaches it. */
 export function postalOnPicture(picture: Bitmap, turn: Turn, rows: 2 | 3): string[] {
   const bitmap = turnedBack(picture, turn);
   const { left, right, top, bottom } = inkBox(bitmap);

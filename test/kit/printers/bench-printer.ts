@@ -1,4 +1,4 @@
-/** What the tests of the virtual printer share: a printer in a directory of its own, a client, and eyes. */
+/** What the tests of the virtual printer share: a printer in a directory, a client, readers of pictures. */
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -18,7 +18,7 @@ export interface Bench {
   printer: VirtualZplPrinter;
   outDir: string;
   labels: PrintedLabel[];
-  /** Waits until so many labels are out, from the start. */
+  /** Waits until `count` labels are out, counted from the start. */
   printed(count: number): Promise<PrintedLabel[]>;
 }
 

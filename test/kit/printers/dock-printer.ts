@@ -1,4 +1,4 @@
-/** A quick printer of small labels, of which the tests of packages and updates count what comes out. */
+/** A fast virtual printer of small labels, whose output the tests of packages and updates count. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLogger } from '../../../src/log.ts';

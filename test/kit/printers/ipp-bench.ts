@@ -22,7 +22,7 @@ export interface IppBench {
   client: JobClient;
   outDir: string;
   labels: PrintedPage[];
-  /** Waits until so many labels are out, from the start. */
+  /** Waits until `count` labels are out, counted from the start. */
   printed(count: number): Promise<PrintedPage[]>;
   /** Waits until a job is in a state. */
   reached(id: number, state: IppJobReport['state']): Promise<IppJobReport>;

@@ -12,11 +12,11 @@ import type { Network } from './network.ts';
 import { Programs } from './programs.ts';
 
 const run = promisify(execFile);
-/** It would be the only one on this machine, by the file with its process ID. */
+/** Gives Avahi its own /run/avahi-daemon: by its process ID file, only one could run on this machine. */
 const OWN_RUN = 'mkdir -p /run/avahi-daemon && mount -t tmpfs none /run/avahi-daemon && exec "$0" "$@"';
 
 export interface Avahi {
-  /** What a program finds it with. */
+  /** The environment in which a program finds this Avahi. */
   environment: NodeJS.ProcessEnv;
   /** Announces a service until the returned function is called: `name`, `_ipp._tcp`, port, TXT strings. */
   publish(

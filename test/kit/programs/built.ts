@@ -1,6 +1,7 @@
 /**
- * What tests start in processes of their own, made once for a run as it is made for a package: some hundred times a run, and
- * each takes a third of the time to load that the sources take. Without a run's set-up it is the sources.
+ * Bundles the programs that tests start in processes of their own, once for a run and as for a package. A run
+ * starts some hundred of them, and each loads in a third of the time that the sources take. Without a run's
+ * set-up the sources are used.
  */
 import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -23,9 +24,9 @@ const PROCESSES = [
 /** Where a process's modules are. */
 const nameOf = (path: string) => nameIn(ROOT, join(ROOT, path));
 
-/** Makes them in an empty directory, which the tests of this run then take them from. */
+/** Builds them in an empty directory, from which the tests of this run then take them. */
 export async function build(directory: string): Promise<void> {
-  // The service serves the console that lies beside it: that of these sources, and not the one that was made last.
+  // The service serves the console that lies beside it: it has to be of these sources, not an older build.
   await buildConsole(ROOT);
   const processes = PROCESSES.map((path) => [nameOf(path), path]);
   await bundle({
@@ -47,23 +48,24 @@ export async function build(directory: string): Promise<void> {
 export const PLATEN = join(process.env[VARIABLE] ?? ROOT, LAUNCHER);
 
 /**
- * For Node processes that run for seconds: with other threads for collecting garbage and compiling, the start of one takes a
- * fifth more CPU time.
+ * Flags for Node processes that run for seconds: with further threads for collecting garbage and compiling,
+ * the start of a process takes a fifth more CPU time.
  */
 export const SHORT_LIVED = ['--single-threaded', '--min-semi-space-size=16'] as const;
 
-/** What Node is to run. */
+/** The file that Node runs for this process. */
 export function processFile(path: (typeof PROCESSES)[number]): string {
   const built = process.env[VARIABLE];
   return built === undefined ? join(ROOT, path) : join(built, 'app', `${nameOf(path)}.js`);
 }
 
-/** Where modules are that name files which are in the bundle. */
+/** Folders with modules that name files which are in the bundle. */
 const NAMING = ['src', 'test/kit'].map((folder) => join(ROOT, folder));
 
 /**
- * The threads that a test's own process starts are from there too, with all that is loaded into them: an error is an instance of
- * its class only there. What is made of a source here is kept for later runs.
+ * Takes the threads that a test's own process starts from the bundle too, with all that is loaded into them:
+ * inside such a thread an error is an instance of the bundle's class. The changed source is kept for later
+ * runs, so it reads the directory from the environment.
  */
 export function builtThreads(): Plugin {
   return {

@@ -1,4 +1,4 @@
-/** A D-Bus of a test's own, where programs look for the system's: Avahi is found on it, or is not. */
+/** A D-Bus of a test's own, which programs take for the system's: the test decides whether Avahi is on it. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Programs } from './programs.ts';

@@ -22,7 +22,7 @@ export interface Cupsd {
   stop(): Promise<void>;
 }
 
-/** @param site the server of this network, where CUPS is looked for, and with its queues shared and announced */
+/** @param site a network whose print server it is: on CUPS's own port, its queues shared and announced */
 export async function startCupsd(site?: { network: Network; avahi: Avahi }): Promise<Cupsd> {
   const root = mkdtempSync(join(tmpdir(), 'platen-test-cups-'));
   // CUPS runs its backends as another user.
@@ -32,7 +32,7 @@ export async function startCupsd(site?: { network: Network; avahi: Avahi }): Pro
     mkdirSync(path);
     return path;
   };
-  // … and its filters, which write there.
+  // CUPS runs its filters as another user too, and they write there.
   const temporary = directory('tmp');
   chmodSync(temporary, 0o1777);
   const port = site === undefined ? await freePort() : 631;

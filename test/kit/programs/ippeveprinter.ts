@@ -35,7 +35,7 @@ export async function startIppeveprinter(
   const root = mkdtempSync(join(tmpdir(), 'platen-test-eve-'));
   const spool = join(root, 'spool');
   const out = join(root, 'out');
-  // Its certificate would be one file for all of the machine, which whoever starts at the same time overwrites.
+  // Otherwise its certificate is one file for the whole machine, which others that start meanwhile overwrite.
   const keys = join(root, 'keys');
   for (const directory of [spool, out, keys]) mkdirSync(directory);
   const command = join(root, 'print.sh');
@@ -50,7 +50,7 @@ export async function startIppeveprinter(
     rmSync(root, { recursive: true, force: true });
   };
   const port = await freePort();
-  // With a name it would listen on that name's address only.
+  // With `-n` it listens on that name's address only, so in a site's network it has none.
   const where = site === undefined ? ['-r', 'off', '-n', 'localhost'] : [];
   const uri = `ipp://${site?.network.inside ?? 'localhost'}:${port}/ipp/print`;
   try {

@@ -14,8 +14,9 @@ import { Programs } from './programs.ts';
 
 const PORT = 8632;
 /**
- * As root it makes its certificate there, under its host's name, as every CUPS program of the machine does: of two that
- * start at once one overwrites what the other has shown already, and who has seen that trusts it no more.
+ * Gives LPrint an /etc/cups/ssl of its own. As root it makes its certificate there, under its host's name, as
+ * every CUPS program of the machine does. Of two that start at once, one overwrites the certificate that the
+ * other has shown already, and clients that have seen it trust that program no more.
  */
 const OWN_KEYS = 'mkdir -p /etc/cups/ssl && mount -t tmpfs none /etc/cups/ssl && exec "$0" "$@"';
 
@@ -35,7 +36,7 @@ export async function startLprint(
   const root = mkdtempSync(join(tmpdir(), 'platen-test-lprint-'));
   const [home, spool, log] = [join(root, 'home'), join(root, 'spool'), join(root, 'log')];
   for (const directory of [home, spool]) mkdirSync(directory);
-  // It keeps its printers there.
+  // LPrint keeps its printers in HOME.
   const env = { ...(avahi?.environment ?? process.env), HOME: home };
   const { within, inside } = network;
   const programs = new Programs();
@@ -54,7 +55,7 @@ export async function startLprint(
   try {
     const first = await server();
     for (const [name, [driver, device]] of Object.entries(printers)) {
-      // Only who is on the same machine may add printers.
+      // LPrint lets only clients on the same machine add printers.
       const [program = '', ...args] = [...within, 'lprint', 'add', '-u', `ipp://localhost:${PORT}/`];
       await promisify(execFile)(program, [...args, '-d', name, '-m', driver, '-v', device], { env });
     }

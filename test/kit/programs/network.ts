@@ -11,11 +11,11 @@ export const networksCanBeMade =
   process.platform === 'linux' && spawnSync('unshare', ['--net', 'true'], { stdio: 'ignore' }).status === 0;
 
 export interface Network {
-  /** Its interface, and the addresses on it: inside, and of the test's end. */
+  /** Its interface, that interface's address, and the address of the test's end. */
   readonly interface: string;
   readonly inside: string;
   readonly outside: string;
-  /** What runs a program inside, to be put before it; the process is the program's own. */
+  /** Words to put before a program to run it inside; the process becomes the program's own. */
   readonly within: readonly string[];
   /** What still runs inside keeps its namespace until it ends. */
   close(): void;
@@ -24,7 +24,7 @@ export interface Network {
 export function openNetwork(): Network {
   const name = `platen-${randomBytes(3).toString('hex')}`;
   const [outer, inner] = [`${name}-o`, `${name}-i`];
-  // RFC 2544: for tests, and in nobody's network.
+  // RFC 2544: addresses for tests, which no real network has.
   const base = `198.${18 + randomInt(2)}.${randomInt(256)}`;
   const fourth = randomInt(64) * 4;
   const [outside, inside] = [`${base}.${fourth + 1}`, `${base}.${fourth + 2}`];

@@ -3,12 +3,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** A busy machine takes half a minute for a first database; what never comes up is told by its own words or its end. */
+/** A busy machine takes half a minute for a first database. One that exits before is an error at once. */
 const START_TIMEOUT_MS = 90_000;
 const STOP_TIMEOUT_MS = 10_000;
 
 export interface Program {
-  /** The last that it wrote, to stdout and stderr. */
+  /** The last 4,000 characters that it wrote to stdout and stderr. */
   said(): string;
   /** Waits until `ready` says so. @throws Error with what it said, when it ends before, or takes longer than 90 s */
   until(ready: () => boolean | Promise<boolean>): Promise<void>;

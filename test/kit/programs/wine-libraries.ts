@@ -24,11 +24,11 @@ export function addLibraries(prefix: string): string[] {
 
 function withoutPlaceholders(): Buffer {
   const library = readFileSync(join(WINE_LIBRARIES, 'kernelbase.dll'));
-  // What is called so is looked for among Wine's own.
+  // A library with this mark is looked for among Wine's own.
   library.fill(0, 0x40, 0x40 + 'Wine builtin DLL'.length);
   const name = library.indexOf('\0VirtualAlloc2\0');
   if (name < 0) throw new Error(`${WINE_LIBRARIES}/kernelbase.dll has no VirtualAlloc2`);
-  // In its place in the order of names, which is how they are found.
+  // This name keeps the order of names, by which functions are found.
   library.write('VirtualAlloc1', name + 1);
   return library;
 }

@@ -14,7 +14,7 @@ const BIN = '/usr/lib/wine';
 export const WINE = join(BIN, 'wine64');
 /** Longest that a program may run, ms. */
 const LIMIT = 120_000;
-/** How long it all stays after the last program has ended, s: also that of a test which was killed goes then. */
+/** How long Wine's server stays after the last program has ended, s: that of a killed test ends then too. */
 const STAYS = 300;
 
 export interface WineRun {
@@ -36,7 +36,7 @@ export class WinePrefix {
     mkdirSync(prefix);
     this.drive = join(prefix, 'drive_c');
     this.#env = { ...process.env, ...env, WINEPREFIX: prefix, WINEDEBUG: '-all', DISPLAY: '' };
-    // Where that is, Windows cannot know.
+    // A path of this machine, which means nothing to Windows.
     delete this.#env['NODE_COMPILE_CACHE'];
   }
 

@@ -1,4 +1,4 @@
-/** The project's sources on Windows: in Wine, on the Node for Windows, with its spooler, whose printers are the queues of a CUPS server. */
+/** Runs the project's sources in Wine, on Node for Windows; its spooler's printers are CUPS queues. */
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -14,7 +14,7 @@ export class BreakableQueue implements JobQueue {
   readonly added: string[][] = [];
   #queues: Queues | undefined;
 
-  /** @returns itself, which is that one from now on */
+  /** Passes everything on to `real` from now on. @returns itself */
   over(real: Queues): this {
     this.#queues = real;
     return this;

@@ -4,7 +4,7 @@ import type { QueuedJob } from '../../../src/contract/queued-job.ts';
 import type { JobReport } from '../../../src/contract/report.ts';
 import type { QueueLogger } from '../../../src/queue/index.ts';
 
-/** A shared printer, of which the ID names the lane too. */
+/** The ID of a shared printer, which is its lane's name too. */
 export function printerId(): Lane {
   return laneOf({ scope: null, printerId: `serial-${randomBytes(8).toString('hex')}` });
 }

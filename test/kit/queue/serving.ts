@@ -1,4 +1,4 @@
-/** A lane that is served: its lease is had, and kept until the consumer stops. What a station does in an agent. */
+/** Serves a lane as a station does in an agent: gets its lease, and keeps it until the consumer stops. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Lane } from '../../../src/contract/lane.ts';
@@ -6,12 +6,12 @@ import type { Consumer, LaneHandler, LeaseLength, Queues } from '../../../src/qu
 import { Collected } from './samples.ts';
 
 export interface ServeOptions extends NonNullable<Parameters<Queues['consume']>[3]> {
-  /** By default one that nobody else is. */
+  /** Default: a new one. */
   agentId?: string;
   length?: LeaseLength;
 }
 
-/** What a lane delivers, each job done at once: its ID, the delivery's number and its note. */
+/** Serves a lane, ending each job at once; collects the job's ID, the delivery's number and its note. */
 export async function delivered(queues: Queues, lane: Lane): Promise<Collected<unknown>> {
   const got = new Collected<unknown>();
   await serve(queues, lane, async ({ job: { jobId }, delivery, note }) => {
@@ -24,7 +24,7 @@ export async function delivered(queues: Queues, lane: Lane): Promise<Collected<u
 const LENGTH: LeaseLength = { contended: 1_000, alone: 1_000 };
 const RENEW_MS = 200;
 
-/** Waits for the lease while another one has it. @throws as `Queues.consume`, and when the lease cannot be asked for */
+/** Waits while another agent has the lease. @throws as `Queues.consume`, and if it cannot ask for a lease */
 export async function serve(
   queues: Queues,
   lane: Lane,

@@ -1,11 +1,10 @@
 /**
  * The three combinations that the product runs on, for tests that must hold on each:
  *
- * Called where a file is read, and not in a test: the file's end ends the embedded server.
- *
  *     describe.each(backends())('$name', ({ open }) => { … const backend = await open(); … await backend.close(); });
  *
- * `open` gives an empty database (or one that is migrated), and an unused prefix in Redis.
+ * `backends()` has to be called where a file is read, and not in a test: it ends the embedded server with the
+ * file. `open` gives an empty database (or one that is migrated), and an unused prefix in Redis.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -30,7 +29,7 @@ export interface OpenBackend {
 }
 
 export interface OpenOptions {
-  /** The schemas of this version are in the database already, where it is no embedded one: what a start finds nearly always. */
+  /** The database has this version's schemas already, as at nearly every start; not the embedded one. */
   migrated?: boolean;
 }
 

@@ -42,7 +42,7 @@ export async function startParent(dataDir: string, text = '', user = {}) {
   return { child, answer: answerOf.parse(JSON.parse(String(line))) };
 }
 
-/** Each of a file's tests leaves no process and no directory. */
+/** Ends the processes and removes the directories of each test in a file. */
 export function useParents(): void {
   afterEach(endAll);
 }
@@ -57,14 +57,14 @@ async function endAll(): Promise<void> {
   for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
 }
 
-/** The PostgreSQL processes that work in `dataDir`, by their own word in /proc. */
+/** The PostgreSQL processes that work in `dataDir`, by their working directory in /proc. */
 export function databaseProcesses(dataDir: string): number[] {
   const data = join(dataDir, 'postgres/data');
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {
       try {
-        // Who has ended is called nothing.
+        // A process that has ended has an empty command line.
         return (
           readlinkSync(`/proc/${pid}/cwd`) === data && readFileSync(`/proc/${pid}/cmdline`, 'utf8') !== ''
         );

@@ -1,6 +1,6 @@
 /**
- * An embedded database as a first start leaves it, made once for a run: a copy of it is had in a tenth of the CPU time, and
- * most tests that start an installation are not about its first start.
+ * An embedded database as a first start leaves it, made once for a run: copying it takes a tenth of the CPU
+ * time, and most tests that start an installation are not about its first start.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * A database with the schemas of this version and nothing in them, made once for a run: a copy of it is had in less
- * time than all migrations take, and most tests are not about those.
+ * A database with the schemas of this version and nothing in them, made once for a run: copying it takes less
+ * time than all migrations, and most tests are not about those.
  */
 import { Client, type PoolConfig } from 'pg';
 import { createLogger } from '../../../src/log.ts';
@@ -18,7 +18,7 @@ export async function makeMigratedDatabase(databaseUrl: string): Promise<void> {
     const url = new URL(databaseUrl);
     url.pathname = `/${MIGRATED}`;
     await putSchemas({ connectionString: url.href });
-    // Who is connected to it keeps it from being copied.
+    // PostgreSQL copies no database to which somebody is connected.
     await admin.query(`ALTER DATABASE ${MIGRATED} ALLOW_CONNECTIONS false`);
   } finally {
     await admin.end();

@@ -1,6 +1,7 @@
 /**
- * What a Redis is asked by one connection, from its `MONITOR`. On a socket of our own: ioredis takes its lines for answers
- * where they come with the `OK` to the command, which they do on a busy server.
+ * Reports the commands that a Redis is sent, and by which connection, from its `MONITOR`. On a socket of our
+ * own: on a busy server the lines come together with the `OK` to the command, and ioredis takes them for
+ * answers then.
  */
 import { once } from 'node:events';
 import { connect } from 'node:net';

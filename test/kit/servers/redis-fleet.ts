@@ -13,19 +13,19 @@ import { type Program, Programs } from '../programs/programs.ts';
 import { freePort } from '../wire/listening.ts';
 
 const HOST = '127.0.0.1';
-/** What certificates of a fleet name: not its address. */
+/** The host name in a fleet's certificates, which do not name its address. */
 const NAME = 'localhost';
-/** Whom a fleet with TLS knows besides the owner, as docs/deployment.md says user and password. */
+/** The user of a fleet with TLS besides the owner; user and password are given as docs/deployment.md says. */
 const USER = 'platen-service';
 /** A server that is silent for so long is down, ms. */
 const DOWN_MS = 800;
 const SLOTS = 16_384;
-/** What replicas sign in as, so that a test can keep them out. */
+/** The user that replicas sign in as, so that a test can keep them out. */
 const REPLICA = 'replica';
 
 export interface FleetServer {
   port: number;
-  /** As the owner, of all keys. */
+  /** Signed in as the owner, who may use all keys. */
   admin: Redis;
   program: Program;
 }
@@ -90,7 +90,7 @@ abstract class Servers {
     return `user ${USER} on >${this.password} ~* &* +@all`;
   }
 
-  /** The address of those servers or Sentinels, as the user, by their name. */
+  /** The TLS address of the servers or Sentinels at these ports, by their name and for `USER`. */
   secured([first, ...others]: readonly number[], what: string): string {
     const also = others.map((port) => `${NAME}:${port}`).join();
     const more = `also=${also}&ca=${encodeURIComponent(this.authority)}&family=4`;
@@ -153,7 +153,7 @@ export class RedisCluster extends Servers implements Fleet {
         `cluster-port ${bus}`,
         `cluster-config-file nodes-${bus}.conf`,
         `cluster-node-timeout ${DOWN_MS}`,
-        // Also one that was kept from its master may take its place: what it lacks is lost then.
+        // A replica that was kept from its master may take its place too: what it lacks is lost then.
         'cluster-replica-validity-factor 0',
         ...(this.#tls ? [...certified, `tls-port ${port}`, 'tls-cluster yes', 'tls-replication yes'] : []),
         ...(this.#tls
@@ -222,7 +222,7 @@ export class SentinelSite extends Servers implements Fleet {
   }
 
   async start(): Promise<this> {
-    // What Sentinels name is an address.
+    // Sentinels name servers by their address, so the certificate has to name it too.
     const certified = this.#tls ? this.certified(`DNS:${NAME},IP:${HOST}`) : [];
     const secured = async () => {
       const own = await freePort();
@@ -286,7 +286,7 @@ export class SentinelSite extends Servers implements Fleet {
 export class RedisOverTls extends Servers {
   readonly user = USER;
 
-  /** As the ACL user of the service, whose authority is known, or not. */
+  /** The address for the service's ACL user. @param known whether it names the authority's certificate */
   url({ known }: { known: boolean }): string {
     const [server] = this.servers;
     const address = `rediss://${this.user}:${this.password}@${HOST}:${server?.port}`;
@@ -313,7 +313,7 @@ export class RedisOverTls extends Servers {
 }
 
 /**
- * From now on the master's replicas hear nothing of it: what it acknowledges is lost when it dies.
+ * Cuts a master's replicas off: what the master acknowledges from now on is lost when it dies.
  * @param master as `masterOf` says
  */
 export async function keepReplicasOut({ admin }: FleetServer): Promise<void> {

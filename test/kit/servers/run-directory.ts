@@ -1,7 +1,8 @@
 /**
- * One directory for all that a run's tests put aside: they tidy up, but a test that fails, a program that is killed and
- * programs of others (lintian, Chromium) do not always. It goes with the run, and what a killed run left goes with the next one
- * a quarter of an hour later: it may be gigabytes of memory.
+ * One temporary directory for everything that a run's tests write: tests tidy up, but a test that fails, a
+ * program that is killed and programs of others (lintian, Chromium) do not always. The directory is removed
+ * with its run. What a killed run left is removed by the first run a quarter of an hour later: it may be
+ * gigabytes of memory.
  */
 import {
   chmodSync,
@@ -18,7 +19,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const NAME = 'platen-run-';
-/** How often a run says that it is still there, and after how long it is not, ms. */
+/** How often a run touches its directory, and after how long without that the run is dead, ms. */
 const SIGN_OF_LIFE_MS = 60_000;
 const SILENT_MS = 15 * SIGN_OF_LIFE_MS;
 
@@ -26,7 +27,7 @@ const SILENT_MS = 15 * SIGN_OF_LIFE_MS;
 const ENOUGH_MEMORY = 12 * 2 ** 30;
 const MEMORY = '/dev/shm';
 
-/** Makes it what `tmpdir()` is from now on, here and in each process that this one starts. @returns removes it */
+/** Makes what `tmpdir()` names from now on, in processes started later too. @returns what removes it */
 export function makeRunDirectory(): () => void {
   const before = process.env['TMPDIR'];
   const place = before === undefined && memoryHoldsFiles() ? MEMORY : tmpdir();
@@ -41,7 +42,7 @@ export function makeRunDirectory(): () => void {
   process.env['TMPDIR'] = directory;
   const alive = setInterval(() => {
     const now = new Date();
-    // One that is gone shows in the tests.
+    // That the directory is gone would show in the tests.
     utimes(directory, now, now, () => undefined);
   }, SIGN_OF_LIFE_MS).unref();
   return () => {
@@ -53,8 +54,9 @@ export function makeRunDirectory(): () => void {
 }
 
 /**
- * Databases are made and deleted by the hundred: on ext4 without a journal each new file is looked for behind all that were
- * deleted lately, which takes up to a third of the CPU time of such tests, and each commit waits for the disk.
+ * Whether memory can hold the run's files. Databases are made and deleted by the hundred: on ext4 without a
+ * journal each new file is looked for behind all that were deleted lately, which takes up to a third of the
+ * CPU time of such tests, and each commit waits for the disk.
  */
 function memoryHoldsFiles(): boolean {
   if (!existsSync('/proc/self/mounts') || process.availableMemory() < ENOUGH_MEMORY) return false;
@@ -73,7 +75,7 @@ function removeOld(directory: string): void {
   if (Date.now() - heard > SILENT_MS) remove(directory);
 }
 
-/** What cannot be removed is said, and fails no run. */
+/** Warns of what cannot be removed, which fails no run. */
 function remove(directory: string): void {
   try {
     // A program that ends may still write.

@@ -31,7 +31,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // Tesseract's threads wait for each other busily: a picture takes a quarter of the CPU time on one.
   process.env['OMP_THREAD_LIMIT'] = '1';
   const built = mkdtempSync(join(tmpdir(), 'platen-test-built-'));
-  // Who watches changes the sources under way.
+  // In watch mode the sources change under way.
   if (!project.vitest.config.watch) await build(built);
   // Nobody needs these databases after a power failure.
   const servers = await startServers({ durable: false });
@@ -49,7 +49,7 @@ const NEEDED: Needed = {
   ...SERVER_PACKAGES,
   pgbouncer: () => existsSync('/usr/sbin/pgbouncer'),
   'poppler-utils': () => onPath('pdftoppm') !== undefined,
-  // Says what the system was asked for, and breaks a disk.
+  // Records system calls, and makes a disk fail.
   strace: () => onPath('strace') !== undefined,
   zint: () => onPath('zint') !== undefined,
   'tesseract-ocr': () => onPath('tesseract') !== undefined,
@@ -66,7 +66,7 @@ const NEEDED: Needed = {
   // hb-view, another eye on what fonts make of a text.
   'libharfbuzz-bin': () => onPath('hb-view') !== undefined,
   ...PEER_PACKAGES,
-  // The console is looked at as people do.
+  // Tests look at the console in a real browser.
   chromium: () => onPath('chromium') !== undefined,
   // The Windows spooler.
   wine64: () => existsSync(WINE),

@@ -1,4 +1,4 @@
-/** What an agent is given, in its order. It prints nothing and reports nothing: a test says what became of a job. */
+/** The jobs that an agent is given, in order. It prints and reports nothing; a test does the reporting. */
 import { afterAll, beforeAll } from 'vitest';
 import type { Lane } from '../../../src/contract/lane.ts';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
@@ -33,7 +33,7 @@ export class Deliveries {
     await this.#consumer?.stop();
   }
 
-  /** The job once it is delivered, of the round that is meant: 0 before anybody has decided about it. */
+  /** Resolves with the job once it is delivered. @param round 0: before anybody has decided about the job */
   async of(id: string, round = 0): Promise<QueuedJob> {
     const late = AbortSignal.timeout(SOON);
     const ended = Promise.withResolvers<never>();

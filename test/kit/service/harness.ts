@@ -29,7 +29,7 @@ import { type BackendCase, type OpenBackend, onRedis, onServer } from '../server
 export const ADMIN_TOKEN = 'admin-token-for-tests-0123456789';
 export const SECRET_KEY = 'secret-key-for-tests-0123456789-0123456789';
 export const AUDIENCE = 'platen';
-/** Of a shared printer the ID names the lane too. */
+/** The ID of a shared printer, which is its lane's name too. */
 export const PRINTER = laneOf({ scope: null, printerId: 'serial-0a1b2c3d4e5f' });
 export const FORMAT_203: PrinterFormat = {
   id: 'zpl-203-101x152',
@@ -106,12 +106,12 @@ export function jobIdOf(answer: Answer): string {
 let agentClock = Date.now();
 
 export interface ServiceOptions {
-  /** Default: a database and a Redis prefix of its own. One that is given open is its owner's to close. */
+  /** Default: a database and a Redis prefix of its own. Whoever passes an open backend closes it. */
   backend?: OpenBackend | BackendCase;
   config?: Partial<ServerConfigInput>;
   /** May wrap the real queue, to make it fail. */
   queue?: (real: Queues) => JobQueue;
-  /** Of the default backend; without it the queue is in PostgreSQL too. */
+  /** Whether the default backend has Redis; without it the queue is in PostgreSQL too. */
   redis?: boolean;
   /** Of the service's connections: `{ lock_timeout: 100 }`. */
   database?: PoolConfig;
@@ -208,7 +208,7 @@ export class ServiceHarness {
     return this.#started.queues;
   }
 
-  /** For another instance on the same. */
+  /** For another instance on the same servers. */
   get backend(): OpenBackend {
     return this.#started.backend;
   }

@@ -2,7 +2,7 @@ import { beforeEach } from 'vitest';
 import { PRINTER } from './harness.ts';
 import { useService, useTenant } from './use-service.ts';
 
-/** What the agent of the tests says of a job at its printer, but for what a test changes in it. */
+/** A report of the tests' agent on a job at its printer, with the test's changes. */
 export function jobReport(jobId: string, changes: object): object {
   return {
     kind: 'job',
@@ -19,7 +19,7 @@ export function jobReport(jobId: string, changes: object): object {
   };
 }
 
-/** A service with a tenant, whose one printer it has just been told of before each test. */
+/** A service with a tenant; before each test an agent reports the tenant's one printer anew. */
 export function useToldPrinter() {
   const service = useService();
   const acme = useTenant(service);

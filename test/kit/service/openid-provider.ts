@@ -14,7 +14,7 @@ export class OpenIdProvider {
   readonly clientSecret = `secret ${randomUUID()}`;
   /** Given out instead of its own ID token. */
   otherToken: string | undefined;
-  /** Of all requests: `GET /token`. */
+  /** Method and path of all requests: `GET /token`. */
   readonly asked: string[] = [];
   readonly #server: Server;
   #provider: Provider | undefined;
@@ -24,7 +24,7 @@ export class OpenIdProvider {
     this.url = url;
   }
 
-  /** Listens; it answers once it is told whose it is. */
+  /** Listens; until `serve` is called it answers 503. */
   static async start(): Promise<OpenIdProvider> {
     const server = createServer();
     const provider = new OpenIdProvider(server, `http://127.0.0.1:${await listening(server)}`);
@@ -50,7 +50,7 @@ export class OpenIdProvider {
         accountId: sub,
         claims: async () => ({ sub, ...this.people.get(sub) }),
       }),
-      // Nobody is asked whether the service may know who they are.
+      // Consents in the person's place.
       loadExistingGrant: async ({ oidc }) => {
         const grant = new provider.Grant({
           clientId: oidc.client?.clientId ?? '',

@@ -22,7 +22,7 @@ export interface UpOptions {
   dataDir: string;
   /** The service alone is `server`. */
   command?: 'up' | 'server';
-  /** Another one than what was built for this run. */
+  /** Default: the one built for this run. */
   program?: string;
   args?: string[];
   env?: Record<string, string>;
@@ -141,7 +141,7 @@ export class PlatenUp {
 
 function spawnUp(options: UpOptions, output: { text: string }): ChildProcess {
   const args = [options.command ?? 'up', '--data', options.dataDir, '--port', '0', ...(options.args ?? [])];
-  // The servers of the machine are not the test's: it names its own or none.
+  // A test names its own servers or none; those in the machine's environment are not for it.
   const { DATABASE_URL: _database, REDIS_URL: _redis, ...env } = process.env;
   const child = spawn(options.program ?? PLATEN, args, {
     env: { ...env, ...options.env },

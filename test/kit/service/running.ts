@@ -1,4 +1,4 @@
-/** The programs that run on, each as the process that it is, for tests that look at how it comes up and how it ends. */
+/** Starts long-running programs as processes, for tests of how each comes up and how it ends. */
 import { PLATEN } from '../programs/built.ts';
 import { type Program, Programs } from '../programs/programs.ts';
 

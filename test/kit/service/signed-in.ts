@@ -1,4 +1,4 @@
-/** A person at the console, as a browser acts for them: it keeps the cookie and sends what pages of its own send. */
+/** A person at the console, as their browser: keeps the cookie, sends the headers of console pages. */
 import { CONSOLE_HEADER, invitationCreated, type Role, signInLink } from '../../../src/contract/people.ts';
 import type { Answer, CallOptions, ServiceHarness } from './harness.ts';
 
@@ -21,7 +21,7 @@ export class SignedIn {
     this.cookie = cookie;
   }
 
-  /** Invited with the admin token, and in with the password above. */
+  /** Invites a person with the admin token, and signs in with `PASSWORD`. */
   static async as(
     service: ServiceHarness,
     tenant: string,
@@ -37,7 +37,7 @@ export class SignedIn {
     return new SignedIn(service, person.id, cookieOf(answer));
   }
 
-  /** In by the link that `platen console` prints. */
+  /** Signs in by the link that `platen console` prints. */
   static async asKeeper(service: ServiceHarness): Promise<SignedIn> {
     const { url } = signInLink.parse((await service.admin('POST', '/links', {})).body);
     const answer = await service.call('/app/session/link', {

@@ -1,6 +1,6 @@
 import type { Pool } from '../../../src/server/store/pool.ts';
 
-/** An idempotency key that another request has, as long as that is worked on: who comes with it waits in the database. */
+/** Holds an idempotency key as a request under way does: another request with it waits in the database. */
 export async function takeKey(pool: Pool, tenant: string, key: string): Promise<TakenKey> {
   const holder = await pool.connect();
   let done: Promise<unknown> | undefined;
@@ -18,6 +18,6 @@ export async function takeKey(pool: Pool, tenant: string, key: string): Promise<
 }
 
 export interface TakenKey extends AsyncDisposable {
-  /** That request failed. */
+  /** Ends the request that holds the key, as failed. */
   release(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Where the programs run that a file's tests start: a directory of its own, and the servers that they need. */
+/** A directory and the servers that are needed by the programs that a file's tests start. */
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, test } from 'vitest';
 import { type OpenBackend, onRedis } from '../servers/backends.ts';

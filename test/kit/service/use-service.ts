@@ -13,7 +13,7 @@ import {
   TEMPLATE,
 } from './harness.ts';
 
-/** Started before them, stopped after them. */
+/** Starts the service before the tests, and stops it after them. */
 export function useService(options: ServiceOptions = {}): ServiceHarness {
   const service = new ServiceHarness(options);
   beforeAll(() => service.start());
@@ -27,7 +27,7 @@ export interface TenantOptions {
   quota?: number;
   scope?: Permission[];
   template?: unknown;
-  /** What an agent reports that is shared; default: one printer, `PRINTER`. */
+  /** Printers that a shared agent reports; default: one, `PRINTER`. */
   printers?: readonly Partial<PrinterDescription>[];
 }
 
@@ -59,7 +59,7 @@ export class TestTenant {
     if (printers.length > 0) await service.agent(printers);
   }
 
-  /** As its integrator does it: a label on `PRINTER`, but for what `body` changes. */
+  /** Enqueues as the tenant's integrator does: a label on `PRINTER`, but for what `body` changes. */
   enqueue(body: object = {}, options: CallOptions = {}): Promise<Answer> {
     return this.#call('/v2/jobs', {
       key: newKey(),
@@ -75,7 +75,7 @@ export class TestTenant {
     });
   }
 
-  /** As somebody who is at the service does it. */
+  /** Enqueues as an administrator does. */
   byAdmin(body: object = {}): Promise<Answer> {
     const { id, idT } = this;
     return this.service.admin('POST', `/tenants/${id}/jobs`, { idT, printerId: PRINTER, ...body });

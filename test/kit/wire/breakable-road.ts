@@ -10,13 +10,13 @@ export class BreakableRoad {
   readonly #sockets = new Set<Socket>();
   readonly #upstreams = new Set<Socket>();
   #server: Server | undefined;
-  /** How many were made, or have been since the road was slammed. */
+  /** Connections made so far, or since `slam`. */
   connections = 0;
   /** How long each answer takes on connections that are made from now on, ms. */
   answersAfter = 0;
   port = 0;
 
-  /** @param address where it begins */
+  /** @param address where it listens */
   constructor(host: string, port: number, address = '127.0.0.1') {
     this.#target = { host, port };
     this.#address = address;

@@ -13,7 +13,7 @@ export async function listening(server: Server, port = 0, address = '127.0.0.1')
   return bound.port;
 }
 
-/** The same for a server of HTTP that ends with the test, whoever is still connected. */
+/** The same for an HTTP server, which is closed with the test, whoever is still connected. */
 export async function listeningForTest(server: HttpServer): Promise<number> {
   onTestFinished(async () => {
     server.closeAllConnections();
@@ -22,7 +22,7 @@ export async function listeningForTest(server: HttpServer): Promise<number> {
   return await listening(server);
 }
 
-/** One that nobody has at the moment. */
+/** A TCP port that nobody has at the moment. */
 export async function freePort(): Promise<number> {
   const probe = createServer();
   const port = await listening(probe);
@@ -31,7 +31,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Whether somebody takes connections there. Nothing stays open: a program would wait for that at its end. */
+/** Whether somebody takes connections there. Closes its own again: a program would wait for it at its end. */
 export async function takesConnections(port: number, host = '127.0.0.1'): Promise<boolean> {
   const socket = connect({ host, port });
   try {

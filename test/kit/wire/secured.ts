@@ -15,7 +15,7 @@ export async function secured(printer: { port: number }, port = 0) {
     socket.pipe(on).pipe(socket);
   });
   const open = new Set<{ destroy(): unknown }>();
-  // Also those that are still shaking hands: one that is done with it later would stay open for ever.
+  // Includes sockets in their TLS handshake: one that completes it later would stay open for ever.
   server.on('connection', (raw) => open.add(raw));
   const bound = await listening(server, port);
   const stop = async () => {

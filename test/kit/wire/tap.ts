@@ -1,4 +1,4 @@
-/** An agent's own way to a printer that others reach too; what it sends of labels is noted, in the order of all. */
+/** An agent's own way to a printer that others reach too; notes when it sends labels, in one list for all. */
 import type { Socket } from 'node:net';
 import { BreakableRoad } from './breakable-road.ts';
 
