@@ -9,8 +9,8 @@ import { type CompiledLabel, compileLabel, type LabelTarget } from './label-layo
 
 /** The most combinations of resolution and orientation kept for a template. */
 const MOST_TARGETS = 4;
-/** A placeholder for what Platen itself fills in. */
-const BUILT_IN = /\{\{\s*\$/;
+/** In JSON, where blanks in the braces may be escapes: a placeholder for what Platen itself fills in. */
+const BUILT_IN = /\{\{[^{}]*\$/;
 
 /** By template, by target. */
 const kept = new WeakMap<DesignedTemplate, Map<string, WeakRef<CompiledLabel>>>();
