@@ -130,22 +130,28 @@ function weekOf({ year, month, day }: CivilTime): Week {
   };
 }
 
-function nameFormat(part: 'month' | 'weekday', length: 'short' | 'long', locale: string) {
-  const options: Intl.DateTimeFormatOptions =
-    part === 'month' ? { day: 'numeric', month: length } : { weekday: length };
-  return new Intl.DateTimeFormat(`${locale}-u-ca-gregory`, { ...options, timeZone: 'UTC' });
+type Name = Pick<Intl.DateTimeFormatOptions, 'day' | 'month' | 'weekday'>;
+
+function nameFormat(name: Name, locale: string): Intl.DateTimeFormat {
+  return formatter(`${JSON.stringify(name)} ${locale}`, () => {
+    // A calendar of the language's own (Buddhist, Persian) has other months.
+    return new Intl.DateTimeFormat(locale, { ...name, calendar: 'gregory', timeZone: 'UTC' });
+  });
 }
 
-/** A month's or a weekday's name as it stands in a date. */
+/** A month's or a weekday's name as it stands in a date; by itself where a date has a number for it. */
 function nameOf(
   { year, month, day }: CivilTime,
   part: 'month' | 'weekday',
   length: 'short' | 'long',
   locale: string,
 ): string {
-  const format = formatter(`${part} ${length} ${locale}`, () => nameFormat(part, length, locale));
-  const parts = format.formatToParts(Date.UTC(year, month - 1, day));
-  return parts.find((one) => one.type === part)?.value ?? '';
+  const date = Date.UTC(year, month - 1, day);
+  const alone: Name = { [part]: length };
+  const inDate: Name = part === 'month' ? { day: 'numeric', ...alone } : alone;
+  const parts = nameFormat(inDate, locale).formatToParts(date);
+  const found = parts.find((one) => one.type === part)?.value ?? '';
+  return /^\p{Nd}+$/u.test(found) ? nameFormat(alone, locale).format(date) : found;
 }
 
 type Token = (civil: CivilTime, locale: string) => string;
