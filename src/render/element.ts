@@ -31,8 +31,13 @@ export async function compileElement(
     pointer: `/elements/${index}`,
     what: element.type === 'barcode' ? `barcode ${element.symbology}` : element.type,
   };
-  const drawn = refusingValues(await layoutOf(element, place, grid, scope, assets), place);
-  return element.when === undefined ? drawn : conditional(element.when, drawn, place, scope);
+  try {
+    const drawn = refusingValues(await layoutOf(element, place, grid, scope, assets), place);
+    return element.when === undefined ? drawn : conditional(element.when, drawn, place, scope);
+  } catch (error) {
+    // What is the same for every label of a job is filled in here.
+    throw elementFault(error, place);
+  }
 }
 
 async function layoutOf(
@@ -64,7 +69,12 @@ function always(items: Item[], place: ElementPlace): ElementLayout {
   return { fields: [], layout: () => items };
 }
 
-/** Adds the element to the error of a filter that cannot take a value. */
+/** The error of a filter that cannot take a value, with the element; any other error as it is. */
+function elementFault(error: unknown, place: ElementPlace): unknown {
+  if (!(error instanceof ValueFault)) return error;
+  return new ElementFault('value-invalid', place, error.said, error.field);
+}
+
 function refusingValues(inner: ElementLayout, place: ElementPlace): ElementLayout {
   return {
     fields: inner.fields,
@@ -72,10 +82,7 @@ function refusingValues(inner: ElementLayout, place: ElementPlace): ElementLayou
       try {
         return inner.layout(record, quick);
       } catch (error) {
-        if (error instanceof ValueFault) {
-          throw new ElementFault('value-invalid', place, error.said, error.field);
-        }
-        throw error;
+        throw elementFault(error, place);
       }
     },
   };
