@@ -7,7 +7,13 @@ import { elementString } from '../../src/render/gs1.ts';
 import { encodeSymbol, isGs1 } from '../../src/render/symbol.ts';
 import { gs1 } from '../../src/values/check-digits.ts';
 import { adviceOn, checkDigit } from '../../web/designer/gs1/advice.ts';
-import { elementsOf, joined, partsOf, textOfElements } from '../../web/designer/gs1/element-string.ts';
+import {
+  elementsOf,
+  joined,
+  partsOf,
+  textOfElements,
+  withPlaces,
+} from '../../web/designer/gs1/element-string.ts';
 import { gs1Kind, SYMBOLOGY_FACTS } from '../../web/designer/symbologies.ts';
 import {
   type AiFormat,
@@ -141,6 +147,19 @@ test('a field is looked at by its sample, and mended by a filter', () => {
   // What a filter makes of it, and what has no sample, only the service knows.
   expect(adviceOn({ ai: '01', data: '{{ean | padleft:14:0}}' }, samples)).toBeUndefined();
   expect(adviceOn({ ai: '01', data: '{{other}}' }, samples)).toBeUndefined();
+});
+
+test('an amount is written with the decimals of its AI', () => {
+  const three = "{{w | number:3:'' | padleft:6:0}}";
+  const two = "{{w | number:2:'' | padleft:6:0}}";
+  expect(withPlaces(three, '3', '2')).toBe(two);
+  expect(adviceOn({ ai: '3103', data: three }, NONE)).toBeUndefined();
+  const found = adviceOn({ ai: '3102', data: three }, NONE);
+  expect(found).toEqual({ advice: { what: 'otherPlaces', has: 3, needs: 2 }, fix: two });
+  const grams = "{{w | times:1000 | number:0:'' | padleft:6:0}}";
+  expect(withPlaces(grams, '0', '2')).toBe(grams);
+  expect(adviceOn({ ai: '3103', data: grams }, NONE)).toBeUndefined();
+  expect(adviceOn({ ai: '10', data: three }, NONE)).toBeUndefined();
 });
 
 describe('a value taken apart and put together', () => {

@@ -1,7 +1,7 @@
 /** Checks the data of an AI before the service does, and offers a fix where there is one. */
 
 import { type AiFormat, formatOf } from '../../templates/gs1-identifiers.ts';
-import { isVariable, sampled } from './element-string.ts';
+import { isVariable, placesOf, sampled, withPlaces } from './element-string.ts';
 
 export type Advice =
   | { readonly what: 'empty' }
@@ -10,6 +10,8 @@ export type Advice =
   | { readonly what: 'notDigits' }
   | { readonly what: 'character'; readonly character: string }
   | { readonly what: 'noCheckDigit' | 'wrongCheckDigit'; readonly digit: string }
+  /** A filter writes `has` digits behind the point of an amount, and its AI says `needs`. */
+  | { readonly what: 'otherPlaces'; readonly has: number; readonly needs: number }
   | { readonly what: 'notDate' }
   | { readonly what: 'isoDate' }
   /** An EAN or UPC where a GTIN of 14 digits is expected. */
@@ -38,6 +40,12 @@ export function adviceOn(
 ): Finding | undefined {
   if (data === '') return { advice: { what: 'empty' } };
   const format = formatOf(ai);
+  const needs = ai.slice(-1);
+  const has = format?.kind === 'amount' ? placesOf(data).find((places) => places !== needs) : undefined;
+  if (has !== undefined) {
+    const advice = { what: 'otherPlaces', has: Number(has), needs: Number(needs) } as const;
+    return { advice, fix: withPlaces(data, has, needs) };
+  }
   const value = sampled(data, samples);
   if (format === undefined || value === undefined) return undefined;
   const finding = faultOf(format, value);

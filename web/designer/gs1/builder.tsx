@@ -10,7 +10,15 @@ import type { Editor } from '../editor.ts';
 import { gs1Kind } from '../symbologies.ts';
 import { adviceOn } from './advice.ts';
 import { AiChoice } from './ai-choice.tsx';
-import { type AiElement, elementsOf, joined, partsOf, sampled, textOfElements } from './element-string.ts';
+import {
+  type AiElement,
+  elementsOf,
+  joined,
+  partsOf,
+  sampled,
+  textOfElements,
+  withPlaces,
+} from './element-string.ts';
 import { adviceWords, formatWords, nameOfAi } from './words.ts';
 
 type Barcode = Extract<LabelElement, { type: 'barcode' }>;
@@ -20,20 +28,21 @@ type BuilderProps = {
   /** The service's problems with the element, in words. */
   problems: readonly string[];
   /** @param word changes in a row with the same word are one step of undo */
-  onValue: (value: string, word: string) => void;
+  onValue: (value: string, word?: string) => void;
 };
 
 export function Gs1Builder({ editor, element, problems, onValue }: BuilderProps) {
   const { gs1: words } = t.value;
   const composite = gs1Kind(element.symbology) === 'composite';
   const { head, text } = partsOf(element.value, composite);
-  const setHead = (next: string) => onValue(joined({ head: next, text }, composite), 'value head');
+  const setHead = (next: string, word?: string) =>
+    onValue(joined({ head: next, text }, composite), word && `head ${word}`);
   const shared = { editor, problems };
   return (
     <div class="stack">
       {composite &&
         (/^(?:ean|upc)/.test(element.symbology) ? (
-          <TextField label={words.below} value={head} onText={setHead} />
+          <TextField label={words.below} value={head} onText={(next) => setHead(next, 'value')} />
         ) : (
           <AiList {...shared} title={words.below} text={head} onText={setHead} />
         ))}
@@ -50,7 +59,7 @@ export function Gs1Builder({ editor, element, problems, onValue }: BuilderProps)
 type ListProps = Pick<BuilderProps, 'editor' | 'problems'> & {
   title: string;
   text: string;
-  onText: (text: string, word: string) => void;
+  onText: (text: string, word?: string) => void;
 };
 
 function AiList({ editor, problems, title, text, onText }: ListProps) {
@@ -67,7 +76,7 @@ function AiList({ editor, problems, title, text, onText }: ListProps) {
   }
   const { fields = [] } = editor.scene.value.document;
   const samples = editor.samples.value;
-  const set = (next: readonly AiElement[], word = 'value AIs') => onText(textOfElements(next), word);
+  const set = (next: readonly AiElement[], word?: string) => onText(textOfElements(next), word);
   const sorted = elements.toSorted((a, b) => Number(hasOwnLength(b.ai)) - Number(hasOwnLength(a.ai)));
   const saves = separators(elements) - separators(sorted);
   return (
@@ -83,7 +92,7 @@ function AiList({ editor, problems, title, text, onText }: ListProps) {
             samples={samples}
             said={problems.find((problem) => problem.includes(`AI (${own.ai})`))}
             fields={fields.map(({ name }) => name)}
-            onChange={(next) => set(elements.with(at, next), `value AI ${at}`)}
+            onChange={(next, word) => set(elements.with(at, next), word)}
             onMove={(to) => set(elements.with(at, elements[to] ?? own).with(to, own))}
             onRemove={() => set(elements.toSpliced(at, 1))}
           />
@@ -125,7 +134,8 @@ type RowProps = {
   samples: ReadonlyMap<string, string>;
   said: string | undefined;
   fields: readonly string[];
-  onChange: (next: AiElement) => void;
+  /** @param word as for `onValue` */
+  onChange: (next: AiElement, word?: string) => void;
   onMove: (to: number) => void;
   onRemove: () => void;
 };
@@ -181,7 +191,7 @@ function AiRow({ own, at, of, samples, said, fields, onChange, onMove, onRemove 
             class="input"
             spellcheck={false}
             value={own.data}
-            onInput={({ currentTarget }) => onChange({ ...own, data: currentTarget.value })}
+            onInput={({ currentTarget }) => onChange({ ...own, data: currentTarget.value }, `value AI ${at}`)}
           />
         )}
       </Field>
@@ -203,7 +213,12 @@ function AiRow({ own, at, of, samples, said, fields, onChange, onMove, onRemove 
               value: String(count),
               words: words.behindPoint(count),
             }))}
-            onChoice={(count) => onChange({ ...own, ai: own.ai.slice(0, 3) + count })}
+            onChoice={(count) =>
+              onChange({
+                ai: own.ai.slice(0, 3) + count,
+                data: withPlaces(own.data, own.ai.slice(-1), count),
+              })
+            }
           />
         )}
         {fields.length > 0 && (

@@ -42,6 +42,28 @@ export function joined({ head, text }: Parts, composite: boolean): string {
 }
 
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
+const PLACES = /(\|\s*number\s*:\s*['"]?)(\d+)/g;
+
+/** Sets the digits behind the point of the number filters that have `from` of them; one after `times` counts otherwise. */
+export function withPlaces(data: string, from: string, to: string): string {
+  return data.replace(PLACEHOLDER, (whole) =>
+    isScaled(whole)
+      ? whole
+      : whole.replace(PLACES, (filter, head: string, places: string) =>
+          places === from ? head + to : filter,
+        ),
+  );
+}
+
+/** For each number filter the digits that it writes behind the point; of one after `times` that says nothing. */
+export function placesOf(data: string): string[] {
+  const placeholders = [...data.matchAll(PLACEHOLDER)].flatMap(([whole]) => (isScaled(whole) ? [] : [whole]));
+  return placeholders.flatMap((whole) => [...whole.matchAll(PLACES)].map(([, , places = '']) => places));
+}
+
+function isScaled(placeholder: string): boolean {
+  return /\|\s*times\s*:/.test(placeholder);
+}
 
 /** Whether the data has a placeholder, and so changes from label to label. */
 export function isVariable(data: string): boolean {

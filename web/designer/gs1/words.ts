@@ -33,6 +33,8 @@ export function adviceWords(advice: Advice): string {
       return words.short(advice.has, advice.needs);
     case 'long':
       return words.long(advice.has, advice.needs);
+    case 'otherPlaces':
+      return words.otherPlaces(advice.has, advice.needs);
     case 'character':
       return words.character(advice.character);
     case 'noCheckDigit':

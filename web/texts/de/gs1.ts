@@ -89,6 +89,8 @@ export const gs1Words: Texts['gs1'] = {
     character: (character) => `GS1-Codes fassen kein „${character}“.`,
     noCheckDigit: (digit) => `Die Prüfziffer fehlt: ${digit}.`,
     wrongCheckDigit: (digit) => `Die Prüfziffer ist falsch: Sie ist ${digit}.`,
+    otherPlaces: (has, needs) =>
+      `Das Feld wird mit ${many(has, 'Stelle', 'Stellen')} nach dem Komma geschrieben und mit ${needs} gelesen.`,
     notDate: 'Diesen Tag gibt es nicht.',
     isoDate: 'Hier als JJMMTT geschrieben.',
     leadingZeros: (needs) => `Hier stehen Nullen davor, bis zu ${needs} Ziffern.`,

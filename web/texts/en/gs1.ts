@@ -89,6 +89,8 @@ export const gs1Words = {
     character: (character: string) => `GS1 codes cannot hold “${character}”.`,
     noCheckDigit: (digit: string) => `The check digit is missing: ${digit}.`,
     wrongCheckDigit: (digit: string) => `The check digit is wrong: it is ${digit}.`,
+    otherPlaces: (has: number, needs: number) =>
+      `The field is written with ${many(has, 'digit', 'digits')} behind the point, and is read with ${needs}.`,
     notDate: 'There is no such day.',
     isoDate: 'Written as YYMMDD here.',
     leadingZeros: (needs: number) => `It has zeros in front here, up to ${needs} digits.`,
