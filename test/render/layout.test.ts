@@ -119,14 +119,20 @@ describe('text in a box', () => {
     expect(await readText(await rasterize(list))).toContain('FRAGILE');
   });
 
-  test.each([0, 90, 180, 270] as const)('white text without a box stands on black, turned by %i', async (rotation) => {
-    const bare = { type: 'text', x: 40, y: 30, size: 6, text: 'FRAGILE', reverse: true, rotation };
-    const list = await layout([bare]);
-    const upright = turnBitmap(rasterBitmap(list), rotation === 90 ? 270 : rotation === 270 ? 90 : rotation);
-    const { left, right, top, bottom } = inkBox(upright);
-    expect([mm(right - left), mm(bottom - top)].map(Math.round)).toEqual([21, 6]);
-    if (rotation === 0) expect(await readText(await rasterize(list))).toContain('FRAGILE');
-  });
+  test.each([0, 90, 180, 270] as const)(
+    'white text without a box is on black, turned by %i',
+    async (rotation) => {
+      const bare = { type: 'text', x: 40, y: 30, size: 6, text: 'FRAGILE', reverse: true, rotation };
+      const list = await layout([bare]);
+      const upright = turnBitmap(
+        rasterBitmap(list),
+        rotation === 90 ? 270 : rotation === 270 ? 90 : rotation,
+      );
+      const { left, right, top, bottom } = inkBox(upright);
+      expect([mm(right - left), mm(bottom - top)].map(Math.round)).toEqual([21, 6]);
+      if (rotation === 0) expect(await readText(await rasterize(list))).toContain('FRAGILE');
+    },
+  );
 
   test.each(['condensed', 'sans'])('marks of white letters stand on black, in %s', async (font) => {
     const white = { type: 'text', x: 10, y: 10, width: 40, height: 6, size: 6, reverse: true, font };
