@@ -78,3 +78,12 @@ test('a format starts from known settings, ends with its copies, and prints even
   const start = '^XA^CI28^MUD^JMA^PON^PMN^LRN^LH0,0^LS0^LT0^FWN,0^MCY^CVN^PW812^LL1218';
   expect(await labelText(encoder, 0, 12)).toBe(`${start}^FO0,0^GB1,1,1,W^FS^PQ12^XZ`);
 });
+
+test.each(['auto', 'native'])('text below the 10 dots that ^A takes is a graphic (%s)', async (render) => {
+  const element = { type: 'text', x: 2, y: 2, text: 'Small', render };
+  const sent = async (size: number) =>
+    await labelText(await openZpl(jobFor(design(60, 12, [{ ...element, size }]), [{}])));
+  expect(await sent(1.25)).toContain('^A0N,10,10');
+  expect(await sent(1.1)).not.toContain('^A0');
+  expect(await sent(1.1)).toContain('^GF');
+});

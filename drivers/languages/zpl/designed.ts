@@ -19,6 +19,8 @@ const ORIENTATION: Readonly<Record<Turn, string>> = { 0: 'N', 90: 'R', 180: 'I',
 
 /** ^FO, ^FT, ^GB take 0 to 32000 dots. */
 const MOST_DOTS = 32_000;
+/** ^A takes a scalable font's height from 10 dots on; for a smaller one the printer takes that of ^CF. */
+const LEAST_HEIGHT = 10;
 
 /** One white dot: a format without any field feeds no label, and a blank label is a label too. */
 export const BLANK = '^FO0,0^GB1,1,1,W^FS';
@@ -102,6 +104,7 @@ function fillField(item: FillItem, sheet: Sheet): string {
  */
 function textField(item: TextItem): NativeField | undefined {
   if (item.x < 0 || item.y < 0 || item.x > MOST_DOTS || item.y > MOST_DOTS) return undefined;
+  if (item.size < LEAST_HEIGHT) return undefined;
   const data = escapeFieldData(item.text);
   const reverse = item.ink === 'white' ? '^FR' : '';
   const font = `^A0${ORIENTATION[item.turn]},${item.size},${item.size}`;
