@@ -1,6 +1,8 @@
 /** A printer that takes its time for every answer: behind a serial print server, a radio link, a processor that draws. */
 import { expect, test } from 'vitest';
-import { expected, jobFor } from '../kit/agent/site.ts';
+import type { Connection } from '../../drivers/connection.ts';
+import type { Drivers } from '../../src/agent/drivers.ts';
+import { expected, jobFor, testDrivers } from '../kit/agent/site.ts';
 import { useSite } from '../kit/agent/use-site.ts';
 import { BreakableRoad } from '../kit/wire/breakable-road.ts';
 
@@ -18,5 +20,36 @@ test('every label is printed, and counted, however old its counter is by the tim
   );
   const job = jobFor(printerId, 20);
   expect(await site.print(job)).toMatchObject({ status: 'printed', labels: { printed: 20 } });
+  expect(printer.labels).toEqual(expected(job));
+});
+
+/** Printers that after every two labels do not tell their counter, and no more on that connection. */
+function forgetful(): { drivers: Drivers; forgot: () => number } {
+  const without = new Set<Connection>();
+  let last = 0;
+  const dialectFor: Drivers['dialectFor'] = (language) => {
+    const dialect = testDrivers.dialectFor(language);
+    if (dialect === null) return null;
+    const status: typeof dialect.status = async (connection, ...asked) => {
+      const said = await dialect.status(connection, ...asked);
+      if (said.odometer !== null && said.odometer >= last + 2) {
+        last = said.odometer;
+        without.add(connection);
+      }
+      return without.has(connection) ? { ...said, odometer: null } : said;
+    };
+    return { ...dialect, status };
+  };
+  return { drivers: { ...testDrivers, dialectFor }, forgot: () => without.size };
+}
+
+test('a printer that now and then does not tell its counter is asked again, however often in a long job', async () => {
+  const printer = await site.startPrinter({ speed: 40 });
+  const { drivers, forgot } = forgetful();
+  const config = { timings: { vanished: 1_000 }, window: { labels: 2, bytes: 65_536 } };
+  const { printerId } = await site.startAgent(printer, { drivers, config });
+  const job = jobFor(printerId, 30);
+  expect(await site.print(job)).toMatchObject({ status: 'printed', labels: { printed: 30 } });
+  expect(forgot()).toBeGreaterThan(8);
   expect(printer.labels).toEqual(expected(job));
 });

@@ -56,7 +56,7 @@ import { unforeseen } from './unforeseen.ts';
 const LAST_NOTE_MS = 2_000;
 /** Longest wait for the queue to take a note, while the printer prints, before the printer is asked again, ms. */
 const NOTE_MS = 200;
-/** How often a printer with a counter may fail to tell it, before the counter counts as lost. */
+/** How often in a row, without telling at rest, a printer with a counter may not tell it, before it counts as lost. */
 const MUTE_LIMIT = 5;
 
 export class JobRun {
@@ -271,6 +271,7 @@ export class JobRun {
         this.#log.info({ printed, intent: ledger.intent }, 'the printer told what came out');
         ledger.settle(printed);
         this.leading.settled(status.odometer);
+        this.#mute = 0;
       }
       if (printed !== null || (rest === null && ready)) {
         ledger.begin(this.#link.counts ? status.odometer : null);
