@@ -204,30 +204,31 @@ test('a label of the first one is gone while the second drives: what both have l
   expect(slow.labels).toEqual(['a1', 'a2', 'b']);
 });
 
-test('the queue takes the first one away while the second is made ready: both come again, and come out', async () => {
-  const slow = await site.startPrinter({ speed: 8, serial: 'FOLLOW-2' });
+/** Two jobs at a slow printer, of which the queue does not take the note of the second. */
+async function secondInTheMaking(serial: string, first: string[]) {
+  const slow = await site.startPrinter({ speed: 8, serial });
   slow.set({ slow: 600_000 });
-  const [a, b] = [jobFor(serialId('FOLLOW-2'), ['a']), jobFor(serialId('FOLLOW-2'), ['b'])];
+  const [a, b] = [jobFor(serialId(serial), first), jobFor(serialId(serial), ['b'])];
   const taken = new AbortController();
   const { promise: asked, resolve: asks } = Promise.withResolvers<void>();
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
-  const { promise: wentBack, resolve: goesBack } = Promise.withResolvers<void>();
+  const { promise: left, resolve: leaves } = Promise.withResolvers<void>();
   let deliveries = 0;
   const { consume } = site.queues;
-  using _ = vi.spyOn(site.queues, 'consume').mockImplementation((lane, term, handle, options) =>
+  vi.spyOn(site.queues, 'consume').mockImplementation((lane, term, handle, options) =>
     consume.call(
       site.queues,
       lane,
       term,
       async (delivery) => {
-        const first = delivery.job.jobId === a.jobId && ++deliveries === 1;
-        const signal = first ? AbortSignal.any([delivery.signal, taken.signal]) : delivery.signal;
+        const isFirst = delivery.job.jobId === a.jobId && ++deliveries === 1;
+        const signal = isFirst ? AbortSignal.any([delivery.signal, taken.signal]) : delivery.signal;
         const setNote = async (note: object) => {
           if (delivery.job.jobId === b.jobId) asks();
           if (delivery.job.jobId === b.jobId) await gate;
           await delivery.setNote(note);
         };
-        return await handle({ ...delivery, signal, setNote }).finally(() => first && goesBack());
+        return await handle({ ...delivery, signal, setNote }).finally(() => isFirst && leaves());
       },
       options,
     ),
@@ -235,10 +236,28 @@ test('the queue takes the first one away while the second is made ready: both co
   await site.startAgent(slow);
   await site.queues.enqueueMany([a, b]);
   await asked;
-  taken.abort(new Error('another one has it'));
-  await wentBack;
-  open();
+  return {
+    ...{ slow, a: a.jobId, b: b.jobId },
+    /** The queue gives the first one to somebody else. */
+    takeAway: () => taken.abort(new Error('another one has it')),
+    /** The first one has left. */
+    left,
+    /** The queue takes the second one's note. */
+    open,
+    [Symbol.dispose]: () => {
+      open();
+      vi.restoreAllMocks();
+    },
+  };
+}
+
+test('the queue takes the first one away while the second is made ready: both come again, and come out', async () => {
+  using jobs = await secondInTheMaking('FOLLOW-2', ['a']);
+  const { slow, a, b } = jobs;
+  jobs.takeAway();
+  await jobs.left;
+  jobs.open();
   await goOn(slow);
-  for (const { jobId } of [a, b]) expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed' });
+  for (const jobId of [a, b]) expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed' });
   expect(slow.labels).toEqual(['a', 'b']);
 });

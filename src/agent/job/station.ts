@@ -20,7 +20,7 @@ import { keepsSetUp } from './printer-set-up.ts';
 import { Row } from './row.ts';
 import { JobRun } from './run.ts';
 import type { RunContext } from './run-context.ts';
-import { Stop } from './stop.ts';
+import { Interrupted, Stop } from './stop.ts';
 import { Succession } from './succession.ts';
 
 export type StationContext = Omit<RunContext, 'row' | 'device' | 'stop' | 'alone' | 'held' | 'succession'> & {
@@ -178,7 +178,12 @@ export class PrinterStation {
       const run = this.#runOf(delivery, term, signals, succession);
       if (succession !== null) ahead?.leading.followedBy(succession);
       this.#runs.set(id, run);
-      return await run.run();
+      const result = await run.run();
+      // After a hand-back the consumer takes nothing until the term ends, or a hold: this job comes again by itself.
+      const goesOn = !signals.leave.aborted && !this.#context.hold.held;
+      if (result === 'hand-back' && goesOn)
+        throw new Interrupted('it comes again, after the job ahead of it');
+      return result;
     } finally {
       this.#runs.delete(id);
       this.#handling -= 1;
