@@ -2,6 +2,7 @@
 import { expect, test, vi } from 'vitest';
 import { Transports } from '../../drivers/transports/transports.ts';
 import { Journal } from '../../src/agent/journal.ts';
+import { JournalError } from '../../src/agent/journal-sync.ts';
 import { jobFor, type TestPrinter, testDrivers } from '../kit/agent/site.ts';
 import { serialId, useSite } from '../kit/agent/use-site.ts';
 import { answering, peer } from '../kit/wire/peer.ts';
@@ -260,4 +261,19 @@ test('the queue takes the first one away while the second is made ready: both co
   await goOn(slow);
   for (const jobId of [a, b]) expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed' });
   expect(slow.labels).toEqual(['a', 'b']);
+});
+
+test('the disk is too slow for the first one while the second is made ready: they come out in their order', async () => {
+  using jobs = await secondInTheMaking('FOLLOW-3', ['a1', 'a2']);
+  const { slow, a, b } = jobs;
+  const late = new JournalError('journal-not-synced', 'no answer');
+  vi.spyOn(Journal.prototype, 'committed').mockRejectedValueOnce(late);
+  // What it had is lost, so the first one sends its labels again.
+  await slow.powerOff();
+  await slow.powerOn();
+  await jobs.left;
+  slow.set({ slow: 0 });
+  jobs.open();
+  for (const jobId of [a, b]) expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed' });
+  expect(slow.labels).toEqual(['a1', 'a2', 'b']);
 });

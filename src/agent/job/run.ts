@@ -136,15 +136,14 @@ export class JobRun {
       await this.#outcome.end({ status: 'printed' }, () => this.leading.end(false));
       return 'done';
     } catch (error) {
+      goesBack = true;
       // No outcome may be told: a later delivery goes by what is on the disk.
       if (error instanceof JournalError) throw error;
-      if (stop.canceled && !stop.lost) {
+      if (stop.canceled && !stop.lost)
         await this.#outcome.cancel(error instanceof JobFaultError ? error.fault : undefined);
-        return 'done';
-      }
-      goesBack = stop.interrupts(error);
-      if (goesBack) return await this.#handBack();
-      await this.#fail(error);
+      else if (stop.interrupts(error)) return await this.#handBack();
+      else await this.#fail(error);
+      goesBack = false;
       return 'done';
     } finally {
       stop.close();
