@@ -161,6 +161,25 @@ test('while the queue is away outcomes are kept, progress is not piled up, and t
   expect(road.arrived.of(JOBS[1]).length).toBeLessThanOrEqual(2);
 });
 
+test('many reports that fail together wait no longer than one does', async () => {
+  const { road, reporter, journal } = setUp();
+  road.away = true;
+  const finals = Array.from({ length: 12 }, (_, n) => {
+    const jobId = `00000000-0000-0000-0000-${String(n).padStart(12, '0')}`;
+    return jobReport.parse({ ...report(0, 1, 'printed'), jobId });
+  });
+  for (const final of finals) {
+    journal.finish(entryOf(final), final);
+    reporter.lasting(final);
+  }
+  while (road.failures < finals.length) await road.fails();
+  road.away = false;
+  const back = performance.now();
+  await Promise.all(finals.map(({ jobId }) => road.arrived.end(jobId)));
+  // Twelve pauses, each twice the last, would come to 15 s.
+  expect(performance.now() - back).toBeLessThan(5_000);
+});
+
 test('an outcome that could not be published is, after a restart', async () => {
   const first = setUp();
   first.road.away = true;

@@ -48,6 +48,8 @@ export class Reporter {
   readonly #stopped = new AbortController();
   /** Shared: what keeps one report from being published keeps them all. */
   readonly #backoff = new Backoff(RETRY_MIN, RETRY_MAX);
+  /** When the pause after a failure ends, ms. What fails meanwhile waits until then, and makes no pause longer. */
+  #retryAt = 0;
   #agentReport: AgentStateReport | null = null;
   #agentBusy = false;
   /** Reports that the journal has to publish are being published; and there may be more by now. */
@@ -220,7 +222,9 @@ export class Reporter {
       if (place !== null) this.#lookForLost(place);
       return { place };
     } catch (error) {
-      const ms = this.#backoff.next();
+      const now = performance.now();
+      if (this.#retryAt <= now) this.#retryAt = now + this.#backoff.next();
+      const ms = this.#retryAt - now;
       this.#options.logger.warn(
         { err: error, kind: report.kind, retryMs: Math.round(ms) },
         'report not published',
