@@ -1,5 +1,6 @@
 /** The actions on a job: retry, move, reprint, cancel; each asks first, and says what it does. */
 import { useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
 import { z } from 'zod';
 import { jobView } from '../../src/contract/job.ts';
 import { jobReprinted } from '../../src/contract/job-actions.ts';
@@ -10,7 +11,8 @@ import { to } from '../address/place.ts';
 import { Ask } from '../controls/dialog.tsx';
 import { ChoiceField, TextField, typed } from '../controls/field.tsx';
 import { say } from '../controls/toast.tsx';
-import { call, newKey } from '../service/call.ts';
+import { Attempts } from '../service/attempts.ts';
+import { call } from '../service/call.ts';
 import { useLive } from '../service/live.ts';
 import { may } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
@@ -24,6 +26,8 @@ type Asked = (typeof ASKED)[number];
 export function JobActions({ job, onDone, only = ASKED }: ActionProps & { only?: readonly Asked[] }) {
   const { job: words } = t.value;
   const asked = useSignal<Asked | null>(null);
+  // Outlives the dialog: who closes it after a lost answer and opens it again prints nothing twice either.
+  const attempts = useMemo(() => new Attempts(), []);
   if (!may('jobs:act')) return null;
   const labels = { retry: words.retry, move: words.move, reprint: words.reprint, cancel: words.cancel };
   const close = () => {
@@ -47,12 +51,12 @@ export function JobActions({ job, onDone, only = ASKED }: ActionProps & { only?:
             {labels[action]}
           </button>
         ))}
-      {Question !== null && <Question job={job} onDone={onDone} onClose={close} />}
+      {Question !== null && <Question job={job} attempts={attempts} onDone={onDone} onClose={close} />}
     </>
   );
 }
 
-type QuestionProps = ActionProps & { onClose: () => void };
+type QuestionProps = ActionProps & { attempts: Attempts; onClose: () => void };
 
 const path = (job: JobDetails, action: string) => `/jobs/${encodeURIComponent(job.id)}/${action}`;
 
@@ -200,23 +204,21 @@ function restOf({ status, labels, uncertain }: JobDetails): string {
   return from + 1 === labels.total ? String(labels.total) : `${from + 1}-${labels.total}`;
 }
 
-function Reprint({ job, onDone, onClose }: QuestionProps) {
+function Reprint({ job, attempts, onDone, onClose }: QuestionProps) {
   const { job: words } = t.value;
   const which = useSignal(restOf(job));
   const target = useSignal(job.printer.id);
-  const key = useSignal(newKey());
   const others = useOtherPrinters(job);
   const { field, why } = useWhy();
   const ranges = labelRanges(which.value, job.labels.total);
   const run = async () => {
-    const { id } = await call(jobReprinted, path(job, 'reprint'), {
-      key: key.value,
-      body: {
-        ...(ranges === undefined || ranges.length === 0 ? {} : { labels: ranges }),
-        ...(target.value === job.printer.id ? {} : { printerId: target.value }),
-        ...why(),
-      },
-    });
+    const body = {
+      ...(ranges === undefined || ranges.length === 0 ? {} : { labels: ranges }),
+      ...(target.value === job.printer.id ? {} : { printerId: target.value }),
+      ...why(),
+    };
+    const address = path(job, 'reprint');
+    const { id } = await attempts.send([address, body], (key) => call(jobReprinted, address, { key, body }));
     say(
       <>
         {words.reprinted} <a href={to(['jobs', id])}>{words.open}</a>
@@ -254,6 +256,7 @@ function Reprint({ job, onDone, onClose }: QuestionProps) {
         }}
       />
       {field}
+      {attempts.doubt.value && <p class="note warn">{t.value.print.maybeQueued}</p>}
     </Ask>
   );
 }

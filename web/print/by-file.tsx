@@ -1,15 +1,16 @@
 /** Prints labels from a file: its columns are mapped to fields, every row is checked, one job is sent. */
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { LIMITS } from '../../src/contract/limits.ts';
 import { kept } from '../address/kept.ts';
 import { ChoiceField } from '../controls/field.tsx';
 import { FileField } from '../controls/file-field.tsx';
 import { Problem } from '../controls/problem.tsx';
-import { newKey } from '../service/call.ts';
+import type { Attempts } from '../service/attempts.ts';
 import type { FieldFacts } from '../templates/saved-template.ts';
 import { t } from '../texts/texts.ts';
 import { LabelPreview, refusedOf, useLabel } from './label-preview.tsx';
+import { newestOf } from './newest.ts';
 import { type Route, requestOf, send } from './request.ts';
 import { type Checked, checkRows } from './row-check.ts';
 import { readFile, SHEET_FILES, SheetFileError } from './sheet-file.ts';
@@ -19,25 +20,31 @@ type ByFileProps = {
   fields: readonly FieldFacts[];
   route: Route;
   ready: boolean;
+  attempts: Attempts;
   onSent: (job: string) => void;
 };
 
 /** Most bad rows that are listed. */
 const MOST = 20;
 
-export function ByFile({ fields, route, ready, onSent }: ByFileProps) {
+export function ByFile({ fields, route, ready, attempts, onSent }: ByFileProps) {
   const { print: words } = t.value;
   const table = useSignal<Table | undefined>(undefined);
+  // Counts the files: rows of another file are another list to check, even where the columns are called the same.
+  const turn = useSignal(0);
+  const read = useMemo(() => newestOf(readFile), []);
   const mapping = useSignal<Mapping>({});
   const problem = useSignal<Error | undefined>(undefined);
   const names = fields.map(({ name }) => name);
   const take = async (file: File) => {
     problem.value = undefined;
     table.value = undefined;
+    turn.value += 1;
     try {
-      const read = await readFile(file);
-      mapping.value = { ...guessMapping(names, read.columns), ...remembered(route.idT, read.columns) };
-      table.value = read;
+      const found = await read(file);
+      if (found === undefined) return;
+      mapping.value = { ...guessMapping(names, found.columns), ...remembered(route.idT, found.columns) };
+      table.value = found;
     } catch (error) {
       const tooLarge = error instanceof SheetFileError && error.fault === 'too-large';
       problem.value = new Error(tooLarge ? words.fileTooLarge : words.notCsv);
@@ -65,7 +72,7 @@ export function ByFile({ fields, route, ready, onSent }: ByFileProps) {
       {problem.value !== undefined && <Problem problem={problem.value} />}
       {table.value !== undefined && (
         <Rows
-          key={table.value.columns.join()}
+          key={turn.value}
           fields={names}
           table={table.value}
           mapping={mapping.value}
@@ -75,6 +82,7 @@ export function ByFile({ fields, route, ready, onSent }: ByFileProps) {
           }}
           route={route}
           ready={ready}
+          attempts={attempts}
           onSent={onSent}
         />
       )}
@@ -112,10 +120,11 @@ type RowsProps = {
   onMapping: (mapping: Mapping) => void;
   route: Route;
   ready: boolean;
+  attempts: Attempts;
   onSent: (job: string) => void;
 };
 
-function Rows({ fields, table, mapping, onMapping, route, ready, onSent }: RowsProps) {
+function Rows({ fields, table, mapping, onMapping, route, ready, attempts, onSent }: RowsProps) {
   const { print: words } = t.value;
   const shown = useSignal(0);
   const records = recordsOf(table, mapping);
@@ -157,6 +166,7 @@ function Rows({ fields, table, mapping, onMapping, route, ready, onSent }: RowsP
             records={records}
             route={route}
             ready={ready}
+            attempts={attempts}
             onSent={onSent}
             onShow={(row) => {
               shown.value = row;
@@ -196,17 +206,17 @@ type CheckingProps = {
   records: readonly Record<string, string>[];
   route: Route;
   ready: boolean;
+  attempts: Attempts;
   onSent: (job: string) => void;
   onShow: (row: number) => void;
 };
 
-function Checking({ records, route, ready, onSent, onShow }: CheckingProps) {
+function Checking({ records, route, ready, attempts, onSent, onShow }: CheckingProps) {
   const { print: words } = t.value;
   const done = useSignal<number | null>(null);
   const checked = useSignal<Checked | undefined>(undefined);
   const problem = useSignal<Error | undefined>(undefined);
   const busy = useSignal(false);
-  const key = useSignal(newKey());
   const stop = useSignal(new AbortController());
   useEffect(() => () => stop.value.abort(), [stop]);
   const said = async (work: () => Promise<void>) => {
@@ -235,7 +245,7 @@ function Checking({ records, route, ready, onSent, onShow }: CheckingProps) {
     said(async () => {
       busy.value = true;
       try {
-        onSent(await send(route, rows, key.value));
+        onSent(await send(route, rows, attempts));
       } finally {
         busy.value = false;
       }
@@ -260,7 +270,7 @@ function Checking({ records, route, ready, onSent, onShow }: CheckingProps) {
       )}
       {checked.value !== undefined && bad.length === 0 && (
         <>
-          <div class="note good">{words.allGood(records.length)}</div>
+          <div class="note good">{words.noFault(records.length)}</div>
           <div class="row">
             <button
               type="button"
@@ -312,6 +322,7 @@ function Checking({ records, route, ready, onSent, onShow }: CheckingProps) {
         </div>
       )}
       {problem.value !== undefined && <Problem problem={problem.value} />}
+      {attempts.doubt.value && <div class="note warn">{words.maybeQueued}</div>}
     </section>
   );
 }

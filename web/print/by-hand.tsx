@@ -1,10 +1,11 @@
 /** Prints one label with typed values, with its preview beside them. */
 import { useSignal } from '@preact/signals';
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import type { TemplateProblem } from '../../src/contract/template-problem.ts';
 import { Problem } from '../controls/problem.tsx';
 import { recordOf as placeOf, reasonWords } from '../controls/reason-words.ts';
-import { newKey, Refusal } from '../service/call.ts';
+import type { Attempts } from '../service/attempts.ts';
+import { Refusal } from '../service/call.ts';
 import { templateWords } from '../templates/problem-words.ts';
 import { type FieldFacts, fieldOf, fieldsOf, type SavedTemplate } from '../templates/saved-template.ts';
 import { t } from '../texts/texts.ts';
@@ -17,18 +18,22 @@ type ByHandProps = {
   template: SavedTemplate;
   route: Route;
   ready: boolean;
+  attempts: Attempts;
   onSent: (job: string) => void;
 };
 
-export function ByHand({ template, route, ready, onSent }: ByHandProps) {
+export function ByHand({ template, route, ready, attempts, onSent }: ByHandProps) {
   const { print: words } = t.value;
   const fields = fieldsOf(template);
   const kinds = useMemo(() => fieldKinds(template.template), [template]);
   const values = useSignal<Readonly<Record<string, string>>>({});
   const problem = useSignal<Error | undefined>(undefined);
   const busy = useSignal(false);
-  // One key for all attempts at these values: a click after a lost answer prints nothing twice.
-  const key = useSignal(newKey());
+  // What was refused for one printer or format says nothing about another.
+  const where = JSON.stringify(route);
+  useEffect(() => {
+    problem.value = undefined;
+  }, [where]);
   const begun = Object.values(values.value).some((text) => text !== '');
   const record = recordOf(fields, values.value);
   const drawn = useLabel(route, begun ? record : undefined);
@@ -52,7 +57,7 @@ export function ByHand({ template, route, ready, onSent }: ByHandProps) {
     busy.value = true;
     problem.value = undefined;
     try {
-      onSent(await send(route, fields.length === 0 ? undefined : [record], key.value));
+      onSent(await send(route, fields.length === 0 ? undefined : [record], attempts));
     } catch (error) {
       problem.value = error instanceof Error ? error : new Error(String(error));
       busy.value = false;
@@ -73,13 +78,13 @@ export function ByHand({ template, route, ready, onSent }: ByHandProps) {
               value={values.value[field.name] ?? ''}
               onText={(text) => {
                 values.value = { ...values.value, [field.name]: text };
-                key.value = newKey();
                 problem.value = undefined;
               }}
             />
           ))}
         </div>
         {problem.value !== undefined && <Problem problem={problem.value} />}
+        {attempts.doubt.value && <div class="note warn">{words.maybeQueued}</div>}
         <div class="row">
           <button type="submit" class="button primary" disabled={!ready || busy.value}>
             {words.print(route.numberCopies ?? 1)}

@@ -1,14 +1,16 @@
 /** The page Print: choose a template and a printer, fill in values, see the label, print. */
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { z } from 'zod';
 import { templateView } from '../../src/contract/admin.ts';
 import { kept } from '../address/kept.ts';
 import { go, place, refine, to } from '../address/place.ts';
 import { ChoiceField, TextField, typed } from '../controls/field.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
+import { say } from '../controls/toast.tsx';
 import { reasonsInWords } from '../jobs/job-words.tsx';
 import { type Printer, printerList, stateOf } from '../printers/printer-words.tsx';
+import { Attempts } from '../service/attempts.ts';
 import { ofTheTenant, useLive } from '../service/live.ts';
 import { ofTenant } from '../service/session.ts';
 import { fieldsOf, type SavedTemplate, savedTemplate } from '../templates/saved-template.ts';
@@ -92,7 +94,7 @@ export function Print() {
                       <Shown of={filled} onRetry={saved.reload}>
                         {(one) => (
                           <Filling
-                            key={`${one.id} ${printer.id}`}
+                            key={one.id}
                             template={one}
                             printer={printer}
                             onSent={(id) => {
@@ -152,25 +154,41 @@ type FillingProps = { template: SavedTemplate; printer: Printer; onSent: (job: s
 function Filling({ template, printer, onSent }: FillingProps) {
   const { print: words, job } = t.value;
   const formats = printer.formats.filter(({ language }) => template.language !== 'zpl' || language === 'zpl');
-  const format = useSignal((formats[0] ?? printer.formats[0])?.id ?? '');
+  const offered = formats.length > 0 ? formats : printer.formats;
+  const chosenFormat = useSignal('');
+  // Another printer may be chosen while values are typed, and its formats can change: then the first one counts.
+  const format = chosen(offered, chosenFormat.value) ?? offered[0];
   const orientation = useSignal<'portrait' | 'landscape'>('portrait');
   const copies = useSignal('1');
   const byFile = useSignal(false);
   const fields = fieldsOf(template);
   const count = Number(copies.value);
   const whole = Number.isInteger(count) && count > 0;
-  const [first] = formats;
-  // The printer's formats can change while the page is open.
-  useEffect(() => {
-    if (first !== undefined && !formats.some(({ id }) => id === format.value)) format.value = first.id;
-  });
+  const attempts = useMemo(() => new Attempts(), []);
+  const left = useRef(false);
+  useEffect(
+    () => () => {
+      left.current = true;
+    },
+    [],
+  );
+  // An answer that arrives after the person has gone elsewhere is told there, and takes nobody back.
+  const sent = (id: string) => {
+    if (!left.current) onSent(id);
+    else
+      say(
+        <>
+          {words.sent} <a href={to(['jobs', id])}>{job.open}</a>
+        </>,
+      );
+  };
   const route: Route = {
     idT: template.id,
     printerId: printer.id,
-    ...(format.value === '' ? {} : { format: format.value }),
+    ...(format === undefined ? {} : { format: format.id }),
     orientation: orientation.value,
     numberCopies: whole ? count : 1,
-    dpi: printer.formats.find(({ id }) => id === format.value)?.dpi ?? 203,
+    dpi: format?.dpi ?? 203,
   };
   return (
     <div class="stack wide">
@@ -178,13 +196,13 @@ function Filling({ template, printer, onSent }: FillingProps) {
         {printer.formats.length > 1 && (
           <ChoiceField
             label={words.format}
-            value={format.value}
-            options={(formats.length > 0 ? formats : printer.formats).map(({ id, name }) => ({
+            value={format?.id ?? ''}
+            options={offered.map(({ id, name }) => ({
               value: id,
               words: formatWords(name),
             }))}
             onChoice={(id) => {
-              format.value = id;
+              chosenFormat.value = id;
             }}
           />
         )}
@@ -226,9 +244,9 @@ function Filling({ template, printer, onSent }: FillingProps) {
         </fieldset>
       )}
       {byFile.value ? (
-        <ByFile fields={fields} route={route} ready={whole} onSent={onSent} />
+        <ByFile fields={fields} route={route} ready={whole} attempts={attempts} onSent={sent} />
       ) : (
-        <ByHand template={template} route={route} ready={whole} onSent={onSent} />
+        <ByHand template={template} route={route} ready={whole} attempts={attempts} onSent={sent} />
       )}
     </div>
   );

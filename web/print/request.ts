@@ -1,6 +1,7 @@
 /** Print requests of the page Print. */
 import { z } from 'zod';
 import type { LabelRecord, PrintRequestInput } from '../../src/contract/print-request.ts';
+import type { Attempts } from '../service/attempts.ts';
 import { call } from '../service/call.ts';
 import { ofTenant } from '../service/session.ts';
 
@@ -17,14 +18,12 @@ export function requestOf(
 /** The service answers with the job's ID, alone or in a list. */
 const sent = z.union([z.string(), z.tuple([z.string()]).transform(([id]) => id)]);
 
-/**
- * @param key the same for each attempt at these labels
- * @returns the job's ID
- */
+/** @returns the job's ID. @throws as `call` */
 export async function send(
   route: Route,
   data: readonly LabelRecord[] | undefined,
-  key: string,
+  attempts: Attempts,
 ): Promise<string> {
-  return call(sent, ofTenant('/jobs'), { body: requestOf(route, data), key });
+  const body = requestOf(route, data);
+  return attempts.send(body, (key) => call(sent, ofTenant('/jobs'), { body, key }));
 }

@@ -170,7 +170,10 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
     row: (n) => `Zeile ${n}`,
     check: 'Alle Zeilen prüfen',
     checking: (done, total) => `Prüft ${done} von ${total} …`,
-    allGood: (n) => `Alle ${many(n, 'Zeile lässt', 'Zeilen lassen')} sich drucken.`,
+    noFault: (n) =>
+      `In ${many(n, 'Zeile', 'Zeilen')} ist kein Fehler gefunden. Sind es viele, so prüft der Dienst nur einen Teil davon; der Agent prüft jede, bevor er das erste Etikett druckt.`,
+    maybeQueued:
+      'Die Antwort ist verloren gegangen, der Auftrag ist also vielleicht angenommen. Unverändert noch einmal gesendet druckt er nichts doppelt; mit einer Änderung ist er ein weiterer Auftrag. Sehen Sie zuerst unter Aufträge nach.',
     bad: (n) => `${many(n, 'Zeile lässt', 'Zeilen lassen')} sich nicht drucken:`,
     withoutBad: (n) => `Weglassen, und die anderen ${n} drucken`,
     fileTooLarge: 'Diese Datei enthält mehr, als hier gelesen werden kann: höchstens 10 MB Excel, 50 MB CSV.',

@@ -167,7 +167,10 @@ export const printingWords = {
     row: (n: number) => `Row ${n}`,
     check: 'Check all rows',
     checking: (done: number, total: number) => `Checking ${done} of ${total} …`,
-    allGood: (n: number) => `All ${many(n, 'row', 'rows')} can be printed.`,
+    noFault: (n: number) =>
+      `No fault found in ${many(n, 'row', 'rows')}. Where there are many, the service checks only some of them; the agent checks each before it prints the first label.`,
+    maybeQueued:
+      'The answer was lost, so the job may have been queued. Sent again just as it was, it prints nothing twice; with any change it is another job. Look under Jobs first.',
     bad: (n: number) => `${many(n, 'row', 'rows')} cannot be printed:`,
     withoutBad: (n: number) => `Leave them out and print the other ${n}`,
     fileTooLarge: 'This file has more in it than can be read here: at most 10 MB of Excel, 50 MB of CSV.',
