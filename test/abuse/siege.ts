@@ -1,5 +1,5 @@
 /** Runs one attack after the other against one service, and measures what each does to everybody else. */
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ATTACKS } from './attacks.ts';
 import { Pulse } from './pulse.ts';
@@ -30,6 +30,7 @@ export async function besiege(options: SiegeOptions): Promise<string[]> {
   const pulse = await Pulse.start(target.up.url);
   const broken: string[] = [];
   // Real attackers have machines of their own: here, their thread gets what the service and the pulse leave.
+  const priority = getPriority();
   setPriority(LAST);
   try {
     await target.signIn();
@@ -63,6 +64,8 @@ export async function besiege(options: SiegeOptions): Promise<string[]> {
   } finally {
     await pulse.stop();
     await target.stop();
+    // Only root may; the files that follow in this process are no attackers.
+    if (process.getuid?.() === 0) setPriority(priority);
   }
 }
 

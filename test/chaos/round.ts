@@ -60,8 +60,9 @@ export class Round {
     const fed = new Set(site.printers.filter(() => this.#random.chance(0.25)));
     const posting = site.printers.map((one, index) => this.#post(one, index, over));
     await this.#makeFaults([...faultsOf(site, this.#random, fed), this.#cancellation()], over);
-    await Promise.all(posting);
+    // A request is repeated until the service answers, so that one has to be there.
     await this.#mend();
+    await Promise.all(posting);
     await this.#ended();
     this.#judge('as it ended', await this.#views());
     await this.#atRest();

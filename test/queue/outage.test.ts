@@ -88,7 +88,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))(
           retrySafe: true,
         });
         await expect(queues.depth(printerId())).rejects.toMatchObject({ code: 'unavailable' });
-        expect(Date.now() - started).toBeLessThan(2 * 1_500 + 1_000);
+        expect(Date.now() - started).toBeLessThan(15_000);
         await road.close();
         await road.open();
         const again = job(printer);

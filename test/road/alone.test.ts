@@ -1,7 +1,7 @@
 /** A service without an agent, and an agent without a printer, say so. */
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
 import { RunningPrograms } from '../kit/service/running.ts';
 
@@ -33,6 +33,7 @@ test('a service that no agent reports to', async () => {
 
 test('an agent that has no printer', async () => {
   const up = await PlatenUp.start({ dataDir: join(directory.path, 'up'), args: ['--virtual', '0'] });
+  onTestFinished(async () => void (await up.stop()));
   const agents = async () => (await up.admin.agents()).filter(({ online }) => online);
   const deadline = Date.now() + 30_000;
   while ((await agents()).length === 0 && Date.now() < deadline)
@@ -46,10 +47,12 @@ test('an agent that has no printer', async () => {
 test('a virtual printer that people call otherwise does not keep the others waiting', async () => {
   const options = { dataDir: join(directory.path, 'renamed'), args: ['--virtual', '1'] };
   const up = await PlatenUp.start(options);
+  onTestFinished(async () => void (await up.stop()));
   const at = ['--data', options.dataDir];
   expect(await platen(['printer', 'rename', 'virtual-1', 'Dock 3', ...at])).toMatchObject({ code: 0 });
   expect(await up.stop()).toBe(0);
   const again = await PlatenUp.start(options);
+  onTestFinished(async () => void (await again.stop()));
   expect((await again.admin.printers()).map(({ name }) => name)).toEqual(['Dock 3']);
   expect(await again.stop()).toBe(0);
 });

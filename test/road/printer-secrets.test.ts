@@ -92,7 +92,7 @@ test('no password, community, font or value in logs, lists and what the agent ke
   await writeFile(config, JSON.stringify(agent));
   const args = ['--virtual', '0', '--agent-config', config];
   const up = await PlatenUp.start({ dataDir, args, env: { LOG_LEVEL: 'trace' } });
-  onTestFinished(() => void up.stop());
+  onTestFinished(async () => void (await up.stop()));
   await up.printerOnline('guarded-0');
   const font = OCR_B.toString('base64');
   const place = { x: 1, y: 2, width: 48, height: 6 };

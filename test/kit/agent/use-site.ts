@@ -17,6 +17,7 @@ import { rasterPool } from '../../../src/virtual/drawing/raster-pool.ts';
 import type { VirtualIppPrinterOptions } from '../../../src/virtual/ipp/ipp-printer.ts';
 import type { VirtualZplPrinterOptions } from '../../../src/virtual/zpl/zpl-printer.ts';
 import { processFile, SHORT_LIVED } from '../programs/built.ts';
+import { stopAll } from '../programs/stop-all.ts';
 import { type BackendCase, onRedis } from '../servers/backends.ts';
 import type { AgentProcessOptions } from './agent-process.ts';
 import { TestIppPrinter } from './ipp-site.ts';
@@ -166,7 +167,7 @@ export class UsedSite {
   }
 
   async stopAll(): Promise<void> {
-    for (const part of this.#running.splice(0).reverse()) await part.stop();
+    await stopAll(this.#running, (part) => part.stop());
   }
 
   get #site(): Site {

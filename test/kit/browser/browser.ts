@@ -36,12 +36,14 @@ let shared: Promise<Browser> | undefined;
 
 /** Windows of the one browser of this process, which is started by the first to need it and ends with the process. */
 export async function openWindows(): Promise<Windows> {
-  shared ??= openBrowser().then((opening) =>
-    opening.once('disconnected', () => {
-      shared = undefined;
-    }),
-  );
-  const browser = await shared;
+  const forget = () => {
+    shared = undefined;
+  };
+  shared ??= openBrowser().then((opening) => opening.once('disconnected', forget));
+  const browser = await shared.catch((error: unknown) => {
+    forget();
+    throw error;
+  });
   const opened: BrowserContext[] = [];
   return {
     newContext: async (options) => {

@@ -2,9 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
+import { stopAll } from './stop-all.ts';
 
 /** A busy machine takes half a minute for a first database. One that exits before is an error at once. */
-const START_TIMEOUT_MS = 90_000;
+export const START_TIMEOUT_MS = 90_000;
 const STOP_TIMEOUT_MS = 10_000;
 
 export interface Program {
@@ -47,7 +48,8 @@ export class Programs {
       until: async (ready) => {
         const deadline = Date.now() + START_TIMEOUT_MS;
         for (;;) {
-          const over = failed || child.exitCode !== null || Date.now() > deadline;
+          const ended = child.exitCode !== null || child.signalCode !== null;
+          const over = failed || ended || Date.now() > deadline;
           if (await ready()) return;
           if (over) throw new Error(`${program} did not start: ${said}`);
           await wait(20);
@@ -70,7 +72,7 @@ export class Programs {
 
   /** Ends them, the last one first. */
   async end(signal?: NodeJS.Signals): Promise<void> {
-    for (const program of this.#running.splice(0).reverse()) await program.end(signal);
+    await stopAll(this.#running, (program) => program.end(signal));
   }
 }
 

@@ -11,6 +11,7 @@ import { Client, type ClientConfig } from 'pg';
 import { afterEach } from 'vitest';
 import { z } from 'zod';
 import { processFile, SHORT_LIVED } from '../programs/built.ts';
+import { START_TIMEOUT_MS } from '../programs/programs.ts';
 
 const parentProgram = processFile('test/store/embedded-parent.ts');
 export const answerOf = z.object({
@@ -38,7 +39,12 @@ export async function startParent(dataDir: string, text = '', user = {}) {
   });
   parents.push(child);
   const lines = createInterface({ input: child.stdout });
-  const [line] = await once(lines, 'line', { signal: AbortSignal.timeout(30_000) });
+  const died = once(child, 'exit').then(([code, signal]): never => {
+    throw new Error(`the process with the database ended before it said so: ${signal ?? code}`);
+  });
+  const said = once(lines, 'line', { signal: AbortSignal.timeout(START_TIMEOUT_MS) });
+  const [line] = await Promise.race([said, died]);
+  died.catch(() => undefined);
   return { child, answer: answerOf.parse(JSON.parse(String(line))) };
 }
 

@@ -35,13 +35,19 @@ export default async function setup(project: TestProject): Promise<() => Promise
   if (!project.vitest.config.watch) await build(built);
   // Nobody needs these databases after a power failure.
   const servers = await startServers({ durable: false });
-  await Promise.all([makeMigratedDatabase(servers.databaseUrl), makeCluster()]);
-  project.provide('redisUrl', servers.redisUrl);
-  project.provide('databaseUrl', servers.databaseUrl);
-  return async () => {
+  const end = async () => {
     await servers.stop();
     removeRunDirectory();
   };
+  try {
+    await Promise.all([makeMigratedDatabase(servers.databaseUrl), makeCluster()]);
+  } catch (error) {
+    await end();
+    throw error;
+  }
+  project.provide('redisUrl', servers.redisUrl);
+  project.provide('databaseUrl', servers.databaseUrl);
+  return end;
 }
 
 /** Debian package → whether it is there. The tesseract languages judge labels in those scripts. */

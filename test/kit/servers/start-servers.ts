@@ -3,15 +3,17 @@
  * afterwards; nothing of the machine's own servers is touched.
  */
 
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
+import { START_TIMEOUT_MS } from '../programs/programs.ts';
 import { freePort } from '../wire/listening.ts';
 import { type Needed, onPath } from './debian-packages.ts';
 
@@ -104,7 +106,7 @@ async function startPostgres(running: ChildProcess[], durable: boolean): Promise
     chownSync(passwordFile, runAs.uid, runAs.gid);
   }
   const options = { ...runAs, cwd: home, env: { PATH: process.env['PATH'], LC_ALL: 'C' } };
-  execFileSync(
+  await promisify(execFile)(
     join(bin, 'initdb'),
     [
       '-D',
@@ -117,7 +119,7 @@ async function startPostgres(running: ChildProcess[], durable: boolean): Promise
       'UTF8',
       '--no-sync',
     ],
-    { ...options, stdio: ['ignore', 'ignore', 'inherit'] },
+    options,
   );
   const settings = [
     `port=${port}`,
@@ -160,7 +162,7 @@ function collect(running: ChildProcess[], child: ChildProcess): () => string {
 }
 
 async function until(name: string, log: () => string, answers: () => Promise<void>): Promise<void> {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + START_TIMEOUT_MS;
   for (;;) {
     try {
       return await answers();

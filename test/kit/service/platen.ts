@@ -14,9 +14,8 @@ import type { IntegrationCreated } from '../../../src/contract/admin.ts';
 import type { JobView } from '../../../src/contract/job.ts';
 import type { PrintRequestInput } from '../../../src/contract/print-request.ts';
 import { PLATEN } from '../programs/built.ts';
+import { START_TIMEOUT_MS } from '../programs/programs.ts';
 import { placeCluster } from '../servers/made-cluster.ts';
-
-const START_TIMEOUT_MS = 90_000;
 
 export interface UpOptions {
   dataDir: string;
@@ -82,6 +81,10 @@ export class PlatenUp {
     return new PlatenUp({ dataDir: options.dataDir, url, adminToken, child, output });
   }
 
+  get #over(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
   get pid(): number {
     return this.#child.pid ?? 0;
   }
@@ -93,6 +96,7 @@ export class PlatenUp {
 
   /** SIGKILL: nothing of the process runs another instruction. */
   async kill(): Promise<void> {
+    if (this.#over) return;
     const exit = once(this.#child, 'exit');
     this.#child.kill('SIGKILL');
     await exit;
@@ -100,7 +104,7 @@ export class PlatenUp {
 
   /** SIGTERM; resolves with the exit code, null when a signal has ended it. */
   async stop(): Promise<number | null> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return this.#child.exitCode;
+    if (this.#over) return this.#child.exitCode;
     const exit = once(this.#child, 'exit');
     this.#child.kill('SIGTERM');
     const [code] = await exit;
@@ -109,8 +113,8 @@ export class PlatenUp {
 
   /** Resolves with the exit code when it ends by itself. */
   async exited(): Promise<number> {
-    const [code] = await once(this.#child, 'exit', { signal: AbortSignal.timeout(60_000) });
-    return Number(code);
+    if (!this.#over) await once(this.#child, 'exit', { signal: AbortSignal.timeout(60_000) });
+    return Number(this.#child.exitCode);
   }
 
   /** Waits for the job's end. */

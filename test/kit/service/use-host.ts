@@ -1,6 +1,7 @@
 /** A directory and the servers that are needed by the programs that a file's tests start. */
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, test } from 'vitest';
+import { stopAll } from '../programs/stop-all.ts';
 import { type OpenBackend, onRedis } from '../servers/backends.ts';
 import { temporaryDirectory } from './platen.ts';
 import { RunningPrograms } from './running.ts';
@@ -41,7 +42,7 @@ export class Host {
 
   async close(): Promise<void> {
     await this.programs.end();
-    for (const part of this.#parts.splice(0).reverse()) await part.stop();
+    await stopAll(this.#parts, (part) => part.stop());
     await this.#backend?.close();
     await this.#directory?.[Symbol.asyncDispose]();
   }

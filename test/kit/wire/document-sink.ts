@@ -1,7 +1,7 @@
 /** A device that takes all that it is sent: each connection, to its end, is one document. */
 
 import { EventEmitter, once } from 'node:events';
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { listening } from './listening.ts';
 
 export interface DocumentSink {
@@ -15,12 +15,19 @@ export interface DocumentSink {
 export async function startDocumentSink({ port = 0, address = '127.0.0.1' } = {}): Promise<DocumentSink> {
   const documents: Buffer[] = [];
   const news = new EventEmitter();
-  const server = createServer({ allowHalfOpen: true }, async (socket) => {
+  const open = new Set<Socket>();
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
     const parts: Buffer[] = [];
-    for await (const part of socket) parts.push(part);
-    socket.end();
-    documents.push(Buffer.concat(parts));
-    news.emit('document');
+    open.add(socket);
+    socket.on('close', () => open.delete(socket));
+    // What is cut off is no document.
+    socket.on('error', () => undefined);
+    socket.on('data', (part) => parts.push(part));
+    socket.on('end', () => {
+      socket.end();
+      documents.push(Buffer.concat(parts));
+      news.emit('document');
+    });
   });
   const uri = `socket://${address}:${await listening(server, port, address)}`;
   return {
@@ -33,6 +40,11 @@ export async function startDocumentSink({ port = 0, address = '127.0.0.1' } = {}
         await once(news, 'document');
       }
     },
-    stop: async () => void server.close(),
+    stop: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of open) socket.destroy();
+      await closed;
+    },
   };
 }
