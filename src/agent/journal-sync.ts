@@ -108,7 +108,7 @@ export class JournalSync {
   }
 }
 
-function notSynced(log: string, cause: unknown): JournalError {
+export function notSynced(log: string, cause: unknown): JournalError {
   const detail = `${log} cannot be written to the disk, and nothing is printed without it: ${String(cause)}`;
   return new JournalError('journal-not-synced', detail, { cause });
 }

@@ -16,7 +16,7 @@ import { queueId } from '../contract/queued-job.ts';
 import { type JobReport, jobReport } from '../contract/report.ts';
 import type { ReportPlace } from '../queue/index.ts';
 import { pagesOf } from './job/page-count.ts';
-import { JournalSync } from './journal-sync.ts';
+import { JournalSync, notSynced } from './journal-sync.ts';
 import { type PrinterDocument, printerDocument } from './printer/link.ts';
 
 /** Labels are counted from 0; `base`, `intent`, `sent`, `printed` are all "up to, excluded". */
@@ -54,6 +54,9 @@ const row = z.object({
 });
 
 const behindRow = z.object({ labels: count.nullable().optional() });
+
+/** SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL: what the disk has not taken. */
+const NOT_TAKEN = new Set([8, 10, 13]);
 
 /** One spelling of a report, however its object was built. */
 function text(report: JobReport): string {
@@ -188,18 +191,18 @@ export class Journal {
     return this.#underWay.get(printerId) !== undefined;
   }
 
-  /** A report that has not been published yet is replaced: the job has gone on. */
+  /** A report that has not been published yet is replaced: the job has gone on. @throws JournalError */
   write(entry: JournalEntry): void {
     this.#store(entry, null, null);
   }
 
-  /** The job's outcome and the duty to report it, in one commit. */
+  /** The job's outcome and the duty to report it, in one commit. @throws JournalError */
   finish(entry: JournalEntry, final: JobReport): void {
     const written = text(final);
     this.#store(entry, written, written);
   }
 
-  /** The job went back to its queue: where it stands and the duty to report that, in one commit. */
+  /** The job went back to its queue: where it stands and the duty to report that, in one commit. @throws JournalError */
   handBack(entry: JournalEntry, handedBack: JobReport): void {
     this.#store(entry, null, text(handedBack));
   }
@@ -269,15 +272,20 @@ export class Journal {
   #store(entry: JournalEntry, final: string | null, unpublished: string | null): void {
     const { document, ...counts } = entry;
     const now = Date.now();
-    this.#unsynced(() =>
-      this.#put.run({
-        ...counts,
-        document: document === undefined ? null : JSON.stringify(document),
-        final,
-        unpublished,
-        now,
-      }),
-    );
+    try {
+      this.#unsynced(() =>
+        this.#put.run({
+          ...counts,
+          document: document === undefined ? null : JSON.stringify(document),
+          final,
+          unpublished,
+          now,
+        }),
+      );
+    } catch (error) {
+      const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
+      throw NOT_TAKEN.has(code) ? notSynced(String(this.#db.location()), error) : error;
+    }
     this.#sync.written();
   }
 

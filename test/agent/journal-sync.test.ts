@@ -6,7 +6,8 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test, vi } from 'vitest';
 import { openDataDir } from '../../src/agent/data-dir.ts';
 import { Journal } from '../../src/agent/journal.ts';
 import { jobFor } from '../kit/agent/site.ts';
@@ -91,6 +92,32 @@ test('a log that is not there is an error that names it, and may be there again'
   await journal.committed();
   await journal.close();
   close();
+});
+
+test('a disk that is full for a moment when a job ends: the job comes again, and is printed', async () => {
+  const printer = await site.startPrinter({ serial: 'FULL-DISK' });
+  let full = false;
+  const { exec } = DatabaseSync.prototype;
+  using _exec = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (
+    this: DatabaseSync,
+    sql,
+  ) {
+    exec.call(this, sql);
+    if (full) exec.call(this, `PRAGMA query_only = ${sql.endsWith('NORMAL') ? 1 : 0}`);
+    if (sql.endsWith('FULL')) full = false;
+  });
+  const { finish } = Journal.prototype;
+  using _finish = vi.spyOn(Journal.prototype, 'finish').mockImplementationOnce(function (
+    this: Journal,
+    ...ending
+  ) {
+    full = true;
+    finish.apply(this, ending);
+  });
+  const { printerId } = await site.startAgent(printer);
+  const job = jobFor(printerId, 3);
+  expect(await site.print(job)).toMatchObject({ status: 'printed', delivery: 2, labels: { printed: 3 } });
+  expect(printer.labels).toEqual(['0', '1', '2']);
 });
 
 /** From now on no sync of the process gets through; resolves when that is so. */
