@@ -1,6 +1,6 @@
 /** Canceling a job that waits, that an agent has, or that nobody has any more. */
 import { randomBytes } from 'node:crypto';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
 import { openQueues, type Queues } from '../../src/queue/index.ts';
 import { BreakableQueue } from '../kit/queue/breakable-queue.ts';
@@ -136,6 +136,9 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
     await cancel(id);
     // What was asked for cannot be taken back yet.
     queue.broken = true;
+    onTestFinished(() => {
+      queue.broken = false;
+    });
     const error = { code: 'printer-aborted', message: 'canceled at the printer' };
     await report(id, { seq: 2, status: 'failed', labels: { sent: 4, printed: 4 }, error });
     const resume = () => service.admin('POST', `/jobs/${id}/resume`, {});

@@ -116,8 +116,10 @@ export class Cancellations {
   }
 
   async #forget({ id, lane: of, round }: z.infer<typeof openRequest>): Promise<void> {
+    // The mark names the round of the request; a job that was canceled when it was held is in the one behind it.
+    const rounds = round > 0 ? [round - 1, round] : [round];
     try {
-      await this.#queue.markCanceled(of, queueId(id, round), false);
+      for (const one of rounds) await this.#queue.markCanceled(of, queueId(id, one), false);
     } catch (error) {
       // An agent may have broken a lane that it writes. If the queue answers, the other lanes are told.
       await this.#queue.ping();

@@ -74,6 +74,9 @@ function planOf(job: LockedJob, from: number | undefined): ResumePlan {
     const detail = `the job is ${job.status}; only a held or failed job can go on`;
     throw new ProblemError('job-not-held', detail);
   }
+  // The sweep would cancel what goes on now: it first takes back that the agent is to stop the job.
+  if (job.cancel_requested)
+    throw new ProblemError('job-not-held', 'the job is still being canceled: ask again in a moment');
   if (from === undefined && job.uncertain) {
     throw new ProblemError('labels-uncertain', 'say from which label on the job is to be printed');
   }
