@@ -20,7 +20,8 @@ export function askedOf({
   printerId = '',
   printer = '',
 }: Pick<PrintRequest, 'printerId' | 'printer'>): Asked {
-  const storable = (text: string) => (text === '' || text.includes('\0') || !text.isWellFormed() ? null : text);
+  const storable = (text: string) =>
+    text === '' || text.includes('\0') || !text.isWellFormed() ? null : text;
   return { id: storable(printerId), name: storable(printer) };
 }
 
