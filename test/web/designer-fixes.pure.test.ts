@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { designedTemplate } from '../../src/contract/template.ts';
 import type { TemplateProblem } from '../../src/contract/template-problem.ts';
 import { templateProblems } from '../../src/render/template-check.ts';
-import { type LabelDocument, placed, sceneOf } from '../../web/designer/document.ts';
+import { type LabelDocument, placed, type Scene, sceneOf } from '../../web/designer/document.ts';
 import { fixOf } from '../../web/designer/fixes.ts';
 import { frameOf } from '../../web/designer/frame.ts';
 
@@ -46,7 +46,7 @@ test.each([
   if (problem === undefined) throw new Error('there is nothing to mend');
   const [own] = placed(before);
   const key = problem.pointer.startsWith('/elements/') ? own?.key : undefined;
-  const fix = fixOf({ ...problem, key }, before, own && frameOf(own.element), DPI);
+  const fix = fixOf({ ...problem, key }, before, own && frameOf(own.element), DPI, before.document);
   expect(fix?.word).toBe(word);
   const after = fix?.mend(before) ?? before;
   expect(designedTemplate.safeParse(after.document).error).toBeUndefined();
@@ -58,5 +58,25 @@ test('what one thing alone does not mend has no button', async () => {
   const problem = await found(scene.document, 'off-label');
   const [own] = placed(scene);
   if (problem === undefined || own === undefined) throw new Error('there is nothing wrong');
-  expect(fixOf({ ...problem, key: own.key }, scene, frameOf(own.element), DPI)).toBeUndefined();
+  expect(
+    fixOf({ ...problem, key: own.key }, scene, frameOf(own.element), DPI, scene.document),
+  ).toBeUndefined();
+});
+
+test('a double click mends once: the second finds what is named, not what is now in its place', async () => {
+  const before = sceneOf(label({ fields: [{ name: 'a' }, { name: 'b' }], elements: [text] }));
+  const unused = await found(before.document, 'field-unused');
+  if (unused === undefined) throw new Error('there is nothing to mend');
+  const once = (scene: Scene) =>
+    fixOf({ ...unused, key: undefined }, scene, undefined, DPI, before.document)?.mend(scene) ?? scene;
+  const after = once(before);
+  expect(after.document.fields).toEqual([{ name: 'b' }]);
+  expect(once(after)).toBe(after);
+
+  const wanting = sceneOf(label({ elements: [{ ...text, text: '{{city}}' }] }));
+  const undeclared = await found(wanting.document, 'field-undeclared');
+  if (undeclared === undefined) throw new Error('there is nothing to mend');
+  const fix = fixOf({ ...undeclared, key: undefined }, wanting, undefined, DPI, wanting.document);
+  const declared = fix?.mend(wanting) ?? wanting;
+  expect(fix?.mend(declared)).toBe(declared);
 });

@@ -1,6 +1,16 @@
 /** The fix of a problem, where exactly one change mends it: a button beside the problem. */
 import type { TemplateProblem } from '../../src/contract/template-problem.ts';
-import { change, changed, changeLabel, move, placed, type Scene, within } from './document.ts';
+import { numeral } from '../texts/texts.ts';
+import {
+  change,
+  changed,
+  changeLabel,
+  type LabelDocument,
+  move,
+  placed,
+  type Scene,
+  within,
+} from './document.ts';
 import { type Box, MODULE, scaledModule } from './frame.ts';
 
 /** A problem, with the key of the element that it is about. */
@@ -16,17 +26,24 @@ export type Fix = {
 /**
  * @param frame of the problem's element, mm
  * @param dpi resolution that the label is shown with
+ * @param checked the label that the problem was found in, which may be older than the scene
  */
-export function fixOf(problem: Found, scene: Scene, frame: Box | undefined, dpi: number): Fix | undefined {
+export function fixOf(
+  problem: Found,
+  scene: Scene,
+  frame: Box | undefined,
+  dpi: number,
+  checked: LabelDocument,
+): Fix | undefined {
   switch (problem.code) {
     case 'field-undeclared':
       return declared(problem);
     case 'field-unused':
-      return removed(problem, scene, 'fields');
+      return removed(problem, checked, 'fields');
     case 'image-unused':
-      return removed(problem, scene, 'images');
+      return removed(problem, checked, 'images');
     case 'font-unused':
-      return removed(problem, scene, 'fonts');
+      return removed(problem, checked, 'fonts');
     default:
       return frame === undefined ? undefined : ofElement(problem, scene, frame, dpi);
   }
@@ -35,19 +52,30 @@ export function fixOf(problem: Found, scene: Scene, frame: Box | undefined, dpi:
 function declared({ reason }: Found): Fix | undefined {
   const name = reason?.values['field'];
   if (typeof name !== 'string') return undefined;
-  const mend = (scene: Scene) => changeLabel(scene, { fields: [...(scene.document.fields ?? []), { name }] });
+  const mend = (scene: Scene) => {
+    const { fields = [] } = scene.document;
+    const there = fields.some((field) => field.name === name);
+    return there ? scene : changeLabel(scene, { fields: [...fields, { name }] });
+  };
   return { word: 'declare', about: name, mend };
 }
 
-function removed({ pointer }: Found, scene: Scene, list: 'fields' | 'images' | 'fonts'): Fix | undefined {
+/** By the thing itself: its place is another's as soon as one before it is gone. */
+function removed(
+  { pointer }: Found,
+  checked: LabelDocument,
+  list: 'fields' | 'images' | 'fonts',
+): Fix | undefined {
   const [, place] = /^\/\w+\/(\d+)$/.exec(pointer) ?? [];
-  const name = scene.document[list]?.[Number(place)]?.name;
-  if (place === undefined || name === undefined) return undefined;
+  const own = place === undefined ? undefined : checked[list]?.[Number(place)];
+  if (own === undefined) return undefined;
   const mend = (now: Scene) => {
-    const rest = (now.document[list] ?? []).filter((_, at) => at !== Number(place));
+    const all = now.document[list] ?? [];
+    const rest = all.filter((one) => one !== own);
+    if (rest.length === all.length) return now;
     return changeLabel(now, { [list]: rest.length === 0 && list !== 'fields' ? undefined : rest });
   };
-  return { word: 'removeUnused', about: name, mend };
+  return { word: 'removeUnused', about: own.name, mend };
 }
 
 function ofElement({ key, code }: Found, scene: Scene, frame: Box, dpi: number): Fix | undefined {
@@ -57,7 +85,7 @@ function ofElement({ key, code }: Found, scene: Scene, frame: Box, dpi: number):
     change(now, [key], (one) => changed(one, members));
   if (element.type === 'barcode' && code === 'module-rounded') {
     const module = (Math.max(1, Math.round(((element.module ?? MODULE) * dpi) / 25.4)) * 25.4) / dpi;
-    return { word: 'wholeDots', about: within(module).toString(), mend: set({ module: within(module) }) };
+    return { word: 'wholeDots', about: numeral(within(module)), mend: set({ module: within(module) }) };
   }
   if (element.type === 'barcode' && code === 'does-not-fit') {
     const { moduleDots, module = MODULE } = element;

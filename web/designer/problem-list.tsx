@@ -51,7 +51,8 @@ function Fix({ editor, problem }: { editor: Editor; problem: Found }) {
   const { designer: words } = t.value;
   const scene = editor.scene.value;
   const own = placed(scene).find(({ key }) => key === problem.key);
-  const fix = fixOf(problem, scene, own && editor.frame(own), editor.dpi.value);
+  const checked = editor.drawing.last.value?.scene ?? scene;
+  const fix = fixOf(problem, scene, own && editor.frame(own), editor.dpi.value, checked.document);
   if (fix === undefined) return null;
   const { word, about, mend } = fix;
   return (

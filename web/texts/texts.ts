@@ -62,6 +62,11 @@ export function saidOf(table: Readonly<Record<string, string>>, code: string, me
   return words === undefined ? message : `${words} (${message})`;
 }
 
+/** A number as a field shows it that also takes it: with the comma of the language, and no thousands' points. */
+export function numeral(value: number): string {
+  return value.toLocaleString(t.value.locale, { useGrouping: false, maximumFractionDigits: 6 });
+}
+
 /** Words as one talks: `a, b and c`. */
 export function listed(words: readonly string[]): string {
   return new Intl.ListFormat(t.value.locale, { type: 'conjunction' }).format(words);
