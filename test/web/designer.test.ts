@@ -75,6 +75,12 @@ test('an empty label of a size; a text and a barcode by mouse, dragged, undone, 
 
   await button('Add: Text').click();
   await page.getByLabel('Text', { exact: true }).fill('Bolt {{size}}');
+  // Undone from within a field, the field shows it.
+  const left = page.getByLabel('From the left, mm', { exact: true });
+  const inTheMiddle = await left.inputValue();
+  await left.fill('1.5');
+  await page.keyboard.press('Control+z');
+  await expect.poll(() => left.inputValue()).toBe(inTheMiddle);
   await drawn();
 
   // Dragged down to the left; undone it is back, done again it is there.

@@ -4,6 +4,7 @@ import type { Orientation } from '../../src/contract/print-request.ts';
 import type { Framed } from './align.ts';
 import {
   change,
+  changed,
   type LabelDocument,
   type Placed,
   placed,
@@ -100,6 +101,23 @@ export class Editor {
   /** @param together see `step` */
   do(work: (scene: Scene) => Scene, together?: string): void {
     this.history.value = step(this.history.value, work(this.history.value.now), together);
+  }
+
+  /**
+   * Sets members of an element; `undefined` removes one.
+   * @param word changes in a row with the same word are one step of undo
+   * @returns whether the schema takes them
+   */
+  set(key: number, members: Readonly<Record<string, unknown>>, word?: string): boolean {
+    let taken = false;
+    const set = (scene: Scene) =>
+      change(scene, [key], (element) => {
+        const next = changed(element, members);
+        taken = next !== element;
+        return next;
+      });
+    this.do(set, word && `${key} ${word}`);
+    return taken;
   }
 
   undo(): void {

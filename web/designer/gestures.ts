@@ -111,24 +111,23 @@ export class Gestures {
   release(): void {
     const begun = this.#begun;
     const editor = this.#editor;
-    const to = editor.dragged.value;
+    const [to, lasso] = [editor.dragged.value, this.lasso.value];
     this.cancel();
-    if (begun?.kind === 'lasso') this.#caught(begun.before);
+    if (begun?.kind === 'lasso') this.#caught(begun.before, lasso);
     else if (to !== undefined) editor.do(() => to);
     else if (begun?.kind === 'move' && begun.onTap.length > 0) editor.select(begun.onTap);
-    this.lasso.value = undefined;
   }
 
   /** Ends the gesture without changing the label. */
   cancel(): void {
     this.#begun = undefined;
     this.guides.value = [];
+    this.lasso.value = undefined;
     this.#editor.dragged.value = undefined;
   }
 
-  #caught(before: readonly number[]): void {
+  #caught(before: readonly number[], lasso: Box | undefined): void {
     const editor = this.#editor;
-    const lasso = this.lasso.value;
     if (lasso === undefined) return;
     const caught = placed(editor.scene.value).filter((own) => inside(editor.frame(own), lasso));
     editor.do((scene) => select(scene, [...before, ...caught.map(({ key }) => key)]));

@@ -2,11 +2,11 @@
 import {
   add,
   change,
-  changed,
   duplicate,
   isElement,
   type LabelElement,
   move,
+  moved,
   placed,
   remove,
   reorder,
@@ -38,15 +38,21 @@ export function pressAnywhere(event: KeyboardEvent, editor: Editor, save: () => 
   return true;
 }
 
+type Pressed = Pick<KeyboardEvent, 'key' | 'shiftKey' | 'altKey' | 'ctrlKey' | 'metaKey'>;
+
 /** Keys that work with the focus on the label. @returns whether the key was one of them */
-export function pressOnLabel(event: KeyboardEvent, editor: Editor, showAll: () => void): boolean {
+export function pressOnLabel(event: Pressed, editor: Editor, showAll: () => void): boolean {
   const { selected } = editor.scene.value;
   const arrow = ARROWS[event.key];
   if (arrow !== undefined && selected.length > 0) {
     const unit = event.shiftKey ? 1 : 25.4 / editor.dpi.value;
-    const [dx, dy] = [arrow.x * unit, arrow.y * unit];
-    if (event.altKey) grow(editor, dx, dy);
-    else editor.do((scene) => move(scene, selected, dx, dy), `nudge ${selected.join()}`);
+    const [across, down] = [arrow.x * unit, arrow.y * unit];
+    // In landscape the label is shown turned by 90° clockwise; arrows count as it is seen.
+    const landscape = editor.orientation.value === 'landscape';
+    const by = landscape ? { dx: down, dy: -across } : { dx: across, dy: down };
+    const sides = landscape ? { dx: down, dy: across } : by;
+    if (event.altKey) grow(editor, by, sides);
+    else editor.do((scene) => move(scene, selected, by.dx, by.dy), `nudge ${selected.join()}`);
     return true;
   }
   if (event.ctrlKey || event.metaKey) {
@@ -101,11 +107,14 @@ export function pressOnLabel(event: KeyboardEvent, editor: Editor, showAll: () =
   }
 }
 
-function grow(editor: Editor, dx: number, dy: number): void {
+type By = { dx: number; dy: number };
+
+/** @param by where the end of a line goes @param sides what is added to width and height of anything else */
+function grow(editor: Editor, by: By, sides: By): void {
   const { selected } = editor.scene.value;
   if (selected.length > 1) {
     const { framed, dpi } = editor;
-    editor.do((scene) => scaled(scene, framed, 'se', { dx, dy }, dpi.value), `grow ${selected.join()}`);
+    editor.do((scene) => scaled(scene, framed, 'se', sides, dpi.value), `grow ${selected.join()}`);
     return;
   }
   editor.do(
@@ -113,7 +122,8 @@ function grow(editor: Editor, dx: number, dy: number): void {
       change(scene, selected, (element, own) => {
         const handle = handlesOf(element).find((one) => one === 'se' || one === 'end');
         if (handle === undefined) return element;
-        return resized(element, editor.frame(own), handle, { dx, dy }, editor.dpi.value);
+        const pull = handle === 'end' ? by : sides;
+        return resized(element, editor.frame(own), handle, pull, editor.dpi.value);
       }),
     `grow ${selected.join()}`,
   );
@@ -133,13 +143,17 @@ export function pasteInto(event: ClipboardEvent, editor: Editor): boolean {
   const elements = elementsIn(event.clipboardData?.getData('text/plain') ?? '');
   if (elements.length === 0) return false;
   event.preventDefault();
-  editor.do((scene) => {
-    const by = freeStep(scene, elements);
-    const beside = (element: LabelElement) =>
-      changed(element, { x: element.x + by * BESIDE.x, y: element.y + by * BESIDE.y });
-    return add(scene, by === 0 ? elements : elements.map(beside));
-  });
+  editor.do((scene) => paste(scene, elements));
   return true;
+}
+
+/** Adds elements, beside those that they would cover, and selects them. */
+export function paste(scene: Scene, elements: readonly LabelElement[]): Scene {
+  const by = freeStep(scene, elements);
+  return add(
+    scene,
+    elements.map((element) => moved(element, by * BESIDE.x, by * BESIDE.y)),
+  );
 }
 
 /** How many times `BESIDE` to move pasted elements, so that none covers one of its type. */

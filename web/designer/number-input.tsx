@@ -1,7 +1,7 @@
 /** A number field that takes a point or a comma; text that is no number stays there and changes nothing. */
 import { useSignal } from '@preact/signals';
 import { Field } from '../controls/field.tsx';
-import { t } from '../texts/texts.ts';
+import { numeral, t } from '../texts/texts.ts';
 import { rounded } from './document.ts';
 
 type Props = {
@@ -27,7 +27,13 @@ export function NumberInput({ label, value, fallback, hint, step = 0.5, onNumber
     const fits = plain === '' ? optional : Number.isFinite(number);
     fault.value = !fits || !onNumber(number);
   };
-  const steps = (event: KeyboardEvent) => {
+  const leave = () => {
+    typed.value = undefined;
+    fault.value = false;
+  };
+  const press = (event: KeyboardEvent) => {
+    // Undo and redo are the label's, and the field shows what they make of it.
+    if ((event.ctrlKey || event.metaKey) && /^[yz]$/i.test(event.key)) leave();
     const by = { ArrowUp: step, ArrowDown: -step }[event.key];
     if (by === undefined || value === undefined) return;
     event.preventDefault();
@@ -41,14 +47,11 @@ export function NumberInput({ label, value, fallback, hint, step = 0.5, onNumber
           type="text"
           inputMode="decimal"
           class="input numbers"
-          value={typed.value ?? (value === undefined ? '' : String(value))}
+          value={typed.value ?? (value === undefined ? '' : numeral(value))}
           placeholder={fallback}
           onInput={({ currentTarget }) => take(currentTarget.value)}
-          onKeyDown={steps}
-          onBlur={() => {
-            typed.value = undefined;
-            fault.value = false;
-          }}
+          onKeyDown={press}
+          onBlur={leave}
         />
       )}
     </Field>

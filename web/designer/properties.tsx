@@ -1,9 +1,9 @@
 /** The panel with every property of the selected element. */
 import { useId, useRef } from 'preact/hooks';
 import { ChoiceField, Field, TextField } from '../controls/field.tsx';
-import { t } from '../texts/texts.ts';
+import { numeral, t } from '../texts/texts.ts';
 import { ConditionChoice } from './condition-choice.tsx';
-import { change, changed, type LabelElement, type Placed } from './document.ts';
+import type { LabelElement, Placed } from './document.ts';
 import type { Editor } from './editor.ts';
 import { Gs1Builder } from './gs1/builder.tsx';
 import { InsertField } from './insert-field.tsx';
@@ -49,21 +49,11 @@ function ByPrinter({ type, what }: { type: string; what: 'text' | 'bars' | undef
   );
 }
 
-/** @returns a function that sets members of the element, and says whether the schema takes them */
-function setter(editor: Editor, { key }: Placed) {
-  return (members: Readonly<Record<string, unknown>>, word = ''): boolean => {
-    let taken = false;
-    editor.do(
-      (scene) =>
-        change(scene, [key], (element) => {
-          const next = changed(element, members);
-          taken = next !== element;
-          return next;
-        }),
-      `${key} ${word}`,
-    );
-    return taken;
-  };
+type Setter = (members: Readonly<Record<string, unknown>>, word?: string) => boolean;
+
+/** As `Editor.set`, of one element. */
+function setter(editor: Editor, { key }: Placed): Setter {
+  return (members, word) => editor.set(key, members, word);
 }
 
 function Content({ editor, own }: Props) {
@@ -174,7 +164,7 @@ function Property({ editor, own, name }: Props & { name: string }) {
         <NumberInput
           label={label}
           value={typeof value === 'number' ? value : undefined}
-          fallback={kind.fallback === undefined ? words.automatic : String(kind.fallback)}
+          fallback={typeof kind.fallback === 'number' ? numeral(kind.fallback) : words.automatic}
           hint={hint}
           step={STEPS[name] ?? 0.5}
           optional={kind.optional || kind.fallback !== undefined}
@@ -216,12 +206,7 @@ function written(name: string, text: string): unknown {
       : text;
 }
 
-function FontChoice(props: {
-  editor: Editor;
-  label: string;
-  value: unknown;
-  set: (members: Readonly<Record<string, unknown>>) => boolean;
-}) {
+function FontChoice(props: { editor: Editor; label: string; value: unknown; set: Setter }) {
   const { document: label } = props.editor.scene.value;
   const own = new Set((label.fonts ?? []).map(({ name }) => name));
   return (
@@ -245,7 +230,7 @@ function PictureName({
   editor: Editor;
   label: string;
   value: unknown;
-  set: (members: Readonly<Record<string, unknown>>, word?: string) => boolean;
+  set: Setter;
   hint: string | undefined;
 }) {
   const { images = [] } = editor.scene.value.document;

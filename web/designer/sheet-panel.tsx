@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { cellCorner, type LabelSheet, sheetFaults } from '../../src/contract/sheet.ts';
 import { ChoiceField } from '../controls/field.tsx';
 import { reasonWords } from '../controls/reason-words.ts';
-import { t } from '../texts/texts.ts';
+import { numeral, t } from '../texts/texts.ts';
 import { changeLabel, rounded } from './document.ts';
 import type { Editor } from './editor.ts';
 import { NumberInput } from './number-input.tsx';
@@ -91,9 +91,9 @@ export function SheetPanel({ editor }: { editor: Editor }) {
                 optional={name === 'pitchX' || name === 'pitchY'}
                 fallback={
                   name === 'pitchX'
-                    ? String(label.width)
+                    ? numeral(label.width)
                     : name === 'pitchY'
-                      ? String(label.height)
+                      ? numeral(label.height)
                       : undefined
                 }
                 onNumber={set(name)}
