@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { t } from '../texts/texts.ts';
+import { say } from './toast.tsx';
 
 const SAID_MS = 2_000;
 
@@ -9,7 +10,10 @@ export function CopyButton({ text, about }: { text: string; about: string }) {
   const done = useSignal(false);
   const button = useRef<HTMLButtonElement>(null);
   const copy = async () => {
-    await copyText(text, button.current);
+    if (!(await copyText(text, button.current))) {
+      say(t.value.general.notCopied, true);
+      return;
+    }
     done.value = true;
     setTimeout(() => {
       done.value = false;
@@ -23,16 +27,25 @@ export function CopyButton({ text, about }: { text: string; about: string }) {
   );
 }
 
-/** Without https a browser has no clipboard API; then a selection is copied, as with the keyboard. */
-async function copyText(text: string, beside: HTMLElement | null): Promise<void> {
-  if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text);
+/**
+ * Without https a browser has no clipboard API; then a selection is copied, as with the keyboard.
+ * @returns whether the browser says that it was copied
+ */
+async function copyText(text: string, beside: HTMLElement | null): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // No clipboard API, or not allowed to use it.
+  }
   const area = document.createElement('textarea');
   area.value = text;
   area.className = 'unseen';
   // Inside the same dialog: a modal dialog does not let the focus leave it.
   (beside?.parentElement ?? document.body).append(area);
   area.select();
-  document.execCommand('copy');
+  const copied = document.execCommand('copy');
   area.remove();
   beside?.focus();
+  return copied;
 }

@@ -3,11 +3,19 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { t } from '../texts/texts.ts';
 import { useSubmit } from './form.tsx';
-import { Problem } from './problem.tsx';
+import { Problem, wordsOf } from './problem.tsx';
+import { say } from './toast.tsx';
 
-type DialogProps = { title: string; large?: boolean; onClose: () => void; children: ComponentChildren };
+type DialogProps = {
+  title: string;
+  large?: boolean;
+  /** Escape does not close it. */
+  stays?: boolean;
+  onClose: () => void;
+  children: ComponentChildren;
+};
 
-export function Dialog({ title, large = false, onClose, children }: DialogProps) {
+export function Dialog({ title, large = false, stays = false, onClose, children }: DialogProps) {
   const box = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useEffect(() => {
@@ -16,7 +24,15 @@ export function Dialog({ title, large = false, onClose, children }: DialogProps)
     return () => current?.close();
   }, []);
   return (
-    <dialog ref={box} class={large ? 'large' : ''} aria-labelledby={heading} onClose={onClose}>
+    <dialog
+      ref={box}
+      class={large ? 'large' : ''}
+      aria-labelledby={heading}
+      onCancel={(event) => {
+        if (stays) event.preventDefault();
+      }}
+      onClose={onClose}
+    >
       <div class="dialog-body">
         <h2 id={heading}>{title}</h2>
         {children}
@@ -42,6 +58,7 @@ type AskProps = {
 
 /**
  * A dialog that asks before it runs `onAction`.
+ * While the action runs the dialog stays, so that its error has a place.
  * @param action label of the button that opened the dialog; a trailing " …" is cut: here the button acts
  */
 export function Ask({
@@ -55,17 +72,30 @@ export function Ask({
   onAction,
   children,
 }: AskProps) {
+  const closed = useRef(false);
+  useEffect(
+    () => () => {
+      closed.current = true;
+    },
+    [],
+  );
   const { problem, busy, submit } = useSubmit(async () => {
-    await onAction();
-    onClose();
+    try {
+      await onAction();
+    } catch (error) {
+      // A browser closes a dialog at the second Escape, whatever the page says.
+      if (closed.current) say(error instanceof Error ? wordsOf(error) : String(error), true);
+      throw error;
+    }
+    if (!closed.current) onClose();
   });
   return (
-    <Dialog title={title} large={large} onClose={onClose}>
+    <Dialog title={title} large={large} stays={busy.value} onClose={onClose}>
       <form class="stack" onSubmit={submit}>
         {children}
         {problem.value !== undefined && <Problem problem={problem.value} />}
         <div class="row end">
-          <button type="button" class="button" onClick={onClose}>
+          <button type="button" class="button" disabled={busy.value} onClick={onClose}>
             {keep ?? t.value.general.cancel}
           </button>
           <button

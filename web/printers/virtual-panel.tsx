@@ -1,7 +1,7 @@
 /** The panel of a virtual printer: faults to set by a click, and its printed labels. */
 import { useSignal } from '@preact/signals';
 import { VIRTUAL_FAULTS, virtualPrinter } from '../../src/contract/printer-actions.ts';
-import { wordsOf } from '../controls/problem.tsx';
+import { Problem, wordsOf } from '../controls/problem.tsx';
 import { say } from '../controls/toast.tsx';
 import { call } from '../service/call.ts';
 import { useLive } from '../service/live.ts';
@@ -16,7 +16,10 @@ export function VirtualPanel({ printer }: { printer: Printer }) {
   const path = actionPath(printer, 'virtual');
   const { live, reload } = useLive(virtualPrinter, path);
   const busy = useSignal(false);
-  if (live.data === undefined) return <p class="muted">{t.value.general.loading}</p>;
+  if (live.data === undefined) {
+    if (live.problem !== undefined) return <Problem problem={live.problem} onRetry={reload} />;
+    return <p class="muted">{t.value.general.loading}</p>;
+  }
   const { faults, printed } = live.data;
   const toggle = async (word: (typeof VIRTUAL_FAULTS)[number]) => {
     busy.value = true;

@@ -2,8 +2,9 @@
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import { ChoiceField } from '../controls/field.tsx';
-import { Form } from '../controls/form.tsx';
+import { Form, useSubmit } from '../controls/form.tsx';
 import { Page } from '../controls/page.tsx';
+import { wordsOf } from '../controls/problem.tsx';
 import { say } from '../controls/toast.tsx';
 import { call } from '../service/call.ts';
 import { findSession, session, signOut } from '../service/session.ts';
@@ -15,17 +16,27 @@ import { CurrentPassword, NewPassword } from './password-fields.tsx';
 export function Account() {
   const { account: words, general, people } = t.value;
   const now = session.value;
+  const here = useSubmit(() => signOut(false));
+  const everywhere = useSubmit(() => signOut(true));
+  const problem = here.problem.value ?? everywhere.problem.value;
+  const busy = here.busy.value || everywhere.busy.value;
   if (!now) return null;
   return (
     <Page
       title={now.person.name}
       actions={
-        <button type="button" class="button" onClick={() => void signOut(false)}>
+        <button type="button" class="button" disabled={busy} onClick={here.submit}>
           {words.signOut}
         </button>
       }
     >
       <div class="stack wide narrow">
+        {problem !== undefined && (
+          <div class="note bad" role="alert">
+            <strong>{words.stillIn}</strong>
+            <span>{wordsOf(problem)}</span>
+          </div>
+        )}
         <dl class="facts card">
           <dt>{words.workspace}</dt>
           <dd>{now.tenant.name}</dd>
@@ -61,7 +72,7 @@ export function Account() {
         <section class="card stack">
           <p>{words.everywhereHint}</p>
           <div class="row">
-            <button type="button" class="button" onClick={() => void signOut(true)}>
+            <button type="button" class="button" disabled={busy} onClick={everywhere.submit}>
               {words.everywhere}
             </button>
           </div>

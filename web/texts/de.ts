@@ -25,6 +25,7 @@ export const de: Texts = {
     older: 'Ältere zeigen',
     copy: 'Kopieren',
     copied: 'Kopiert',
+    notCopied: 'Der Browser hat es nicht kopiert. Bitte den Text markieren und selbst kopieren.',
     light: 'Hell',
     dark: 'Dunkel',
     asSystem: 'Wie das System',
@@ -145,6 +146,7 @@ export const de: Texts = {
     changed: 'Das Passwort ist gesetzt.',
     signOut: 'Abmelden',
     everywhere: 'Überall abmelden',
+    stillIn: 'Sie sind vielleicht noch angemeldet. Bitte noch einmal versuchen.',
     everywhereHint: 'Beendet Ihre Sitzungen in allen Browsern, auch in diesem.',
   },
   start: {

@@ -33,6 +33,7 @@ export const en = {
     older: 'Show older ones',
     copy: 'Copy',
     copied: 'Copied',
+    notCopied: 'The browser did not copy it. Select the text and copy it yourself.',
     light: 'Light',
     dark: 'Dark',
     asSystem: 'As the system',
@@ -151,6 +152,7 @@ export const en = {
     changed: 'The password is set.',
     signOut: 'Sign out',
     everywhere: 'Sign out everywhere',
+    stillIn: 'You may still be signed in. Try again.',
     everywhereHint: 'Ends your sessions in all browsers, this one too.',
   },
   start: {
