@@ -77,8 +77,8 @@ export type CallOptions = {
  */
 export async function call<T>(schema: z.ZodType<T>, path: string, options: CallOptions = {}): Promise<T> {
   const response = await send(path, options);
-  const body: unknown = await response.json().catch(() => undefined);
-  if (!response.ok) throw refusalOf(response.status, body);
+  if (!response.ok) throw await refusalOf(response);
+  const body: unknown = await whole(response.json().catch(notJson), options.signal);
   const answer = schema.safeParse(body ?? null);
   if (answer.success) return answer.data;
   throw new OtherVersion(`${path}: ${z.prettifyError(answer.error)}`);
@@ -87,8 +87,22 @@ export async function call<T>(schema: z.ZodType<T>, path: string, options: CallO
 /** Fetches a picture that the service makes on request. @throws as `call` */
 export async function picture(path: string, options: CallOptions): Promise<Blob> {
   const response = await send(path, options);
-  if (response.ok) return response.blob();
-  throw refusalOf(response.status, await response.json().catch(() => undefined));
+  if (!response.ok) throw await refusalOf(response);
+  return whole(response.blob(), options.signal);
+}
+
+function notJson(error: unknown): undefined {
+  if (!(error instanceof SyntaxError)) throw error;
+}
+
+/** The body of an answer. @throws NoAnswer where it was cut, or took too long; the signal's reason once it is aborted */
+async function whole<T>(body: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  try {
+    return await body;
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw new NoAnswer('the answer was cut', { cause: error });
+  }
 }
 
 async function send(path: string, { method, body, signal, key }: CallOptions): Promise<Response> {
@@ -113,8 +127,9 @@ async function send(path: string, { method, body, signal, key }: CallOptions): P
   }
 }
 
-function refusalOf(status: number, body: unknown): Refusal {
-  const { data } = problem.safeParse(body);
+async function refusalOf(response: Response): Promise<Refusal> {
+  const { status } = response;
+  const { data } = problem.safeParse(await response.json().catch(() => undefined));
   if (status === 401) onSignedOut();
   if (data === undefined) return new Refusal(status, 'unknown', `status ${status}`);
   const { code, title, detail = title, reason, errors: faults = [] } = data;

@@ -55,27 +55,47 @@ export function followEvents(): () => void {
 /** Heartbeat intervals without a beat until the stream counts as cut: a cut connection can be silent. */
 const MISSED = 2.5;
 
+/** ms until a refused stream is opened again: at first, and at most. It doubles each time. */
+const AGAIN = { first: 2_000, most: 60_000 };
+
 function openStream(say: (said: Said) => void, signal: AbortSignal): void {
-  const source = new EventSource('/app/events');
-  source.addEventListener('open', () => say({ told: true }));
-  // An EventSource reconnects by itself, unless the service refused it.
-  source.addEventListener('error', () => say({ told: false }));
+  let source: EventSource;
+  let wait = AGAIN.first;
   let silence: ReturnType<typeof setTimeout> | undefined;
-  source.addEventListener('here', ({ data }: MessageEvent<string>) => {
-    clearTimeout(silence);
-    const seconds = Number(data);
-    if (Number.isFinite(seconds)) silence = setTimeout(() => say({ told: false }), seconds * MISSED * 1_000);
-    say({ told: true });
-  });
+  let again: ReturnType<typeof setTimeout> | undefined;
+  const open = () => {
+    source = new EventSource('/app/events');
+    source.addEventListener('open', () => {
+      wait = AGAIN.first;
+      say({ told: true });
+    });
+    // An EventSource reconnects by itself, but not after an answer such as a proxy gives while the service restarts.
+    source.addEventListener('error', () => {
+      say({ told: false });
+      if (source.readyState !== EventSource.CLOSED) return;
+      clearTimeout(silence);
+      again = setTimeout(open, wait);
+      wait = Math.min(wait * 2, AGAIN.most);
+    });
+    source.addEventListener('here', ({ data }: MessageEvent<string>) => {
+      clearTimeout(silence);
+      const seconds = Number(data);
+      if (Number.isFinite(seconds))
+        silence = setTimeout(() => say({ told: false }), seconds * MISSED * 1_000);
+      say({ told: true });
+    });
+    source.addEventListener('resync', () => say({ change: 'everything' }));
+    source.addEventListener('changed', ({ data }: MessageEvent<string>) => {
+      const parsed = changes.safeParse(JSON.parse(data));
+      say({ told: true });
+      say({ change: parsed.success ? parsed.data : 'everything' });
+    });
+  };
+  open();
   addEventListener('offline', () => say({ told: false }), { signal });
-  source.addEventListener('resync', () => say({ change: 'everything' }));
-  source.addEventListener('changed', ({ data }: MessageEvent<string>) => {
-    const parsed = changes.safeParse(JSON.parse(data));
-    say({ told: true });
-    say({ change: parsed.success ? parsed.data : 'everything' });
-  });
   signal.addEventListener('abort', () => {
     clearTimeout(silence);
+    clearTimeout(again);
     source.close();
   });
 }

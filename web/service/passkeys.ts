@@ -10,7 +10,7 @@ import {
   sessionView,
 } from '../../src/contract/people.ts';
 import { call } from './call.ts';
-import { session } from './session.ts';
+import { signedIn } from './session.ts';
 
 export const passkeyList = z.array(passkeyView);
 
@@ -25,9 +25,8 @@ export async function signInByPasskey(): Promise<void> {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
   const found = await navigator.credentials.get({ publicKey });
   const { credential } = passkeySignIn.shape;
-  session.value = await call(sessionView, '/session/passkey', {
-    body: { credential: credential.parse(jsonOf(found)) },
-  });
+  const body = { credential: credential.parse(jsonOf(found)) };
+  signedIn(await call(sessionView, '/session/passkey', { body }));
 }
 
 /**

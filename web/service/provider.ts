@@ -4,15 +4,18 @@ import { kept } from '../address/kept.ts';
 import { keepPlace } from '../address/place.ts';
 import { call } from './call.ts';
 
-/** Set after a sign-out: the provider must then ask who signs in, for example on a tablet that many share. */
+/**
+ * Set after a sign-out: the provider must then ask who signs in, for example on a tablet that many share. `asking` while it
+ * does: only who comes back signed in ends it, so that Back and a second attempt ask again.
+ */
 export const signedOut = kept('signed-out');
 
 export async function signInAtProvider(): Promise<void> {
-  const body = { again: signedOut.value !== '' };
-  const { url } = await call(providerBegun, '/session/provider', { body });
-  signedOut.keep('');
+  const again = signedOut.value !== '';
+  const { url } = await call(providerBegun, '/session/provider', { body: { again } });
+  if (again) signedOut.keep('asking');
   keepPlace();
   location.assign(url);
-  // Never resolves: the buttons stay disabled until the browser has left the page.
-  await new Promise(() => {});
+  // The buttons stay disabled until the browser has left the page, or has come back to it as it was.
+  await new Promise((resolve) => addEventListener('pageshow', resolve, { once: true }));
 }

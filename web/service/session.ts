@@ -29,8 +29,27 @@ export function ofTenant(path: string): string {
   return `/tenants/${encodeURIComponent(session.value?.tenant.id ?? '')}${path}`;
 }
 
+/** The last attempt to open a session: a link's token is in it, and nowhere else any more. */
+let lastAttempt = () => enter(found);
+
+/** Tries again what `sessionProblem` is about. */
+export async function enterAgain(): Promise<void> {
+  await lastAttempt();
+}
+
 export async function findSession(): Promise<void> {
-  await enter(() => call(sessionView, '/session'));
+  await enter(found);
+}
+
+async function found(): Promise<SessionView> {
+  const view = await call(sessionView, '/session');
+  if (signedOut.value === 'asking') signedOut.keep('');
+  return view;
+}
+
+/** Whether a link is what was refused: used, too old, or cut when it was copied. */
+export function isSpent(problem: Error | undefined): boolean {
+  return problem instanceof Refusal && (problem.status === 400 || problem.status === 410);
 }
 
 export async function signInByLink(token: string): Promise<void> {
@@ -39,7 +58,7 @@ export async function signInByLink(token: string): Promise<void> {
 
 /** @throws as `call`: the form shows the error beside the password */
 export async function signInByPassword(tenant: string, login: string, password: string): Promise<void> {
-  session.value = await call(sessionView, '/session', { body: { tenant, login, password } });
+  signedIn(await call(sessionView, '/session', { body: { tenant, login, password } }));
 }
 
 export function invitation(token: string): Promise<InvitationView> {
@@ -48,19 +67,27 @@ export function invitation(token: string): Promise<InvitationView> {
 
 export async function acceptInvitation(token: string, password: string, name: string): Promise<void> {
   const body = { token, password, ...(name === '' ? {} : { name }) };
-  session.value = await call(sessionView, '/invitations/accept', { body });
+  signedIn(await call(sessionView, '/invitations/accept', { body }));
 }
 
+/** Takes an open session; what an earlier attempt was told is over with it. */
+export function signedIn(view: SessionView): void {
+  session.value = view;
+  sessionProblem.value = undefined;
+}
+
+/** @throws as `call`: the person is then still signed in, as far as the page knows */
 export async function signOut(everywhere: boolean): Promise<void> {
-  await call(z.unknown(), everywhere ? '/sessions' : '/session', { method: 'DELETE' });
+  // Before the service is asked: it may end the session although its answer is lost.
   signedOut.keep('yes');
+  await call(z.unknown(), everywhere ? '/sessions' : '/session', { method: 'DELETE' });
   session.value = null;
 }
 
 async function enter(ask: () => Promise<SessionView>): Promise<void> {
+  lastAttempt = () => enter(ask);
   try {
-    session.value = await ask();
-    sessionProblem.value = undefined;
+    signedIn(await ask());
   } catch (error) {
     const problem = error instanceof Error ? error : new Error(String(error));
     // 401 only means that nobody is signed in. A spent sign-in link is refused with 410, and shown.

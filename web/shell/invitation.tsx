@@ -5,8 +5,7 @@ import type { InvitationView } from '../../src/contract/people.ts';
 import { TextField, typed } from '../controls/field.tsx';
 import { Form } from '../controls/form.tsx';
 import { Problem } from '../controls/problem.tsx';
-import { Refusal } from '../service/call.ts';
-import { acceptInvitation, findSession, invitation } from '../service/session.ts';
+import { acceptInvitation, findSession, invitation, isSpent } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
 import { Alone } from './alone.tsx';
 import { NewPassword } from './password-fields.tsx';
@@ -20,6 +19,7 @@ export function Invitation({ token }: { token: string }) {
   const name = useSignal('');
   const password = useSignal('');
   const look = async () => {
+    problem.value = undefined;
     try {
       found.value = await invitation(token);
       name.value = found.value.name;
@@ -34,7 +34,7 @@ export function Invitation({ token }: { token: string }) {
     invitationToken.value = undefined;
     void findSession();
   };
-  const gone = found.value === undefined && problem.value instanceof Refusal;
+  const gone = found.value === undefined && isSpent(problem.value);
   return (
     <Alone>
       {found.value !== undefined && (

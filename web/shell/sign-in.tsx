@@ -9,7 +9,7 @@ import { Problem, wordsOf } from '../controls/problem.tsx';
 import { call, Refusal } from '../service/call.ts';
 import { knowsPasskeys, signInByPasskey } from '../service/passkeys.ts';
 import { signInAtProvider } from '../service/provider.ts';
-import { findSession, sessionProblem, signInByPassword } from '../service/session.ts';
+import { enterAgain, isSpent, sessionProblem, signInByPassword } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
 import { Alone } from './alone.tsx';
 import { CurrentPassword } from './password-fields.tsx';
@@ -62,13 +62,13 @@ export function SignIn() {
           {words.refused[why]}
         </div>
       )}
-      {before instanceof Refusal && (
+      {isSpent(before) && (
         <div class="note warn" role="alert">
-          {before.status < 500 ? words.linkUsed : wordsOf(before)}
+          {words.linkUsed}
         </div>
       )}
-      {before !== undefined && !(before instanceof Refusal) && (
-        <Problem problem={before} onRetry={() => void findSession()} />
+      {before !== undefined && !isSpent(before) && (
+        <Problem problem={before} onRetry={() => void enterAgain()} />
       )}
       {others && ways.value !== undefined && (
         <>
