@@ -118,6 +118,24 @@ test.each(['busy', 'notAccepting'] as const)('%s: waits, and prints when it is t
   await site.printedBy(printer, job);
 });
 
+test('it takes the job, and is too busy for its document: it is asked more and more rarely', async () => {
+  const printer = await site.startIppPrinter();
+  const timings = { reconnectMin: 50, pollWaiting: 400 };
+  const { printerId } = await site.startAgent(printer, { config: { timings } });
+  const asked: number[] = [];
+  printer.on('request', (operation) => {
+    if (operation === 'Create-Job') asked.push(performance.now());
+    if (operation === 'Create-Job' || operation === 'Send-Document')
+      printer.misbehave({ busy: operation === 'Send-Document' && asked.length < 7 });
+  });
+  const job = jobFor(printerId, 2);
+  expect(await site.print(job)).toMatchObject({ status: 'printed' });
+  expect(printer.labels).toEqual(expected(job));
+  const [first = 0, last = 0] = [asked[0], asked.at(-1)];
+  // Pauses of 50, 100, 200 and three times 400 ms, each up to a third shorter.
+  expect(last - first).toBeGreaterThan(1_000);
+});
+
 test('out of media in the middle, then paused: waits, says why, and goes on', async () => {
   const printer = await site.startIppPrinter({ speed: 20 });
   const { printerId } = await site.startAgent(printer, { config: { window: { labels: 4 } } });

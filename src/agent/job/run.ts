@@ -313,7 +313,6 @@ export class JobRun {
     const refusal = await this.#sender.send(burst);
     if (refusal === null) {
       this.#backoff.reset();
-      this.#busy.reset();
       pace.moves();
       this.leading.labelsSent();
       return;
@@ -369,6 +368,7 @@ export class JobRun {
     if (this.#stop.canceled && (ended.fault || ledger.base < ledger.total)) throw new Interrupted();
     if (ended.fault !== null) throw ended.fault;
     if (ended.later) await this.#stop.wait(this.#busy.next());
+    else this.#busy.reset();
   }
 
   async #disconnected(error: TransportError): Promise<void> {
