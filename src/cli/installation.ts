@@ -10,6 +10,7 @@ import { Agent } from '../agent/agent.ts';
 import type { AgentConfigInput } from '../agent/config.ts';
 import type { PrinterEntry } from '../agent/printer-entry.ts';
 import { queueSource } from '../agent/source/queue-source.ts';
+import { USUAL_SCOPE } from '../contract/admin.ts';
 import type { Logger } from '../log.ts';
 import { configFromEnv, type ServerConfigInput } from '../server/config.ts';
 import type { VirtualPort } from '../server/printers/virtual-printers.ts';
@@ -40,9 +41,10 @@ export interface VirtualPrinterSpec {
 
 export interface InstallationOptions extends Places {
   dataDir: string;
-  host: string;
-  /** 0 picks a free one. */
-  port: number;
+  /** Wins over environment and file; undefined: theirs, or 127.0.0.1. */
+  host?: string | undefined;
+  /** The same; 0 picks a free one. */
+  port?: number | undefined;
   virtualPrinters: VirtualPrinterSpec[];
   /** Where virtual printers put their labels, a folder for each; by default `printed` in the data directory. */
   printedDir?: string;
@@ -118,8 +120,8 @@ export class Installation {
     const config = configFromEnv(
       process.env,
       {
-        host,
-        port,
+        ...(host !== undefined && { host }),
+        ...(port !== undefined && { port }),
         ...(ownToken && { adminToken: await ownAdminToken(dataDir) }),
         ...(ownKey && { secretKey: await ownSecretKey(dataDir) }),
       },
@@ -181,7 +183,7 @@ export class Installation {
       tokenUrl: `${config.publicUrl ?? url}/oauth/token`,
       tenant: DEFAULT_TENANT,
       audience: config.audience,
-      scope: 'jobs:enqueue',
+      scope: USUAL_SCOPE.join(' '),
     };
   }
 

@@ -1,11 +1,10 @@
-/** The options for the address on which a service listens. */
+/** The address on which a service listens: options, then environment, then configuration file. */
 import { Option } from 'commander';
+import { HOST, PORT } from '../contract/address.ts';
+import type { ServerConfigInput } from '../server/config.ts';
 import { numberFrom } from './option-values.ts';
 
-export const HOST = '127.0.0.1';
-export const PORT = 8310;
-
-/** No default here: the configuration file may have a value. */
+/** No default here: the environment or the configuration file may have a value. */
 export function hostOption(): Option {
   return new Option('--host <address>', `address to listen on (default: "${HOST}")`);
 }
@@ -14,4 +13,27 @@ export function portOption(): Option {
   return new Option('--port <n>', `port to listen on; 0 picks one (default: ${PORT})`).argParser(
     numberFrom(0, 65_535),
   );
+}
+
+interface Address {
+  host?: string | undefined;
+  port?: number | undefined;
+}
+
+/** What an installation is told: the options as they are, and the file's address with the file's other settings. */
+export function listenOn(
+  options: Address,
+  written: (Address & { service: Partial<ServerConfigInput> }) | null,
+): Address & { service: Partial<ServerConfigInput> } {
+  const { host, port } = options;
+  const { host: fileHost, port: filePort, service } = written ?? {};
+  return {
+    host,
+    port,
+    service: {
+      ...service,
+      ...(fileHost !== undefined && { host: fileHost }),
+      ...(filePort !== undefined && { port: filePort }),
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { platenFile, readConfigFile } from './config-file.ts';
-import { HOST, hostOption, PORT, portOption } from './listening.ts';
+import { hostOption, listenOn, portOption } from './listening.ts';
 import { placesFromEnv, placesOver } from './places.ts';
 import { runInstallation } from './run-installation.ts';
 
@@ -32,12 +32,10 @@ export function serverCommand(): Command {
       const written = options.config === undefined ? null : await readConfigFile(options.config, platenFile);
       await runInstallation({
         dataDir: options.data,
-        host: options.host ?? written?.host ?? HOST,
-        port: options.port ?? written?.port ?? PORT,
+        ...listenOn(options, written),
         virtualPrinters: [],
         printers: [],
         agent: false,
-        service: written?.service ?? {},
         ...placesOver(placesFromEnv(), written ?? {}),
       });
     });

@@ -4,7 +4,7 @@ import { agentConfigOf, DISCOVER, EVERYWHERE } from './agent-config.ts';
 import { platenFile, readConfigFile } from './config-file.ts';
 import { consoleLine } from './console.ts';
 import { virtualPrinters } from './installation.ts';
-import { HOST, hostOption, PORT, portOption } from './listening.ts';
+import { hostOption, listenOn, portOption } from './listening.ts';
 import { append, numberFrom, positiveNumber } from './option-values.ts';
 import { printLine } from './output.ts';
 import { placesFromEnv, placesOver } from './places.ts';
@@ -64,12 +64,7 @@ export function upCommand(): Command {
       const agent = await agentConfigOf(options.agentConfig ?? written?.agent, search, { dataDir });
       // Checks the printers of the options, which are added to the file's, before anything is started.
       await agentConfigOf(undefined, undefined, { dataDir, printers: printers.map((uri) => ({ uri })) });
-      const service = {
-        host: options.host ?? written?.host ?? HOST,
-        port: options.port ?? written?.port ?? PORT,
-        ...placesOver(placesFromEnv(), written ?? {}),
-        service: written?.service ?? {},
-      };
+      const service = { ...listenOn(options, written), ...placesOver(placesFromEnv(), written ?? {}) };
       await runInstallation(
         { dataDir, ...service, virtualPrinters: virtual, printers, agent },
         async (installation, ready) => {

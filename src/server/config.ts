@@ -3,6 +3,7 @@
  * A wrong variable is an error that names it, its value (never a secret's) and what was expected.
  */
 import { z } from 'zod';
+import { HOST, PORT } from '../contract/address.ts';
 import { LIMITS } from '../contract/limits.ts';
 import { role } from '../contract/people.ts';
 import { tenantId } from '../contract/tenant-id.ts';
@@ -52,9 +53,9 @@ const singleSignOn = z.strictObject({
 export type SingleSignOn = z.output<typeof singleSignOn>;
 
 export const serverConfig = z.strictObject({
-  host: z.string().min(1).default('127.0.0.1'),
+  host: z.string().min(1).default(HOST),
   /** 0: any free port. */
-  port: z.int().min(0).max(65_535).default(8080),
+  port: z.int().min(0).max(65_535).default(PORT),
   /** Where callers reach the service: the issuer of its tokens and the base of the URLs it hands out. */
   publicUrl: url.transform(withoutSlashes).optional(),
   audience: z.string().min(1).max(500).default('platen'),

@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { agentFile, jsonSchemaOf, kindOf, platenFile, readConfigFile } from '../../src/cli/config-file.ts';
+import { listenOn } from '../../src/cli/listening.ts';
 import { placesFromEnv } from '../../src/cli/places.ts';
+import { configFromEnv } from '../../src/server/config.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'platen-config-'));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -86,4 +88,17 @@ test('which of the two it is, its name says', () => {
     'platen',
     'agent',
   ]);
+});
+
+test.each([
+  ['nobody', {}, {}, {}, '127.0.0.1:8310'],
+  ['the file', {}, {}, { host: '10.0.0.1', port: 1 }, '10.0.0.1:1'],
+  ['the environment', {}, { PLATEN_PORT: '2' }, { host: '10.0.0.1', port: 1 }, '10.0.0.1:2'],
+  ['an option', { port: 3 }, { PLATEN_PORT: '2', PLATEN_HOST: '::' }, { port: 1 }, ':::3'],
+])('where the service listens, said by %s last', (_who, options, env, written, expected) => {
+  const { service, ...own } = listenOn(options, { ...written, service: {} });
+  const required = { adminToken: 'x'.repeat(24), secretKey: 'y'.repeat(32) };
+  const given = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
+  const { host, port } = configFromEnv(env, { ...given, ...required }, service);
+  expect(`${host}:${port}`).toBe(expected);
 });

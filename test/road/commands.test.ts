@@ -47,7 +47,7 @@ test('the ready file says where everything is', async () => {
     tokenUrl: `${up.url}/oauth/token`,
     tenant: 'default',
     audience: 'platen',
-    scope: 'jobs:enqueue',
+    scope: 'jobs:enqueue jobs:read',
   });
 });
 

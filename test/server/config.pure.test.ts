@@ -6,7 +6,7 @@ describe('configuration from the environment', () => {
   test('defaults, and every variable', () => {
     expect(configFromEnv({})).toMatchObject({
       host: '127.0.0.1',
-      port: 8080,
+      port: 8310,
       tokenLifetime: 600,
       audience: 'platen',
       trustProxy: 0,
