@@ -27,7 +27,11 @@ const cells = z.tuple([z.object({ pixs: z.array(z.number()) })]);
 const postal = z.tuple([z.object({ bbs: z.array(z.number()), bhs: z.array(z.number()) })]);
 
 /** Messages look like `bwipp.GS1badMonth#3346: AI 17: Invalid month`; the AI can be any text of the value. */
-function symbolError(error: unknown): SymbolError {
+function symbolError(error: unknown, bcid: string): SymbolError {
+  // Of values just above its most, this encoder finds out when it has no finder patterns for them.
+  if (error instanceof TypeError && bcid.startsWith('databarexpanded')) {
+    return new SymbolError(because('value-too-long-for-symbol', {}));
+  }
   const match = error instanceof Error ? /^bwipp\.(\w+)#\d+: (.*)$/s.exec(error.message) : null;
   if (match === null) throw error;
   const [, fault = '', said = ''] = match;
@@ -93,7 +97,7 @@ function encode(bcid: string, text: string, options: Record<string, string | boo
   try {
     return bwipjs.raw({ bcid, text, ...options });
   } catch (error) {
-    throw symbolError(error);
+    throw symbolError(error, bcid);
   }
 }
 

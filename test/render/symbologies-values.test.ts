@@ -59,6 +59,18 @@ describe('a value that the symbology does not hold is refused, and not quoted', 
     ['databar-limited', '(01)24012345678905', /AI \(01\).*starts with 0 or 1/],
     ['databar-expanded', '(01)04012345678901(17)269901', /AI \(17\).*month/],
     ['databar-expanded', `(01)04012345678901(10)${'S'.repeat(21)}`, /AI \(10\).*too long/],
+    ...(['databar-expanded', 'databar-expanded-stacked'] as const).map(
+      (symbology): [Symbology, string, RegExp] => [
+        symbology,
+        '(01)04012345678901(10)secret-lot-12(21)s/n=0(240)2d3lx',
+        /too long/,
+      ],
+    ),
+    [
+      'databar-expanded-composite',
+      '(01)04012345678901(10)secret-lot-12(21)s/n=0(240)2d3lx|(99)A',
+      /too long/,
+    ],
     ['gs1-qr', '(8020)SECRET SECRET', /CSET|AI \(8020\)|characters/],
     ['micro-qr', 'SECRET'.repeat(10), /too long/],
     ['pdf417', 'SECRET'.repeat(600), /length|exceed|long/],
