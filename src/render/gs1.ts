@@ -100,6 +100,9 @@ export function encoderString(value: string): string {
   return value.replaceAll(OPEN, '^040').replaceAll(CLOSE, '^041');
 }
 
+/** Options of bwip-js for such a value: its own check would ask for AIs that may stand in another symbol. */
+export const CHECKED = { parse: true, dontlint: true } as const;
+
 const ELEMENTS = /^(?:\([^()]*\)[^()]*)+$/;
 /** One AI and its data, with brackets as in `ELEMENTS`, so that nothing is skipped. */
 const ELEMENT = /\(([^()]*)\)([^()]*)/g;

@@ -370,4 +370,13 @@ test('GS1: an AI whose companion may stand in another symbol of the label is no 
   const label = await compileLabel(source, { dpi: DPI, orientation: 'portrait' });
   const record = { sscc: '340123450000000017', gtin: '04012345678901', count: 12 };
   expect(label.layout(record).items.filter(({ kind }) => kind === 'bars')).toHaveLength(2);
+  for (const [symbology, value] of [
+    ['databar-expanded', '(10){{lot}}'],
+    ['databar-expanded-stacked', '(10){{lot}}'],
+    ['databar-expanded-composite', '(10){{lot}}|(21){{lot}}'],
+  ]) {
+    const one = design(150, 60, [{ type: 'barcode', symbology, x: 2, y: 2, value }]);
+    const { layout } = await compileLabel(one, { dpi: DPI, orientation: 'portrait' });
+    expect(layout({ lot: 'A(1)' }).items).toHaveLength(1);
+  }
 });

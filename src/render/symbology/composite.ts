@@ -8,7 +8,7 @@
 import { because } from '../../contract/reason.ts';
 import { endsWithGs1, gs1 } from '../../values/check-digits.ts';
 import { bwipMatrix, SymbolError, wrongCheckDigit } from '../bwip.ts';
-import { elementString, encoderString } from '../gs1.ts';
+import { CHECKED, elementString, encoderString } from '../gs1.ts';
 import { type MatrixSymbol, type QuietZone, requireValue, type SymbologyRules } from './rules.ts';
 import { stacked } from './stacked.ts';
 
@@ -37,7 +37,7 @@ function composite(value: string, { bcid, digits, rows }: Linear): MatrixSymbol 
   }
   elementString(above);
   const text = `${encoderString(below)}|${encoderString(above)}`;
-  const { width, height, modules } = bwipMatrix(bcid, text, { parse: true });
+  const { width, height, modules } = bwipMatrix(bcid, text, CHECKED);
   const all = Array.from({ length: modules.length / width }, (_, row) =>
     modules.slice(row * width, (row + 1) * width),
   );

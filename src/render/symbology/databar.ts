@@ -1,7 +1,7 @@
 /** The GS1 DataBar family (ISO/IEC 24724). None of them has a quiet zone: their guards are light and dark. */
 import { because } from '../../contract/reason.ts';
 import { bwipRows, bwipWidths, SymbolError } from '../bwip.ts';
-import { elementString, encoderString } from '../gs1.ts';
+import { CHECKED, elementString, encoderString } from '../gs1.ts';
 import { around, type LinearSymbol, linear, type MatrixSymbol, type SymbologyRules } from './rules.ts';
 import { stacked } from './stacked.ts';
 
@@ -30,7 +30,7 @@ function row(bcid: string, read: (value: string) => string) {
 
 function expanded(value: string): LinearSymbol {
   const { text } = elementString(value);
-  return linear(bwipWidths('databarexpanded', encoderString(value), { parse: true }), text);
+  return linear(bwipWidths('databarexpanded', encoderString(value), CHECKED), text);
 }
 
 function rowsOf(bcid: string, heights: readonly number[]) {
@@ -40,7 +40,7 @@ function rowsOf(bcid: string, heights: readonly number[]) {
 /** Rows of 34 X with three separators of 1 X in between. */
 function expandedStacked(value: string, segments = 4): MatrixSymbol {
   elementString(value);
-  const options = { parse: true, segments: String(segments) };
+  const options = { ...CHECKED, segments: String(segments) };
   const rows = bwipRows('databarexpandedstacked', encoderString(value), options);
   return stacked(rows, (at) => (at % 4 === 0 ? 34 : 1));
 }
