@@ -1,5 +1,6 @@
 /** The lanes of a service whose database has them: what is in a lane and what is in the job's row never disagree for long. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { Sweep } from '../../src/server/jobs/dispatch/sweep.ts';
 import { Collected } from '../kit/queue/samples.ts';
 import { serve } from '../kit/queue/serving.ts';
 import { backends, type OpenBackend } from '../kit/servers/backends.ts';
@@ -57,5 +58,32 @@ describe.each(backends().filter(({ kind }) => kind === 'postgres'))('on $name', 
     expect(await got.reach(1)).toEqual([next]);
     expect(await service.queues.look(PRINTER, ended)).toMatchObject({ state: 'ended' });
     await consumer.stop();
+  });
+
+  test('a job that has ended in its lane, and of which no report says how, is held after ten minutes', async () => {
+    const { pool, queues: queue, logger } = service;
+    const endedFor = async (minutes: number) => {
+      const id = await enqueue();
+      const ended = 'UPDATE lanes.job SET ended_at = now() - make_interval(mins => $2) WHERE queue_id = $1';
+      await pool.query(ended, [id, minutes]);
+      await pool.query(`UPDATE platen.jobs SET dispatched_at = now() - interval '1 hour' WHERE id = $1`, [
+        id,
+      ]);
+      return id;
+    };
+    const [recent, long] = [await endedFor(9), await endedFor(11)];
+    const nothing = async () => undefined;
+    const sweep = new Sweep({
+      dispatcher: { inLanes: true, start: nothing, stop: nothing, accept: nothing, dispatch: nothing },
+      ...{ cancellations: { sweep: nothing }, moving: { sweep: nothing }, holds: { sweep: nothing } },
+      ...{ housekeeping: nothing, interval: 600_000, pool, queue, logger },
+    });
+    sweep.start();
+    onTestFinished(() => sweep.stop());
+    await sweep.once();
+    const show = async (id: string) => (await service.admin('GET', `/jobs/${id}`)).body;
+    expect(await show(recent)).toMatchObject({ status: 'queued' });
+    const error = { code: 'outcome-unknown', reason: { code: 'queue-lost-report' } };
+    expect(await show(long)).toMatchObject({ status: 'held', error, uncertain: { from: 0, to: 1 } });
   });
 });

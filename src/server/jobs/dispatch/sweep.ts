@@ -6,9 +6,9 @@
  * A forgotten job is added again only if certainly none of it was printed: there is no report of it, and it is so new
  * that the queue would still know it if it were finished. Any other is held, or it would stay `printing` for ever.
  *
- * A queue in Redis may know that a job has ended and have lost the report of how it ended. The agent reports
- * it again as soon as it notices; if no report has come minutes later (the agent is gone, or its journal),
- * the job is held. A report that comes later still counts.
+ * A queue may know that a job has ended, and no report says how: Redis has lost it, the agent's journal is gone, or
+ * the report was left out. An agent that notices reports it again; if no report has come minutes later, the job is
+ * held. A report that comes later still counts.
  *
  * A job from before there were lanes waits under its printer's ID alone, where no agent of a tenant looks any more. It
  * is taken out there and counts as forgotten; if an agent has had it, it is held.
@@ -51,9 +51,13 @@ type Unfinished = z.infer<typeof unfinished>;
 
 const row = unfinished.extend({ missing: z.boolean() });
 
-/** Whether a lane in this database does not know its job; a queue elsewhere is asked for each job instead. */
+/**
+ * Whether a lane in this database does not know its job, or has known for minutes that it has ended; a queue elsewhere
+ * is asked for each job instead.
+ */
 const NOT_IN_ITS_LANE = `NOT EXISTS (SELECT FROM lanes.job l WHERE l.lane = j.lane
-  AND l.queue_id = j.id || CASE WHEN j.round > 0 THEN '.' || j.round ELSE '' END)`;
+  AND l.queue_id = j.id || CASE WHEN j.round > 0 THEN '.' || j.round ELSE '' END
+  AND coalesce(l.ended_at, 'infinity') > now() - make_interval(secs => ${REPORTED / 1_000}))`;
 
 const FORGOTTEN: JobFault = faultFor('outcome-unknown', because('queue-lost-job', {})).fault;
 
