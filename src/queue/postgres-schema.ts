@@ -25,8 +25,8 @@ const UNDER_WAY = statesIn('under way')
   .map((status) => `'${status}'`)
   .join(', ');
 
-/** How many first jobs of a lane are searched for a begun one: as many as may be accepted at one moment. */
-const NEAR = 32;
+/** How many first jobs of a lane are searched for a begun one: more than are accepted at one moment, 64 of each tenant. */
+const NEAR = 256;
 
 /**
  * The condition that a job `j`, found by its key, has not ended. Written as `ended_at IS NULL`, it would let
