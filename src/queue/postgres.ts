@@ -87,7 +87,7 @@ function storeOn(pool: Pool, bell: PostgresBell, errors: ErrorLog): LaneStore {
     for (const ring of idle) ring();
   }, LOOK_MS).unref();
   const forget = setInterval(() => {
-    pool.query(FORGET).catch((error: unknown) => errors.report('ended jobs are not forgotten yet', error));
+    forgetEnded(pool).catch((error: unknown) => errors.report('ended jobs are not forgotten yet', error));
   }, FORGET_MS).unref();
   return {
     kind: 'postgres',
@@ -142,6 +142,14 @@ function storeOn(pool: Pool, bell: PostgresBell, errors: ErrorLog): LaneStore {
       await pool.end();
     },
   };
+}
+
+/** In small steps, until none is left or the next time has come: one step a minute is less than may end in it. */
+async function forgetEnded(pool: Pool): Promise<void> {
+  const until = performance.now() + FORGET_MS;
+  for (let forgotten = FORGOTTEN; forgotten === FORGOTTEN && performance.now() < until && !pool.ending; ) {
+    forgotten = (await pool.query(FORGET)).rowCount ?? 0;
+  }
 }
 
 async function migrate(

@@ -1,6 +1,6 @@
 /** A job that is taken out of its lane in the moment in which an agent takes it: one of the two has it. */
 import { Client } from 'pg';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Lane } from '../../src/contract/lane.ts';
 import { openQueues, type Queues } from '../../src/queue/index.ts';
 import { job, keepingLogger, printerId } from '../kit/queue/samples.ts';
@@ -60,5 +60,21 @@ describe.each(backends().filter(({ kind }) => kind === 'postgres'))('on $name', 
     expect(await queues.remove(printer, second.jobId)).toBe(false);
     expect(await queues.takeAway(printer, second.jobId)).toBe(true);
     expect(await queues.depth(printer)).toBe(0);
+  });
+
+  test('all that has ended long enough ago is forgotten within a minute, however much it is', async () => {
+    await queues.close();
+    vi.useFakeTimers({ toFake: ['setInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    queues = await openQueues({ ...backend, logger: keepingLogger() });
+    await worker.query(
+      `INSERT INTO lanes.job (lane, queue_id, ended_at)
+       SELECT $1, n::text, now() - make_interval(hours => CASE WHEN n > 1 THEN 49 ELSE 47 END)
+       FROM generate_series(1, 4501) AS n`,
+      [printer],
+    );
+    vi.advanceTimersByTime(60_000);
+    const left = async () => (await worker.query('SELECT queue_id FROM lanes.job')).rows;
+    await expect.poll(left, { timeout: 30_000 }).toEqual([{ queue_id: '1' }]);
   });
 });
