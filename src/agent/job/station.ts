@@ -180,7 +180,7 @@ export class PrinterStation {
       this.#runs.set(id, run);
       const result = await run.run();
       // After a hand-back the consumer takes nothing until the term ends, or a hold: this job comes again by itself.
-      const goesOn = !signals.leave.aborted && !this.#context.hold.held;
+      const goesOn = !signals.leave.aborted && !delivery.signal.aborted && !this.#context.hold.held;
       if (result === 'hand-back' && goesOn)
         throw new Interrupted('it comes again, after the job ahead of it');
       return result;
