@@ -22,7 +22,7 @@ import { PROBLEM_TYPE, ProblemError, refusedBecause } from './problems.ts';
 import { sqlState } from './store/pool.ts';
 import { inStretches, type Long } from './stretches.ts';
 import { Turns } from './turns.ts';
-import { answerWithRest, hasUnreadBody, isAbandoned } from './unread-body.ts';
+import { answerWithRest, hasBody, hasUnreadBody, isAbandoned } from './unread-body.ts';
 
 /** What a request's log line holds besides the request itself: IDs, never contents. */
 type Facts = { tenant?: string; account?: string; jobs?: readonly string[] };
@@ -138,7 +138,7 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
       return;
     }
     // Has the request end, which tells that it is being worked on.
-    if (!hasUnreadBody(request.raw)) request.raw.resume();
+    if (!hasBody(request.raw)) request.raw.resume();
     reply.headers({
       'x-request-id': request.id,
       'x-content-type-options': 'nosniff',

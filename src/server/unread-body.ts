@@ -11,10 +11,15 @@ import type { FastifyReply } from 'fastify';
 const MOST_BYTES = 64 * 1024 * 1024;
 const DEADLINE = 10_000;
 
+/** Whether the request has a body, be it here already or not. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  const { 'content-length': length = '0', 'transfer-encoding': coding } = headers;
+  return coding !== undefined || length !== '0';
+}
+
 /** Whether part of the request's body is still to come. */
 export function hasUnreadBody(request: IncomingMessage): boolean {
-  const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
-  return !request.complete && (coding !== undefined || length !== '0');
+  return !request.complete && hasBody(request);
 }
 
 /**

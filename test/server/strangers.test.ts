@@ -195,6 +195,15 @@ test('a request that has no body keeps its connection, too', async () => {
   }
 });
 
+test('a body that is in before its request has its turn is read', async () => {
+  const bodies = await Promise.all(
+    Array.from({ length: 40 }, () =>
+      service.call('/app/session', { body: {}, headers: { 'x-platen-console': '1' } }),
+    ),
+  );
+  expect(bodies.map(codeOf)).toEqual(bodies.map(() => 'payload-invalid'));
+});
+
 test('a caller who does not wait for answers is hung up on, and one who hardly does has them', async () => {
   const ask = 'GET /nothing HTTP/1.1\r\nhost: x\r\n';
   const patient = await dial();
