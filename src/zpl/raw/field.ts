@@ -45,6 +45,9 @@ export function ownEscapes({ code, params }: RawCommand): string {
     // Its parameter g names the character; which one it is without depends on the firmware.
     case '^BX':
       return params.split(',')[6]?.trim() || '~_';
+    // They stand for Code 93's own shift characters.
+    case '^BA':
+      return "&'()";
     case '^B0':
     case '^BO':
       return '~_';
