@@ -319,12 +319,12 @@ test('grouped by keyboard, moved as one, saved as a name that they share, and un
 test('looked at with any row of a file, at every resolution side by side; what the printer draws itself is marked', async () => {
   await opened(GS1);
   await page.getByRole('tab', { name: 'Fields' }).click();
-  await page.getByLabel('Shown with').selectOption({ label: 'Rows of a CSV file' });
+  await page.getByLabel('Shown with').selectOption({ label: 'Rows of an Excel or CSV file' });
   const rows = Array.from(
     { length: 40 },
     (_, row) => `${row};2027-01-${String((row % 28) + 1).padStart(2, '0')}`,
   );
-  await page.getByLabel('CSV file', { exact: true }).setInputFiles({
+  await page.getByLabel('File (Excel, CSV)', { exact: true }).setInputFiles({
     name: 'rows.csv',
     mimeType: 'text/csv',
     buffer: Buffer.from(['ean;until', ...rows].join('\n'), 'latin1'),

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { ChoiceField, TextField } from '../controls/field.tsx';
 import { FileField } from '../controls/file-field.tsx';
-import { readFile, SHEET_FILES } from '../print/sheet-file.ts';
+import { readFile, SHEET_FILES, SheetFileError } from '../print/sheet-file.ts';
 import { listed, t } from '../texts/texts.ts';
 import type { Editor } from './editor.ts';
 import { type Records, SOURCES } from './records.ts';
@@ -36,20 +36,21 @@ export function RecordChoice({ editor }: { editor: Editor }) {
 }
 
 function RecordFile({ records }: { records: Records }) {
-  const { designer: words, print } = t.value;
+  const { print, designer: words } = t.value;
   const fault = useSignal<string | undefined>(undefined);
   const take = async (file: File) => {
     fault.value = undefined;
     try {
       records.open(await readFile(file));
-    } catch {
-      fault.value = print.notCsv;
+    } catch (error) {
+      const tooLarge = error instanceof SheetFileError && error.fault === 'too-large';
+      fault.value = tooLarge ? print.fileTooLarge : print.notCsv;
     }
   };
   return (
     <>
       <FileField
-        label={words.recordFile}
+        label={print.file}
         fault={fault.value}
         accept={SHEET_FILES}
         onFile={(file) => void take(file)}
