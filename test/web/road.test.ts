@@ -305,6 +305,13 @@ test('the link that somebody was sent lets in once, with the role that it says',
   await kim.getByRole('heading', { name: 'Start' }).waitFor();
   expect(await kim.getByRole('link', { name: 'Print', exact: true }).count()).toBe(0);
   expect(await kim.getByRole('link', { name: 'People' }).count()).toBe(0);
+  // A viewer does not see labels: a template has neither picture nor comparison, and its page says why.
+  const { id } = await site.up.admin.importTemplate('default', { ...TEMPLATE, name: 'Unseen' });
+  await site.up.admin.importTemplate('default', { ...TEMPLATE, name: 'Unseen', height: 31 });
+  await site.show(kim, `templates/${id}`);
+  await kim.getByText('Your role does not see what is on labels.').waitFor();
+  await kim.getByText('Version 1', { exact: true }).waitFor();
+  expect(await kim.getByRole('button', { name: /Compare/ }).count()).toBe(0);
   await kim.goto('about:blank');
   await kim.goto(url);
   await kim.getByText('This link does not work any more.').waitFor();

@@ -9,7 +9,8 @@ import { Problem } from '../controls/problem.tsx';
 import { call } from '../service/call.ts';
 import { ofTenant } from '../service/session.ts';
 import { freeName } from '../templates/free-name.ts';
-import { drawInTurn, pngAddress } from '../templates/preview.ts';
+import { drawInTurn } from '../templates/preview.ts';
+import { type Found, SamplePicture } from '../templates/template-picture.tsx';
 import { t } from '../texts/texts.ts';
 import { isLabel, type LabelDocument } from './document.ts';
 import { NumberInput } from './number-input.tsx';
@@ -108,7 +109,7 @@ export function NewTemplate() {
             {SAMPLES.map((sample) => (
               <li key={sample.name} class="tile">
                 <div class="stage">
-                  <SamplePicture label={sample} />
+                  <Sample label={sample} />
                 </div>
                 <div class="about">
                   <span class="anywhere">{sample.name}</span>
@@ -133,22 +134,19 @@ export function NewTemplate() {
   );
 }
 
-function SamplePicture({ label }: { label: LabelDocument }) {
-  const { templates: words, general } = t.value;
-  const png = useSignal<string | null | undefined>(undefined);
+function Sample({ label }: { label: LabelDocument }) {
+  const found = useSignal<Found>(undefined);
   useEffect(() => {
     const stop = new AbortController();
     drawInTurn({ template: label, width: WIDTH }, stop.signal).then(
-      (drawn) => {
-        png.value = drawn.png;
+      ({ png }) => {
+        found.value = png;
       },
-      () => {
-        if (!stop.signal.aborted) png.value = null;
+      (error: unknown) => {
+        if (!stop.signal.aborted) found.value = error instanceof Error ? error : new Error(String(error));
       },
     );
     return () => stop.abort();
   }, [label]);
-  if (png.value === undefined) return <span class="muted small">{general.loading}</span>;
-  if (png.value === null) return <span class="muted small">{words.noPicture}</span>;
-  return <img class="paper" src={pngAddress(png.value)} alt={words.picture(label.name)} />;
+  return <SamplePicture found={found.value} name={label.name} />;
 }

@@ -9,13 +9,19 @@ import { ofTenant } from '../service/session.ts';
 const PAUSE = 120;
 /** ms before the next attempt, where the service did not answer or had no time. */
 const AGAIN = 2_000;
+/** ms; each pause of `drawInTurn` before another attempt is twice the last, up to this. */
+const MOST_PAUSE = 60_000;
 /** Most requests of `drawInTurn` at a time, because the service draws for others, too. */
 const AT_ONCE = 3;
 
 export type Drawn = { preview: Preview | undefined; problem: Error | undefined; busy: boolean };
 
-/** One request is under way at a time: a new one aborts the last. @param request null: nothing is drawn */
-export function usePreview(request: Partial<PreviewRequest> | null): Drawn {
+/**
+ * One request is under way at a time: a new one aborts the last.
+ * @param request null: nothing is drawn
+ * @param version of what the request names by its ID; a new one requests the picture again
+ */
+export function usePreview(request: Partial<PreviewRequest> | null, version = ''): Drawn {
   const state: Signal<Drawn> = useSignal<Drawn>({ preview: undefined, problem: undefined, busy: false });
   const asked = request === null ? null : JSON.stringify(request);
   useEffect(() => {
@@ -42,7 +48,7 @@ export function usePreview(request: Partial<PreviewRequest> | null): Drawn {
       clearTimeout(timer);
       stop.abort();
     };
-  }, [asked]);
+  }, [asked, version]);
   return state.value;
 }
 
@@ -61,8 +67,20 @@ export function draw(request: Partial<PreviewRequest>, signal?: AbortSignal): Pr
 const waiting: (() => void)[] = [];
 let underWay = 0;
 
-/** As `draw`, in a queue: a gallery requests many pictures. */
+/** As `draw`, in a queue: a gallery requests many pictures. Where it may succeed later, it is requested again. */
 export async function drawInTurn(request: Partial<PreviewRequest>, signal: AbortSignal): Promise<Preview> {
+  for (let pause = AGAIN; ; pause = Math.min(2 * pause, MOST_PAUSE)) {
+    try {
+      return await drawOnce(request, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof Error && passes(error))) throw error;
+      await new Promise((resolve) => setTimeout(resolve, pause));
+    }
+  }
+}
+
+async function drawOnce(request: Partial<PreviewRequest>, signal: AbortSignal): Promise<Preview> {
   if (underWay >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
   underWay += 1;
   try {

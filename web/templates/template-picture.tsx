@@ -2,6 +2,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { TemplateView } from '../../src/contract/admin.ts';
+import { wordsOf } from '../controls/problem.tsx';
+import { may } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
 import { drawInTurn, pngAddress } from './preview.ts';
 
@@ -10,26 +12,36 @@ const MOST = 200;
 const drawn = new Map<string, string | null>();
 
 export function TemplatePicture({ template, width }: { template: TemplateView; width: number }) {
-  const { templates: words, general } = t.value;
   const key = `${template.id} ${template.updatedAt} ${width}`;
-  const png = useSignal(drawn.get(key));
+  const found = useSignal<Found>(drawn.get(key));
+  const sees = may('labels:read');
   useEffect(() => {
-    png.value = drawn.get(key);
-    if (png.value !== undefined) return;
+    found.value = drawn.get(key);
+    if (found.value !== undefined || !sees) return;
     const stop = new AbortController();
     drawInTurn({ templateId: template.id, width }, stop.signal).then(
-      (preview) => {
+      ({ png }) => {
         if (drawn.size >= MOST) drawn.delete(drawn.keys().next().value ?? '');
-        drawn.set(key, preview.png);
-        png.value = preview.png;
+        drawn.set(key, png);
+        found.value = png;
       },
-      () => {
-        if (!stop.signal.aborted) png.value = null;
+      (error: unknown) => {
+        if (!stop.signal.aborted) found.value = error instanceof Error ? error : new Error(String(error));
       },
     );
     return () => stop.abort();
-  }, [key]);
-  if (png.value === undefined) return <span class="muted small">{general.loading}</span>;
-  if (png.value === null) return <span class="muted small">{words.noPicture}</span>;
-  return <img class="paper" src={pngAddress(png.value)} alt={words.picture(template.name)} />;
+  }, [key, sees]);
+  if (!sees) return <span class="muted small">{t.value.job.noSight}</span>;
+  return <SamplePicture found={found.value} name={template.name} />;
+}
+
+/** base64; undefined: not yet; null: its samples cannot be printed; or why there is no answer. */
+export type Found = string | null | undefined | Error;
+
+export function SamplePicture({ found, name }: { found: Found; name: string }) {
+  const { templates: words, general } = t.value;
+  if (typeof found === 'string')
+    return <img class="paper" src={pngAddress(found)} alt={words.picture(name)} />;
+  const says = found === undefined ? general.loading : found === null ? words.noPicture : wordsOf(found);
+  return <span class="muted small">{says}</span>;
 }

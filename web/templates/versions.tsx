@@ -59,17 +59,19 @@ export function Versions({ id, changed, onRestored }: Props) {
               </div>
               {number !== newest && (
                 <div class="row">
-                  <button
-                    type="button"
-                    class={compared.value === number ? 'button chosen' : 'button'}
-                    aria-expanded={compared.value === number}
-                    aria-label={`${words.compare}: ${words.number(number)}`}
-                    onClick={() => {
-                      compared.value = compared.value === number ? null : number;
-                    }}
-                  >
-                    {words.compare}
-                  </button>
+                  {may('labels:read') && (
+                    <button
+                      type="button"
+                      class={compared.value === number ? 'button chosen' : 'button'}
+                      aria-expanded={compared.value === number}
+                      aria-label={`${words.compare}: ${words.number(number)}`}
+                      onClick={() => {
+                        compared.value = compared.value === number ? null : number;
+                      }}
+                    >
+                      {words.compare}
+                    </button>
+                  )}
                   {may('templates:edit') && (
                     <button
                       type="button"
