@@ -103,12 +103,15 @@ test('what somebody else saves, and deletes, is there and gone within seconds', 
   await site.show(page, 'print');
   await page.getByLabel('Template', { exact: true }).selectOption(made.id);
   await page.getByLabel('Printer', { exact: true }).selectOption({ label: 'virtual-1' });
+  const picture = page.getByRole('img', { name: 'Preview' });
+  const before = await picture.getAttribute('src');
   await site.up.admin.importTemplate('default', {
-    ...TEMPLATE,
+    ...NEW,
     name: 'From elsewhere',
     fields: [...TEMPLATE.fields, { name: 'batch' }],
   });
   await page.getByLabel('batch').waitFor({ timeout: 10_000 });
+  await expect.poll(() => picture.getAttribute('src')).not.toBe(before);
   await site.show(page, 'templates');
   await button('More: From elsewhere').waitFor();
   await site.up.admin.deleteTemplate('default', made.id);

@@ -15,13 +15,14 @@ const MOST = 8;
 
 /** @param record undefined: the samples of the fields */
 export function useLabel(route: Route, record: LabelRecord | undefined): Drawn {
-  return usePreview({
+  const request = {
     templateId: route.idT,
     dpi: route.dpi,
     orientation: route.orientation ?? 'portrait',
     width: WIDTH,
     ...(record === undefined ? {} : { record }),
-  });
+  };
+  return usePreview(request, route.version);
 }
 
 /** The problems for which the service would refuse to print this record. */

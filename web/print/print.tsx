@@ -189,6 +189,7 @@ function Filling({ template, printer, onSent }: FillingProps) {
     orientation: orientation.value,
     numberCopies: whole ? count : 1,
     dpi: format?.dpi ?? 203,
+    version: template.updatedAt,
   };
   return (
     <div class="stack wide">

@@ -5,11 +5,11 @@ import type { Attempts } from '../service/attempts.ts';
 import { call } from '../service/call.ts';
 import { ofTenant } from '../service/session.ts';
 
-/** A print request without its values; `dpi` is that of the chosen format, for the preview only. */
-export type Route = Omit<PrintRequestInput, 'data'> & { dpi: number };
+/** A print request without its values; for the preview only: `dpi` of the chosen format, `version` of the template. */
+export type Route = Omit<PrintRequestInput, 'data'> & { dpi: number; version: string };
 
 export function requestOf(
-  { dpi: _, ...route }: Route,
+  { dpi: _, version: __, ...route }: Route,
   data: readonly LabelRecord[] | undefined,
 ): PrintRequestInput {
   return data === undefined ? route : { ...route, data: [...data] };
