@@ -1,4 +1,7 @@
-/** How the pages speak with the service: lost answers, refused streams, and who is signed in. The browser is played here. */
+/**
+ * How the pages speak with the service: lost answers, refused streams, and who is signed in. The browser is played here; its
+ * types come from web/tsconfig.json.
+ */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 /** What the pages use of a browser; they are loaded only once it is there. */

@@ -1,11 +1,12 @@
 /** Who did what, when and from where; the newest first. */
-import { useSignal } from '@preact/signals';
-import { type AuditEntry, auditPage } from '../../src/contract/people.ts';
+import { type AuditEntry, type AuditPage, auditPage } from '../../src/contract/people.ts';
+import { Older } from '../controls/older.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
 import { wordsOf } from '../controls/problem.tsx';
 import { say } from '../controls/toast.tsx';
 import { call } from '../service/call.ts';
 import { useLive } from '../service/live.ts';
+import { type Rows, useOlder } from '../service/older.ts';
 import { session } from '../service/session.ts';
 import { inFull, t, whenExactly } from '../texts/texts.ts';
 
@@ -15,20 +16,21 @@ const BATCH = 1_000;
 const pathOf = (query: string) =>
   `/audit?tenant=${encodeURIComponent(session.value?.tenant.id ?? '')}${query === '' ? '' : `&${query}`}`;
 
+const rowsOf = ({ entries, next }: AuditPage): Rows<AuditEntry> => ({ rows: entries, next });
+
 export function Audit() {
-  const { audit: words, general } = t.value;
+  const { audit: words } = t.value;
   const { live, reload } = useLive(auditPage, pathOf(''));
-  const older = useSignal<readonly AuditEntry[]>([]);
-  const next = useSignal<string | null | undefined>(undefined);
-  const after = next.value === undefined ? (live.data?.next ?? null) : next.value;
+  const all = useOlder({
+    list: pathOf(''),
+    page: live.data && rowsOf(live.data),
+    ask: async (before, signal) => rowsOf(await call(auditPage, pathOf(`before=${before}`), { signal })),
+    // No entry ever leaves the list: what is not on the first page any more stands below it.
+    below: () => true,
+  });
   const said = (work: () => Promise<void>) => () => {
     work().catch((error: unknown) => say(error instanceof Error ? wordsOf(error) : String(error), true));
   };
-  const load = said(async () => {
-    const page = await call(auditPage, pathOf(`before=${after ?? ''}`));
-    older.value = [...older.value, ...page.entries];
-    next.value = page.next;
-  });
   return (
     <Page
       title={words.title}
@@ -41,22 +43,16 @@ export function Audit() {
       <div class="stack">
         <p class="muted">{words.hint}</p>
         <Shown of={live} onRetry={reload}>
-          {(page) => {
-            if (page.entries.length === 0) return <Empty icon="audit" title={words.empty} />;
-            const known = new Set(older.value.map(({ id }) => id));
-            return (
+          {() =>
+            all.rows.length === 0 ? (
+              <Empty icon="audit" title={words.empty} />
+            ) : (
               <>
-                <Entries entries={[...page.entries.filter(({ id }) => !known.has(id)), ...older.value]} />
-                {after !== null && (
-                  <div class="row">
-                    <button type="button" class="button" onClick={load}>
-                      {general.older}
-                    </button>
-                  </div>
-                )}
+                <Entries entries={all.rows} />
+                <Older of={all} />
               </>
-            );
-          }}
+            )
+          }
         </Shown>
       </div>
     </Page>

@@ -18,7 +18,7 @@ import { Page, Shown } from '../controls/page.tsx';
 import { Time } from '../controls/time.tsx';
 import { call } from '../service/call.ts';
 import { ofTheTenant, useLive } from '../service/live.ts';
-import { ofTenant, session } from '../service/session.ts';
+import { findSession, ofTenant, session } from '../service/session.ts';
 import { t, when } from '../texts/texts.ts';
 
 type Question = { about: 'role' | 'revoke' | 'link'; person: PersonView };
@@ -196,6 +196,8 @@ function ChangeRole({ person, onDone, onClose }: PersonProps) {
       onAction={async () => {
         await call(personView, pathOf(person), { method: 'PUT', body: { role: role.value } });
         onDone();
+        // What this person may do is another thing now, and the pages with it.
+        if (person.id === session.value?.person.id) await findSession();
       }}
     >
       <RoleField

@@ -1,5 +1,6 @@
 /** The filters of the jobs page. They are kept in the address, so that a view can be sent to somebody. */
 import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { z } from 'zod';
 import { integrationView, templateView } from '../../src/contract/admin.ts';
 import { printerView } from '../../src/contract/printer-view.ts';
@@ -9,47 +10,7 @@ import { SearchField } from '../controls/search-field.tsx';
 import { ofTheTenant, useLive } from '../service/live.ts';
 import { may, ofTenant, session } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
-
-const HOUR_MS = 3_600_000;
-const SPANS: Readonly<Record<string, number>> = { '1h': HOUR_MS, '24h': 24 * HOUR_MS, '7d': 168 * HOUR_MS };
-/** Value of `since` for a span between two chosen times, `from` and `until`. */
-const BETWEEN = 'between';
-/** What the service accepts as the beginning of an ID. */
-const ID = /^[0-9a-f-]{0,36}$/;
-
-/** The time in the viewer's zone, as a `datetime-local` input takes it; empty where `iso` is no time. */
-function localTime(iso: string): string {
-  const at = new Date(iso);
-  if (Number.isNaN(at.getTime())) return '';
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-}
-
-/** The filters as a query for the service. Times are rounded to minutes, so that the query seldom changes. */
-export function asked(withStatus: boolean): string {
-  const { query } = place.value;
-  const search = new URLSearchParams();
-  for (const name of ['printer', 'template', 'account', ...(withStatus ? ['status'] : [])]) {
-    const value = query.get(name);
-    if (value) search.set(name, value);
-  }
-  const id = query.get('id') ?? '';
-  if (id !== '' && ID.test(id)) search.set('id', id);
-  const since = query.get('since') ?? '';
-  if (since === BETWEEN) {
-    for (const [name, bound] of [
-      ['since', query.get('from')],
-      ['until', query.get('until')],
-    ] as const) {
-      if (bound && localTime(bound) !== '') search.set(name, bound);
-    }
-  }
-  const span = SPANS[since];
-  if (span !== undefined) {
-    const minute = 60_000;
-    search.set('since', new Date(Math.floor((Date.now() - span) / minute) * minute).toISOString());
-  }
-  return search.toString();
-}
+import { BETWEEN, ID, localTime } from './asked.ts';
 
 export function Filters() {
   const { jobs: words } = t.value;
@@ -61,8 +22,12 @@ export function Filters() {
     may('integrations') ? ofTenant('/integrations') : null,
     () => false,
   ).live.data;
-  const text = useSignal(query.get('id') ?? '');
-  const wrong = !ID.test(text.value);
+  // A text that no ID begins with is not in the address: it stays in the field until a filter changes.
+  const wrongText = useSignal('');
+  const wrong = wrongText.value !== '';
+  useEffect(() => {
+    wrongText.value = '';
+  }, [query]);
   const named = (rows: readonly { name: string }[], chosen: string, any: string) => {
     const names = new Set([...rows.map(({ name }) => name), ...(chosen === '' ? [] : [chosen])]);
     return [{ value: '', words: any }, ...[...names].sort().map((name) => ({ value: name, words: name }))];
@@ -78,10 +43,11 @@ export function Filters() {
       <SearchField
         label={words.search}
         fault={wrong ? words.searchWrong : undefined}
-        value={text.value}
+        value={wrong ? wrongText.value : (query.get('id') ?? '')}
         onText={(now) => {
-          text.value = now.trim().toLowerCase();
-          if (ID.test(text.value)) refine({ id: text.value });
+          const text = now.trim().toLowerCase();
+          if (ID.test(text)) refine({ id: text });
+          else wrongText.value = text;
         }}
       />
       <Choice

@@ -2,6 +2,7 @@
 import { jobDetails } from '../../src/contract/job-details.ts';
 import { jobPage } from '../../src/contract/job-search.ts';
 import { go, to } from '../address/place.ts';
+import { Older } from '../controls/older.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
 import { Time } from '../controls/time.tsx';
 import { useLive } from '../service/live.ts';
@@ -9,46 +10,53 @@ import { t } from '../texts/texts.ts';
 import { Decision } from './decision.tsx';
 import { JobActions } from './job-actions.tsx';
 import { faultWords, shortId } from './job-words.tsx';
+import { useOlderJobs } from './older-jobs.ts';
 
 export function HeldJobs({ id }: { id: string | undefined }) {
   return id === undefined ? <HeldList /> : <HeldJob id={id} />;
 }
 
+const HELD = '/jobs?status=held';
+
 function HeldList() {
   const { held: words, general } = t.value;
-  const { live, reload } = useLive(jobPage, '/jobs?status=held', ({ jobs }) => jobs.length > 0);
+  const { live, reload } = useLive(jobPage, HELD, ({ jobs }) => jobs.length > 0);
+  const all = useOlderJobs(HELD, live);
   return (
     <Page title={words.title}>
       <Shown of={live} onRetry={reload}>
-        {({ jobs }) =>
-          jobs.length === 0 ? (
+        {() =>
+          all.rows.length === 0 ? (
             <Empty icon="check" title={words.empty} hint={words.emptyHint} />
           ) : (
-            <ul class="stack">
-              {jobs.map((job) => (
-                <li key={job.id} class="card row spread">
-                  <div class="stack tight">
-                    <a class="row-link" href={to(['held', job.id])}>
-                      {job.template.name}
-                    </a>
-                    <div class="muted">
-                      {words.at(job.printer.name)} · {general.labels(job.labels.total)} ·{' '}
-                      <Time at={job.createdAt} />
+            <>
+              <ul class="stack">
+                {all.rows.map((job) => (
+                  <li key={job.id} class="card row spread">
+                    <div class="stack tight">
+                      <a class="row-link" href={to(['held', job.id])}>
+                        {job.template.name}
+                      </a>
+                      <div class="muted">
+                        {words.at(job.printer.name)} · {general.labels(job.labels.total)} ·{' '}
+                        <Time at={job.createdAt} />
+                      </div>
+                      {job.uncertain !== null && (
+                        <div>{words.which(job.uncertain.from + 1, job.uncertain.to)}</div>
+                      )}
                     </div>
-                    {job.uncertain !== null && (
-                      <div>{words.which(job.uncertain.from + 1, job.uncertain.to)}</div>
-                    )}
-                  </div>
-                  <a
-                    class="button primary"
-                    href={to(['held', job.id])}
-                    aria-label={`${t.value.job.decide}: ${job.template.name}, ${shortId(job.id)}`}
-                  >
-                    {t.value.job.decide}
-                  </a>
-                </li>
-              ))}
-            </ul>
+                    <a
+                      class="button primary"
+                      href={to(['held', job.id])}
+                      aria-label={`${t.value.job.decide}: ${job.template.name}, ${shortId(job.id)}`}
+                    >
+                      {t.value.job.decide}
+                    </a>
+                  </li>
+                ))}
+              </ul>
+              <Older of={all} />
+            </>
           )
         }
       </Shown>

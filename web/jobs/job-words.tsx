@@ -1,6 +1,7 @@
 /** Words for a job's state, reasons and errors. */
 import type { JobReason, JobView } from '../../src/contract/job.ts';
 import type { JobStatus } from '../../src/contract/job-life.ts';
+import { MOST_COUNTED } from '../../src/contract/job-search.ts';
 import { reasonWords } from '../controls/reason-words.ts';
 import { listed, saidOf, t } from '../texts/texts.ts';
 
@@ -15,6 +16,11 @@ const TONE: Readonly<Record<JobStatus, string>> = {
 
 /** Reasons that need no person. */
 const HARMLESS: readonly JobReason[] = ['busy', 'media-low', 'connecting-to-device', 'cancel-requested'];
+
+/** How many jobs there are; from `MOST_COUNTED` on there may be more. */
+export function countWords(count: number): string {
+  return count >= MOST_COUNTED ? `${MOST_COUNTED}+` : String(count);
+}
 
 export function reasonsInWords(reasons: readonly JobReason[]): string {
   return listed(reasons.map((reason) => t.value.reason[reason]));

@@ -1,31 +1,33 @@
 /** The page of all jobs: filters, states, a live table, and actions on several jobs. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { JobView } from '../../src/contract/job.ts';
 import { BULK_ACTIONS } from '../../src/contract/job-actions.ts';
 import { JOB_STATUSES } from '../../src/contract/job-life.ts';
-import { jobCounts, jobPage, MOST_COUNTED } from '../../src/contract/job-search.ts';
+import { jobCounts, jobPage } from '../../src/contract/job-search.ts';
 import { place, to } from '../address/place.ts';
+import { Older } from '../controls/older.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
-import { Problem } from '../controls/problem.tsx';
-import { call } from '../service/call.ts';
 import { useLive } from '../service/live.ts';
 import { may } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
+import { asked, timed } from './asked.ts';
 import { Bulk, type BulkAction } from './bulk.tsx';
-import { asked, Filters } from './filters.tsx';
+import { Filters } from './filters.tsx';
 import { JobTable } from './job-table.tsx';
+import { countWords } from './job-words.tsx';
+import { useOlderJobs } from './older-jobs.ts';
 
 const aboutJobs = ({ jobs }: { jobs: string[] }) => jobs.length > 0;
 
 export function Jobs() {
-  const { jobs: words, general, start } = t.value;
+  const { jobs: words, start } = t.value;
   const { query } = place.value;
-  const filter = asked(true);
-  const { live, reload } = useLive(jobPage, `/jobs?${filter}`, aboutJobs);
-  const older = useOlder(filter, live.data?.next ?? null);
+  const filter = asked(query, true);
+  const path = `/jobs?${filter}`;
+  const { live, reload } = useLive(jobPage, path, aboutJobs, timed);
+  const all = useOlderJobs(path, live);
   const picked = useSignal<ReadonlySet<string>>(new Set());
-  const bulk = useSignal<BulkAction | null>(null);
+  const bulk = useSignal<{ action: BulkAction; ids: readonly string[] } | null>(null);
   useEffect(() => {
     picked.value = new Set();
   }, [filter]);
@@ -70,7 +72,7 @@ export function Jobs() {
                       type="button"
                       class="button"
                       onClick={() => {
-                        bulk.value = action;
+                        bulk.value = { action, ids: [...picked.value] };
                       }}
                     >
                       {words.bulk[action].open}
@@ -79,25 +81,17 @@ export function Jobs() {
                 </div>
               )}
               <JobTable
-                jobs={[...page.jobs, ...older.jobs]}
+                jobs={all.rows}
                 {...(may('jobs:act') ? { picking: { picked: picked.value, onPick: pick } } : {})}
               />
-              {older.problem !== undefined && <Problem problem={older.problem} onRetry={older.load} />}
-              {older.next !== null && (
-                <div class="row">
-                  <button type="button" class="button" onClick={older.load}>
-                    {general.older}
-                  </button>
-                </div>
-              )}
+              <Older of={all} />
             </>
           )
         }
       </Shown>
       {bulk.value !== null && (
         <Bulk
-          action={bulk.value}
-          ids={[...picked.value]}
+          {...bulk.value}
           onClose={() => {
             bulk.value = null;
           }}
@@ -111,36 +105,11 @@ export function Jobs() {
   );
 }
 
-/** The pages after the first one. Only the first page is live. */
-function useOlder(filter: string, first: string | null) {
-  const jobs = useSignal<readonly JobView[]>([]);
-  const next = useSignal<string | null | undefined>(undefined);
-  const problem = useSignal<Error | undefined>(undefined);
-  useEffect(() => {
-    jobs.value = [];
-    next.value = undefined;
-  }, [filter]);
-  const after = next.value === undefined ? first : next.value;
-  const load = async () => {
-    if (after === null) return;
-    problem.value = undefined;
-    try {
-      const page = await call(jobPage, `/jobs?${filter}&after=${encodeURIComponent(after)}`);
-      const known = new Set(jobs.value.map(({ id }) => id));
-      jobs.value = [...jobs.value, ...page.jobs.filter(({ id }) => !known.has(id))];
-      next.value = page.next;
-    } catch (error) {
-      problem.value = error instanceof Error ? error : new Error(String(error));
-    }
-  };
-  return { jobs: jobs.value, next: after, problem: problem.value, load: () => void load() };
-}
-
 /** Tabs with the number of jobs in each state; a tab filters by its state. */
 function States() {
   const { jobs: words, status } = t.value;
   const { query } = place.value;
-  const { live } = useLive(jobCounts, `/jobs/counts?${asked(false)}`, aboutJobs);
+  const { live } = useLive(jobCounts, `/jobs/counts?${asked(query, false)}`, aboutJobs, timed);
   const now = query.get('status') ?? '';
   const href = (value: string) => to(['jobs'], { ...Object.fromEntries(query), status: value });
   const underWay = 'queued,printing';
@@ -164,11 +133,7 @@ function States() {
       {tabs.map((tab) => (
         <a key={tab.value} href={href(tab.value)} aria-current={tab.value === open ? 'true' : undefined}>
           {tab.words}
-          {tab.count !== undefined && (
-            <span class="muted small numbers">
-              {tab.count >= MOST_COUNTED ? `${MOST_COUNTED}+` : tab.count}
-            </span>
-          )}
+          {tab.count !== undefined && <span class="muted small numbers">{countWords(tab.count)}</span>}
         </a>
       ))}
     </nav>

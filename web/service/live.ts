@@ -1,6 +1,6 @@
 /** Live data for pages: fetched, kept up to date, and marked as old when the service does not answer. */
 import { type Signal, signal, useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { z } from 'zod';
 import { call } from './call.ts';
 import { type Change, onChange, told } from './events.ts';
@@ -34,13 +34,16 @@ export const ofTheTenant = ({ tenants }: Exclude<Change, 'everything'>): boolean
  * Fetches a path and keeps the answer up to date.
  * @param path under `/app`; null: nothing is requested
  * @param concerns whether a change is a reason for a new request
+ * @param pathNow the path with what depends on the time of the request
  */
 export function useLive<T>(
   schema: z.ZodType<T>,
   path: string | null,
   concerns: (change: Exclude<Change, 'everything'>) => boolean = () => true,
+  pathNow: (path: string) => string = (path) => path,
 ): { live: Live<T>; reload: () => void } {
   const state = useSignal<Live<T>>({ data: undefined, problem: undefined, at: 0, stale: false });
+  const answered = useRef<string>(undefined);
   const again = useSignal(0);
   const turn = again.value;
   useEffect(() => {
@@ -58,7 +61,8 @@ export function useLive<T>(
       wanted = false;
       clearTimeout(timer);
       try {
-        const data = await call(schema, path, { signal: stop.signal });
+        const data = await call(schema, pathNow(path), { signal: stop.signal });
+        answered.current = path;
         state.value = { data, problem: undefined, at: Date.now(), stale: false };
         silentSince.value = null;
       } catch (error) {
@@ -89,7 +93,7 @@ export function useLive<T>(
       if (document.visibilityState === 'visible') soon();
     };
     document.addEventListener('visibilitychange', seen);
-    state.value = { ...state.value, stale: state.value.data !== undefined && turn === 0 };
+    state.value = { ...state.value, stale: state.value.data !== undefined && answered.current !== path };
     void look();
     // When the stream stops, the page fetches at once instead of waiting for the end of the slow interval.
     let relied = told.value;

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { jobCounts } from '../../src/contract/job-search.ts';
 import { place, to } from '../address/place.ts';
 import { Icon } from '../controls/icon.tsx';
+import { countWords } from '../jobs/job-words.tsx';
 import { useLive } from '../service/live.ts';
 import { may, session } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
@@ -30,7 +31,7 @@ export function Navigation() {
         <button type="button" class="button quiet" popovertarget={DRAWER}>
           <Icon name="menu" />
           <span class="unseen">{t.value.general.menu}</span>
-          {held > 0 && <span class="count">{held}</span>}
+          {held > 0 && <span class="count">{countWords(held)}</span>}
         </button>
         <div id={DRAWER} class="drawer" popover="auto">
           <Links current={current} held={held} />
@@ -60,7 +61,7 @@ function Links({ current, held }: { current: string; held: number }) {
     >
       <Icon name={PAGES[name].icon} />
       {name === 'account' ? (session.value?.person.name ?? nav.account) : nav[name]}
-      {name === 'held' && held > 0 && <span class="count">{held}</span>}
+      {name === 'held' && held > 0 && <span class="count">{countWords(held)}</span>}
     </a>
   );
   const shown = PAGE_NAMES.filter((name) => may(PAGES[name].needs) && name !== 'account');

@@ -1,7 +1,7 @@
 /** The start page: what needs a person now; in an empty installation, the steps to the first label. */
 import { z } from 'zod';
 import { templateView } from '../../src/contract/admin.ts';
-import { jobCounts, jobPage } from '../../src/contract/job-search.ts';
+import { jobCounts, jobPage, MOST_COUNTED } from '../../src/contract/job-search.ts';
 import { agentView } from '../../src/contract/printer-view.ts';
 import { to } from '../address/place.ts';
 import { Icon } from '../controls/icon.tsx';
@@ -51,7 +51,7 @@ export function Start() {
       <div class="stack wide">
         {held > 0 && (
           <div class="note warn row spread">
-            <strong>{words.decide(held)}</strong>
+            <strong>{words.decide(held, held >= MOST_COUNTED)}</strong>
             <a class="button" href={to(['held'])}>
               {t.value.job.decide}
             </a>

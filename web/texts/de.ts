@@ -169,7 +169,8 @@ export const de: Texts = {
     now: 'Jetzt',
     nothing: 'Nichts wartet, und alles ist in Ordnung.',
     troubled: 'Drucker, die jemanden brauchen',
-    decide: (n) => `${many(n, 'Auftrag wartet', 'Aufträge warten')} auf eine Entscheidung`,
+    decide: (n, orMore) =>
+      `${orMore ? 'Mindestens ' : ''}${many(n, 'Auftrag wartet', 'Aufträge warten')} auf eine Entscheidung`,
     latest: 'Letzte Aufträge',
   },
   ...jobWords,

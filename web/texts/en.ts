@@ -174,7 +174,8 @@ export const en = {
     now: 'Now',
     nothing: 'Nothing waits and nothing is wrong.',
     troubled: 'Printers that need somebody',
-    decide: (n: number) => `${many(n, 'job waits', 'jobs wait')} for a decision`,
+    decide: (n: number, orMore: boolean) =>
+      `${orMore ? 'At least ' : ''}${many(n, 'job waits', 'jobs wait')} for a decision`,
     latest: 'Latest jobs',
   },
   ...jobWords,

@@ -28,16 +28,21 @@ type Time = string | number | Date;
 /** Of today the time alone; else the day with it. In the viewer's zone. */
 export function when(time: Time): string {
   const date = new Date(time);
-  const today = date.toDateString() === new Date().toDateString();
-  const year = date.getFullYear() === new Date().getFullYear() ? '' : ` ${date.getFullYear()}`;
-  return today ? clock.value.format(date) : `${day.value.format(date)}${year}, ${clock.value.format(date)}`;
+  return `${dayBefore(date)}${clock.value.format(date)}`;
 }
 
 /** As `when`, to the second. */
 export function whenExactly(time: Time): string {
   const date = new Date(time);
-  const today = date.toDateString() === new Date().toDateString();
-  return today ? seconds.value.format(date) : `${day.value.format(date)}, ${seconds.value.format(date)}`;
+  return `${dayBefore(date)}${seconds.value.format(date)}`;
+}
+
+/** The day, to stand before a time: nothing today, without the year this year. */
+function dayBefore(date: Date): string {
+  const now = new Date();
+  if (date.toDateString() === now.toDateString()) return '';
+  const year = date.getFullYear() === now.getFullYear() ? '' : ` ${date.getFullYear()}`;
+  return `${day.value.format(date)}${year}, `;
 }
 
 const utcDay = format({ day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });

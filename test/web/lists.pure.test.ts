@@ -1,0 +1,59 @@
+/** What lists show: the filters in the address as a query, pages that new entries push down, and times. */
+import { afterEach, expect, test, vi } from 'vitest';
+import { asked, timed } from '../../web/jobs/asked.ts';
+import { pushedDown } from '../../web/service/pushed-down.ts';
+import { when, whenExactly } from '../../web/texts/texts.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const at = (time: string) => vi.useFakeTimers({ now: new Date(time), toFake: ['Date'] });
+
+test('the last hour is the same query however late it is, and another time each time that it is asked', () => {
+  const query = new URLSearchParams({ since: '1h', printer: 'a&b', status: 'held' });
+  at('2026-11-21T10:00:59Z');
+  const before = asked(query, true);
+  expect(timed(`/jobs?${before}`)).toBe('/jobs?printer=a%26b&status=held&since=2026-11-21T09%3A00%3A59.000Z');
+  at('2026-11-21T10:01:00Z');
+  expect(asked(query, true)).toBe(before);
+  expect(timed(`/jobs?${before}`)).toContain('since=2026-11-21T09%3A01%3A00.000Z');
+});
+
+test('chosen times stay as they are, and a span that nobody knows is none', () => {
+  const query = new URLSearchParams({ since: 'between', from: '2026-11-20T10:00:00.000Z', until: 'x' });
+  const path = `/jobs?${asked(query, false)}`;
+  expect(path).toBe('/jobs?since=2026-11-20T10%3A00%3A00.000Z');
+  expect(timed(path)).toBe(path);
+  expect(asked(new URLSearchParams({ since: 'constructor' }), false)).toBe('');
+});
+
+const rows = (...ids: string[]) => ids.map((id) => ({ id }));
+/** Newer rows have later letters. */
+const below = (a: { id: string }, b: { id: string }) => a.id < b.id;
+
+test.each([
+  [
+    'new ones push some off the first page',
+    rows('c', 'b'),
+    rows('f', 'e'),
+    rows('g', 'f'),
+    rows('e', 'c', 'b'),
+  ],
+  ['one that fits no more is not pushed', rows('c', 'b'), rows('f', 'e'), rows('e', 'c'), rows('c', 'b')],
+  ['one is listed once', rows('e', 'c'), rows('f', 'e'), rows('g', 'f'), rows('e', 'c')],
+  ['nothing has changed', rows('c'), rows('f', 'e'), rows('f', 'e'), rows('c')],
+  ['a whole page is new: the gap is not known', rows('c'), rows('f', 'e'), rows('i', 'h'), undefined],
+])('older rows: %s', (_, older, before, now, expected) => {
+  expect(pushedDown(older, before, now, below)).toEqual(expected);
+});
+
+test('a time of another year names the year, to the second too', () => {
+  at('2026-11-21T10:00:00Z');
+  for (const words of [when, whenExactly]) {
+    expect(words('2025-11-20T10:00:00Z')).toContain('2025');
+    expect(words('2026-11-20T10:00:00Z')).not.toContain('2026');
+    expect(words('2026-11-20T10:00:00Z')).toContain(', ');
+    expect(words('2026-11-21T10:00:00Z')).not.toContain(', ');
+  }
+});

@@ -1,0 +1,75 @@
+/** The pages of a list after the first one. Only the first page is live; it moves while new entries come. */
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { type Below, idsOf, pushedDown, type Row } from './pushed-down.ts';
+
+export type Rows<T> = {
+  rows: readonly T[];
+  /** For the page after these rows; null: there is none. */
+  next: string | null;
+};
+type OlderProps<T> = {
+  /** What the list is a list of: with another, the older rows are dropped. */
+  list: string;
+  /** The first page; undefined as long as it is not there. */
+  page: Rows<T> | undefined;
+  ask: (after: string, signal: AbortSignal) => Promise<Rows<T>>;
+  below: Below<T>;
+};
+
+/** @returns all rows that are known, the live ones first; `more`: whether `load` would find others */
+export function useOlder<T extends Row>({ list, page, ask, below }: OlderProps<T>) {
+  const older = useSignal<Rows<T> | undefined>(undefined);
+  const problem = useSignal<Error | undefined>(undefined);
+  const busy = useSignal(false);
+  const shown = useRef<readonly T[]>([]);
+  const stop = useRef(new AbortController());
+  useEffect(() => {
+    const own = new AbortController();
+    stop.current = own;
+    older.value = undefined;
+    problem.value = undefined;
+    busy.value = false;
+    return () => own.abort();
+  }, [list]);
+  useEffect(() => {
+    if (page === undefined) return;
+    if (older.value !== undefined) {
+      const rows = pushedDown(older.value.rows, shown.current, page.rows, below);
+      older.value = rows && { ...older.value, rows };
+    }
+    shown.current = page.rows;
+  }, [page?.rows]);
+  const after = older.value === undefined ? (page?.next ?? null) : older.value.next;
+  const load = async () => {
+    if (after === null || busy.value) return;
+    const { signal } = stop.current;
+    const before = shown.current;
+    busy.value = true;
+    problem.value = undefined;
+    try {
+      const found = await ask(after, signal);
+      if (signal.aborted) return;
+      // The first page may have moved meanwhile; where older rows were there already, they have moved with it.
+      const rows =
+        older.value === undefined ? pushedDown(found.rows, before, shown.current, below) : found.rows;
+      const known = idsOf(older.value?.rows ?? []);
+      older.value = rows && {
+        rows: [...(older.value?.rows ?? []), ...rows.filter(({ id }) => !known.has(id))],
+        next: found.next,
+      };
+    } catch (error) {
+      if (signal.aborted) return;
+      problem.value = error instanceof Error ? error : new Error(String(error));
+    }
+    busy.value = false;
+  };
+  const live = idsOf(page?.rows ?? []);
+  return {
+    rows: [...(page?.rows ?? []), ...(older.value?.rows ?? []).filter(({ id }) => !live.has(id))],
+    more: after !== null,
+    busy: busy.value,
+    problem: problem.value,
+    load: () => void load(),
+  };
+}
