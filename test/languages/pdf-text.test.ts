@@ -83,7 +83,7 @@ test('what is seen stays as it is', async () => {
   const label = await compileLabel(design(100, 60, elements), { dpi: 203, orientation: 'portrait' });
   const drawn = await dotsOf(await drawPdf(file, 203));
   const ours = rasterBitmap(label.layout({ v: value }));
-  // Text is smoothed otherwise at its edges; a word that is seen twice, or not, is thousands.
+  // Both texts are smoothed otherwise at their edges; one that is seen twice, or not, is thousands more.
   // Poppler rounds the page up to whole dots.
-  expect(differingDots(cropBitmap(drawn, 0, 0, ours.width, ours.height), ours)).toBeLessThan(1_500);
+  expect(differingDots(cropBitmap(drawn, 0, 0, ours.width, ours.height), ours)).toBeLessThan(2 * 1_500);
 });
