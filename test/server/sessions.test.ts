@@ -1,6 +1,11 @@
 /** Signing in and out, and what keeps a session its person's own. */
 import { beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { CONSOLE_HEADER, invitationCreated, sessionView, signInLink } from '../../src/contract/people.ts';
+import { hashPassword } from '../../src/server/people/password.ts';
+import { People } from '../../src/server/people/people.ts';
+import { Sessions } from '../../src/server/people/sessions.ts';
+import { transaction } from '../../src/server/store/pool.ts';
 import { type Answer, codeOf, ServiceHarness } from '../kit/service/harness.ts';
 import { cookieOf, PASSWORD, SignedIn, tokenIn } from '../kit/service/signed-in.ts';
 import { useService } from '../kit/service/use-service.ts';
@@ -188,6 +193,29 @@ describe('a session', () => {
     person.cookie = cookieOf(done);
     expect((await person.call('/app/session')).status).toBe(200);
   });
+});
+
+test('a password that is being compared while another takes its place lets nobody in', async () => {
+  const person = await SignedIn.as(service, 'acme', 'viewer', 'raced');
+  const sessions = new Sessions(service.pool);
+  const people = new People(service.pool, sessions);
+  const hash = await hashPassword('a new password');
+  const counted = async () => {
+    const { rows } = await service.pool.query('SELECT sum(points)::int AS sum FROM platen.token_failures');
+    return z.object({ sum: z.int().nullable() }).parse(rows[0]).sum ?? 0;
+  };
+  const before = await counted();
+  // Passwords are hashed one after the other: those of the requests come behind these.
+  const busy = Promise.all(Array.from({ length: 8 }, () => hashPassword(PASSWORD)));
+  const begun = signIn('raced', PASSWORD);
+  const body = { current: PASSWORD, password: 'another password' };
+  const set = person.call('/app/session/password', { method: 'PUT', body });
+  await expect.poll(counted).toBe(before + 6);
+  await transaction(service.pool, (db) => people.setPassword(db, person.id, hash));
+  await busy;
+  expect(codeOf(await begun)).toBe('sign-in-refused');
+  expect(codeOf(await set)).toBe('password-wrong');
+  expect((await people.byLogin('acme', 'raced'))?.password_hash).toBe(hash);
 });
 
 describe('strangers', () => {

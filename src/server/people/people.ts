@@ -114,12 +114,12 @@ export class People {
   async revoke(tenantId: string, id: string, also: Also<PersonView>): Promise<PersonView> {
     return transaction(this.#pool, async (db) => {
       await this.#of(db, tenantId, id);
-      await this.#sessions.endAll(db, id);
       await db.query('DELETE FROM platen.one_time_tokens WHERE person_id = $1', [id]);
       await this.forgetKeys(db, id);
       const sql = `UPDATE platen.people SET revoked_at = coalesce(revoked_at, now()), password_hash = NULL
         WHERE id = $1 RETURNING *`;
       const person = viewOf(await onlyRow(db, personRow, sql, [id]));
+      await this.#sessions.endAll(db, id);
       await also(db, person);
       return person;
     });
@@ -151,10 +151,21 @@ export class People {
     return rowOf(db, personRow, sql, [id]);
   }
 
+  /**
+   * The person, if this is still the password when the transaction ends: comparing it has taken a while.
+   * @param hash as it was when the password was compared
+   */
+  async byPassword(db: Queryable, id: string, hash: string | null): Promise<Person | undefined> {
+    const sql = `SELECT * FROM platen.people
+      WHERE id = $1 AND password_hash IS NOT DISTINCT FROM $2 AND revoked_at IS NULL FOR NO KEY UPDATE`;
+    return rowOf(db, personRow, sql, [id, hash]);
+  }
+
+  /** Ends all sessions of the person, also that of a sign-in under way: the sessions of a locked person are all there. */
   async setPassword(db: Queryable, id: string, hash: string, name?: string): Promise<void> {
-    await this.#sessions.endAll(db, id);
     const sql = 'UPDATE platen.people SET password_hash = $2, name = coalesce($3, name) WHERE id = $1';
     await db.query(sql, [id, hash, name ?? null]);
+    await this.#sessions.endAll(db, id);
   }
 
   /** Deletes a person's ways in without a password: passkeys, and the identity at the provider. */

@@ -53,11 +53,15 @@ export async function sessionRoutes(app: FastifyInstance, parts: Parts): Promise
     if (wait > 0) throw tooOften(wait);
     const person = await people.byLogin(tenant, login);
     const matches = await passwordMatches(password, person?.password_hash).catch(busy);
-    if (!matches || person === undefined) {
-      throw new ProblemError('sign-in-refused', 'the login or the password is wrong');
-    }
+    const wrong = () => new ProblemError('sign-in-refused', 'the login or the password is wrong');
+    if (!matches || person === undefined) throw wrong();
+    const view = await signIns.begin(app, request, reply, 'session.sign-in', async (db) => {
+      const now = await people.byPassword(db, person.id, person.password_hash);
+      if (now === undefined) throw wrong();
+      return now;
+    });
     await failures.forgive(name, request.ip);
-    return signIns.begin(app, request, reply, 'session.sign-in', async (db) => personOf(db, person.id));
+    return view;
   });
   app.post('/app/session/link', BY_ANYBODY, async (request, reply) => {
     const { token } = parseBody(linkSignIn, request.body);
@@ -122,16 +126,16 @@ export async function sessionRoutes(app: FastifyInstance, parts: Parts): Promise
       const visitor = personIn(request);
       const wait = await failures.count(`${visitor.tenant}/${visitor.login}`, request.ip);
       if (wait > 0) throw tooOften(wait);
-      const person = await personOf(pool, visitor.id);
-      const known = person.password_hash;
+      const { password_hash: known } = await personOf(pool, visitor.id);
+      const wrong = () => new ProblemError('password-wrong', 'the current password is wrong');
       // A person who came by a link may have no password yet, and then none is asked for.
-      if (known !== null && !(await passwordMatches(current ?? '', known).catch(busy))) {
-        throw new ProblemError('password-wrong', 'the current password is wrong');
-      }
+      if (known !== null && !(await passwordMatches(current ?? '', known).catch(busy))) throw wrong();
       await failures.forgive(`${visitor.tenant}/${visitor.login}`, request.ip);
       const hash = await hashPassword(password).catch(busy);
       const view = await signIns.begin(app, request, reply, 'session.set-password', async (db) => {
-        await people.setPassword(db, visitor.id, hash);
+        const person = await people.byPassword(db, visitor.id, known);
+        if (person === undefined) throw wrong();
+        await people.setPassword(db, person.id, hash);
         return person;
       });
       request.deed.written = true;

@@ -1,6 +1,8 @@
 /**
  * Sessions, kept in the database for all instances. The cookie holds a random token, the table its hash. Each
  * sign-in makes a new session, so that nobody can have another person use a session whose token they know.
+ *
+ * Whoever changes a person and their sessions locks the person first, so that none waits for the other.
  */
 import { z } from 'zod';
 import { role, type SessionView } from '../../contract/people.ts';
@@ -50,6 +52,7 @@ export class Sessions {
   /** A new session of a person, in the caller's transaction. @returns the token for the cookie */
   async begin(db: Queryable, personId: string): Promise<string> {
     const token = newToken();
+    await db.query('UPDATE platen.people SET last_seen_at = now() WHERE id = $1', [personId]);
     await db.query(
       `DELETE FROM platen.sessions WHERE id IN (
          SELECT id FROM platen.sessions WHERE person_id = $1 ORDER BY created_at DESC OFFSET ${MOST_OF_ONE - 1})`,
@@ -60,7 +63,6 @@ export class Sessions {
        VALUES ($1, $2, now() + interval '${LIFETIME_HOURS} hours')`,
       [tokenHash(token), personId],
     );
-    await db.query('UPDATE platen.people SET last_seen_at = now() WHERE id = $1', [personId]);
     return token;
   }
 
@@ -122,12 +124,15 @@ export class Sessions {
 
   /** Notes that a session is in use, once a minute at most, so that most requests only read. */
   async #seen(id: string): Promise<void> {
-    await this.#pool.query(
-      `WITH seen AS (UPDATE platen.sessions SET seen_at = now()
-         WHERE id = $1 AND seen_at < now() - interval '1 minute' RETURNING person_id)
-       UPDATE platen.people SET last_seen_at = now() FROM seen WHERE people.id = seen.person_id`,
+    const seen = await rowOf(
+      this.#pool,
+      z.object({ person_id: z.string() }),
+      `UPDATE platen.sessions SET seen_at = now()
+       WHERE id = $1 AND seen_at < now() - interval '1 minute' RETURNING person_id`,
       [id],
     );
+    if (seen === undefined) return;
+    await this.#pool.query('UPDATE platen.people SET last_seen_at = now() WHERE id = $1', [seen.person_id]);
   }
 
   async end(id: string): Promise<void> {

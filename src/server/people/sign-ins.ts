@@ -54,8 +54,8 @@ export class SignIns {
   ): Promise<SessionView> {
     const token = await transaction(this.#pool, async (db) => {
       const person = await find(db);
-      if (before !== undefined) await this.#sessions.endByHash(db, before);
       const begun = await this.#sessions.begin(db, person.id);
+      if (before !== undefined) await this.#sessions.endByHash(db, before);
       const visitor = visitorFor(person);
       await writeEntry(
         db,
