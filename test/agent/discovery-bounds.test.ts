@@ -65,6 +65,36 @@ test('printers that are found beyond a number are left out, those that are confi
   expect(uris()).toContain(own.uri);
 });
 
+test('a disk that does not take what is known of printers: they are there all the same, and go', async () => {
+  const { uri } = await printer('FULL-1');
+  const emitter = new EventEmitter();
+  const full = () => {
+    throw new Error('database or disk is full');
+  };
+  let listed = true;
+  const provider: DiscoveryProvider = {
+    id: 'listing',
+    exhaustive: true,
+    find: async () => (listed ? [{ uri, evidence: { languages: ['zpl'] } }] : []),
+  };
+  const printers = new Printers({
+    config: agentConfig.parse({ dataDir: '.', timings: { scan: 20, near: 20 } }),
+    drivers: testDrivers,
+    host: 'this computer',
+    busy: () => false,
+    providers: [provider],
+    known: { all: () => [], put: full, forget: full },
+    onEvent: (event) => emitter.emit(event),
+    logger,
+  });
+  const [back, gone] = [once(emitter, 'back'), once(emitter, 'gone')];
+  printers.start();
+  onTestFinished(() => printers.stop());
+  await back;
+  listed = false;
+  await gone;
+});
+
 test('no pin is given up for another, and none is added beyond a number', () => {
   const directory = openDataDir(directories.make());
   onTestFinished(() => directory.close());

@@ -15,9 +15,8 @@
  * A printer that the configuration names stays at its addresses (`choice.ts`); a device elsewhere that says
  * it is this printer is reported.
  *
- * A printer is online while the endpoint that it is driven by is listed and can be reached. A printer that is
- * offline is dropped when it has not been seen for a set time, or when it was only in exhaustive lists, and
- * no longer is.
+ * A printer is online while the endpoint that it is driven by is listed and can be reached. One that is
+ * offline is dropped when it has not been seen for a set time, or no exhaustive list has it any more.
  */
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import type { UnreachedPrinter } from '../../contract/printer.ts';
@@ -352,7 +351,7 @@ export class Printers {
     printer.status(online ? this.#statusOf(printer, endpoint) : null);
     if (online) printer.seenAt = Date.now();
     // Changes are written down, and now and then when the printer was last there.
-    printer.keepIn(known, Math.min(LISTED_TO, config.timings.dropAfter / 2));
+    this.#keeps(() => printer.keepIn(known, Math.min(LISTED_TO, config.timings.dropAfter / 2)));
     if (wasOnline !== online) this.#tell(online ? 'back' : 'offline', printer);
     else if (printer.isToTell) this.#tell('changed', printer);
   }
@@ -369,9 +368,18 @@ export class Printers {
   #gone(printer: Printer): void {
     this.#printers.delete(printer.id);
     for (const [endpoint, owner] of this.#owners) if (owner === printer) this.#owners.delete(endpoint);
-    this.#options.known.forget(printer.id);
+    this.#keeps(() => this.#options.known.forget(printer.id));
     printer.online = false;
     this.#tell('gone', printer);
+  }
+
+  /** A disk that is full for a while must not end the process. */
+  #keeps(write: () => void): void {
+    try {
+      write();
+    } catch (error) {
+      this.#options.logger.warn({ err: error }, 'what is known of a printer cannot be written down');
+    }
   }
 
   #tell(event: PrinterEvent, printer: Printer): void {
