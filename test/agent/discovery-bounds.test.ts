@@ -3,6 +3,7 @@
 import { EventEmitter, once } from 'node:events';
 import type { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { TransportError } from '../../drivers/connection.ts';
 import { agentConfig } from '../../src/agent/config.ts';
 import { openDataDir } from '../../src/agent/data-dir.ts';
 import type { DiscoveryProvider } from '../../src/agent/discovery/provider.ts';
@@ -107,4 +108,15 @@ test('no pin is given up for another, and none is added beyond a number', () => 
   pins.forget('serial-a');
   pins.pin(['serial-b'], 'bb');
   expect(pins.check(['serial-b'], 'bb')).toBe(true);
+});
+
+test('a certificate that the disk does not take is one of a printer that cannot be used yet', () => {
+  const { db, close } = openDataDir(directories.make());
+  onTestFinished(close);
+  const pins = new PinnedCertificates(db);
+  db.exec('PRAGMA query_only = 1');
+  expect(() => pins.pin(['serial-a'], 'aa')).toThrow(TransportError);
+  db.exec('PRAGMA query_only = 0');
+  pins.pin(['serial-a'], 'aa');
+  expect(pins.check(['serial-a'], 'aa')).toBe(true);
 });

@@ -19,7 +19,7 @@ export interface Certificates {
    * @throws TransportError `certificate-unknown` when it is known by another
    */
   check(subjects: readonly string[], shown: string): boolean;
-  /** From now on it is known by this certificate. @throws TransportError as `check`, and for a full table */
+  /** From now on it is known by this certificate. @throws TransportError as `check`, and for a full table or disk */
   pin(subjects: readonly string[], shown: string): void;
 }
 
@@ -67,7 +67,11 @@ export class PinnedCertificates implements Certificates {
        ON CONFLICT (subject) DO UPDATE SET shown = excluded.shown, since = excluded.since
        WHERE shown <> excluded.shown`,
     );
-    for (const subject of subjects) pin.run(subject, shown, Date.now());
+    try {
+      for (const subject of subjects) pin.run(subject, shown, Date.now());
+    } catch (cause) {
+      throw new TransportError('certificate-unknown', `it cannot be pinned: ${String(cause)}`, { cause });
+    }
   }
 
   #pinned(subject: string): unknown {
