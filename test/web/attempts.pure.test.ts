@@ -52,6 +52,18 @@ test('what may have been queued is told until the same request has its answer; a
   expect(await said('a')).toBe(false);
 });
 
+test('while a request is on its way the same one has its key', async () => {
+  const attempts = new Attempts();
+  const keys: string[] = [];
+  const send = async (key: string) => {
+    keys.push(key);
+    await Promise.resolve();
+  };
+  await Promise.all([attempts.send({}, send), attempts.send({}, send)]);
+  expect(keys[1]).toBe(keys[0]);
+  expect(attempts.doubt.value).toBe(false);
+});
+
 test('of two files that are read at once the one that was chosen last counts, whichever is read first', async () => {
   const ends = new Map<string, (failed?: Error) => void>();
   const read = newestOf(

@@ -1,7 +1,7 @@
 /** What a person does at the console, from the printed link to labels out of the printer. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { ConsoleSite, TEMPLATE } from '../kit/browser/console-site.ts';
 import { MUTE } from '../kit/service/mute-printer.ts';
@@ -152,8 +152,50 @@ test('a file with rows that cannot be printed names them before anything is', as
   await page.getByText('1 row cannot be printed:').waitFor();
   await button('Row 2').waitFor();
   expect(await site.up.admin.jobs()).toHaveLength(before);
+
+  // Another file with the same columns is checked anew, and its own rows are printed.
+  const choose = (rows: string) =>
+    page.locator('input[type=file]').setInputFiles({
+      name: 'other.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(`name;EAN\n${rows}`),
+    });
+  await choose('right;4006381333931\n');
+  await button('Check all rows').click();
+  await page.getByText('No fault found in 1 row.').waitFor();
+  await choose('wrong;4006381333932\nzero;012345678905\nright;4006381333931\n');
+  await button('Check all rows').click();
   await button('Leave them out and print the other 2').click();
   await page.getByText('2 of 2').waitFor();
+});
+
+test('a label whose answer is lost may be queued: the page says so, and the same click again prints nothing twice', async () => {
+  const before = (await site.up.admin.jobs()).length;
+  await site.show(page, 'print');
+  await page.getByLabel('Template', { exact: true }).selectOption({ label: 'Price' });
+  await page.getByLabel('Printer', { exact: true }).selectOption({ label: 'virtual-1' });
+  await page.getByLabel('ean').fill('4006381333931');
+  const lose = async (route: Route) => {
+    await route.fetch();
+    await route.abort();
+  };
+  await page.route(/\/tenants\/[^/]+\/jobs$/, lose, { times: 1 });
+  await button('Print 1 label').click();
+  const maybe = page.getByText('the job may have been queued');
+  await maybe.waitFor();
+  await page.getByLabel('Copies').fill('2');
+  await button('Print 2 labels').waitFor();
+  expect(await maybe.count()).toBe(1);
+  // To choose another printer keeps what was typed.
+  await page.getByLabel('Printer', { exact: true }).selectOption({ label: MUTE });
+  await expect.poll(() => page.getByLabel('ean').inputValue()).toBe('4006381333931');
+  await page.getByLabel('Printer', { exact: true }).selectOption({ label: 'virtual-1' });
+  await page.getByLabel('Copies').fill('1');
+  await button('Print 1 label').click();
+  await page.getByText('1 of 1').waitFor();
+  expect(await site.up.admin.jobs()).toHaveLength(before + 1);
+  // The browser says of the lost answer that it failed.
+  site.faults.length = 0;
 });
 
 test('a template that is still asked for is waited for: the one chosen before cannot be filled in or printed', async () => {
@@ -263,6 +305,13 @@ test('a job is found, and its filters stay in the address', async () => {
   await expect.poll(() => page.getByLabel('Accepted from').inputValue()).toBe(berlin);
   await page.getByLabel('Accepted before').fill(berlin);
   await page.getByText('No job fits these filters').waitFor();
+
+  // To clear the filters clears the search too.
+  const search = page.getByRole('searchbox');
+  await search.fill('0000');
+  await page.getByRole('link', { name: 'Clear the filters' }).click();
+  await expect.poll(() => page.locator('tbody tr').count()).toBe(all.length);
+  expect(await search.inputValue()).toBe('');
 });
 
 test('an integration shows its secret once', async () => {
@@ -342,6 +391,10 @@ test('without an answer the page says so, keeps what it knew, and comes back by 
   await page.context().setOffline(true);
   await page.getByText(/^No answer from the service since/).waitFor();
   expect(await page.locator('tbody tr').count()).toBeGreaterThan(0);
+  // Nobody is left to believe that they are signed out.
+  await page.evaluate("location.hash = '#/account'");
+  await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+  await page.getByText('You may still be signed in.').waitFor();
   await page.context().setOffline(false);
   await page.getByText(/^No answer from the service since/).waitFor({ state: 'detached' });
   site.faults.length = 0;

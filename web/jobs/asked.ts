@@ -42,8 +42,8 @@ export function asked(query: URLSearchParams, withStatus: boolean): string {
 
 /** A path with a query of `asked`, with the time in it at which its span begins now. */
 export function timed(path: string): string {
-  return path.replace(/(?<=[?&]since=)[^&]*/, (since) => {
-    const span = SPANS[since];
-    return span === undefined ? since : encodeURIComponent(new Date(Date.now() - span).toISOString());
+  return path.replace(/([?&]since=)(1h|24h|7d)(?=&|$)/, (_, name: string, since: string) => {
+    const begin = new Date(Date.now() - (SPANS[since] ?? 0));
+    return `${name}${encodeURIComponent(begin.toISOString())}`;
   });
 }
