@@ -25,6 +25,9 @@ describe('a template check', () => {
     const frame = { type: 'box', x: 0, y: 0, width: 60, height: 40 };
     const diagonal = { type: 'line', x: 0, y: 40, x2: 60, y2: 36, thickness: 0.3 };
     expect(await found([text, { ...qr }, frame, diagonal])).toEqual([]);
+    // Nothing of these letters is above or below the edge, though their line is.
+    const capitals = { ...text, text: 'FIXED' };
+    expect(await found([-0.1, 36.8].map((y) => ({ ...capitals, y })))).toEqual([]);
     expect(await found([{ ...code, hri: 'below' }], [{ name: 'v', sample: 'AB-1234' }])).toEqual([]);
   });
 
@@ -56,6 +59,16 @@ describe('a template check', () => {
     [
       'a box over the edge',
       { type: 'box', x: 50, y: 2, width: 15, height: 5 },
+      'warning off-label /elements/0',
+    ],
+    [
+      'text whose tops are cut off',
+      { ...text, y: -1.2, size: 5, text: 'PREIS' },
+      'warning off-label /elements/0',
+    ],
+    [
+      'text whose tails are cut off',
+      { ...text, y: 36.2, size: 5, text: 'gypsy' },
       'warning off-label /elements/0',
     ],
     [
