@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { jobStatus } from './job-life.ts';
+import { time } from './job-search.ts';
 import { readableReason } from './reason.ts';
 import { tenantId } from './tenant-id.ts';
 
@@ -89,8 +90,8 @@ export const jobBulk = z.strictObject({
       printer: z.string().min(1).max(200).exactOptional(),
       template: z.string().min(1).max(200).exactOptional(),
       account: z.string().min(1).max(200).exactOptional(),
-      since: z.iso.datetime().exactOptional(),
-      until: z.iso.datetime().exactOptional(),
+      since: time.exactOptional(),
+      until: time.exactOptional(),
     })
     .exactOptional(),
   /** Says what would be done, and does nothing. */

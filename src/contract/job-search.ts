@@ -7,7 +7,7 @@ import { saying } from './reason.ts';
 import { tenantId } from './tenant-id.ts';
 
 /** PostgreSQL knows no year 0. */
-const time = z.iso.datetime().regex(/^[1-9]/, { error: saying('time-year', {}) });
+export const time = z.iso.datetime().regex(/^[1-9]/, { error: saying('time-year', {}) });
 
 /** Whether a text is the key of a page: the time and the ID of a job. */
 function isKey(text: string): boolean {

@@ -317,5 +317,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
     expect(await bulk({ action: 'cancel', filter, why: 'enough' })).toEqual(canceled);
     for (const id of ids) expect(await show(id)).toMatchObject({ status: 'canceled' });
     expect(codeOf(await service.admin('POST', '/jobs/bulk', { action: 'cancel' }))).toBe('payload-invalid');
+    const noYear = { action: 'cancel', filter: { since: '0000-01-01T00:00:00Z' } };
+    expect(codeOf(await service.admin('POST', '/jobs/bulk', noYear))).toBe('payload-invalid');
   });
 });
