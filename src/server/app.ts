@@ -129,6 +129,7 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
   );
 
   const turns = new Turns(app.server);
+  const beginWork = boundConnections(app.server, config.limits.connections);
   app.addHook('onRequest', async (request, reply) => {
     request.facts = {};
     // A health probe does not wait for a turn: it asks whether the process answers, not how busy it is.
@@ -137,8 +138,7 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
       reply.hijack();
       return;
     }
-    // Has the request end, which tells that it is being worked on.
-    if (!hasBody(request.raw)) request.raw.resume();
+    if (!hasBody(request.raw)) beginWork(request.raw);
     reply.headers({
       'x-request-id': request.id,
       'x-content-type-options': 'nosniff',
@@ -206,7 +206,6 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
     if (isAbandoned(request.raw, reply)) return;
     sendProblem(request, reply, asProblem(error, request.routeOptions.bodyLimit ?? config.limits.bodyBytes));
   });
-  boundConnections(app.server, config.limits.connections);
   app.setNotFoundHandler((request, reply) => {
     sendProblem(request, reply, notFound(app, request));
   });

@@ -16,8 +16,11 @@ const ANSWER_TIMEOUT = 60_000;
  */
 const MOST_AT_ONCE = 4;
 
-/** Keeps the server at `most` connections, and takes over its listeners for requests. */
-export function boundConnections(server: Server, most: number): void {
+/**
+ * Keeps the server at `most` connections, and takes over its listeners for requests.
+ * @returns a function to call when work on a request without a body begins: nobody reads it to its end
+ */
+export function boundConnections(server: Server, most: number): (request: IncomingMessage) => void {
   /** Idle or slow connections, the longest idle first: a set keeps the order in which members came. */
   const idle = new Set<Socket>();
   const working = new Set<Socket>();
@@ -41,6 +44,7 @@ export function boundConnections(server: Server, most: number): void {
   });
 
   const underWay = new WeakMap<Socket, number>();
+  const works = new WeakMap<IncomingMessage, () => void>();
   const serve = server.listeners('request');
   server.removeAllListeners('request');
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -61,11 +65,13 @@ export function boundConnections(server: Server, most: number): void {
       idle.add(socket);
     };
     rest();
-    request.once('end', () => {
+    const work = () => {
       if (socket.destroyed || response.writableEnded) return;
       idle.delete(socket);
       working.add(socket);
-    });
+    };
+    request.once('end', work);
+    works.set(request, work);
     response.once('pipe', rest);
     // The answer is complete: from here on only a slow reader can keep the connection.
     response.once('prefinish', () => {
@@ -75,4 +81,5 @@ export function boundConnections(server: Server, most: number): void {
     });
     for (const listener of serve) Reflect.apply(listener, server, [request, response]);
   });
+  return (request) => works.get(request)?.();
 }
