@@ -85,6 +85,8 @@ export interface SenderOptions {
   log: Logger;
 }
 
+const TOO_SLOW =
+  'no label goes out yet: to note it takes disk and queue longer than the counter that it goes by may be old';
 const NOT_NOTED = 'the queue does not take the note how far the job may have been sent';
 /** How old a reading of the counter may be when the first label after it goes out, ms. */
 const BASE_MS = 500;
@@ -194,6 +196,7 @@ export class Sender {
         this.#intendNothing();
         await this.#options.readAgain();
         await this.#intend(upTo, ledger.odometer !== odometer);
+        if (!this.#baseIsFresh()) this.#options.log.warn(TOO_SLOW);
       }
       await link.begin();
       for (const chunk of burst) {
