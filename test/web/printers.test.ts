@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import writeXlsxFile from 'write-excel-file/node';
 import { ConsoleSite, TEMPLATE } from '../kit/browser/console-site.ts';
@@ -101,6 +101,21 @@ test('a printer is held with a reason, its jobs are moved, it is cleared and res
   await showPrinter('virtual-1');
   await button('Hold').click();
   await page.getByLabel(/^Why/).fill('new ribbon');
+  // While the service is asked Escape does not close the dialog: a refusal would have no place.
+  const asked = Promise.withResolvers<void>();
+  const escaped = Promise.withResolvers<void>();
+  const refuse = async (route: Route) => {
+    asked.resolve();
+    await escaped.promise;
+    await route.fulfill({ status: 503, json: { code: 'busy', title: 'Busy' } });
+  };
+  await page.route(/\/hold\?/, refuse, { times: 1 });
+  await inDialog('Hold').click();
+  await asked.promise;
+  await page.keyboard.press('Escape');
+  escaped.resolve();
+  await page.getByRole('dialog').getByText('That did not work').waitFor();
+  site.faults.length = 0;
   await inDialog('Hold').click();
   await page.getByText('On hold', { exact: true }).waitFor();
   await page.getByText(/held by admin since .*: new ribbon/).waitFor();
