@@ -17,7 +17,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'pure', include: [PURE], isolate: false, maxWorkers: 3, sequence: { groupOrder: 0 } },
+        test: { name: 'pure', include: [PURE], isolate: false, maxWorkers: 4, sequence: { groupOrder: 0 } },
       },
       {
         extends: true,

@@ -31,10 +31,23 @@ const LONGEST = [
   'queue/two-in-hand',
   'queue/lease',
   'web/road',
+  'web/print-page',
   'road/commands',
   'road/held-printer',
   'render/symbologies',
   'languages/foreign-zpl',
+  // Of the pure ones those of 5 s and more, for the same reason.
+  'transports/tcp.pure',
+  'render/data-matrix.pure',
+  'languages/stored.pure',
+  'languages/zpl-text.pure',
+  'virtual/ipp-hostile.pure',
+  'regular-expressions.pure',
+  'languages/label-state.pure',
+  'discovery/merge.pure',
+  'discovery/found-and-known.pure',
+  'hostile-texts.pure',
+  'cli/loading.pure',
 ].map((name) => join(import.meta.dirname, '..', `${name}.test.ts`));
 
 export class LongestFirst extends BaseSequencer {

@@ -1,10 +1,9 @@
 /** What a person does to printers and jobs at the console, and what a virtual printer shows of itself. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import writeXlsxFile from 'write-excel-file/node';
 import { ConsoleSite, TEMPLATE } from '../kit/browser/console-site.ts';
 import { barcodesIn } from '../kit/judges/pictures.ts';
 import { MUTE } from '../kit/service/mute-printer.ts';
@@ -252,64 +251,6 @@ test('a hidden printer is not offered, prints what names it, and is shown again'
   expect(await offered()).toContain('virtual-2');
 });
 
-test('who prints here finds printer and template as they were chosen last', async () => {
-  const other = await site.up.admin.importTemplate('default', { ...TEMPLATE, name: 'Another label' });
-  const chosen = async () => {
-    await page.getByLabel('Printer', { exact: true }).waitFor();
-    const of = (label: string) => page.getByLabel(label, { exact: true }).inputValue();
-    return [await of('Template'), await of('Printer')];
-  };
-  const second = ids.get('virtual-2') ?? '';
-  await site.show(page, 'print');
-  await page.getByLabel('Template', { exact: true }).selectOption(other.id);
-  await page.getByLabel('Printer', { exact: true }).selectOption(second);
-  await site.show(page, 'jobs');
-  await site.show(page, 'print');
-  await expect.poll(() => chosen()).toEqual([other.id, second]);
-  await page.reload();
-  await expect.poll(() => chosen()).toEqual([other.id, second]);
-});
-
-test('a value that cannot be printed is named at its field while it is typed', async () => {
-  const { id } = await site.up.admin.importTemplate('default', {
-    name: 'Checked',
-    width: 60,
-    height: 40,
-    fields: [{ name: 'ean', sample: '4006381333931' }, { name: 'until' }],
-    elements: [
-      { type: 'barcode', x: 3, y: 3, symbology: 'ean13', value: '{{ean}}', height: 10 },
-      { type: 'text', x: 3, y: 20, size: 4, text: '{{until | date:dd.MM.yyyy}}' },
-    ],
-  });
-  await site.show(page, `print?template=${id}&printer=${encodeURIComponent(ids.get('virtual-2') ?? '')}`);
-  const typing = async (field: string, value: string, fault: RegExp) => {
-    const input = page.getByLabel(field, { exact: true });
-    await input.fill(value);
-    await page.locator('.field', { has: input }).getByText(fault).waitFor();
-    await expect.poll(() => input.getAttribute('aria-invalid')).toBe('true');
-  };
-  await typing('ean', '4006381333932', /^The check digit is wrong: expected 1$/);
-  // What nobody has typed yet is not complained of.
-  await expect.poll(() => page.locator('.fault').count()).toBe(1);
-  await page.getByLabel('ean', { exact: true }).fill('4006381333931');
-  await page.getByLabel('until', { exact: true }).fill('2027-05-31');
-  await page.locator('.fault').first().waitFor({ state: 'detached' });
-});
-
-test('a picture that the service had no time for comes by itself', async () => {
-  const { id } = await site.up.admin.importTemplate('default', { ...TEMPLATE, name: 'Drawn late' });
-  const previews = '**/templates/preview';
-  const problem = { type: 'about:blank', title: 'The service is not ready', status: 503, code: 'not-ready' };
-  const refused = { status: 503, contentType: 'application/problem+json', body: JSON.stringify(problem) };
-  await page.route(previews, (route) => route.fulfill(refused), { times: 1 });
-  await site.show(page, `print?template=${id}&printer=${encodeURIComponent(ids.get('virtual-2') ?? '')}`);
-  await page.getByText('The service is not ready').waitFor();
-  await page.getByRole('img', { name: 'Preview' }).waitFor();
-  await page.getByText('The service is not ready').waitFor({ state: 'detached' });
-  // The browser says so of every such answer.
-  expect(site.faults.splice(0).filter((fault) => !fault.includes('503'))).toEqual([]);
-});
-
 test('chosen labels of a job that is over are printed again', async () => {
   const old = await print('virtual-2', '400001', '400002', '400003');
   await site.up.ended(old);
@@ -321,39 +262,6 @@ test('chosen labels of a job that is over are printed again', async () => {
   await expect.poll(async () => (await site.up.pictures('virtual-2')).length, PATIENTLY).toBe(before + 1);
   const [label = ''] = (await site.up.pictures('virtual-2')).slice(before);
   expect((await barcodesIn(label)).map(({ text }) => text)).toEqual(['400002']);
-});
-
-test('an Excel file prints what its cells say', async () => {
-  const file = join(site.dataDir, '..', 'bins.xlsx');
-  const sheet = await writeXlsxFile([
-    [{ value: 'Article' }, { value: 'Number' }],
-    [{ value: 'Nut' }, { value: '012345678901' }],
-    [{ value: new Date(Date.UTC(2026, 10, 22)), type: Date, format: 'dd/mm/yyyy' }, { value: 4006381333931 }],
-  ]);
-  await writeFile(file, await sheet.toBuffer());
-  await site.show(page, `print?template=${idT}&printer=${encodeURIComponent(ids.get('virtual-2') ?? '')}`);
-  await button('From a file').click();
-  await page.locator('input[type=file]').setInputFiles(file);
-  await expect.poll(() => page.getByLabel('number').inputValue(), PATIENTLY).toBe('Number');
-  const before = (await site.up.pictures('virtual-2')).length;
-  await button('Check all rows').click();
-  await button('Print 2 labels').click();
-  await page.getByText('2 of 2').waitFor();
-  const labels = (await site.up.pictures('virtual-2')).slice(before);
-  const codes = await Promise.all(labels.map((one) => barcodesIn(one)));
-  expect(codes.flat().map(({ text }) => text)).toEqual(['012345678901', '4006381333931']);
-  const [job] = await site.up.admin.jobs({ limit: 1 });
-  await site.show(page, `jobs/${job?.id}`);
-  await page.getByRole('cell', { name: '2026-11-22' }).waitFor();
-
-  // What is none is said to be none, and nothing is left of it.
-  await site.show(page, `print?template=${idT}&printer=${encodeURIComponent(ids.get('virtual-2') ?? '')}`);
-  await button('From a file').click();
-  const broken = Buffer.concat([(await readFile(file)).subarray(0, 900)]);
-  await page
-    .locator('input[type=file]')
-    .setInputFiles({ name: 'x.xlsx', mimeType: 'application/zip', buffer: broken });
-  await page.getByText('This file cannot be read as a table with a heading.').waitFor();
 });
 
 test('a printer that no agent has any more is shown as gone, and forgotten', async () => {

@@ -1,7 +1,7 @@
 /** What a person does at the console, from the printed link to labels out of the printer. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Page, Route } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { ConsoleSite, TEMPLATE } from '../kit/browser/console-site.ts';
 import { MUTE } from '../kit/service/mute-printer.ts';
@@ -126,98 +126,6 @@ test('several jobs are released at once, by keyboard, after a look at what that 
   await press(/^Release$/);
   await page.getByText('Done for 2 jobs.').waitFor();
   for (const job of held) expect(await site.up.admin.job(job)).toMatchObject({ status: 'printed' });
-});
-
-test('a file with rows that cannot be printed names them before anything is', async () => {
-  await site.up.admin.importTemplate('default', {
-    name: 'Price',
-    width: 60,
-    height: 30,
-    fields: [{ name: 'ean', sample: '4006381333931' }],
-    elements: [{ type: 'barcode', x: 3, y: 3, symbology: 'ean13', value: '{{ean}}', height: 10 }],
-  });
-  const before = (await site.up.admin.jobs()).length;
-  await site.show(page, 'print');
-  await page.getByLabel('Template', { exact: true }).selectOption({ label: 'Price' });
-  await page.getByLabel('Printer', { exact: true }).selectOption({ label: 'virtual-1' });
-  await button('From a file').click();
-  const csv = 'name;EAN\nzero;012345678905\nwrong;4006381333932\nright;4006381333931\n';
-  await page.locator('input[type=file]').setInputFiles({
-    name: 'prices.csv',
-    mimeType: 'text/csv',
-    buffer: Buffer.from(csv),
-  });
-  await expect.poll(() => page.getByLabel('ean').inputValue()).toBe('EAN');
-  await button('Check all rows').click();
-  await page.getByText('1 row cannot be printed:').waitFor();
-  await button('Row 2').waitFor();
-  expect(await site.up.admin.jobs()).toHaveLength(before);
-
-  // Another file with the same columns is checked anew, and its own rows are printed.
-  const choose = (rows: string) =>
-    page.locator('input[type=file]').setInputFiles({
-      name: 'other.csv',
-      mimeType: 'text/csv',
-      buffer: Buffer.from(`name;EAN\n${rows}`),
-    });
-  await choose('right;4006381333931\n');
-  await button('Check all rows').click();
-  await page.getByText('No fault found in 1 row.').waitFor();
-  await choose('wrong;4006381333932\nzero;012345678905\nright;4006381333931\n');
-  await button('Check all rows').click();
-  await button('Leave them out and print the other 2').click();
-  await page.getByText('2 of 2').waitFor();
-});
-
-test('a label whose answer is lost may be queued: the page says so, and the same click again prints nothing twice', async () => {
-  const before = (await site.up.admin.jobs()).length;
-  await site.show(page, 'print');
-  await page.getByLabel('Template', { exact: true }).selectOption({ label: 'Price' });
-  await page.getByLabel('Printer', { exact: true }).selectOption({ label: 'virtual-1' });
-  await page.getByLabel('ean').fill('4006381333931');
-  const lose = async (route: Route) => {
-    await route.fetch();
-    await route.abort();
-  };
-  await page.route(/\/tenants\/[^/]+\/jobs$/, lose, { times: 1 });
-  await button('Print 1 label').click();
-  const maybe = page.getByText('the job may have been queued');
-  await maybe.waitFor();
-  await page.getByLabel('Copies').fill('2');
-  await button('Print 2 labels').waitFor();
-  expect(await maybe.count()).toBe(1);
-  // To choose another printer keeps what was typed.
-  await page.getByLabel('Printer', { exact: true }).selectOption({ label: MUTE });
-  await expect.poll(() => page.getByLabel('ean').inputValue()).toBe('4006381333931');
-  await page.getByLabel('Printer', { exact: true }).selectOption({ label: 'virtual-1' });
-  await page.getByLabel('Copies').fill('1');
-  await button('Print 1 label').click();
-  await page.getByText('1 of 1').waitFor();
-  expect(await site.up.admin.jobs()).toHaveLength(before + 1);
-  // The browser says of the lost answer that it failed.
-  site.faults.length = 0;
-});
-
-test('a template that is still asked for is waited for: the one chosen before cannot be filled in or printed', async () => {
-  const field = (name: string) => ({ name, fields: [{ name }], elements: [], width: 60, height: 30 });
-  await site.up.admin.importTemplate('default', field('Before'));
-  const { id } = await site.up.admin.importTemplate('default', field('After'));
-  const { promise: answers, resolve: answer } = Promise.withResolvers<void>();
-  await page.route(`**/templates/${id}`, async (route) => {
-    await answers;
-    await route.continue();
-  });
-  await site.show(page, 'print');
-  const template = page.getByLabel('Template', { exact: true });
-  await template.selectOption({ label: 'Before' });
-  await page.getByLabel('Printer', { exact: true }).selectOption({ label: 'virtual-1' });
-  await page.getByLabel('Before', { exact: true }).waitFor();
-  await template.selectOption({ label: 'After' });
-  await page.getByLabel('Before', { exact: true }).waitFor({ state: 'detached' });
-  expect(await button('From a file').count()).toBe(0);
-  answer();
-  await page.getByLabel('After', { exact: true }).waitFor();
-  await page.unroute(`**/templates/${id}`);
 });
 
 test('each field has the control that its template asks for, filled in by keyboard alone', async () => {

@@ -1,0 +1,209 @@
+/** The console's page for printing: by hand, from a file, and what it says of values, pictures and lost answers. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Page, Route } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import writeXlsxFile from 'write-excel-file/node';
+import { ConsoleSite, TEMPLATE } from '../kit/browser/console-site.ts';
+import { barcodesIn } from '../kit/judges/pictures.ts';
+import { MUTE } from '../kit/service/mute-printer.ts';
+
+const PATIENTLY = { timeout: 30_000 };
+
+let site: ConsoleSite;
+let page: Page;
+let idT: string;
+const ids = new Map<string, string>();
+beforeAll(async () => {
+  site = await ConsoleSite.start({ args: ['--virtual', '2'] });
+  idT = (await site.up.admin.importTemplate('default', TEMPLATE)).id;
+  for (const { id, name } of await site.up.admin.printers()) ids.set(name, id);
+  page = await site.signedIn();
+});
+afterEach(() => expect(site.faults.splice(0)).toEqual([]));
+afterAll(() => site?.stop());
+
+const button = (name: string | RegExp) => page.getByRole('button', { name });
+
+test('a file with rows that cannot be printed names them before anything is', async () => {
+  await site.up.admin.importTemplate('default', {
+    name: 'Price',
+    width: 60,
+    height: 30,
+    fields: [{ name: 'ean', sample: '4006381333931' }],
+    elements: [{ type: 'barcode', x: 3, y: 3, symbology: 'ean13', value: '{{ean}}', height: 10 }],
+  });
+  const before = (await site.up.admin.jobs()).length;
+  await site.show(page, 'print');
+  await page.getByLabel('Template', { exact: true }).selectOption({ label: 'Price' });
+  await page.getByLabel('Printer', { exact: true }).selectOption({ label: 'virtual-1' });
+  await button('From a file').click();
+  const csv = 'name;EAN\nzero;012345678905\nwrong;4006381333932\nright;4006381333931\n';
+  await page.locator('input[type=file]').setInputFiles({
+    name: 'prices.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from(csv),
+  });
+  await expect.poll(() => page.getByLabel('ean').inputValue()).toBe('EAN');
+  await button('Check all rows').click();
+  await page.getByText('1 row cannot be printed:').waitFor();
+  await button('Row 2').waitFor();
+  expect(await site.up.admin.jobs()).toHaveLength(before);
+
+  // Another file with the same columns is checked anew, and its own rows are printed.
+  const choose = (rows: string) =>
+    page.locator('input[type=file]').setInputFiles({
+      name: 'other.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(`name;EAN\n${rows}`),
+    });
+  await choose('right;4006381333931\n');
+  await button('Check all rows').click();
+  await page.getByText('No fault found in 1 row.').waitFor();
+  await choose('wrong;4006381333932\nzero;012345678905\nright;4006381333931\n');
+  await button('Check all rows').click();
+  await button('Leave them out and print the other 2').click();
+  await page.getByText('2 of 2').waitFor();
+});
+
+test('a label whose answer is lost may be queued: the page says so, and the same click again prints nothing twice', async () => {
+  const before = (await site.up.admin.jobs()).length;
+  await site.show(page, 'print');
+  await page.getByLabel('Template', { exact: true }).selectOption({ label: 'Price' });
+  await page.getByLabel('Printer', { exact: true }).selectOption({ label: 'virtual-1' });
+  await page.getByLabel('ean').fill('4006381333931');
+  const lose = async (route: Route) => {
+    await route.fetch();
+    await route.abort();
+  };
+  await page.route(/\/tenants\/[^/]+\/jobs$/, lose, { times: 1 });
+  await button('Print 1 label').click();
+  const maybe = page.getByText('the job may have been queued');
+  await maybe.waitFor();
+  await page.getByLabel('Copies').fill('2');
+  await button('Print 2 labels').waitFor();
+  expect(await maybe.count()).toBe(1);
+  // To choose another printer keeps what was typed.
+  await page.getByLabel('Printer', { exact: true }).selectOption({ label: MUTE });
+  await expect.poll(() => page.getByLabel('ean').inputValue()).toBe('4006381333931');
+  await page.getByLabel('Printer', { exact: true }).selectOption({ label: 'virtual-1' });
+  await page.getByLabel('Copies').fill('1');
+  await button('Print 1 label').click();
+  await page.getByText('1 of 1').waitFor();
+  expect(await site.up.admin.jobs()).toHaveLength(before + 1);
+  // The browser says of the lost answer that it failed.
+  site.faults.length = 0;
+});
+
+test('a template that is still asked for is waited for: the one chosen before cannot be filled in or printed', async () => {
+  const field = (name: string) => ({ name, fields: [{ name }], elements: [], width: 60, height: 30 });
+  await site.up.admin.importTemplate('default', field('Before'));
+  const { id } = await site.up.admin.importTemplate('default', field('After'));
+  const { promise: answers, resolve: answer } = Promise.withResolvers<void>();
+  await page.route(`**/templates/${id}`, async (route) => {
+    await answers;
+    await route.continue();
+  });
+  await site.show(page, 'print');
+  const template = page.getByLabel('Template', { exact: true });
+  await template.selectOption({ label: 'Before' });
+  await page.getByLabel('Printer', { exact: true }).selectOption({ label: 'virtual-1' });
+  await page.getByLabel('Before', { exact: true }).waitFor();
+  await template.selectOption({ label: 'After' });
+  await page.getByLabel('Before', { exact: true }).waitFor({ state: 'detached' });
+  expect(await button('From a file').count()).toBe(0);
+  answer();
+  await page.getByLabel('After', { exact: true }).waitFor();
+  await page.unroute(`**/templates/${id}`);
+});
+
+test('who prints here finds printer and template as they were chosen last', async () => {
+  const other = await site.up.admin.importTemplate('default', { ...TEMPLATE, name: 'Another label' });
+  const chosen = async () => {
+    await page.getByLabel('Printer', { exact: true }).waitFor();
+    const of = (label: string) => page.getByLabel(label, { exact: true }).inputValue();
+    return [await of('Template'), await of('Printer')];
+  };
+  const second = ids.get('virtual-2') ?? '';
+  await site.show(page, 'print');
+  await page.getByLabel('Template', { exact: true }).selectOption(other.id);
+  await page.getByLabel('Printer', { exact: true }).selectOption(second);
+  await site.show(page, 'jobs');
+  await site.show(page, 'print');
+  await expect.poll(() => chosen()).toEqual([other.id, second]);
+  await page.reload();
+  await expect.poll(() => chosen()).toEqual([other.id, second]);
+});
+
+test('a value that cannot be printed is named at its field while it is typed', async () => {
+  const { id } = await site.up.admin.importTemplate('default', {
+    name: 'Checked',
+    width: 60,
+    height: 40,
+    fields: [{ name: 'ean', sample: '4006381333931' }, { name: 'until' }],
+    elements: [
+      { type: 'barcode', x: 3, y: 3, symbology: 'ean13', value: '{{ean}}', height: 10 },
+      { type: 'text', x: 3, y: 20, size: 4, text: '{{until | date:dd.MM.yyyy}}' },
+    ],
+  });
+  await site.show(page, `print?template=${id}&printer=${encodeURIComponent(ids.get('virtual-2') ?? '')}`);
+  const typing = async (field: string, value: string, fault: RegExp) => {
+    const input = page.getByLabel(field, { exact: true });
+    await input.fill(value);
+    await page.locator('.field', { has: input }).getByText(fault).waitFor();
+    await expect.poll(() => input.getAttribute('aria-invalid')).toBe('true');
+  };
+  await typing('ean', '4006381333932', /^The check digit is wrong: expected 1$/);
+  // What nobody has typed yet is not complained of.
+  await expect.poll(() => page.locator('.fault').count()).toBe(1);
+  await page.getByLabel('ean', { exact: true }).fill('4006381333931');
+  await page.getByLabel('until', { exact: true }).fill('2027-05-31');
+  await page.locator('.fault').first().waitFor({ state: 'detached' });
+});
+
+test('a picture that the service had no time for comes by itself', async () => {
+  const { id } = await site.up.admin.importTemplate('default', { ...TEMPLATE, name: 'Drawn late' });
+  const previews = '**/templates/preview';
+  const problem = { type: 'about:blank', title: 'The service is not ready', status: 503, code: 'not-ready' };
+  const refused = { status: 503, contentType: 'application/problem+json', body: JSON.stringify(problem) };
+  await page.route(previews, (route) => route.fulfill(refused), { times: 1 });
+  await site.show(page, `print?template=${id}&printer=${encodeURIComponent(ids.get('virtual-2') ?? '')}`);
+  await page.getByText('The service is not ready').waitFor();
+  await page.getByRole('img', { name: 'Preview' }).waitFor();
+  await page.getByText('The service is not ready').waitFor({ state: 'detached' });
+  // The browser says so of every such answer.
+  expect(site.faults.splice(0).filter((fault) => !fault.includes('503'))).toEqual([]);
+});
+
+test('an Excel file prints what its cells say', async () => {
+  const file = join(site.dataDir, '..', 'bins.xlsx');
+  const sheet = await writeXlsxFile([
+    [{ value: 'Article' }, { value: 'Number' }],
+    [{ value: 'Nut' }, { value: '012345678901' }],
+    [{ value: new Date(Date.UTC(2026, 10, 22)), type: Date, format: 'dd/mm/yyyy' }, { value: 4006381333931 }],
+  ]);
+  await writeFile(file, await sheet.toBuffer());
+  await site.show(page, `print?template=${idT}&printer=${encodeURIComponent(ids.get('virtual-2') ?? '')}`);
+  await button('From a file').click();
+  await page.locator('input[type=file]').setInputFiles(file);
+  await expect.poll(() => page.getByLabel('number').inputValue(), PATIENTLY).toBe('Number');
+  const before = (await site.up.pictures('virtual-2')).length;
+  await button('Check all rows').click();
+  await button('Print 2 labels').click();
+  await page.getByText('2 of 2').waitFor();
+  const labels = (await site.up.pictures('virtual-2')).slice(before);
+  const codes = await Promise.all(labels.map((one) => barcodesIn(one)));
+  expect(codes.flat().map(({ text }) => text)).toEqual(['012345678901', '4006381333931']);
+  const [job] = await site.up.admin.jobs({ limit: 1 });
+  await site.show(page, `jobs/${job?.id}`);
+  await page.getByRole('cell', { name: '2026-11-22' }).waitFor();
+
+  // What is none is said to be none, and nothing is left of it.
+  await site.show(page, `print?template=${idT}&printer=${encodeURIComponent(ids.get('virtual-2') ?? '')}`);
+  await button('From a file').click();
+  const broken = Buffer.concat([(await readFile(file)).subarray(0, 900)]);
+  await page
+    .locator('input[type=file]')
+    .setInputFiles({ name: 'x.xlsx', mimeType: 'application/zip', buffer: broken });
+  await page.getByText('This file cannot be read as a table with a heading.').waitFor();
+});
