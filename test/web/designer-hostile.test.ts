@@ -72,8 +72,8 @@ describe('names that are scripts', () => {
       seen.push(await page.locator('.side-panel').innerHTML());
     }
     await page.getByRole('tab', { name: 'Fields' }).click();
-    await page.getByLabel('Shown with').selectOption({ label: 'Rows of a CSV file' });
-    await page.getByLabel('CSV file', { exact: true }).setInputFiles({
+    await page.getByLabel('Shown with').selectOption({ label: 'Rows of an Excel or CSV file' });
+    await page.getByLabel('File (Excel, CSV)', { exact: true }).setInputFiles({
       name: `${HOSTILE}.csv`,
       mimeType: 'text/csv',
       buffer: Buffer.from(`"${HOSTILE.replaceAll('"', '""')}x"\n"${HOSTILE.replaceAll('"', '""')}"`),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import writeXlsxFile from 'write-excel-file/node';
-import { ConsoleSite, TEMPLATE } from '../kit/browser/console-site.ts';
+import { type ConsoleSite, openWithTemplate, TEMPLATE } from '../kit/browser/console-site.ts';
 import { barcodesIn } from '../kit/judges/pictures.ts';
 import { MUTE } from '../kit/service/mute-printer.ts';
 
@@ -13,12 +13,9 @@ const PATIENTLY = { timeout: 30_000 };
 let site: ConsoleSite;
 let page: Page;
 let idT: string;
-const ids = new Map<string, string>();
+let ids: Map<string, string>;
 beforeAll(async () => {
-  site = await ConsoleSite.start({ args: ['--virtual', '2'] });
-  idT = (await site.up.admin.importTemplate('default', TEMPLATE)).id;
-  for (const { id, name } of await site.up.admin.printers()) ids.set(name, id);
-  page = await site.signedIn();
+  ({ site, page, idT, ids } = await openWithTemplate());
 });
 afterEach(() => expect(site.faults.splice(0)).toEqual([]));
 afterAll(() => site?.stop());

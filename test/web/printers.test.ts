@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { ConsoleSite, TEMPLATE } from '../kit/browser/console-site.ts';
+import { type ConsoleSite, openWithTemplate } from '../kit/browser/console-site.ts';
 import { barcodesIn } from '../kit/judges/pictures.ts';
 import { MUTE } from '../kit/service/mute-printer.ts';
 
@@ -16,12 +16,9 @@ const UNREACHED = 'socket://127.0.0.1:9';
 let site: ConsoleSite;
 let page: Page;
 let idT: string;
-const ids = new Map<string, string>();
+let ids: Map<string, string>;
 beforeAll(async () => {
-  site = await ConsoleSite.start({ args: ['--virtual', '2'] });
-  idT = (await site.up.admin.importTemplate('default', TEMPLATE)).id;
-  for (const { id, name } of await site.up.admin.printers()) ids.set(name, id);
-  page = await site.signedIn();
+  ({ site, page, idT, ids } = await openWithTemplate());
 });
 afterEach(() => expect(site.faults.splice(0)).toEqual([]));
 afterAll(() => site?.stop());

@@ -129,3 +129,17 @@ export class ConsoleSite {
       .waitFor({ state: 'detached' });
   }
 }
+
+/** Two virtual printers, whose IDs are there by name, a template, and a page of somebody who may do all with them. */
+export async function openWithTemplate(): Promise<{
+  site: ConsoleSite;
+  page: Page;
+  idT: string;
+  ids: Map<string, string>;
+}> {
+  const site = await ConsoleSite.start({ args: ['--virtual', '2'] });
+  const { admin } = site.up;
+  const { id: idT } = await admin.importTemplate('default', TEMPLATE);
+  const ids = new Map((await admin.printers()).map(({ id, name }) => [name, id]));
+  return { site, page: await site.signedIn(), idT, ids };
+}
