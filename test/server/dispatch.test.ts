@@ -6,6 +6,7 @@ import { report } from '../../src/contract/report.ts';
 import { BreakableQueue } from '../kit/queue/breakable-queue.ts';
 import { serve } from '../kit/queue/serving.ts';
 import { backends } from '../kit/servers/backends.ts';
+import { dispatched } from '../kit/service/dispatched.ts';
 import { codeOf, jobIdOf, newKey, ServiceHarness } from '../kit/service/harness.ts';
 import { jobReport } from '../kit/service/job-report.ts';
 import { useService } from '../kit/service/use-service.ts';
@@ -154,6 +155,7 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', (backe
       await enqueue(printerId),
     ];
     for (const id of [lost, printing, handedBack, ancient]) await inQueue(printerId, id);
+    await dispatched(service, [lost, printing, handedBack, ancient]);
     const report = {
       kind: 'job' as const,
       agentId: `agent-${printerId}`,

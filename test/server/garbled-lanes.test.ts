@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
+import { dispatched } from '../kit/service/dispatched.ts';
 import { jobIdOf, newKey } from '../kit/service/harness.ts';
 import { useService } from '../kit/service/use-service.ts';
 
@@ -36,23 +37,24 @@ const keyOf = (lane: Lane, name: string) => `${service.backend.prefix}:{${lane}}
 test('jobs that the queue has lost are added again, whatever an agent has made of those before them', async () => {
   const [rogue, other] = [await tenantWithPrinter(), await tenantWithPrinter()];
   const [bad, good] = [await rogue.newJob(), await other.newJob()];
-  await redis.set(keyOf(rogue.lane, bad), 'no job');
-  for (const name of [good, 'wait', 'active']) await redis.del(keyOf(other.lane, name));
-  await service.pool.query(
-    `UPDATE platen.jobs SET dispatched_at = now() - interval '1 minute' WHERE id = ANY($1)`,
-    [[bad, good]],
-  );
-  await expect.poll(() => service.queues.has(other.lane, good), { timeout: 10_000 }).toBe(true);
-  // Numbers and notes of any kind and size.
-  await redis.del(keyOf(rogue.lane, bad));
-  for (const ats of ['1e400', '-1', 'nan', '0.5', '9'.repeat(40)]) {
-    await redis.hset(keyOf(rogue.lane, bad), { data: '{}', ats, progress: `{${'x'.repeat(1_000_000)}` });
+  /** As if the queue had lost the good job a minute ago, and whatever the bad one is now. */
+  const lose = async () => {
+    await dispatched(service, [good]);
     for (const name of [good, 'wait', 'active']) await redis.del(keyOf(other.lane, name));
     await service.pool.query(
       `UPDATE platen.jobs SET dispatched_at = now() - interval '1 minute' WHERE id = ANY($1)`,
       [[bad, good]],
     );
     await expect.poll(() => service.queues.has(other.lane, good), { timeout: 10_000 }).toBe(true);
+  };
+  await dispatched(service, [bad]);
+  await redis.set(keyOf(rogue.lane, bad), 'no job');
+  await lose();
+  // Numbers and notes of any kind and size.
+  await redis.del(keyOf(rogue.lane, bad));
+  for (const ats of ['1e400', '-1', 'nan', '0.5', '9'.repeat(40)]) {
+    await redis.hset(keyOf(rogue.lane, bad), { data: '{}', ats, progress: `{${'x'.repeat(1_000_000)}` });
+    await lose();
   }
 });
 
@@ -63,7 +65,10 @@ test('jobs of others are added, together with those for a lane that takes none',
   const [fifth] = sites.slice(4);
   if (fifth === undefined) throw new Error('a fifth');
   const rogue = fifth.lane;
+  const others = [...jobs].flatMap(([lane, id]) => (lane === rogue ? [] : [id]));
+  await dispatched(service, [...jobs.values()]);
   for (const round of [1, 2]) {
+    await dispatched(service, others);
     for (const [lane, id] of jobs)
       for (const name of [id, 'wait', 'active']) await redis.del(keyOf(lane, name));
     await redis.set(keyOf(rogue, 'wait'), `no list ${round}`);

@@ -7,6 +7,7 @@ import { type Report, report } from '../../src/contract/report.ts';
 import { WHOLE_PAYLOAD } from '../../src/server/templates/job-templates.ts';
 import { serve } from '../kit/queue/serving.ts';
 import { backends } from '../kit/servers/backends.ts';
+import { dispatched } from '../kit/service/dispatched.ts';
 import { codeOf, jobIdOf } from '../kit/service/harness.ts';
 import { useService } from '../kit/service/use-service.ts';
 
@@ -168,6 +169,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
   test('a job of before there were lanes is printed once: it moves, and one that was begun is held', async () => {
     const [waiting, begun] = [await enqueue('acme'), await enqueue('acme')];
     for (const id of [waiting, begun]) await inLane(laneFor('acme'), id);
+    await dispatched(service, [waiting, begun]);
     const { rows } = await service.pool.query<{ id: string; payload: QueuedJob }>(
       `SELECT id, ${WHOLE_PAYLOAD} FROM platen.jobs WHERE printer_id = $1`,
       [printerId],
