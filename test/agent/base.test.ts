@@ -1,7 +1,9 @@
 /** The odometer that a job's labels are counted from: labels out before its first byte are not its own. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { Agent } from '../../src/agent/agent.ts';
+import { Journal } from '../../src/agent/journal.ts';
+import { JournalSync } from '../../src/agent/journal-sync.ts';
 import type { HandoverNote, JobSource } from '../../src/agent/source/job-source.ts';
 import { queueSource } from '../../src/agent/source/queue-source.ts';
 import { agentConfig, expected, jobFor, logger, testDrivers } from '../kit/agent/site.ts';
@@ -73,4 +75,58 @@ test('stopped while the queue makes the job wait, and a label fed by hand: the j
   expect(end.error).toBeUndefined();
   expect(end).toMatchObject({ status: 'printed', labels: { printed: 3 } });
   expect(printer.labels).toEqual(['?', ...expected(job)]);
+});
+
+/** A disk that takes long for each write. @param waits called as each wait begins */
+function slowDisk(waits: () => unknown = () => undefined) {
+  const { done } = JournalSync.prototype;
+  return vi.spyOn(JournalSync.prototype, 'done').mockImplementation(async function (this: JournalSync) {
+    await waits();
+    await sleep(LONG);
+    await done.call(this);
+  });
+}
+
+test('a disk that takes longer for each write than a counter may be old: every label is printed', async () => {
+  const printer = await site.startPrinter({ speed: 20 });
+  const { printerId } = await site.startAgent(printer);
+  using _disk = slowDisk();
+  const job = jobFor(printerId, 20);
+  expect(await site.print(job)).toMatchObject({ status: 'printed', labels: { printed: 20 } });
+  expect(printer.labels).toEqual(expected(job));
+});
+
+test("a label that is fed by hand while the disk makes the job wait is not taken for the job's", async () => {
+  const printer = await site.startPrinter({ speed: 20 });
+  const { printerId } = await site.startAgent(printer);
+  let fed = false;
+  using _disk = slowDisk(async () => {
+    if (fed) return;
+    fed = true;
+    printer.feed();
+    await printer.printed(1);
+  });
+  const job = jobFor(printerId, 3);
+  const end = await site.print(job);
+  expect(end.error).toBeUndefined();
+  expect(end).toMatchObject({ status: 'printed', labels: { printed: 3 } });
+  expect(printer.labels).toEqual(['?', ...expected(job)]);
+});
+
+test('switched off while the disk makes the job wait: no label is written down as about to be sent', async () => {
+  const printer = await site.startPrinter({ speed: 20 });
+  const { printerId } = await site.startAgent(printer);
+  let off = false;
+  using _disk = slowDisk(async () => {
+    if (off) return;
+    off = true;
+    await printer.powerOff();
+  });
+  using written = vi.spyOn(Journal.prototype, 'write');
+  const job = jobFor(printerId, 3);
+  await site.queues.enqueue(job);
+  await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('offline'));
+  expect(written.mock.lastCall?.[0]).toMatchObject({ intent: 0 });
+  await printer.powerOn();
+  await site.printedBy(printer, job);
 });

@@ -9,7 +9,9 @@
  *   J1  journal: intent, the label up to which bytes are about to be sent; with the odometer before the first
  *                label, and for a document the name that the printer's job will get. J1 is written before N
  *                is asked for, and gets to the disk meanwhile. Where N takes long, J1 is taken back in the
- *                journal, and the odometer is read again before B
+ *                journal until N is there. Where the two have taken long, the odometer is read again before
+ *                B: if it shows the same, J1 holds, however slow disk and queue were; if not, J1 is taken
+ *                back, and written again
  *   B   bytes of those labels; then J1, B, J1, B, …; each J1 also records what is confirmed by then. A document:
  *       C   create:  the printer makes a job of that name, without a document: it prints nothing
  *       J1' journal: the ID of the printer's job
@@ -85,8 +87,6 @@ export interface SenderOptions {
   log: Logger;
 }
 
-const TOO_SLOW =
-  'no label goes out yet: to note it takes disk and queue longer than the counter that it goes by may be old';
 const NOT_NOTED = 'the queue does not take the note how far the job may have been sent';
 /** How old a reading of the counter may be when the first label after it goes out, ms. */
 const BASE_MS = 500;
@@ -190,13 +190,12 @@ export class Sender {
     try {
       if (!prepared) await this.#intend(upTo, this.#again);
       this.#again = false;
-      while (!prepared && !this.#baseIsFresh()) {
+      while (!prepared && !this.#baseIsFresh() && !(await this.#baseHolds())) {
         // Nothing has been sent: what the printer has counted since is not this job's.
         const { odometer } = ledger;
         this.#intendNothing();
         await this.#options.readAgain();
         await this.#intend(upTo, ledger.odometer !== odometer);
-        if (!this.#baseIsFresh()) this.#options.log.warn(TOO_SLOW);
       }
       await link.begin();
       for (const chunk of burst) {
@@ -213,8 +212,8 @@ export class Sender {
       }
       return null;
     } catch (error) {
-      // No byte of these labels has gone out.
-      if (!begun) ledger.withdraw();
+      // No byte of these labels has gone out, and the job may now wait for long: the journal must know.
+      if (!begun) this.#intendNothing();
       throw error;
     }
   }
@@ -258,6 +257,18 @@ export class Sender {
   #baseIsFresh(): boolean {
     const { odometer, sent, base } = this.#options.ledger;
     return odometer === null || sent > base || performance.now() - this.#readAt <= BASE_MS;
+  }
+
+  /**
+   * Whether the printer, asked once more, is ready and has counted nothing since: then what is written down and
+   * noted holds, and the time that this took does not make the counter older. @throws TransportError
+   */
+  async #baseHolds(): Promise<boolean> {
+    const { link, ledger } = this.#options;
+    const { ready, status, saidAt } = await link.ready(true);
+    if (!ready || status?.odometer !== ledger.odometer) return false;
+    this.#readAt = saidAt;
+    return true;
   }
 
   /**
