@@ -63,6 +63,12 @@ export const ZPL_REASONS = {
   'zpl-field-names': '^FN{number} has two names',
   'zpl-beside-fixed': "beside the field's fixed text, in the template's ^CI, it can hold ASCII only",
   'zpl-escape': '{command} would read a character of the value as an escape',
+  'zpl-bc-ascii': '^BC holds ASCII characters only',
+  'zpl-bc-set-b': '^BC holds the printable characters of ASCII only, in code set B',
+  'zpl-bc-pairs': '^BC reads pairs of digits here, in code set {set}: expected digits, an even number in all',
+  'zpl-bc-mode-d':
+    '^BC in mode D leaves brackets out of the barcode: the value can have none beside the text of the template',
+  'zpl-bc-mode-u': '^BC in mode U holds 19 digits, and adds a check digit',
   'zpl-undrawable': 'it cannot be drawn: {detail}',
   'zpl-other-dpi': '^PW{count} is this media at {other} dpi, not at {dpi} dpi',
   'zpl-larger': '^{command}{count} is more than the media has: {dots} dots',

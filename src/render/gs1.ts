@@ -9,6 +9,7 @@
 
 import { because } from '../contract/reason.ts';
 import { endsWithGs1, gs1 } from '../values/check-digits.ts';
+import { endsByLength } from '../values/gs1-elements.ts';
 import type { Part } from '../values/merge.ts';
 import { bwipWidths, SymbolError } from './bwip.ts';
 import { FNC1 } from './code128.ts';
@@ -17,9 +18,6 @@ import { isWellKnown } from './gs1-well-known.ts';
 /** Private-use stand-ins for brackets that are data. A value that holds them itself is refused before. */
 const OPEN = '\ue000';
 const CLOSE = '\ue001';
-
-/** AIs whose values end by their length, so that no FNC1 follows them (GS1 General Specifications, predefined lengths). */
-const FIXED_LENGTH = /^(?:0[0-4]|1[1-9]|20|3[1-6]|41)/;
 
 /** Whether the template itself says where the AIs are, so that brackets in a record are data. */
 export function bracketsAreData(parts: readonly Part[]): boolean {
@@ -71,7 +69,7 @@ export function elementString(value: string): ElementString {
     if (separator) data.push(FNC1);
     const plain = raw.replaceAll(OPEN, '(').replaceAll(CLOSE, ')');
     for (const char of ai + plain) data.push(char.charCodeAt(0));
-    separator = !FIXED_LENGTH.test(ai);
+    separator = !endsByLength(ai);
   }
   return { data, text: value.replaceAll(OPEN, '(').replaceAll(CLOSE, ')') };
 }

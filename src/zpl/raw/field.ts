@@ -8,7 +8,8 @@
 
 import { because, type Reason } from '../../contract/reason.ts';
 import type { Placeholder } from '../../values/merge.ts';
-import { escapeFieldData } from '../field-data.ts';
+import { escapeFieldData, fieldPieces } from '../field-data.ts';
+import { Code128Data } from './code128.ts';
 import type { RawCommand } from './commands.ts';
 import { type Encoding, inUtf8, isAscii, UTF8 } from './encoding.ts';
 
@@ -24,8 +25,8 @@ export interface Reading {
   readonly indicator: string;
   /** ^FB, ^TB: `\&` breaks lines. */
   readonly block: boolean;
-  /** `BC`, `BX`, …: the barcode that the data goes to. */
-  readonly barcode: string | undefined;
+  /** `^BC`, `^BX`, …: the barcode that the data goes to. */
+  readonly barcode: RawCommand | undefined;
   /** Commands of the field, each with the characters that it reads as escapes (`ownEscapes`). */
   readonly escapes: ReadonlyMap<string, string>;
   readonly encoding: Encoding;
@@ -102,16 +103,21 @@ export function fieldText(
   textFor: (slot: Slot) => string | undefined,
   refuse: (slot: Slot, reason: Reason) => Error,
 ): { text: string; switched: boolean } {
-  const { parts, encoding, indicator, open } = field;
+  const { parts, encoding, indicator, open, barcode } = field;
   let beyond: Slot | undefined;
+  const alone = parts.length === 1;
+  const code128 = barcode?.code === '^BC' ? new Code128Data(barcode.params, alone) : undefined;
   const filled = parts.map((part) => {
-    if (typeof part === 'string') return undefined;
-    const value = textFor(part);
-    if (value === undefined) return undefined;
-    const data = plainData(field, value, (reason) => refuse(part, reason));
+    const value = typeof part === 'string' ? undefined : textFor(part);
+    if (typeof part === 'string' || value === undefined) {
+      code128?.own(printed(typeof part === 'string' ? part : part.fallback, indicator));
+      return undefined;
+    }
+    const data = plainData(field, value, (reason) => refuse(part, reason), code128);
     if (/[^\0-\x7f]/.test(data)) beyond ??= part;
     return data;
   });
+  code128?.end();
   const switched = beyond !== undefined && encoding !== UTF8;
   const fixed = switched ? field.utf8 : parts;
   if (fixed === undefined && beyond !== undefined) {
@@ -126,11 +132,20 @@ export function fieldText(
   return { text, switched };
 }
 
+/** Fixed text with its ^FH escapes resolved; each byte is a character. */
+function printed(text: string, indicator: string): string {
+  const pieces = Array.from(fieldPieces(text, indicator));
+  return pieces
+    .map((piece) => (piece.byte === undefined ? piece.text : String.fromCharCode(piece.byte)))
+    .join('');
+}
+
 /** A value with the escapes of the barcode or text block that reads the field after ^FH is resolved. */
 function plainData(
   { barcode, block, escapes }: Reading,
   text: string,
   refuse: (reason: Reason) => Error,
+  code128: Code128Data | undefined,
 ): string {
   for (const [command, characters] of escapes) {
     if (Array.from(characters).some((character) => text.includes(character))) {
@@ -139,10 +154,9 @@ function plainData(
   }
   if (barcode !== undefined) {
     if (!text.isWellFormed()) throw refuse(because('surrogate', {}));
-    // "Code 128 Invocation Characters": >0 is the character > itself.
-    if (barcode === 'BC') return text.replaceAll('>', '>0');
+    if (code128 !== undefined) return code128.value(text, refuse);
     // ^B7: "\&" is a line break, "\\" a backslash.
-    if (barcode === 'B7') return text.replaceAll('\\', '\\\\');
+    if (barcode.code === '^B7') return text.replaceAll('\\', '\\\\');
     return text;
   }
   const lines = text.replace(/\r\n?/g, '\n').split('\n');

@@ -70,8 +70,8 @@ interface FieldState {
   indicator: string | undefined;
   /** ^FB, ^TB: `\&` breaks lines. */
   block: boolean;
-  /** `BC`, `BX`, …: the barcode that the data goes to. */
-  barcode: string | undefined;
+  /** `^BC`, `^BX`, …: the barcode that the data goes to. */
+  barcode: RawCommand | undefined;
   /** Commands of the field, each with the characters that it reads as escapes. */
   escapes: Map<string, string>;
   /** Its data has come. */
@@ -304,8 +304,8 @@ function noteFieldCommand(command: RawCommand, state: FieldState): void {
   else if (code === '^FB' || code === '^TB') state.block = true;
   else if (code.startsWith('^') && isBarcode(code.slice(1))) {
     // The last barcode command of a field has its data.
-    state.escapes.delete(`^${state.barcode}`);
-    state.barcode = code.slice(1);
+    if (state.barcode !== undefined) state.escapes.delete(state.barcode.code);
+    state.barcode = command;
   }
   state.escapes.set(code, ownEscapes(command));
 }

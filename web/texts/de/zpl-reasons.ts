@@ -67,6 +67,13 @@ export const zplReasons: Readonly<Record<keyof typeof ZPL_REASONS, string>> = {
   'zpl-beside-fixed':
     'Neben dem festen Text des Feldes, in der Codierung der Vorlage (^CI), ist nur ASCII möglich',
   'zpl-escape': '{command} läse ein Zeichen des Werts als Escape',
+  'zpl-bc-ascii': 'In ^BC ist nur ASCII möglich',
+  'zpl-bc-set-b': 'In ^BC sind nur druckbare ASCII-Zeichen möglich (Zeichensatz B)',
+  'zpl-bc-pairs':
+    'Hier liest ^BC Paare von Ziffern (Zeichensatz {set}): Erwartet sind Ziffern, insgesamt gerade viele',
+  'zpl-bc-mode-d':
+    'Im Modus D lässt ^BC Klammern im Barcode weg: Neben dem Text der Vorlage kann der Wert keine haben',
+  'zpl-bc-mode-u': 'Im Modus U nimmt ^BC 19 Ziffern und ergänzt die Prüfziffer',
   'zpl-undrawable': 'Es lässt sich nicht zeichnen: {detail}',
   'zpl-other-dpi': 'Mit ^PW{count} ist es dieses Medium bei {other} dpi, nicht bei {dpi} dpi',
   'zpl-larger': 'Mit ^{command}{count} ist es mehr, als das Medium hat: {dots} Punkte',
