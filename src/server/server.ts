@@ -197,7 +197,7 @@ export class Server {
     stack.defer(() => checks.stop());
     const printers = new AskedPrinters(pool);
     const reprints = new Reprints({ pool, printers, checks, dispatcher, limits: config.limits });
-    const moving = new Moving({ pool, reprints, logger, changed: (jobs) => feed.tell({ jobs }) });
+    const moving = new Moving({ pool, printers, dispatcher, logger, changed: (jobs) => feed.tell({ jobs }) });
     const sweep = new Sweep({
       holds,
       pool,
@@ -312,7 +312,7 @@ export class Server {
     await app.register(eventRoutes, { feed, sessions, config: config.events });
     await app.register(peopleRoutes, { pool, people, tenants, publicUrl });
     const list = new JobList(pool);
-    const moves = new JobMoves({ pool, printers, queue: queues, dispatcher, logger });
+    const moves = new JobMoves({ pool, printers, checks, queue: queues, dispatcher, logger });
     await app.register(printerRoutes, {
       pool,
       queue: queues,

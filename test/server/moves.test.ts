@@ -1,6 +1,7 @@
 /** Jobs sent to another printer, and many at once canceled or sent on: each label once, whoever comes in between. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { usage } from '../../src/contract/admin.ts';
 import { jobBulkResult } from '../../src/contract/job-actions.ts';
 import { jobDetails } from '../../src/contract/job-details.ts';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
@@ -34,9 +35,9 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
     ]);
   });
 
-  async function enqueue(): Promise<string> {
-    const body = { idT, printerId: here, numberCopies: 10, data: [{ sku: 'a' }] };
-    const id = jobIdOf(await service.admin('POST', '/tenants/acme/jobs', body));
+  async function enqueue(tenant = 'acme', asked: object = {}): Promise<string> {
+    const body = { idT, printerId: here, numberCopies: 10, data: [{ sku: 'a' }], ...asked };
+    const id = jobIdOf(await service.admin('POST', `/tenants/${tenant}/jobs`, body));
     await expect.poll(() => service.queues.has(here, id), { timeout: 10_000 }).toBe(true);
     return id;
   }
@@ -113,8 +114,8 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
   });
 
   /** Its agent prints it until the test says that it has stopped, and how. */
-  async function printing() {
-    const id = await enqueue();
+  async function printing(enqueued = enqueue()) {
+    const id = await enqueued;
     const [taken, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const consumer = await serve(service.queues, here, async ({ setNote }) => {
       await setNote({ agentId: 'agent-one', resumeAt: null });
@@ -146,11 +147,14 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
     await serveAll(there, delivered);
     const uncertain = { from: 4, to: 6 };
     await stops({ status: 'canceled', labels: { sent: 6, printed: 4 }, uncertain });
-    const labels = [6, 7, 8, 9].map((label) => [0, label]);
     await expect
       .poll(() => delivered, { timeout: 10_000 })
-      .toMatchObject([{ printerId: there, again: { jobId: id, labels } }]);
+      .toMatchObject([{ printerId: there, copies: 10, resume: { round: 1, from: 6 } }]);
     const rest = delivered.map(({ jobId }) => jobId);
+    expect(await show(rest[0] ?? '')).toMatchObject({
+      ...{ reprintOf: id, labels: { total: 10, sent: 6, printed: 6 }, printer: { id: there } },
+      events: [{ kind: 'accepted' }, { kind: 'queued', who: 'admin', why: 'ribbon \ufffd' }],
+    });
     expect(await show(id)).toMatchObject({ status: 'canceled', moving: null, uncertain });
     expect(await rests(id)).toEqual(rest);
     // A later sweep, which another job waits for, finds nothing more to do.
@@ -159,6 +163,44 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
     await other.stops({ status: 'canceled', labels: { sent: 4, printed: 4 } });
     await expect.poll(() => rests(other.id), { timeout: 10_000 }).toHaveLength(1);
     expect(await rests(id)).toEqual(rest);
+  });
+
+  test('however many labels are left, they go on, and are counted once', async () => {
+    const tenant = `tight-${randomBytes(4).toString('hex')}`;
+    await service.tenant(tenant, 24_000);
+    const data = [{ sku: 'a' }, { sku: 'b' }];
+    const asked = { idT: await service.template(tenant), numberCopies: 12_000, data };
+    const { id, stops } = await printing(enqueue(tenant, asked));
+    await move(id);
+    await stops({ status: 'canceled', labels: { sent: 13_500, printed: 13_500 } });
+    const delivered: QueuedJob[] = [];
+    await serveAll(there, delivered);
+    await expect
+      .poll(() => delivered, { timeout: 10_000 })
+      .toMatchObject([{ copies: 12_000, records: data, resume: { round: 1, from: 13_500 } }]);
+    const used = usage.parse((await service.admin('GET', `/tenants/${tenant}/usage?days=1`)).body);
+    expect(used.printers.map(({ id: printer, labels }) => [printer, labels])).toEqual([
+      [here, 13_500],
+      [there, 10_500],
+    ]);
+  });
+
+  test('what the other printer could not print is not stopped', async () => {
+    await service.agent([
+      { id: here, name: 'Here', formats: [FORMAT_300] },
+      { id: there, name: 'There', formats: [FORMAT_203] },
+    ]);
+    const code = 'a-code-of-some-length';
+    const bars = { type: 'barcode', x: 4, y: 4, symbology: 'code128', value: '{{code}}' };
+    const dense = {
+      ...{ name: 'Dense', width: 101.6, height: 152.4, fields: [{ name: 'code', sample: code }] },
+      elements: [{ ...bars, module: 0.1, width: 32, height: 10 }],
+    };
+    const asked = { idT: await service.template('acme', dense), data: [{ code }] };
+    const { id } = await printing(enqueue('acme', asked));
+    const answer = await move(id);
+    expect([answer.status, codeOf(answer)]).toEqual([400, 'data-unprintable']);
+    expect(await show(id)).toMatchObject({ status: 'printing', moving: null, reasons: [] });
   });
 
   test('what came out before it could be stopped goes nowhere, nor what somebody cancels, nor what fails', async () => {

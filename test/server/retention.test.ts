@@ -46,6 +46,21 @@ test('a job that is over is deleted after 400 days with its history; one that wa
   expect(rows).toEqual([]);
 });
 
+test('what is about to go to another printer keeps its data until it has gone, or cannot go', async () => {
+  const [goes, refused] = [await newJob('canceled', 4), await newJob('canceled', 4)];
+  const to = { printerId: 'p', printer: 'p', format: 'f', who: 'admin' };
+  const moves = 'UPDATE platen.jobs SET move_to = $2 WHERE id = $1';
+  // Without a printer's name the sweep leaves it where it is.
+  await service.pool.query(moves, [goes, { ...to, printer: null }]);
+  await service.pool.query(moves, [refused, { ...to, refused: 'so it was' }]);
+  await forgetJobs(service.pool, serverConfig.parse({}).retention);
+  expect(await left([goes, refused])).toEqual([
+    { id: goes, data: true },
+    { id: refused, data: false },
+  ]);
+  await service.pool.query('UPDATE platen.jobs SET move_to = NULL WHERE id = $1', [goes]);
+});
+
 test('what only jobs that are deleted were for is called nothing any more', async () => {
   const id = await newJob('printed', 401);
   await service.pool.query('UPDATE platen.jobs SET printer_id = $2, printer_name = $3 WHERE id = $1', [

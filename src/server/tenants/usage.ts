@@ -22,7 +22,7 @@ const OF_DAY = (tenant: string, day: string) =>
   `j.tenant_id = ${tenant} AND j.created_at >= ${day}::timestamp AT TIME ZONE 'UTC'
      AND j.created_at < (${day} + 1)::timestamp AT TIME ZONE 'UTC'`;
 const COUNTED = `j.template_id, j.printer_id, max(j.template_name) AS template_name, max(j.printer_name) AS printer_name,
-     count(*) AS jobs, sum(j.records::bigint * j.copies) AS labels`;
+     count(*) AS jobs, sum(coalesce(j.labels_counted, j.records::bigint * j.copies)) AS labels`;
 
 const count = z.coerce.number().int();
 const counted = z.object({

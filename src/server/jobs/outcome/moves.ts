@@ -13,16 +13,18 @@
 import { z } from 'zod';
 import type { JobView } from '../../../contract/job.ts';
 import type { jobMove } from '../../../contract/job-actions.ts';
-import { mayBecome } from '../../../contract/job-life.ts';
+import { jobStatus, mayBecome } from '../../../contract/job-life.ts';
 import { type Lane, laneOf } from '../../../contract/lane.ts';
-import { queuedJob, queueId } from '../../../contract/queued-job.ts';
+import { type QueuedJob, queuedJob, queueId } from '../../../contract/queued-job.ts';
 import { because, type Reason } from '../../../contract/reason.ts';
 import type { Logger } from '../../../log.ts';
+import type { CheckPool } from '../../../rendering/check-pool.ts';
 import { oneJob } from '../../one-job.ts';
 import type { AskedPrinters } from '../../printers/asked-printers.ts';
 import { faultAt, ProblemError, payloadInvalid, refusedBecause } from '../../problems.ts';
 import { type Pool, transaction } from '../../store/pool.ts';
 import { WHOLE_PAYLOAD } from '../../templates/job-templates.ts';
+import { requirePrintable } from '../accept/printable-values.ts';
 import { askedOf, type Route, route } from '../accept/route.ts';
 import type { Dispatching } from '../dispatch/dispatching.ts';
 import { shownJob } from '../shown/job-row.ts';
@@ -34,11 +36,17 @@ import { type LaneQueue, takenOut } from './taken-out.ts';
 /** The other printer by its ID or name, and by `format` one of its formats. */
 export type Target = Pick<z.output<typeof jobMove>, 'printerId' | 'printer' | 'format'>;
 
-const stored = z.object({ tenant_id: z.string(), lane: z.string(), payload: queuedJob.nullable() });
+const stored = z.object({
+  tenant_id: z.string(),
+  lane: z.string(),
+  status: jobStatus,
+  payload: queuedJob.nullable(),
+});
 
 export class JobMoves {
   readonly #pool: Pool;
   readonly #printers: AskedPrinters;
+  readonly #checks: CheckPool;
   readonly #queue: LaneQueue;
   readonly #dispatcher: Pick<Dispatching, 'dispatch'>;
   readonly #logger: Logger;
@@ -46,12 +54,14 @@ export class JobMoves {
   constructor(parts: {
     pool: Pool;
     printers: AskedPrinters;
+    checks: CheckPool;
     queue: LaneQueue;
     dispatcher: Pick<Dispatching, 'dispatch'>;
     logger: Logger;
   }) {
     this.#pool = parts.pool;
     this.#printers = parts.printers;
+    this.#checks = parts.checks;
     this.#queue = parts.queue;
     this.#dispatcher = parts.dispatcher;
     this.#logger = parts.logger;
@@ -59,10 +69,12 @@ export class JobMoves {
 
   /**
    * @throws ProblemError `job-not-found`, `job-not-movable`, `labels-uncertain`, `label-data-gone`, `payload-invalid`,
-   *   and those of `route`
+   *   those of `route`, and of a job that prints `data-unprintable`
    */
   async move(id: string, to: z.output<typeof jobMove>, by: Decision): Promise<JobView> {
-    const { payload, way, target } = await this.#wayOf(id, to);
+    const { tenant, status, payload, way, target } = await this.#wayOf(id, to);
+    // A job that waits would fail at the other printer and could come back; this one is stopped for good.
+    if (status === 'printing') await this.#requirePrintable(tenant, payload, way);
     const from = await transaction(this.#pool, async (client) => {
       await decidedBy(client, id, by);
       const job = await lockJob(client, id, target);
@@ -106,10 +118,17 @@ export class JobMoves {
   }
 
   async #wayOf(id: string, to: Target) {
-    const { tenant, lane, payload } = await this.#stored(id);
+    const { tenant, lane, status, payload } = await this.#stored(id);
     const wished = { ...to, idT: payload.templateId, orientation: payload.orientation, numberCopies: 1 };
     const way = route(wished, await this.#printers.find(tenant, askedOf(wished)), payload.template);
-    return { payload, way, lane, target: laneOf({ scope: way.printer.scope, printerId: way.printer.id }) };
+    const target = laneOf({ scope: way.printer.scope, printerId: way.printer.id });
+    return { tenant, status, payload, way, lane, target };
+  }
+
+  async #requirePrintable(tenant: string, job: QueuedJob, { format }: Route): Promise<void> {
+    const { template, orientation, copies: numberCopies, records: data, printerCommands = false } = job;
+    const request = { data, orientation, numberCopies };
+    await requirePrintable(this.#checks, tenant, { template, printerCommands, request, format });
   }
 
   /** Takes a waiting job out of its lane; refuses what is wrong first. @returns the first label to print */
@@ -140,10 +159,10 @@ export class JobMoves {
   }
 
   async #stored(id: string) {
-    const sql = `SELECT tenant_id, lane, ${WHOLE_PAYLOAD} FROM platen.jobs WHERE id = $1`;
+    const sql = `SELECT tenant_id, lane, status, ${WHOLE_PAYLOAD} FROM platen.jobs WHERE id = $1`;
     const row = await oneJob(this.#pool, stored, sql, id);
     if (row.payload === null) throw dataGone();
-    return { tenant: row.tenant_id, lane: row.lane, payload: row.payload };
+    return { tenant: row.tenant_id, lane: row.lane, status: row.status, payload: row.payload };
   }
 }
 

@@ -8,28 +8,49 @@
  * whichever process ends meanwhile, and done once: one transaction makes the new job and deletes the target.
  * A job that ends as held instead is canceled, like any job that was to stop: its uncertain labels stay here,
  * the others are moved. If it is printed or failed by then, nothing is moved: a person decides anew.
+ *
+ * The new job is the old one in its second round, which begins at a label: so its labels keep their numbers, and
+ * however many they are, its data is as large as the old job's. They took quota when the old job was accepted.
  */
+import { v7 as uuid } from 'uuid';
 import { z } from 'zod';
-import { jobStatus, statesIn } from '../../../contract/job-life.ts';
+import { statesIn } from '../../../contract/job-life.ts';
+import { laneOf } from '../../../contract/lane.ts';
+import { type QueuedJob, queuedJob } from '../../../contract/queued-job.ts';
 import type { Logger } from '../../../log.ts';
+import { oneJob } from '../../one-job.ts';
+import type { AskedPrinters } from '../../printers/asked-printers.ts';
 import { ProblemError } from '../../problems.ts';
-import { inSql, type Pool, type Queryable, rowsOf } from '../../store/pool.ts';
-import type { Reprints } from '../accept/reprints.ts';
-import type { Route } from '../accept/route.ts';
+import { inSql, type Pool, type Queryable, rowOf, rowsOf, transaction } from '../../store/pool.ts';
+import { WHOLE_PAYLOAD } from '../../templates/job-templates.ts';
+import { acceptIn } from '../accept/acceptance.ts';
+import { askedOf, type Route, route } from '../accept/route.ts';
+import type { Dispatching } from '../dispatch/dispatching.ts';
+import { dataGone } from '../shown/label-data.ts';
 import { type MovingTo, movingTo } from '../shown/moving-to.ts';
-import type { Decision } from './locked-job.ts';
+import { type Decision, decidedBy } from './locked-job.ts';
 
 /** Jobs that one sweep looks at. */
 const LOOKED_AT = 50;
 
 const stopped = z.object({
   id: z.string(),
-  status: jobStatus,
+  /** It was stopped, and labels are left of it. */
+  moves: z.boolean(),
   /** The first label that is certain not to be out. */
   first: z.int(),
   total: z.int(),
   move_to: movingTo,
 });
+type Stopped = z.infer<typeof stopped>;
+
+const FIRST = 'CASE WHEN uncertain_from IS NULL THEN printed ELSE greatest(printed, uncertain_to) END';
+const STOPPED = `SELECT id, status = 'canceled' AND ${FIRST} < records * copies AS moves, ${FIRST} AS first,
+    records * copies AS total, move_to
+  FROM platen.jobs
+  WHERE move_to IS NOT NULL AND NOT move_to ? 'refused' AND status IN (${inSql(statesIn('over'))})`;
+
+const stored = z.object({ tenant_id: z.string(), template_id: z.string(), payload: queuedJob.nullable() });
 
 /** Asks for both steps, under the lock of the job. */
 export async function askToMove(client: Queryable, id: string, way: Route, by: Decision): Promise<void> {
@@ -45,67 +66,98 @@ export async function askToMove(client: Queryable, id: string, way: Route, by: D
   );
 }
 
+type Parts = {
+  pool: Pool;
+  printers: AskedPrinters;
+  dispatcher: Pick<Dispatching, 'dispatch'>;
+  logger: Logger;
+  changed: (jobs: string[]) => void;
+};
+
 export class Moving {
-  readonly #pool: Pool;
-  readonly #reprints: Pick<Reprints, 'reprint'>;
-  readonly #logger: Logger;
-  readonly #changed: (jobs: string[]) => void;
+  readonly #parts: Parts;
 
   /** @param parts `changed` is called with jobs that open pages should ask for again */
-  constructor(parts: {
-    pool: Pool;
-    reprints: Pick<Reprints, 'reprint'>;
-    logger: Logger;
-    changed: (jobs: string[]) => void;
-  }) {
-    this.#changed = parts.changed;
-
-    this.#pool = parts.pool;
-    this.#reprints = parts.reprints;
-    this.#logger = parts.logger;
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
   /** Does the second step for all jobs that have stopped. */
   async sweep(): Promise<void> {
-    const jobs = await rowsOf(
-      this.#pool,
-      stopped,
-      `SELECT id, status, CASE WHEN uncertain_from IS NULL THEN printed ELSE greatest(printed, uncertain_to) END AS first, records * copies AS total, move_to
-       FROM platen.jobs
-       WHERE move_to IS NOT NULL AND NOT move_to ? 'refused' AND status IN (${inSql(statesIn('over'))})
-       ORDER BY seq LIMIT ${LOOKED_AT}`,
-      [],
-    );
-    for (const job of jobs) {
-      if (job.status !== 'canceled' || job.first >= job.total) await done(this.#pool, job.id);
-      else await this.#printElsewhere(job);
+    const { pool, logger } = this.#parts;
+    for (const job of await rowsOf(pool, stopped, `${STOPPED} ORDER BY seq LIMIT ${LOOKED_AT}`)) {
+      try {
+        if (job.moves) await this.#printElsewhere(job);
+        else await done(pool, job.id);
+      } catch (error) {
+        // What is wrong with one job must not keep the others where they are.
+        logger.warn({ err: error, jobId: job.id }, 'a stopped job is not at the other printer yet');
+      }
     }
   }
 
-  async #printElsewhere({ id, first, total, move_to: to }: z.infer<typeof stopped>): Promise<void> {
-    const request = {
-      ...(first === 0 ? {} : { labels: [{ from: first, to: total }] }),
-      ...{ printerId: to.printerId, format: to.format },
-      ...(to.why === undefined ? {} : { why: to.why }),
-    };
+  async #printElsewhere({ id, move_to: to }: Stopped): Promise<void> {
+    const { pool, dispatcher, logger, changed } = this.#parts;
     try {
-      const { jobId } = await this.#reprints.reprint(id, request, {
-        account: to.who,
-        key: `move-${id}`,
-        also: (client) => done(client, id),
-      });
-      this.#changed([id, jobId]);
-      this.#logger.info(
-        { jobId: id, rest: jobId, from: first },
-        'what is left of a job goes to another printer',
-      );
+      const moved = await this.#accept(id, to);
+      if (moved === undefined) return;
+      const { job, from } = moved;
+      dispatcher.dispatch(laneOf(job));
+      changed([id, job.jobId]);
+      logger.info({ jobId: id, rest: job.jobId, from }, 'what is left of a job goes to another printer');
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error;
-      this.#logger.warn({ jobId: id, err: error }, 'what is left of a job cannot go to the other printer');
+      logger.warn({ jobId: id, err: error }, 'what is left of a job cannot go to the other printer');
       const refused = JSON.stringify({ ...to, refused: error.message });
-      await this.#pool.query('UPDATE platen.jobs SET move_to = $2 WHERE id = $1', [id, refused]);
-      this.#changed([id]);
+      await pool.query('UPDATE platen.jobs SET move_to = $2 WHERE id = $1 AND move_to IS NOT NULL', [
+        id,
+        refused,
+      ]);
+      changed([id]);
     }
+  }
+
+  /** Undefined: it was done, or taken back, meanwhile. @throws ProblemError those of `route`, `label-data-gone` */
+  async #accept(id: string, to: MovingTo): Promise<{ job: QueuedJob; from: number } | undefined> {
+    const { pool, printers } = this.#parts;
+    const sql = `SELECT tenant_id, template_id, ${WHOLE_PAYLOAD} FROM platen.jobs WHERE id = $1`;
+    const { tenant_id: tenantId, template_id: idT, payload } = await oneJob(pool, stored, sql, id);
+    if (payload === null) throw dataGone();
+    const { template, orientation, copies: numberCopies, printerCommands = false } = payload;
+    const request = { idT, orientation, numberCopies, printerId: to.printerId, format: to.format };
+    const way = route(request, await printers.find(tenantId, askedOf(request)), template);
+    return await transaction(pool, async (client) => {
+      // A late report may have counted more labels since, and a person may have canceled the move.
+      const now = await rowOf(client, stopped, `${STOPPED} AND id = $1 FOR UPDATE`, [id]);
+      if (now?.moves !== true) return undefined;
+      const resume = { round: 1, from: now.first };
+      const job: QueuedJob = {
+        ...payload,
+        ...{ v: payload.again === undefined ? 2 : 3, resume, jobId: uuid() },
+        ...{ scope: way.printer.scope, printerId: way.printer.id, format: way.format },
+      };
+      await decidedBy(client, id, to);
+      const { outcome } = await acceptIn(client, false, {
+        job,
+        checked: { request, template, printerCommands, route: way, labels: 0, stamps: undefined },
+        ...{ account: to.who, ownAccount: false, answer: job.jobId },
+        // An instance of a version before, which goes by this key, would move what is left a second time.
+        key: { name: `move-${id}`, bodyHash: Buffer.from(id) },
+      });
+      if (outcome !== 'accepted') throw new ProblemError('enqueue-failed', 'the job was not queued');
+      await client.query(
+        `UPDATE platen.jobs SET round = $2, sent = $3, printed = $3, labels_counted = records * copies - $3,
+           reprint_of = $4 WHERE id = $1`,
+        [job.jobId, resume.round, resume.from, id],
+      );
+      await client.query(
+        `UPDATE platen.jobs SET move_to = NULL,
+           labels_counted = greatest(0, coalesce(labels_counted, records * copies) - (records * copies - $2))
+         WHERE id = $1`,
+        [id, resume.from],
+      );
+      return { job, from: resume.from };
+    });
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * Deletes what is no longer kept of jobs that are over. Label data is personal: it is kept for pictures and
- * reprints, and then deleted. Jobs that are under way or held are kept.
+ * reprints, and then deleted. Jobs that are under way or held are kept, and data that is about to go to another printer.
  */
 
 import { JOB_STATES, JOB_STATUSES, statesIn } from '../../../contract/job-life.ts';
@@ -21,7 +21,7 @@ export async function forgetJobs(pool: Pool, retention: ServerConfig['retention'
     pool,
     `UPDATE platen.jobs SET payload = NULL, template_hash = NULL WHERE id IN (
        SELECT id FROM platen.jobs WHERE payload IS NOT NULL AND status IN (${WITH_DATA})
-         AND updated_at < now() - make_interval(hours => $1)
+         AND updated_at < now() - make_interval(hours => $1) AND (move_to IS NULL OR move_to ? 'refused')
        ORDER BY updated_at LIMIT ${STEP} FOR UPDATE SKIP LOCKED)`,
     retention.labelDataHours,
   );
