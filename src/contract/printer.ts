@@ -33,6 +33,8 @@ export const PRINTER_REASONS = [
   /** Said of a waiting job: no agent has its printer any more, or none of those that have it reports. */
   'printer-gone',
   'agent-offline',
+  /** Said of a job that its agent cannot go on with: the agent's disk is slow to take what is sent, or takes nothing. */
+  'agent-disk',
   'other',
 ] as const;
 export const printerReason = z.enum(PRINTER_REASONS);

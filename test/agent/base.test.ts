@@ -77,7 +77,7 @@ test('stopped while the queue makes the job wait, and a label fed by hand: the j
   expect(printer.labels).toEqual(['?', ...expected(job)]);
 });
 
-/** A disk that takes long for each write. @param waits called as each wait begins */
+/** A disk that takes long for each write. @param waits awaited at the beginning of each wait */
 function slowDisk(waits: () => unknown = () => undefined) {
   const { done } = JournalSync.prototype;
   return vi.spyOn(JournalSync.prototype, 'done').mockImplementation(async function (this: JournalSync) {
@@ -129,4 +129,25 @@ test('switched off while the disk makes the job wait: no label is written down a
   expect(written.mock.lastCall?.[0]).toMatchObject({ intent: 0 });
   await printer.powerOn();
   await site.printedBy(printer, job);
+});
+
+test('a disk that stands still for a while, as a job begins and as it ends: the job says what it waits for', async () => {
+  const printer = await site.startPrinter({ speed: 20 });
+  const { printerId } = await site.startAgent(printer);
+  const job = jobFor(printerId, 3);
+  const waits = () =>
+    site.reports.job(job.jobId, ({ reasons, labels }) => {
+      return reasons.includes('agent-disk') && labels.printed === printer.labels.length;
+    });
+  using _disk = slowDisk(waits);
+  expect(await site.print(job)).toMatchObject({ status: 'printed', labels: { printed: 3 } });
+  expect(printer.labels).toEqual(expected(job));
+  const told = site.reports.of(job.jobId).filter(({ status }) => status === 'printing');
+  const waited = told.map(({ reasons, labels }) => [labels.printed, ...reasons]);
+  expect(waited).toContainEqual([0, 'agent-disk']);
+  expect(waited).toContainEqual([3, 'agent-disk']);
+  // The service must take the end for newer than all of these.
+  const numbers = site.reports.of(job.jobId).map(({ seq }) => seq);
+  expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+  expect(new Set(numbers).size).toBe(numbers.length);
 });

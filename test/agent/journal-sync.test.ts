@@ -149,6 +149,7 @@ test('a disk that takes nothing: no label goes out, and after a restart each one
   strace.kill('SIGINT');
   await once(strace, 'exit');
   await site.reports.job(job.jobId, ({ delivery }) => delivery >= 2);
+  await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('agent-disk'));
   expect([asked, printer.labels.length]).toEqual([0, 0]);
   await kill(child);
   await site.startProcess(printer, { dataDir });

@@ -59,6 +59,8 @@ export class Ledger implements RowMember, LinkBook {
   #blocked = false;
   /** The most pages of the job behind that may be out as well. */
   #followed = 0;
+  /** Waits for what was written to be durable. */
+  onDisk: (written: Promise<void>) => Promise<void> = (written) => written;
 
   constructor({ journal, row, queueId, printerId, delivery, total, from, perPage }: LedgerOptions) {
     this.#journal = journal;
@@ -198,7 +200,7 @@ export class Ledger implements RowMember, LinkBook {
   }
 
   committed(): Promise<void> {
-    return this.#journal.committed();
+    return this.onDisk(this.#journal.committed());
   }
 
   /** Writes down where the job stands. */

@@ -2,7 +2,7 @@
  * Reports one delivery of a job: how far it is, and how it ends. An end or a hand-back goes to the journal
  * first, with the duty to report it, and is reported once it is durable there.
  */
-import { faultFor, type JobFault } from '../../contract/fault.ts';
+import { faultFor, JobFaultError } from '../../contract/fault.ts';
 import { endedBy } from '../../contract/job-life.ts';
 import type { PrinterReason } from '../../contract/printer.ts';
 import { parseQueueId } from '../../contract/queued-job.ts';
@@ -14,6 +14,7 @@ import type { Reporter } from '../reports/reporter.ts';
 import type { HandoverNote } from '../source/job-source.ts';
 import { Ledger } from './ledger.ts';
 import { Row } from './row.ts';
+import { unforeseen } from './unforeseen.ts';
 
 export interface OutcomeContext {
   agentId: string;
@@ -25,6 +26,8 @@ export interface OutcomeContext {
 
 /** More labels than any job has. */
 const ALL = 2 ** 31 - 1;
+/** A job that waits longer for the agent's disk says so, ms. */
+const SLOW_DISK_MS = 1_000;
 
 export class Outcome {
   /** Why the job does not go on. */
@@ -34,6 +37,12 @@ export class Outcome {
   readonly #ledger: Ledger;
   readonly #job: { jobId: string; round?: number };
   #seq = 0;
+  /** The number of what is told while the job's end, which has the next one, is being written down. */
+  #last: number | null = null;
+  /** The disk takes long for what was written, or has not taken it. */
+  #waitsForDisk = false;
+  /** How the job ended may be known to the service, which would take progress for another beginning. */
+  #repeats = false;
 
   constructor(
     context: OutcomeContext,
@@ -51,30 +60,65 @@ export class Outcome {
   async repeat(): Promise<boolean> {
     const { found, delivery } = this.#ledger;
     if (!found?.final) return false;
+    this.#repeats = true;
     this.#log.info({ status: found.final.status }, 'job delivered again, finished before');
     this.#ledger.restore(found.entry);
-    await this.#finish({ ...found.final, at: new Date().toISOString(), delivery, seq: 0 });
+    await this.#finish({ ...found.final, at: new Date().toISOString(), delivery, seq: this.#end() });
     return true;
+  }
+
+  /** Awaits the run. @throws JournalError, after the job has said that it cannot go on without the disk */
+  async tell<T>(run: Promise<T>): Promise<T> {
+    try {
+      return await run;
+    } catch (error) {
+      this.#lacksDisk();
+      throw error;
+    }
   }
 
   progress(reasons = this.reasons): void {
     this.reasons = reasons;
-    this.#context.reporter.progress(this.#report({ status: 'printing' }, reasons));
+    const told: readonly PrinterReason[] = this.#waitsForDisk ? [...reasons, 'agent-disk'] : reasons;
+    const seq = this.#last ?? this.#seq++;
+    this.#context.reporter.progress(this.#report(seq, { status: 'printing' }, told));
+  }
+
+  /** Waits for the disk to take what was written; where that takes long, the job says so. @throws JournalError */
+  async durable(written: Promise<void>): Promise<void> {
+    const late = setTimeout(() => this.#lacksDisk(), SLOW_DISK_MS);
+    try {
+      await written;
+    } finally {
+      clearTimeout(late);
+    }
+    if (!this.#waitsForDisk) return;
+    this.#waitsForDisk = false;
+    if (this.#last === null) this.progress();
+  }
+
+  #lacksDisk(): void {
+    if (this.#repeats) return;
+    this.#waitsForDisk = true;
+    this.progress();
   }
 
   /** @param written called as soon as the journal has it, before that is durable */
   async end(end: JobState, written?: () => void): Promise<void> {
     const { printed, total } = this.#ledger;
     this.#log.info({ status: end.status, printed, total, code: end.error?.code }, 'job ended');
-    await this.#finish(this.#report(end), written);
+    await this.#finish(this.#report(this.#end(), end), written);
   }
 
-  async fail(fault: JobFault): Promise<void> {
-    await this.end(endedBy(fault, this.#ledger));
+  async fail(error: unknown): Promise<void> {
+    const foreseen = error instanceof JobFaultError;
+    if (!foreseen) this.#log.error({ err: error }, 'job held after an unforeseen failure');
+    await this.end(endedBy(foreseen ? error.fault : unforeseen(error), this.#ledger));
   }
 
-  /** A person canceled the job; `error`: the fault that it ended with, if there was one. */
-  async cancel(error?: JobFault): Promise<void> {
+  /** A person canceled the job. @param cause what the job ended with: a fault, or that it had to leave */
+  async cancel(cause: unknown): Promise<void> {
+    const error = cause instanceof JobFaultError ? cause.fault : undefined;
     await this.end({ status: 'canceled', ...(error === undefined ? {} : { error }), ...this.#uncertain() });
   }
 
@@ -82,7 +126,7 @@ export class Outcome {
   async handBack(quiet: boolean): Promise<void> {
     const { printed, uncertain } = this.#ledger;
     this.#log.info({ printed, uncertain, quiet }, 'job handed back');
-    const report = this.#report({ status: 'queued', ...this.#uncertain() });
+    const report = this.#report(this.#end(), { status: 'queued', ...this.#uncertain() });
     this.#ledger.handBack(quiet ? null : report);
     await this.#ledger.committed();
     if (!quiet) this.#context.reporter.lasting(report);
@@ -100,7 +144,13 @@ export class Outcome {
     this.#context.reporter.lasting(report);
   }
 
-  #report(state: JobState, reasons: readonly PrinterReason[] = []): JobReport {
+  /** The number of the report of how this delivery ends. */
+  #end(): number {
+    this.#last = this.#seq++;
+    return this.#seq++;
+  }
+
+  #report(seq: number, state: JobState, reasons: readonly PrinterReason[] = []): JobReport {
     const { agentId, printerId } = this.#context;
     const { delivery, sent, printed } = this.#ledger;
     return {
@@ -110,7 +160,7 @@ export class Outcome {
       printerId,
       at: new Date().toISOString(),
       delivery,
-      seq: this.#seq++,
+      seq,
       labels: { sent, printed },
       reasons: [...reasons],
       ...state,
@@ -140,5 +190,5 @@ export async function endUnreadable(
   const begun = note?.resumeAt === null ? (note.underWay?.intent ?? ALL) : out;
   ledger.restore((own && ledger.found?.entry) || { base: out, intent: begun, sent: out, printed: out });
   const reason = because('job-unreadable', { issues: issues.join('; ').slice(0, 1_000) });
-  await outcome.fail(faultFor('payload-unreadable', reason).fault);
+  await outcome.fail(faultFor('payload-unreadable', reason));
 }

@@ -27,7 +27,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TransportError } from '../../../drivers/connection.ts';
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import { labelsPerPage } from '../../../drivers/languages/index.ts';
-import { faultFor, JobFaultError } from '../../contract/fault.ts';
+import { faultFor } from '../../contract/fault.ts';
 import { labelCount, queueIdOf } from '../../contract/queued-job.ts';
 import { because } from '../../contract/reason.ts';
 import type { Logger } from '../../log.ts';
@@ -50,7 +50,6 @@ import { restore } from './restore.ts';
 import type { RunContext } from './run-context.ts';
 import { Sender } from './sender.ts';
 import { Interrupted, type Stop } from './stop.ts';
-import { unforeseen } from './unforeseen.ts';
 
 /** Longest wait for the queue to store the note of a hand-back, ms. */
 const LAST_NOTE_MS = 2_000;
@@ -105,6 +104,7 @@ export class JobRun {
       jobId: job.jobId,
       round: job.resume?.round,
     });
+    this.ledger.onDisk = (written) => this.#outcome.durable(written);
     this.#link = device.link({ ...context, job, book: this.ledger, signals: stop, logger });
     const { documents } = this.#link;
     this.#maxCopies = documents ? window.labels : Math.max(1, Math.floor(window.labels / 2));
@@ -126,7 +126,12 @@ export class JobRun {
     this.leading = new Leading({ ...parts, delivery, link: this.#link, outcome: this.#outcome });
   }
 
-  async run(): Promise<HandlerResult> {
+  /** @throws JournalError where no outcome may be told: a later delivery goes by what is on the disk */
+  run(): Promise<HandlerResult> {
+    return this.#outcome.tell(this.#run());
+  }
+
+  async #run(): Promise<HandlerResult> {
     const stop = this.#stop;
     let goesBack = false;
     try {
@@ -137,12 +142,10 @@ export class JobRun {
       return 'done';
     } catch (error) {
       goesBack = true;
-      // No outcome may be told: a later delivery goes by what is on the disk.
       if (error instanceof JournalError) throw error;
-      if (stop.canceled && !stop.lost)
-        await this.#outcome.cancel(error instanceof JobFaultError ? error.fault : undefined);
+      if (stop.canceled && !stop.lost) await this.#outcome.cancel(error);
       else if (stop.interrupts(error)) return await this.#handBack();
-      else await this.#fail(error);
+      else await this.#outcome.fail(error);
       goesBack = false;
       return 'done';
     } finally {
@@ -388,11 +391,5 @@ export class JobRun {
       this.#log.warn({ err: error }, 'handed back without a note where the job goes on');
     }
     return 'hand-back';
-  }
-
-  async #fail(error: unknown): Promise<void> {
-    if (error instanceof JobFaultError) return await this.#outcome.fail(error.fault);
-    this.#log.error({ err: error }, 'job held after an unforeseen failure');
-    await this.#outcome.fail(unforeseen(error));
   }
 }

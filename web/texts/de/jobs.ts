@@ -29,6 +29,7 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     'found-elsewhere': 'antwortet unter anderer Adresse',
     'printer-gone': 'kein Agent hat ihn mehr',
     'agent-offline': 'sein Agent antwortet nicht',
+    'agent-disk': 'sein Agent wartet auf seinen Datenträger',
     other: 'jemand muss nachsehen',
     'printer-held': 'der Drucker ist angehalten',
     'cancel-requested': 'wird gerade angehalten',

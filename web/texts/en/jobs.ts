@@ -31,6 +31,7 @@ export const jobWords = {
     'found-elsewhere': 'answers at another address',
     'printer-gone': 'no agent has it any more',
     'agent-offline': 'its agent does not answer',
+    'agent-disk': 'its agent waits for its disk',
     other: 'needs somebody to look',
     'printer-held': 'the printer is on hold',
     'cancel-requested': 'is being stopped',
