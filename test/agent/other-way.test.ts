@@ -6,13 +6,16 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { DeviceIdentity } from '../../drivers/device.ts';
 import { agentConfig } from '../../src/agent/config.ts';
+import { openDataDir } from '../../src/agent/data-dir.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
+import { Journal } from '../../src/agent/journal.ts';
 import { deviceFor } from '../../src/agent/printer/devices.ts';
 import { Printer } from '../../src/agent/printer/printer.ts';
 import { laneOf } from '../../src/contract/lane.ts';
+import { queueIdOf } from '../../src/contract/queued-job.ts';
 import { designedJob } from '../kit/agent/ipp-site.ts';
 import { expected, jobFor } from '../kit/agent/site.ts';
-import { useSite } from '../kit/agent/use-site.ts';
+import { serialId, useSite } from '../kit/agent/use-site.ts';
 
 const site = useSite();
 
@@ -45,6 +48,34 @@ test('handed back by one way, it goes on by the other where it was', async () =>
   await site.startAgent(byDocuments, { dataDir, config });
   expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 20 } });
   expect(byDocuments.labels).toEqual(expected(job).slice(out));
+});
+
+test.each([
+  ['by LPD', '042'],
+  ['to the Windows spooler', '7'],
+])('killed after its document went %s, which IPP knows nothing of: held', async (_, number) => {
+  const serial = randomUUID();
+  const printer = await site.startIppPrinter({ serial });
+  const dataDir = site.directories.make();
+  const printerId = serialId(serial);
+  const job = jobFor(printerId, 3);
+  const { db, close } = openDataDir(dataDir);
+  const journal = new Journal(db);
+  const name = `${job.jobId} 1-3 0a1b2c3d`;
+  journal.write({
+    ...{ queueId: queueIdOf(job), printerId, delivery: 1, total: 3 },
+    ...{ base: 0, odometer: null, intent: 3, sent: 3, printed: 0 },
+    document: { name, printerJob: `${number} ${name}`, whole: true },
+  });
+  await journal.close();
+  close();
+  await site.startAgent(printer, { dataDir });
+  expect(await site.print(job)).toMatchObject({
+    status: 'held',
+    error: { code: 'outcome-unknown', reason: { code: 'no-longer-known' } },
+    uncertain: { from: 0, to: 3 },
+  });
+  expect(printer.labels).toEqual([]);
 });
 
 test('a job that was queued for a language of another way fails, and not a byte of it is sent', async () => {

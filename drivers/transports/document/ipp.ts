@@ -190,12 +190,16 @@ class IppPort implements DocumentPort {
   }
 
   async send(job: string, mediaType: string, document: Uint8Array, signal: AbortSignal): Promise<void> {
-    await accepted(this.#documents.sendDocument(jobId(job), mediaType, document, signal));
+    const id = jobId(job);
+    if (id === null) throw new TransportError('connection-lost', 'before the document');
+    await accepted(this.#documents.sendDocument(id, mediaType, document, signal));
   }
 
   async jobState(job: string, signal: AbortSignal): Promise<PrinterJobState | null> {
+    const id = jobId(job);
+    if (id === null) return null;
     try {
-      return stateOf(await this.#questions.getJobAttributes(jobId(job), signal, JOB));
+      return stateOf(await this.#questions.getJobAttributes(id, signal, JOB));
     } catch (error) {
       if (error instanceof IppStatusError && GONE.has(error.statusName)) return null;
       throw asNoAnswer(error);
@@ -210,8 +214,10 @@ class IppPort implements DocumentPort {
   }
 
   async cancel(job: string, signal: AbortSignal): Promise<void> {
+    const id = jobId(job);
+    if (id === null) return;
     try {
-      await this.#questions.cancelJob(jobId(job), signal);
+      await this.#questions.cancelJob(id, signal);
     } catch (error) {
       // The job has ended or is about to; `jobState` shows how.
       if (!(error instanceof IppStatusError)) throw error;
@@ -224,11 +230,14 @@ class IppPort implements DocumentPort {
   }
 }
 
+const usableId = z.coerce.number().pipe(z.int32().min(1));
+
 /** not-found, gone. */
 const GONE: ReadonlySet<string> = new Set(['client-error-not-found', 'client-error-gone']);
 
-function jobId(job: string): number {
-  return z.coerce.number().int().min(1).parse(job);
+/** null: no ID of IPP. The printer's job was made by another transport, which the journal does not say. */
+function jobId(job: string): number | null {
+  return usableId.safeParse(job).data ?? null;
 }
 
 async function answered<T>(answer: Promise<T>): Promise<T> {

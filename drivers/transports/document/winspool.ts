@@ -118,7 +118,9 @@ class WinspoolPort implements DocumentPort {
   }
 
   async jobState(job: string, signal: AbortSignal): Promise<PrinterJobState | null> {
-    const { id, name } = partsOf(job);
+    const parts = partsOf(job);
+    if (parts === null) return null;
+    const { id, name } = parts;
     const found = await this.#on(signal, async (handle) => {
       const info = await handle.job(id);
       // Either there is no such job, or the spooler does not answer: then `info` fails too.
@@ -139,7 +141,6 @@ class WinspoolPort implements DocumentPort {
   }
 
   async cancel(job: string, signal: AbortSignal): Promise<void> {
-    const { id, name } = partsOf(job);
     const open = this.#open.get(job);
     if (open !== undefined) {
       this.#open.delete(job);
@@ -148,6 +149,9 @@ class WinspoolPort implements DocumentPort {
       letGo(open.handle);
       return;
     }
+    const parts = partsOf(job);
+    if (parts === null) return;
+    const { id, name } = parts;
     await this.#on(signal, async (handle) => {
       if ((await handle.job(id))?.pDocument === name) await handle.deleteJob(id);
     });
@@ -230,9 +234,10 @@ export function winspoolAddress(name: string): string {
   return `winspool:${encodeURIComponent(name)}`;
 }
 
-function partsOf(job: string): { id: number; name: string } {
-  const space = job.indexOf(' ');
-  return { id: Number(job.slice(0, space)), name: job.slice(space + 1) };
+/** null: another transport has made the printer's job, which the journal does not say. */
+function partsOf(job: string): { id: number; name: string } | null {
+  const [, id, name] = /^(\d+) (.*)$/.exec(job) ?? [];
+  return id === undefined || name === undefined ? null : { id: Number(id), name };
 }
 
 /** JOB_STATUS_…, winspool.h. */
