@@ -261,6 +261,9 @@ const GENERAL_REASONS = {
   'waiting-here': '{count} jobs of the tenant wait at this printer; the limit is {most}',
   'waiting-bytes':
     "the tenant's waiting jobs have {waiting} bytes; with this job's {bytes} they would be over the limit of {most}",
+  'templates-many': 'the tenant has {count} templates; the limit is {most}',
+  'templates-large':
+    "with this one the tenant's templates and their versions would have {bytes} bytes; the limit is {most}",
   'draws-long': 'it takes longer than {seconds} s to draw',
   'draws-much': 'it takes too much memory to draw',
   'time-year': 'expected a year from 1000 on',

@@ -111,6 +111,13 @@ export const serverConfig = z.strictObject({
         .min(1024 * 1024)
         .max(1024 ** 5)
         .default(2 * 1024 ** 3),
+      /** Of one tenant: templates, and bytes of them with their versions, as they are stored. */
+      templates: z.int().min(1).max(1_000_000).default(2_000),
+      templateBytes: z
+        .int()
+        .min(1024 * 1024)
+        .max(1024 ** 5)
+        .default(1024 ** 3),
     })
     .prefault({}),
   /** How many failures within `window` s are allowed; token requests and sign-ins are counted separately. */
@@ -180,6 +187,8 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   PLATEN_MAX_WAITING_JOBS: { path: ['limits', 'waitingJobs'], kind: 'integer' },
   PLATEN_MAX_WAITING_JOBS_PER_PRINTER: { path: ['limits', 'waitingJobsPerPrinter'], kind: 'integer' },
   PLATEN_MAX_WAITING_BYTES: { path: ['limits', 'waitingBytes'], kind: 'integer' },
+  PLATEN_MAX_TEMPLATES: { path: ['limits', 'templates'], kind: 'integer' },
+  PLATEN_MAX_TEMPLATE_BYTES: { path: ['limits', 'templateBytes'], kind: 'integer' },
   PLATEN_KEEP_LABEL_DATA_HOURS: { path: ['retention', 'labelDataHours'], kind: 'integer' },
   PLATEN_KEEP_JOB_DAYS: { path: ['retention', 'jobDays'], kind: 'integer' },
   PLATEN_DB_CONNECTIONS: { path: ['poolSize'], kind: 'integer' },

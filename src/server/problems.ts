@@ -60,6 +60,7 @@ export const PROBLEMS = {
   'printer-not-found': kind(404, 'The printer does not exist'),
   'printer-in-use': kind(409, 'An agent still has the printer'),
   'template-changed': kind(409, 'The template has been saved by somebody else'),
+  'templates-limit': kind(409, 'The tenant has too many templates, or too large ones'),
   'template-exists': kind(409, 'Another template has this name'),
   'tenant-exists': kind(409, 'The tenant exists already'),
   'tenant-not-found': kind(404, 'The tenant does not exist'),
@@ -154,6 +155,7 @@ type Open =
   | 'job-not-movable'
   | 'label-not-found'
   | 'label-undrawable'
+  | 'templates-limit'
   | 'secrets-limit'
   | 'people-limit'
   | 'passkeys-limit'

@@ -230,7 +230,7 @@ export class Server {
     sweep.start();
     stack.defer(() => sweep.stop());
 
-    const templates = new Templates(pool, checks);
+    const templates = new Templates(pool, checks, config.limits);
     const tenants = new Tenants(pool);
     const check = new RequestCheck({ printers, templates, limits: config.limits, checks });
     const acceptance = new Acceptance(pool, dispatcher.inLanes, new Backlog(pool, config.limits));
@@ -302,7 +302,7 @@ export class Server {
       printRequests,
       credentials,
     });
-    const signIns = new SignIns({ pool, sessions, cookie });
+    const signIns = new SignIns({ pool, sessions, cookie, limits: config.limits });
     const attempts = new FailedAttempts(pool, config.tokenFailures, 'sign-ins');
     const comingIn = { pool, people, sessions, cookie, failures: attempts, tenants, signIns, passkeys };
     const name = new PublicName(config.publicUrl);

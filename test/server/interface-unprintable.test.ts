@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLogger } from '../../src/log.ts';
 import { CheckPool } from '../../src/rendering/check-pool.ts';
+import { serverConfig } from '../../src/server/config.ts';
 import { Templates } from '../../src/server/templates/templates.ts';
 import { codeOf, jobIdOf, newKey, pointersOf } from '../kit/service/harness.ts';
 import { InterfaceSite } from '../kit/service/interface-site.ts';
@@ -171,7 +172,8 @@ describe('the order of checks', () => {
 test('a template that takes too long to lay out is refused, and the element named', async () => {
   const checks = new CheckPool({ threads: 2, logger: createLogger({ level: 'silent' }) });
   try {
-    const templates = new Templates(site.service.pool, checks, { wait: 10_000, run: 1_000 });
+    const { limits } = serverConfig.parse({});
+    const templates = new Templates(site.service.pool, checks, limits, { wait: 10_000, run: 1_000 });
     const data = Buffer.from(
       '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M0 0L9 9H0z"/></svg>',
     ).toString('base64');

@@ -1,6 +1,9 @@
 /** What one tenant may send and leave waiting, so that the others have room. */
-import { describe, expect, test } from 'vitest';
-import { codeOf, jobIdOf, newKey, PRINTER } from '../kit/service/harness.ts';
+import { randomBytes } from 'node:crypto';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { templateView } from '../../src/contract/admin.ts';
+import { type Answer, codeOf, jobIdOf, newKey, PRINTER, TEMPLATE } from '../kit/service/harness.ts';
 import { jobReport } from '../kit/service/job-report.ts';
 import { useService, useTenant } from '../kit/service/use-service.ts';
 
@@ -73,5 +76,62 @@ describe('jobs that wait', () => {
     const large = { data, idT: await service.template('globex', template), printerId: PRINTER };
     expect(codeOf(await globex.enqueue(large))).toBe('too-many-waiting');
     expect((await globex.enqueue({ ...large, data: data.slice(0, 10) })).status).toBe(201);
+  });
+});
+
+describe('templates', () => {
+  const limits = { templates: 3, templateBytes: 1024 * 1024 };
+  const service = useService({ redis: false, config: { limits } });
+  beforeAll(async () => {
+    for (const tenant of ['acme', 'globex', 'large']) await service.tenant(tenant);
+  });
+  const save = (tenant: string, name: string) =>
+    service.admin('POST', `/tenants/${tenant}/templates`, { ...TEMPLATE, name });
+  const text = (answer: Answer) => [answer.status, codeOf(answer), answer.text];
+
+  test('one more than the limit is refused, also of many at once; another tenant has its own', async () => {
+    const names = Array.from({ length: 8 }, (_, n) => `Template ${n}`);
+    const answers = await Promise.all(names.map((name) => save('acme', name)));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(3);
+    const [full] = answers.filter(({ status }) => status !== 201);
+    expect(full && text(full)).toEqual([
+      409,
+      'templates-limit',
+      expect.stringContaining('the tenant has 3 templates; the limit is 3'),
+    ]);
+    const [known] = answers.flatMap(({ status, body }) => (status === 201 ? [templateView.parse(body)] : []));
+    if (known === undefined) throw new Error('none was saved');
+    expect((await save('acme', known.name)).status).toBe(200);
+    expect((await save('globex', 'Template 0')).status).toBe(201);
+    await service.admin('DELETE', `/tenants/acme/templates/${known.id}`);
+    expect((await save('acme', 'Another')).status).toBe(201);
+  });
+
+  test('bytes: the oldest versions make room, then there is none', async () => {
+    // It cannot be compressed.
+    const noise = () => randomBytes(120 * 1024).toString('base64');
+    const saveLarge = (name: string) =>
+      service.admin('POST', '/tenants/large/templates', {
+        ...{ name, language: 'zpl', source: `^XA^FX ${noise()}^FS^FO9,9^A0N,30,30^FDa^FS^XZ` },
+      });
+    const first = templateView.parse((await saveLarge('First')).body);
+    const versions = async () =>
+      z
+        .array(z.object({ number: z.int() }))
+        .parse((await service.admin('GET', `/tenants/large/templates/${first.id}/versions`)).body)
+        .map(({ number }) => number);
+    for (let version = 2; version <= 6; version += 1) {
+      expect((await saveLarge('First')).status).toBe(200);
+    }
+    expect(await versions()).toEqual([6, 5, 4, 3, 2]);
+    const second = await saveLarge('Second');
+    expect(text(second)).toEqual([409, 'templates-limit', expect.stringContaining('the limit is 1048576')]);
+    // What was refused has left nothing behind, and taken nothing away.
+    expect(await versions()).toEqual([6, 5, 4, 3, 2]);
+    expect(
+      (await service.admin('PUT', `/tenants/large/templates/${first.id}/name`, { name: 'New' })).status,
+    ).toBe(200);
+    expect((await service.admin('DELETE', `/tenants/large/templates/${first.id}`)).status).toBe(200);
+    expect((await saveLarge('Second')).status).toBe(201);
   });
 });

@@ -24,7 +24,6 @@ import {
 } from '../problems.ts';
 import {
   type Also,
-  FOREIGN_KEY_VIOLATION,
   onlyRow,
   type Pool,
   type Queryable,
@@ -34,6 +33,7 @@ import {
   transaction,
 } from '../store/pool.ts';
 import { printerCommandsOf } from '../tenants/tenants.ts';
+import { lockTemplates, requireRoom, type TemplateLimits } from './template-room.ts';
 import { keepVersion } from './template-versions.ts';
 
 const templateRow = z.object({
@@ -58,7 +58,7 @@ export type SavedTemplate = {
 /** Characters of all templates that are kept after they were read. */
 const KEPT = 32_000_000;
 
-/** Templates that a list reads at a time: each may have some MB, and a tenant any number of them. */
+/** Templates that a list reads at a time: each may have some MB, and a tenant thousands of them. */
 const READ_AT_ONCE = 4;
 
 /** ms for the check of a template; large templates with many barcodes take a second. */
@@ -69,16 +69,18 @@ const UNIQUE_VIOLATION = '23505';
 export class Templates {
   readonly #pool: Pool;
   readonly #checks: CheckPool;
+  readonly #limits: TemplateLimits;
   readonly #times: CheckTimes;
   readonly #kept = new LRUCache<string, SavedTemplate>({ maxSize: KEPT });
 
-  constructor(pool: Pool, checks: CheckPool, times: CheckTimes = TIMES) {
+  constructor(pool: Pool, checks: CheckPool, limits: TemplateLimits, times: CheckTimes = TIMES) {
     this.#pool = pool;
     this.#checks = checks;
+    this.#limits = limits;
     this.#times = times;
   }
 
-  /** @throws ProblemError `payload-invalid` with JSON pointers, `tenant-not-found`, `not-ready` */
+  /** @throws ProblemError `payload-invalid` with JSON pointers, `tenant-not-found`, `templates-limit`, `not-ready` */
   async import(
     tenantId: string,
     body: unknown,
@@ -87,25 +89,21 @@ export class Templates {
   ): Promise<{ created: boolean; view: TemplateView }> {
     const checked = await this.#parsed(tenantId, body);
     const warnings = await this.#warnings(tenantId, checked);
-    try {
-      const row = await transaction(this.#pool, async (client) => {
-        const saved = await onlyRow(
-          client,
-          templateRow.extend({ created: z.boolean() }),
-          `INSERT INTO platen.templates AS t (id, tenant_id, name, body) VALUES ($1, $2, $3, $4)
-           ON CONFLICT (tenant_id, name) DO UPDATE SET body = excluded.body, updated_at = now()
-           RETURNING *, t.id = $1 AS created`,
-          [uuid(), tenantId, checked.name, sentText(body, checked.name)],
-        );
-        await keepVersion(client, saved.id, who);
-        await also?.(client, saved);
-        return saved;
-      });
-      return { created: row.created, view: { ...view(row), warnings: [...warnings] } };
-    } catch (error) {
-      if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
-      throw new ProblemError('tenant-not-found', `there is no tenant "${tenantId}"`);
-    }
+    const row = await transaction(this.#pool, async (client) => {
+      await lockTemplates(client, tenantId);
+      const saved = await onlyRow(
+        client,
+        templateRow.extend({ created: z.boolean() }),
+        `INSERT INTO platen.templates AS t (id, tenant_id, name, body) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (tenant_id, name) DO UPDATE SET body = excluded.body, updated_at = now()
+         RETURNING *, t.id = $1 AS created`,
+        [uuid(), tenantId, checked.name, sentText(body, checked.name)],
+      );
+      await this.#keep(client, { tenantId, ...saved }, who);
+      await also?.(client, saved);
+      return saved;
+    });
+    return { created: row.created, view: { ...view(row), warnings: [...warnings] } };
   }
 
   async list(tenantId: string): Promise<TemplateView[]> {
@@ -131,7 +129,8 @@ export class Templates {
   /**
    * Replaces the version that the caller has looked at; if somebody has saved a newer one since, it is
    * refused.
-   * @throws ProblemError `payload-invalid`, `template-not-found`, `template-changed`, `template-exists`, `not-ready`
+   * @throws ProblemError `payload-invalid`, `template-not-found`, `template-changed`, `template-exists`,
+   *   `templates-limit`, `not-ready`
    */
   async replace(
     tenantId: string,
@@ -142,7 +141,7 @@ export class Templates {
   ): Promise<TemplateView & { version: string }> {
     const checked = await this.#parsed(tenantId, body);
     const warnings = await this.#warnings(tenantId, checked);
-    const saved = await this.#renaming(checked.name, async (client) => {
+    const saved = await this.#renaming(tenantId, checked.name, async (client) => {
       const { stamp, updated_at: at } = await this.#row(tenantId, id, client);
       if (stamp !== version) {
         const detail = `somebody has saved the template since, at ${at.toISOString()}`;
@@ -153,7 +152,7 @@ export class Templates {
          WHERE tenant_id = $1 AND id = $2`,
         [tenantId, id, checked.name, sentText(body, checked.name)],
       );
-      await keepVersion(client, id, who);
+      await this.#keep(client, { tenantId, id, created: false }, who);
       await also?.(client);
       return await this.#row(tenantId, id, client);
     });
@@ -176,10 +175,10 @@ export class Templates {
 
   /**
    * Gives a template another name; its ID stays, and requests with that ID go on working.
-   * @throws ProblemError `template-not-found`, `template-exists`
+   * @throws ProblemError `template-not-found`, `template-exists`, `templates-limit`
    */
   async rename(tenantId: string, id: string, name: string, who: string, also?: Also): Promise<TemplateView> {
-    return await this.#renaming(name, async (client) => {
+    return await this.#renaming(tenantId, name, async (client) => {
       const { body } = await this.#row(tenantId, id, client);
       const renamed = await onlyRow(
         client,
@@ -188,16 +187,29 @@ export class Templates {
          WHERE tenant_id = $1 AND id = $2 RETURNING *`,
         [tenantId, id, name, sentText(body, name)],
       );
-      await keepVersion(client, id, who);
+      await this.#keep(client, { tenantId, id, created: false }, who);
       await also?.(client);
       return view(renamed);
     });
   }
 
-  /** @throws ProblemError `template-exists`: another template has the name */
-  async #renaming<T>(name: string, work: (client: Queryable) => Promise<T>): Promise<T> {
+  /** @throws ProblemError `templates-limit` */
+  async #keep(
+    client: Queryable,
+    saved: { tenantId: string; id: string; created: boolean },
+    who: string,
+  ): Promise<void> {
+    await keepVersion(client, saved.id, who);
+    await requireRoom(client, saved, this.#limits);
+  }
+
+  /** @throws ProblemError `tenant-not-found`; `template-exists`: another template has the name */
+  async #renaming<T>(tenantId: string, name: string, work: (client: Queryable) => Promise<T>): Promise<T> {
     try {
-      return await transaction(this.#pool, work);
+      return await transaction(this.#pool, async (client) => {
+        await lockTemplates(client, tenantId);
+        return await work(client);
+      });
     } catch (error) {
       if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
       throw new ProblemError('template-exists', `the tenant has another template named ${shorten(name)}`);

@@ -217,6 +217,9 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
   'waiting-jobs': '{count} Aufträge warten schon; höchstens {most} sind möglich',
   'waiting-here': '{count} Aufträge warten schon an diesem Drucker; höchstens {most} sind möglich',
   'waiting-bytes': 'Was wartet, ist mit diesem Auftrag zusammen zu groß: höchstens {most} Bytes sind möglich',
+  'templates-many': 'Es gibt schon {count} Vorlagen; höchstens {most} sind möglich',
+  'templates-large':
+    'Mit dieser hätten die Vorlagen und ihre Versionen {bytes} Bytes; höchstens {most} sind möglich',
   'draws-long': 'Das Zeichnen dauert länger als {seconds} s',
   'draws-much': 'Das Zeichnen braucht zu viel Speicher',
   'time-year': 'Erwartet ist ein Jahr ab 1000',
