@@ -119,6 +119,28 @@ test('progress is thinned out, the outcome follows at once and last', async () =
   expect(road.arrived.of(JOBS[0]).map(({ seq }) => seq)).toEqual([9, 50]);
 });
 
+test('of a job that another agent got nothing is kept: when it comes back it begins anew', async () => {
+  const { road, reporter, journal } = setUp();
+  reporter.progress({ ...report(0, 0), reasons: ['offline'] });
+  await road.arrived.job(JOBS[0], ({ seq }) => seq === 0);
+  // What is still to be told as it leaves is told.
+  reporter.progress({ ...report(0, 1), reasons: ['offline'] });
+  reporter.over(JOBS[0]);
+  await road.arrived.job(JOBS[0], ({ seq }) => seq === 1);
+  await new Promise(setImmediate);
+  reporter.progress(report(0, 0, 'printing', 3));
+  const final = report(0, 2, 'printed', 3);
+  journal.finish(entryOf(final), final);
+  reporter.lasting(final);
+  await road.arrived.end(JOBS[0]);
+  const told = road.arrived.of(JOBS[0]).map(({ delivery, seq }) => [delivery, seq]);
+  expect(told).toEqual([
+    [1, 0],
+    [1, 1],
+    [3, 2],
+  ]);
+});
+
 test('what keeps a job from its start on is told at once', async () => {
   const { road, reporter } = setUp();
   reporter.progress({ ...report(0, 0), reasons: ['offline'] });

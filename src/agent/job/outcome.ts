@@ -20,7 +20,7 @@ export interface OutcomeContext {
   agentId: string;
   printerId: string;
   journal: Journal;
-  reporter: Pick<Reporter, 'progress' | 'lasting'>;
+  reporter: Pick<Reporter, 'progress' | 'lasting' | 'over'>;
   logger: Logger;
 }
 
@@ -74,6 +74,8 @@ export class Outcome {
     } catch (error) {
       this.#lacksDisk();
       throw error;
+    } finally {
+      this.#context.reporter.over(this.#job.jobId);
     }
   }
 

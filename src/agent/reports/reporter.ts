@@ -33,6 +33,8 @@ interface Lane {
   lastProgress: number;
   /** What the service was last told, or is about to be, without the counts; a change goes out at once. */
   lastState: string | null;
+  /** Nothing follows what is waiting: the job has ended, or has left the agent. */
+  over: boolean;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -87,7 +89,16 @@ export class Reporter {
     const last = lane.waiting.at(-1);
     if (last !== undefined && !last.lasting) lane.waiting.pop();
     lane.waiting.push({ report, lasting: true });
+    lane.over = true;
     this.#run(report.jobId, lane);
+  }
+
+  /** The job has left the agent, maybe without an outcome: another agent has it, or it comes again. */
+  over(jobId: string): void {
+    const lane = this.#lanes.get(jobId);
+    if (lane === undefined) return;
+    lane.over = true;
+    if (!lane.running && lane.waiting.length === 0) this.#lanes.delete(jobId);
   }
 
   /** The agent's printers and its heartbeat; only the newest is worth publishing. */
@@ -114,9 +125,10 @@ export class Reporter {
     let lane = this.#lanes.get(jobId);
     if (lane === undefined) {
       const lastProgress = performance.now() + FIRST_MS - PROGRESS_MS;
-      lane = { waiting: [], running: false, lastProgress, lastState: null, timer: undefined };
+      lane = { waiting: [], running: false, lastProgress, lastState: null, over: false, timer: undefined };
       this.#lanes.set(jobId, lane);
     }
+    lane.over = false;
     return lane;
   }
 
@@ -129,7 +141,6 @@ export class Reporter {
   }
 
   async #drain(jobId: string, lane: Lane): Promise<void> {
-    let ended = false;
     for (let next = lane.waiting.shift(); next !== undefined; next = lane.waiting.shift()) {
       lane.lastProgress = performance.now();
       const published = await this.#publish(next.report);
@@ -137,10 +148,9 @@ export class Reporter {
         if (next.lasting) this.#published(next.report, published.place);
       } else if (this.#stopped.signal.aborted) return;
       else if (next.lasting || lane.waiting.length === 0) lane.waiting.unshift(next);
-      ended = next.lasting;
     }
     lane.running = false;
-    if (ended) this.#lanes.delete(jobId);
+    if (lane.over) this.#lanes.delete(jobId);
     this.#settle();
   }
 
