@@ -314,6 +314,7 @@ describe('documents', () => {
     const internal = [
       'template-changed',
       'template-exists',
+      'templates-limit',
       'tenant-exists',
       'tenant-not-found',
       'integration-not-found',
