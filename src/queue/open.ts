@@ -1,9 +1,7 @@
 /** Opens the queues where the configuration says that they are. */
-import { openPostgres } from './postgres.ts';
 import { QueueError } from './queue-error.ts';
 import { ErrorLog } from './queue-log.ts';
 import { Queues, type QueuesOptions } from './queues.ts';
-import { openRedis } from './redis.ts';
 
 /**
  * Connects, to Redis or to PostgreSQL.
@@ -15,6 +13,8 @@ export async function openQueues(options: QueuesOptions): Promise<Queues> {
   signal?.throwIfAborted();
   if (options.redisUrl !== undefined) {
     const { redisUrl: url, logger, prefix = 'platen' } = options;
+    // The client of what is not used would be a third of what an agent loads when it starts.
+    const { openRedis } = await import('./redis.ts');
     return new Queues(
       await openRedis({ url, prefix, logger, errors, startTimeoutMs, signal }),
       options,
@@ -24,5 +24,6 @@ export async function openQueues(options: QueuesOptions): Promise<Queues> {
   if (options.database === undefined)
     throw new QueueError('refused', 'neither a Redis nor a database is given');
   const { database } = options;
+  const { openPostgres } = await import('./postgres.ts');
   return new Queues(await openPostgres({ database, errors, startTimeoutMs, signal }), options, errors);
 }

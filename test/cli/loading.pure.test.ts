@@ -64,6 +64,12 @@ test('a list of printers loads what asks a service, and nothing that runs one', 
   expect(loaded.filter((file) => file.includes('undici'))).toEqual([]);
 });
 
+test('a service and an agent load the client of the queue that they are given, and no other', async () => {
+  const { loaded } = await loadedBy('up', '--help');
+  expect(loaded).toContain('src/queue/open.ts');
+  expect(loaded.filter((file) => /bullmq|ioredis/.test(file))).toEqual([]);
+});
+
 test('what the help says of a command is what the command says of itself', async () => {
   const commands = { ...SERVICE_COMMANDS, ...AGENT_COMMANDS };
   const said = await Promise.all(
