@@ -1,12 +1,13 @@
 /** How the command line reads option values: numbers are checked, repeatable options are collected. */
 import { InvalidArgumentError } from 'commander';
 
-/** A whole number within bounds. */
-export function numberFrom(low: number, high: number): (text: string) => number {
+/** A whole number within bounds. @param high left out where the service has the limit, and says it when it refuses */
+export function numberFrom(low: number, high = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {
     const value = Number(text);
     if (text.trim() === '' || !Number.isInteger(value) || value < low || value > high) {
-      throw new InvalidArgumentError(`expected a whole number from ${low} to ${high}`);
+      const bounds = high === Number.MAX_SAFE_INTEGER ? `of at least ${low}` : `from ${low} to ${high}`;
+      throw new InvalidArgumentError(`expected a whole number ${bounds}`);
     }
     return value;
   };

@@ -1,5 +1,4 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { LIMITS } from '../contract/limits.ts';
 import type { PrintRequestInput } from '../contract/print-request.ts';
 import { orientation } from '../contract/print-request.ts';
 import { type AdminClient, connect } from './admin-client.ts';
@@ -46,7 +45,7 @@ function withRequest(command: Command): Command {
     .option('--printer-id <id>', 'printer ID, or how it begins (see "platen printers")')
     .option('--format <format>', "printer format, by name or ID; the printer's default otherwise")
     .option('--orientation <orientation>', orientation.options.join(' or '))
-    .option('--copies <n>', 'copies of each record', numberFrom(1, LIMITS.labels))
+    .option('--copies <n>', 'copies of each record', numberFrom(1))
     .option('--records <file>', 'JSON file with an array of records; "-" reads standard input')
     .option('--field <name=value>', 'a value of a single record; repeat it for more fields', fieldValue, [])
     .option('--json', 'print JSON');

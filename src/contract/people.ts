@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { wordsOf } from './define-faults.ts';
+import { LIMITS } from './limits.ts';
 import { saying } from './reason.ts';
 import { tenantId } from './tenant-id.ts';
 
@@ -118,12 +119,18 @@ export const passwordSet = z.strictObject({
   current: z.string().max(500).optional(),
   password,
 });
+const jobLimits = z
+  .object({ records: z.int(), labels: z.int() })
+  // An instance of an earlier version, beside this one while a site is updated, does not tell them.
+  .default({ records: LIMITS.records, labels: LIMITS.labels });
 export const sessionView = z.object({
   person: z.object({ id: z.string(), login: z.string(), name: z.string(), role, hasPassword: z.boolean() }),
   tenant: z.object({ id: tenantId, name: z.string() }),
   may: z.array(need),
   /** When the session ends in any case; without requests it ends sooner. */
   expiresAt: z.iso.datetime(),
+  /** Most records, and most labels, of one job in this deployment. */
+  limits: jobLimits,
 });
 export type SessionView = z.infer<typeof sessionView>;
 

@@ -26,6 +26,7 @@ beforeAll(async () => {
   up = await PlatenUp.start({
     dataDir: join(directory.path, 'data'),
     args: ['--virtual', '2', '--virtual-speed', '100', '--ready-file', readyFile, '--samples'],
+    env: { PLATEN_MAX_LABELS: '200000' },
   });
 });
 afterAll(async () => {
@@ -257,6 +258,12 @@ describe('exit codes and messages', () => {
       1,
       /is not JSON/,
     ],
+    [
+      'more copies than the service prints',
+      ['print', 'Shelf', '--printer', 'virtual-1', '--field', 'sku=1', '--copies', '200001'],
+      1,
+      /200000/,
+    ],
   ])('%s', async (_what, args, code, message) => {
     const withData = args.includes('--data') || code === 2 ? args : [...args, '--data', up.dataDir];
     const result = await platen(withData);
@@ -265,6 +272,11 @@ describe('exit codes and messages', () => {
     expect(result.code).toBe(code);
     expect(result.stdout).toBe('');
   });
+});
+
+test("copies are counted against the service's own limit, which may be higher than usual", async () => {
+  const request = ['Shelf', '--printer', 'virtual-1', '--field', 'sku=1', '--copies', '200000'];
+  expect(await json(z.object({ labels: z.int() }), 'validate', ...request)).toEqual({ labels: 200_000 });
 });
 
 test('a database address of another kind', async () => {

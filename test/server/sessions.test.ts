@@ -12,7 +12,8 @@ import { useService } from '../kit/service/use-service.ts';
 
 const PAGE = { [CONSOLE_HEADER]: '1' };
 
-const service = useService();
+const LIMITS = { records: 70, labels: 80 };
+const service = useService({ config: { limits: LIMITS } });
 beforeAll(async () => {
   await service.tenant('acme');
   await service.tenant('default');
@@ -47,6 +48,7 @@ describe('by invitation', () => {
     const view = sessionView.parse(answer.body);
     expect(view).toMatchObject({ person: { name: 'Ann', role: 'operator', hasPassword: true } });
     expect(view.may).toContain('jobs:act');
+    expect(view.limits).toEqual(LIMITS);
     expect(view.may).not.toContain('people');
     expect(answer.headers.get('set-cookie')).toMatch(
       /^platen-session=[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Strict$/,

@@ -172,6 +172,36 @@ test('a picture that the service had no time for comes by itself', async () => {
   expect(site.faults.splice(0).filter((fault) => !fault.includes('503'))).toEqual([]);
 });
 
+test("a file is held against the service's own limits, before its rows are checked", async () => {
+  const limited = async (route: Route) => {
+    const answer = await route.fetch();
+    const limits = { records: 2, labels: 4 };
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), limits } });
+  };
+  await page.route(/\/app\/session$/, limited);
+  await site.show(page, 'print');
+  await page.reload();
+  await page.getByLabel('Template', { exact: true }).selectOption({ label: 'Price' });
+  await page.getByLabel('Printer', { exact: true }).selectOption({ label: 'virtual-1' });
+  await button('From a file').click();
+  const choose = (rows: number) =>
+    page.locator('input[type=file]').setInputFiles({
+      name: 'prices.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(`EAN\n${'4006381333931\n'.repeat(rows)}`),
+    });
+  await choose(3);
+  await page.getByText('Expected an array of 1 to 2 records. Split the file').waitFor();
+  await choose(2);
+  await page.getByLabel('Copies').fill('3');
+  await page.getByText('2 records × 3 copies are 6 labels; the limit is 4. Split the file').waitFor();
+  await page.getByLabel('Copies').fill('2');
+  await button('Check all rows').waitFor();
+  expect(await page.getByLabel('Copies').getAttribute('max')).toBe('4');
+  await page.unroute(/\/app\/session$/);
+  await page.reload();
+});
+
 test('an Excel file prints what its cells say', async () => {
   const file = join(site.dataDir, '..', 'bins.xlsx');
   const sheet = await writeXlsxFile([

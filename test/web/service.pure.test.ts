@@ -93,6 +93,37 @@ test('a refused stream is opened again, ever later, and at once again after it h
   expect(opened).toHaveLength(waits.length + 2);
 });
 
+test("rows are checked in parts that the service's own limits allow", async () => {
+  const { signedIn } = await import('../../web/service/session.ts');
+  const { checkRows } = await import('../../web/print/row-check.ts');
+  const { tooMany } = await import('../../web/print/request.ts');
+  const limits = { records: 60, labels: 100 };
+  signedIn({ ...VIEW, person: { ...VIEW.person, role: 'viewer' }, limits });
+  const asked = answers({
+    '/app/tenants/default/jobs/validate': () => Response.json({ code: 'x', title: 'x' }, { status: 500 }),
+  });
+  const rows = Array.from({ length: 70 }, () => ({ sku: '1' }));
+  const options = { onProgress: () => {}, signal: new AbortController().signal };
+  for (const [numberCopies, length] of [
+    [1, 60],
+    [3, 33],
+    [200, 1],
+  ] as const) {
+    asked.length = 0;
+    await expect(checkRows({ idT: 't', numberCopies }, rows, options)).rejects.toMatchObject({ status: 500 });
+    expect(asked).toEqual([
+      { path: expect.anything(), body: expect.objectContaining({ data: rows.slice(0, length) }) },
+    ]);
+  }
+  const route = { idT: 't', dpi: 203, version: '1' };
+  expect(tooMany(60, route)).toBeUndefined();
+  expect(tooMany(61, route)).toMatchObject({ code: 'records-between', values: { most: 60 } });
+  expect(tooMany(51, { ...route, numberCopies: 2 })).toMatchObject({
+    code: 'labels-many',
+    values: { labels: 102 },
+  });
+});
+
 test('a sign-in link that got no answer is tried again with its token', async () => {
   const { enterAgain, session, sessionProblem, signInByLink } = await import('../../web/service/session.ts');
   answers({});

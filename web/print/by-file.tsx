@@ -1,17 +1,17 @@
 /** Prints labels from a file: its columns are mapped to fields, every row is checked, one job is sent. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import { LIMITS } from '../../src/contract/limits.ts';
 import { kept } from '../address/kept.ts';
 import { ChoiceField } from '../controls/field.tsx';
 import { FileField } from '../controls/file-field.tsx';
 import { Problem } from '../controls/problem.tsx';
+import { reasonWords } from '../controls/reason-words.ts';
 import type { Attempts } from '../service/attempts.ts';
 import type { FieldFacts } from '../templates/saved-template.ts';
 import { t } from '../texts/texts.ts';
 import { LabelPreview, refusedOf, useLabel } from './label-preview.tsx';
 import { newestOf } from './newest.ts';
-import { type Route, requestOf, send } from './request.ts';
+import { type Route, requestOf, send, tooMany } from './request.ts';
 import { type Checked, checkRows } from './row-check.ts';
 import { readFile, SHEET_FILES, SheetFileError } from './sheet-file.ts';
 import { guessMapping, type Mapping, recordsOf, type Table } from './table.ts';
@@ -129,6 +129,7 @@ function Rows({ fields, table, mapping, onMapping, route, ready, attempts, onSen
   const shown = useSignal(0);
   const records = recordsOf(table, mapping);
   const drawn = useLabel(route, records[shown.value]);
+  const beyond = tooMany(records.length, route);
   const move = (step: number) => () => {
     shown.value = Math.min(Math.max(shown.value + step, 0), records.length - 1);
   };
@@ -158,8 +159,10 @@ function Rows({ fields, table, mapping, onMapping, route, ready, attempts, onSen
             />
           ))}
         </section>
-        {records.length > LIMITS.records ? (
-          <div class="note bad">{words.tooLarge(LIMITS.records)}</div>
+        {beyond !== undefined ? (
+          <div class="note bad">
+            {reasonWords(beyond)}. {words.splitFile}
+          </div>
         ) : (
           <Checking
             key={JSON.stringify([route, mapping])}

@@ -12,7 +12,7 @@ import { reasonsInWords } from '../jobs/job-words.tsx';
 import { type Printer, printerList, stateOf } from '../printers/printer-words.tsx';
 import { Attempts } from '../service/attempts.ts';
 import { ofTheTenant, useLive } from '../service/live.ts';
-import { ofTenant } from '../service/session.ts';
+import { jobLimits, ofTenant } from '../service/session.ts';
 import { fieldsOf, type SavedTemplate, savedTemplate } from '../templates/saved-template.ts';
 import { formatWords, t } from '../texts/texts.ts';
 import { ByFile } from './by-file.tsx';
@@ -223,7 +223,7 @@ function Filling({ template, printer, onSent }: FillingProps) {
           type="number"
           inputMode="numeric"
           min={1}
-          max={100_000}
+          max={jobLimits().labels}
           {...typed(copies)}
         />
       </div>

@@ -1,9 +1,10 @@
 /** Print requests of the page Print. */
 import { z } from 'zod';
 import type { LabelRecord, PrintRequestInput } from '../../src/contract/print-request.ts';
+import { because, type Reason } from '../../src/contract/reason.ts';
 import type { Attempts } from '../service/attempts.ts';
 import { call } from '../service/call.ts';
-import { ofTenant } from '../service/session.ts';
+import { jobLimits, ofTenant } from '../service/session.ts';
 
 /** A print request without its values; for the preview only: `dpi` of the chosen format, `version` of the template. */
 export type Route = Omit<PrintRequestInput, 'data'> & { dpi: number; version: string };
@@ -13,6 +14,16 @@ export function requestOf(
   data: readonly LabelRecord[] | undefined,
 ): PrintRequestInput {
   return data === undefined ? route : { ...route, data: [...data] };
+}
+
+/** Why the service would refuse so many labels in one job. */
+export function tooMany(records: number, { numberCopies: copies = 1 }: Route): Reason | undefined {
+  const most = jobLimits();
+  if (records > most.records) return because('records-between', { most: most.records });
+  const labels = records * copies;
+  return labels > most.labels
+    ? because('labels-many', { records, copies, labels, most: most.labels })
+    : undefined;
 }
 
 /** The service answers with the job's ID, alone or in a list. */

@@ -3,7 +3,7 @@ import { validationResult } from '../../src/contract/admin.ts';
 import type { LabelRecord, PrintRequestInput } from '../../src/contract/print-request.ts';
 import { faultInRecord, reasonWords, recordOf } from '../controls/reason-words.ts';
 import { call, type Fault, Refusal } from '../service/call.ts';
-import { ofTenant } from '../service/session.ts';
+import { jobLimits, ofTenant } from '../service/session.ts';
 import { saidOf, t } from '../texts/texts.ts';
 
 /** Rows of one request: few enough that the service can usually check them all within its time limit. */
@@ -20,8 +20,11 @@ export async function checkRows(
 ): Promise<Checked> {
   const bad: BadRow[] = [];
   const warnings = new Set<string>();
+  // A part may have no more records and labels than a job: such a part would be refused although the job is not.
+  const { records, labels } = jobLimits();
+  const batch = Math.max(1, Math.min(BATCH, records, Math.floor(labels / (request.numberCopies ?? 1))));
   for (let first = 0; first < rows.length; ) {
-    const data = rows.slice(first, first + BATCH);
+    const data = rows.slice(first, first + batch);
     try {
       const answer = await call(validationResult, ofTenant('/jobs/validate'), {
         body: { ...request, data },

@@ -1,6 +1,7 @@
 /** The session: who is signed in, what that person may do, and the ways to sign in and out. */
 import { signal } from '@preact/signals';
 import { z } from 'zod';
+import { LIMITS } from '../../src/contract/limits.ts';
 import {
   type InvitationView,
   invitationView,
@@ -22,6 +23,11 @@ whenSignedOut(() => {
 
 export function may(need: Need): boolean {
   return session.value?.may.includes(need) ?? false;
+}
+
+/** How many records and labels a job of this deployment may have. */
+export function jobLimits(): SessionView['limits'] {
+  return session.value?.limits ?? LIMITS;
 }
 
 /** A path below the person's tenant. */

@@ -19,7 +19,7 @@ import { hashPassword, passwordMatches } from './password.ts';
 import type { People, Person } from './people.ts';
 import type { SessionCookie } from './session-cookie.ts';
 import type { Sessions } from './sessions.ts';
-import { A_PERSON, ANYBODY, busy, type SignIns, sessionViewOf, spent, tooOften } from './sign-ins.ts';
+import { A_PERSON, ANYBODY, busy, type SignIns, spent, tooOften } from './sign-ins.ts';
 import { personIn } from './visitor.ts';
 
 type Parts = {
@@ -95,7 +95,7 @@ export async function sessionRoutes(app: FastifyInstance, parts: Parts): Promise
   app.get('/app/session', { config: A_PERSON }, async (request): Promise<SessionView> => {
     const session = await sessions.findById(personIn(request).sessionId);
     if (session === undefined) throw new ProblemError('session-ended', 'sign in again');
-    return sessionViewOf(session);
+    return signIns.view(session);
   });
   app.delete(
     '/app/session',

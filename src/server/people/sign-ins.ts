@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { DeedWord } from '../../contract/deeds.ts';
 import { NEED_WORDS, type SessionView } from '../../contract/people.ts';
 import { because } from '../../contract/reason.ts';
+import type { ServerConfig } from '../config.ts';
 import { ProblemError, refusedBecause } from '../problems.ts';
 import { HashingBusy } from '../slow-hash.ts';
 import { type Pool, type Queryable, transaction } from '../store/pool.ts';
@@ -22,11 +23,18 @@ export class SignIns {
   readonly #pool: Pool;
   readonly #sessions: Sessions;
   readonly #cookie: SessionCookie;
+  readonly #limits: SessionView['limits'];
 
-  constructor(parts: { pool: Pool; sessions: Sessions; cookie: SessionCookie }) {
+  constructor(parts: {
+    pool: Pool;
+    sessions: Sessions;
+    cookie: SessionCookie;
+    limits: ServerConfig['limits'];
+  }) {
     this.#pool = parts.pool;
     this.#sessions = parts.sessions;
     this.#cookie = parts.cookie;
+    this.#limits = { records: parts.limits.records, labels: parts.limits.labels };
   }
 
   /** The token's hash of the session that the browser has now. */
@@ -69,19 +77,27 @@ export class SignIns {
     this.#cookie.set(request, reply, token);
     request.facts.tenant = session.tenant.id;
     request.facts.account = session.person.id;
-    return sessionViewOf(session);
+    return this.view(session);
+  }
+
+  /** What the console is told of a session. */
+  view({ id, person, tenant, expiresAt }: Session): SessionView {
+    const { deployment, ...shown } = person;
+    const visitor: PersonVisitor = {
+      kind: 'person',
+      ...person,
+      sessionId: id,
+      tenant: tenant.id,
+      deployment,
+    };
+    const may = NEED_WORDS.filter((need) => mayDo(visitor, need));
+    return { person: shown, tenant, may, expiresAt, limits: this.#limits };
   }
 }
 
 function visitorFor(person: Person): PersonVisitor {
   const { id, login, name, role, deployment, tenant_id: tenant } = person;
   return { kind: 'person', id, sessionId: '', tenant, login, name, role, deployment };
-}
-
-export function sessionViewOf({ id, person, tenant, expiresAt }: Session): SessionView {
-  const { deployment, ...shown } = person;
-  const visitor: PersonVisitor = { kind: 'person', ...person, sessionId: id, tenant: tenant.id, deployment };
-  return { person: shown, tenant, may: NEED_WORDS.filter((need) => mayDo(visitor, need)), expiresAt };
 }
 
 export function spent(): ProblemError {

@@ -178,7 +178,7 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
     withoutBad: (n) => `Weglassen, und die anderen ${n} drucken`,
     fileTooLarge: 'Diese Datei enthält mehr, als hier gelesen werden kann: höchstens 10 MB Excel, 50 MB CSV.',
     notCsv: 'Diese Datei lässt sich nicht als Tabelle mit Überschrift lesen.',
-    tooLarge: (rows) => `Ein Auftrag hat höchstens ${rows} Zeilen. Bitte die Datei teilen.`,
+    splitFile: 'Teilen Sie die Datei, oder drucken Sie weniger Kopien.',
     warning: 'Bitte ansehen',
     previous: 'Vorige Zeile',
     next: 'Nächste Zeile',

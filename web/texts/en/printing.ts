@@ -175,7 +175,7 @@ export const printingWords = {
     withoutBad: (n: number) => `Leave them out and print the other ${n}`,
     fileTooLarge: 'This file has more in it than can be read here: at most 10 MB of Excel, 50 MB of CSV.',
     notCsv: 'This file cannot be read as a table with a heading.',
-    tooLarge: (rows: number) => `A job has at most ${rows} rows. Split the file.`,
+    splitFile: 'Split the file, or print fewer copies.',
     warning: 'Look at this',
     previous: 'Previous row',
     next: 'Next row',
