@@ -183,6 +183,24 @@ describe('what was printed', () => {
     expect(long.days.reduce((sum, { labels }) => sum + labels, 0)).toBe(60);
   });
 
+  test('days that are asked for no more are forgotten', async () => {
+    await uncounted();
+    const tenant = await service.tenant('forgotten');
+    await service.pool.query(
+      `INSERT INTO platen.usage_days_done (day) SELECT now()::date - n FROM unnest(ARRAY[364, 368]) n`,
+    );
+    await service.pool.query(
+      `INSERT INTO platen.usage_days (tenant_id, day, template_id, printer_id, template_name, printer_name, jobs, labels)
+       SELECT $1, now()::date - n, 'a', 'p', 'a', 'p', 1, 1 FROM unnest(ARRAY[364, 368]) n`,
+      [tenant],
+    );
+    await countUsage(service.pool);
+    for (const table of ['usage_days', 'usage_days_done']) {
+      const old = `SELECT now()::date - day AS days FROM platen.${table} WHERE day < now()::date - 360`;
+      expect([table, (await service.pool.query(old)).rows]).toEqual([table, [{ days: 364 }]]);
+    }
+  });
+
   test('only so many are named, and nothing else is asked for', async () => {
     await uncounted();
     const tenant = await service.tenant('many');
