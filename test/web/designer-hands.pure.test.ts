@@ -65,6 +65,22 @@ test('a lasso that the system breaks off catches nothing, then or at the next ta
   expect(editor.chosen.value).toHaveLength(2);
 });
 
+test('letters are the same keys with Caps Lock', () => {
+  const { editor, text } = opened();
+  const press = (key: string, more: object = {}) =>
+    pressOnLabel({ ...KEY, shiftKey: false, key, ...more }, editor, () => undefined);
+  editor.select([text]);
+  expect(press('R')).toBe(true);
+  expect(at(editor, 0)).toMatchObject({ rotation: 90 });
+  expect(press('D', { ctrlKey: true })).toBe(true);
+  expect(editor.chosen.value).toHaveLength(1);
+  expect(press('A', { ctrlKey: true })).toBe(true);
+  expect(editor.chosen.value).toHaveLength(3);
+  // Those are the browser's own.
+  expect(press('a', { ctrlKey: true, shiftKey: true })).toBe(false);
+  expect(press('d', { ctrlKey: true, shiftKey: true })).toBe(false);
+});
+
 test.each([
   ['portrait', 'ArrowRight', { x: 6, y: 5 }, { width: 21, height: 5 }, { x2: 26, y2: 15 }],
   ['portrait', 'ArrowDown', { x: 5, y: 6 }, { width: 20, height: 6 }, { x2: 25, y2: 16 }],

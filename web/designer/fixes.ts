@@ -6,6 +6,7 @@ import {
   changed,
   changeLabel,
   type LabelDocument,
+  type LabelElement,
   move,
   placed,
   type Scene,
@@ -33,19 +34,21 @@ export function fixOf(
   scene: Scene,
   frame: Box | undefined,
   dpi: number,
-  checked: LabelDocument,
+  checked: Scene,
 ): Fix | undefined {
   switch (problem.code) {
     case 'field-undeclared':
       return declared(problem);
     case 'field-unused':
-      return removed(problem, checked, 'fields');
+      return removed(problem, checked.document, 'fields');
     case 'image-unused':
-      return removed(problem, checked, 'images');
+      return removed(problem, checked.document, 'images');
     case 'font-unused':
-      return removed(problem, checked, 'fonts');
+      return removed(problem, checked.document, 'fonts');
     default:
-      return frame === undefined ? undefined : ofElement(problem, scene, frame, dpi);
+      return frame === undefined || elementOf(scene, problem.key) !== elementOf(checked, problem.key)
+        ? undefined
+        : ofElement(problem, scene, frame, dpi);
   }
 }
 
@@ -78,11 +81,18 @@ function removed(
   return { word: 'removeUnused', about: own.name, mend };
 }
 
+function elementOf(scene: Scene, key: number | undefined): LabelElement | undefined {
+  return placed(scene).find((own) => own.key === key)?.element;
+}
+
+/** For an element as it was checked: the second click of two finds another one, and changes nothing. */
 function ofElement({ key, code }: Found, scene: Scene, frame: Box, dpi: number): Fix | undefined {
-  const element = placed(scene).find((own) => own.key === key)?.element;
+  const element = elementOf(scene, key);
   if (element === undefined || key === undefined) return undefined;
-  const set = (members: Readonly<Record<string, unknown>>) => (now: Scene) =>
-    change(now, [key], (one) => changed(one, members));
+  const once = (mend: (now: Scene) => Scene) => (now: Scene) =>
+    elementOf(now, key) === element ? mend(now) : now;
+  const set = (members: Readonly<Record<string, unknown>>) =>
+    once((now) => change(now, [key], (one) => changed(one, members)));
   if (element.type === 'barcode' && code === 'module-rounded') {
     const module = (Math.max(1, Math.round(((element.module ?? MODULE) * dpi) / 25.4)) * 25.4) / dpi;
     return { word: 'wholeDots', about: numeral(within(module)), mend: set({ module: within(module) }) };
@@ -103,5 +113,5 @@ function ofElement({ key, code }: Found, scene: Scene, frame: Box, dpi: number):
   const into = (from: number, side: number, room: number) => Math.max(0, Math.min(from, room - side)) - from;
   const by = { x: into(frame.x, frame.width, width), y: into(frame.y, frame.height, height) };
   if (by.x === 0 && by.y === 0) return undefined;
-  return { word: 'ontoLabel', mend: (now) => move(now, [key], by.x, by.y) };
+  return { word: 'ontoLabel', mend: once((now) => move(now, [key], by.x, by.y)) };
 }

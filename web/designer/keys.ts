@@ -27,10 +27,15 @@ const ARROWS: Readonly<Record<string, { x: number; y: number }>> = {
 const BESIDE = { x: 2, y: 2 };
 const MOST_BESIDE = 1_000;
 
+/** Letters as without Caps Lock: whether Shift is held, the event says. */
+function keyOf({ key }: Pick<KeyboardEvent, 'key'>): string {
+  return key.length === 1 ? key.toLowerCase() : key;
+}
+
 /** Keys that work wherever the focus is. @returns whether the key was one of them */
 export function pressAnywhere(event: KeyboardEvent, editor: Editor, save: () => void): boolean {
   if (!(event.ctrlKey || event.metaKey) || event.altKey) return false;
-  const key = event.key.toLowerCase();
+  const key = keyOf(event);
   if (key === 's') save();
   else if (key === 'z' && !event.shiftKey) editor.undo();
   else if (key === 'y' || (key === 'z' && event.shiftKey)) editor.redo();
@@ -43,7 +48,8 @@ type Pressed = Pick<KeyboardEvent, 'key' | 'shiftKey' | 'altKey' | 'ctrlKey' | '
 /** Keys that work with the focus on the label. @returns whether the key was one of them */
 export function pressOnLabel(event: Pressed, editor: Editor, showAll: () => void): boolean {
   const { selected } = editor.scene.value;
-  const arrow = ARROWS[event.key];
+  const key = keyOf(event);
+  const arrow = ARROWS[key];
   if (arrow !== undefined && selected.length > 0) {
     const unit = event.shiftKey ? 1 : 25.4 / editor.dpi.value;
     const [across, down] = [arrow.x * unit, arrow.y * unit];
@@ -56,7 +62,7 @@ export function pressOnLabel(event: Pressed, editor: Editor, showAll: () => void
     return true;
   }
   if (event.ctrlKey || event.metaKey) {
-    if (event.key === 'a') {
+    if (key === 'a' && !event.shiftKey) {
       editor.do((scene) =>
         select(
           scene,
@@ -65,17 +71,17 @@ export function pressOnLabel(event: Pressed, editor: Editor, showAll: () => void
       );
       return true;
     }
-    if (event.key.toLowerCase() === 'g') {
+    if (key === 'g') {
       if (event.shiftKey) editor.ungroup();
       else editor.group();
       return true;
     }
-    if (event.key !== 'd') return false;
+    if (key !== 'd' || event.shiftKey) return false;
     editor.do((scene) => duplicate(scene, selected, BESIDE));
     return true;
   }
   if (event.altKey) return false;
-  switch (event.key) {
+  switch (key) {
     case 'Delete':
     case 'Backspace':
       editor.do((scene) => remove(scene, selected));

@@ -52,7 +52,7 @@ function Fix({ editor, problem }: { editor: Editor; problem: Found }) {
   const scene = editor.scene.value;
   const own = placed(scene).find(({ key }) => key === problem.key);
   const checked = editor.drawing.last.value?.scene ?? scene;
-  const fix = fixOf(problem, scene, own && editor.frame(own), editor.dpi.value, checked.document);
+  const fix = fixOf(problem, scene, own && editor.frame(own), editor.dpi.value, checked);
   if (fix === undefined) return null;
   const { word, about, mend } = fix;
   return (

@@ -25,13 +25,15 @@ export function Shortcuts() {
     const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
       const second = Date.now() - begun < TOGETHER;
+      // Also with Caps Lock.
+      const key = event.key.toLowerCase();
       begun = 0;
       if (second) {
-        const name = PAGE_NAMES.find((page) => PAGES[page].key === event.key && may(PAGES[page].needs));
+        const name = PAGE_NAMES.find((page) => PAGES[page].key === key && may(PAGES[page].needs));
         if (name === undefined) return;
         event.preventDefault();
         go(name === 'start' ? [] : [name]);
-      } else if (event.key === 'g') begun = Date.now();
+      } else if (key === 'g') begun = Date.now();
       else if (event.key === '?') showShortcuts();
       else if (event.key === '/') {
         const search = document.querySelector('input[type="search"]');
