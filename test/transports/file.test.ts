@@ -5,7 +5,9 @@ import {
   constants,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
+  readlinkSync,
   readSync,
   rmSync,
   symlinkSync,
@@ -15,7 +17,7 @@ import { open as openFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { standardTransports } from '../../drivers/transports/index.ts';
 
 const never = new AbortController().signal;
@@ -32,6 +34,18 @@ async function open(path: string, write = 500) {
   const connection = await standardTransports.open(pathToFileURL(path).href, never, { connect: 500, write });
   onTestFinished(() => connection.close());
   return connection;
+}
+
+/** How often this process has it open. */
+function timesOpen(path: string): number {
+  const links = readdirSync('/proc/self/fd').map((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`);
+    } catch {
+      return '';
+    }
+  });
+  return links.filter((link) => link === path).length;
 }
 
 function fifo(): string {
@@ -144,4 +158,27 @@ test('what is no file, character device or FIFO is not written to, and nothing i
   }
   const aborted = AbortSignal.abort(new Error('the agent stops'));
   await expect(standardTransports.open('file:///dev/null', aborted)).rejects.toThrow('the agent stops');
+});
+
+test('a file system that hangs after it has opened the file is not waited for, and the file is closed', async () => {
+  const path = join(directory(), 'labels.zpl');
+  writeFileSync(path, '');
+  const handle = await openFile(path);
+  onTestFinished(() => handle.close());
+  const { promise: hangs, resolve: answer } = Promise.withResolvers<void>();
+  const stats = await handle.stat();
+  const proto: typeof handle = Object.getPrototypeOf(handle);
+  using _stat = vi.spyOn(proto, 'stat').mockImplementation(async () => {
+    await hangs;
+    return stats;
+  });
+  await expect(open(path)).rejects.toMatchObject({ code: 'connect-timeout' });
+  const stops = new AbortController();
+  const opening = standardTransports.open(pathToFileURL(path).href, stops.signal);
+  stops.abort(new Error('the agent stops'));
+  await expect(opening).rejects.toThrow('the agent stops');
+  await expect.poll(() => timesOpen(path)).toBe(3);
+  answer();
+  // The test's own.
+  await expect.poll(() => timesOpen(path)).toBe(1);
 });

@@ -38,16 +38,19 @@ async function openFile(uri: URL, timeouts: TransportTimeouts, signal: AbortSign
   const path = pathOf(uri);
   signal.throwIfAborted();
   const late = () => new TransportError('connect-timeout', `${timeouts.connect} ms`);
-  const opening = open(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY);
-  let file: FileHandle;
+  const opening = openedAt(path, timeouts);
   try {
-    file = await orAborted(within(opening, timeouts.connect, late), signal);
+    return await orAborted(within(opening, timeouts.connect, late), signal);
   } catch (error) {
     // It may still open after this call has given up: then nobody else would close it.
     opening.then((opened) => opened.close()).catch(() => undefined);
     if (error instanceof TransportError || signal.aborted) throw error;
     throw new TransportError('device-unreachable', WHY[codeOf(error)] ?? codeOf(error), { cause: error });
   }
+}
+
+async function openedAt(path: string, timeouts: TransportTimeouts): Promise<FileConnection> {
+  const file = await open(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY);
   try {
     return new FileConnection(file, kindOf(await file.stat()), timeouts);
   } catch (error) {
