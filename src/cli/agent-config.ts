@@ -5,6 +5,9 @@ import { LOCAL_CUPS } from '../agent/discovery/providers/cups.ts';
 import { faultsOf, readJson } from './config-file.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 
+export const PRINTER =
+  'a printer to drive, such as socket://10.0.0.7:9100, besides those of the configuration; repeatable';
+
 export const DISCOVER =
   'also drive what announces itself (DNS-SD), the queues of the local CUPS or Windows spooler, and USB printers';
 
@@ -18,17 +21,22 @@ export const EVERYWHERE = {
  * The configuration of an agent.
  * @param file `agent.json`, or the part of `platen.json` that is the agent's
  * @param search where to look for printers, besides where the file says
+ * @param printers addresses of printers to drive, besides those of the file
  * @throws CommandFailure for a file that cannot be read, and for a configuration that is not valid
  */
 export async function agentConfigOf(
   file: string | Record<string, unknown> | undefined,
   search: AgentConfigInput['discovery'],
   set: Partial<AgentConfigInput> & { dataDir: string },
+  printers: readonly string[] = [],
 ): Promise<AgentConfig> {
   const fromFile = typeof file === 'string' ? await readAgentFile(file) : (file ?? {});
   const searched = z.looseObject({}).catch({}).parse(fromFile['discovery']);
+  const listed = z.array(z.unknown()).safeParse(fromFile['printers'] ?? []);
   const config = agentConfig.safeParse({
     ...fromFile,
+    // A list that is none is for the schema to refuse.
+    ...(listed.success && { printers: [...listed.data, ...others(printers, listed.data)] }),
     ...(search && { discovery: together(searched, search) }),
     ...set,
   });
@@ -37,6 +45,14 @@ export async function agentConfigOf(
     throw new CommandFailure(`the agent's configuration:\n${faults}`, EXIT.usage);
   }
   return config.data;
+}
+
+/** Those of the addresses that the file does not list: its entry says more of a printer than the address. */
+function others(addresses: readonly string[], listed: readonly unknown[]): { uri: string }[] {
+  const known = z.array(z.looseObject({ uri: z.string() }).catch({ uri: '' })).parse(listed);
+  return [...new Set(addresses)]
+    .filter((address) => known.every(({ uri }) => uri !== address))
+    .map((uri) => ({ uri }));
 }
 
 /** The agent's own settings in a file, without the place of its queue. */

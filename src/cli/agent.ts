@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { Agent } from '../agent/agent.ts';
 import { queueSource } from '../agent/source/queue-source.ts';
 import { createLogger } from '../log.ts';
-import { agentConfigOf, DISCOVER, EVERYWHERE } from './agent-config.ts';
+import { agentConfigOf, DISCOVER, EVERYWHERE, PRINTER } from './agent-config.ts';
 import { awaitedQueues, serverAt } from './awaiting.ts';
 import { agentFile, readConfigFile } from './config-file.ts';
 import { keepCrashReports } from './crash-report.ts';
@@ -33,7 +33,7 @@ export function agentCommand(): Command {
     .option('--config <file>', 'its configuration as JSON; the other options win over it')
     .option('--name <name>', "what it is called; by default the machine's name")
     .option('--tenant <id>', 'the tenant whose printers these are; by default they serve every tenant')
-    .option('--printer <uri>', 'a printer to drive, such as socket://10.0.0.7:9100; repeatable', append, [])
+    .option('--printer <uri>', PRINTER, append, [])
     .option('--discover', DISCOVER)
     .option(
       '--forget-certificate <printer-id>',
@@ -61,12 +61,12 @@ export function agentCommand(): Command {
         );
       }
       const { data, config: file, discover, name, tenant, printer } = options;
-      const config = await agentConfigOf(file, discover && EVERYWHERE, {
+      const set = {
         dataDir: data,
         ...(name === undefined ? {} : { name }),
         ...(tenant === undefined ? {} : { tenantId: tenant }),
-        ...(printer.length === 0 ? {} : { printers: printer.map((uri) => ({ uri })) }),
-      });
+      };
+      const config = await agentConfigOf(file, discover && EVERYWHERE, set, printer);
       keepFilesPrivate();
       keepCrashReports(data);
       const logger = createLogger();

@@ -48,7 +48,6 @@ export function demoCommand(): Command {
           ...mediaOf(key),
           name: run.printer,
         })),
-        printers: [],
         agent: {},
         logger,
       });

@@ -48,8 +48,6 @@ export interface InstallationOptions extends Places {
   virtualPrinters: VirtualPrinterSpec[];
   /** Where virtual printers put their labels, a folder for each; by default `printed` in the data directory. */
   printedDir?: string;
-  /** Other printers, by URI. */
-  printers: string[];
   /** The service's settings from a file; the environment wins over them. */
   service?: Partial<ServerConfigInput>;
   /** The agent that runs here too; false: the service runs alone. */
@@ -158,8 +156,7 @@ export class Installation {
       );
     }
     if (agentConfig !== false) {
-      const others = this.#options.printers.map((uri) => ({ uri }));
-      const printers = [...virtual, ...others, ...(agentConfig.printers ?? [])];
+      const printers = [...virtual, ...(agentConfig.printers ?? [])];
       const config = { ...agentConfig, dataDir, printers };
       agent = new Agent({
         config,

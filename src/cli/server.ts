@@ -34,7 +34,6 @@ export function serverCommand(): Command {
         dataDir: options.data,
         ...listenOn(options, written),
         virtualPrinters: [],
-        printers: [],
         agent: false,
         ...placesOver(placesFromEnv(), written ?? {}),
       });

@@ -1,6 +1,6 @@
 import { chmod, rename, writeFile } from 'node:fs/promises';
 import { Command } from 'commander';
-import { agentConfigOf, DISCOVER, EVERYWHERE } from './agent-config.ts';
+import { agentConfigOf, DISCOVER, EVERYWHERE, PRINTER } from './agent-config.ts';
 import { platenFile, readConfigFile } from './config-file.ts';
 import { consoleLine } from './console.ts';
 import { virtualPrinters } from './installation.ts';
@@ -42,7 +42,7 @@ export function upCommand(): Command {
     )
     .option('--virtual-ipp <n>', 'number of virtual IPP printers (PDF and ZPL)', numberFrom(0, 100), 0)
     .option('--virtual-speed <ips>', 'how fast they print, inches per second', positiveNumber, 6)
-    .option('--printer <uri>', 'a printer to drive, such as socket://10.0.0.7:9100; repeatable', append, [])
+    .option('--printer <uri>', PRINTER, append, [])
     .option('--discover', DISCOVER)
     .option('--agent-config <file>', "the agent's configuration as JSON; the other options win over it")
     .option(
@@ -56,17 +56,16 @@ export function upCommand(): Command {
       '\nDATABASE_URL and REDIS_URL name a PostgreSQL and a Redis server to use instead of the embedded database.',
     )
     .action(async (options: UpOptions) => {
-      const { data: dataDir, printer: printers, readyFile, samples, signIn } = options;
+      const { data: dataDir, readyFile, samples, signIn } = options;
       const written = options.config === undefined ? null : await readConfigFile(options.config, platenFile);
       const zpl = options.virtual ?? (written === null ? 1 : 0);
       const virtual = virtualPrinters(zpl, options.virtualIpp, options.virtualSpeed);
       const search = options.discover && EVERYWHERE;
-      const agent = await agentConfigOf(options.agentConfig ?? written?.agent, search, { dataDir });
-      // Checks the printers of the options, which are added to the file's, before anything is started.
-      await agentConfigOf(undefined, undefined, { dataDir, printers: printers.map((uri) => ({ uri })) });
+      const file = options.agentConfig ?? written?.agent;
+      const agent = await agentConfigOf(file, search, { dataDir }, options.printer);
       const service = { ...listenOn(options, written), ...placesOver(placesFromEnv(), written ?? {}) };
       await runInstallation(
-        { dataDir, ...service, virtualPrinters: virtual, printers, agent },
+        { dataDir, ...service, virtualPrinters: virtual, agent },
         async (installation, ready) => {
           if (samples) printLine(await addSamples(installation.client, dataDir, ready));
           if (signIn) printLine(consoleLine(await installation.client.signInLink()));

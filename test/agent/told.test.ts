@@ -75,6 +75,24 @@ test('a printer that was never reached, with the reason, until it is', async () 
   expect(reached.unreached).toBeUndefined();
 });
 
+test('--printer adds to the printers of the file, and changes none of them', async () => {
+  const file = join(site.directories.make(), 'agent.json');
+  const named = { uri: 'socket://10.0.0.7', name: 'dock-3' };
+  await writeFile(file, JSON.stringify({ printers: [named] }));
+  const printers = async (from: string | undefined, ...told: string[]) => {
+    const config = await agentConfigOf(from, undefined, { dataDir: '.' }, told);
+    return config.printers.map(({ uri, name }) => [uri, name]);
+  };
+  const [seven, eight] = [named.uri, 'socket://10.0.0.8'];
+  expect(await printers(file, eight, seven, eight)).toEqual([
+    [seven, 'dock-3'],
+    [eight, undefined],
+  ]);
+  expect(await printers(undefined, eight)).toEqual([[eight, undefined]]);
+  await writeFile(file, JSON.stringify({ printers: 'dock-3' }));
+  await expect(printers(file, eight)).rejects.toThrow(/printers/);
+});
+
 test('--discover adds to what the file searches', async () => {
   const file = join(site.directories.make(), 'agent.json');
   const searched = async (discovery: object) => {
