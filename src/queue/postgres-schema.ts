@@ -25,9 +25,6 @@ const UNDER_WAY = statesIn('under way')
   .map((status) => `'${status}'`)
   .join(', ');
 
-/** How many first jobs of a lane are searched for a begun one: more than are accepted at one moment, 64 of each tenant. */
-const NEAR = 256;
-
 /**
  * The condition that a job `j`, found by its key, has not ended. Written as `ended_at IS NULL`, it would let
  * PostgreSQL use the index of the lane's waiting jobs and read all of them for one job: plans are made while
@@ -45,6 +42,7 @@ export async function makeLanes(client: PoolClient): Promise<void> {
     await client.query(TABLES);
     await client.query(FUNCTIONS);
     await client.query(FROM_BULLMQ_JOBS);
+    await client.query(BEGUN);
     await client.query('COMMIT');
   } catch (error) {
     await client.query('ROLLBACK');
@@ -80,6 +78,8 @@ const TABLES = `
     question bigint NOT NULL DEFAULT 0);
   -- The last turn of the term in which a job was taken: an earlier one that gets there late takes none.
   ALTER TABLE lanes.lease ADD COLUMN IF NOT EXISTS turn bigint NOT NULL DEFAULT 0;
+  -- The places of the jobs that somebody has begun; of those that have ended since, until the next one is taken.
+  ALTER TABLE lanes.lease ADD COLUMN IF NOT EXISTS begun bigint[] NOT NULL DEFAULT '{}';
   CREATE TABLE IF NOT EXISTS lanes.report (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text NOT NULL,
@@ -108,8 +108,12 @@ const FUNCTIONS = `
   LANGUAGE plpgsql AS $$
   DECLARE
     asked record;
+    its_place bigint;
+    its_id text;
+    first_place bigint;
     first_id text;
-    overtaken boolean;
+    begun_places bigint[];
+    latest_in_hand bigint;
     under_way boolean;
   BEGIN
     IF NOT durable THEN PERFORM set_config('synchronous_commit', 'off', true); END IF;
@@ -135,19 +139,36 @@ const FUNCTIONS = `
       END LOOP;
     END IF;
     -- In the order in which leases are asked for, so that two do not wait for each other.
-    FOR asked IN SELECT * FROM json_to_recordset(taking) AS t(lane text, term text, beside text[]) ORDER BY t.lane LOOP
+    FOR asked IN SELECT t.lane, t.term, coalesce(t.beside, '{}') AS beside
+      FROM json_to_recordset(taking) AS t(lane text, term text, beside text[]) ORDER BY t.lane LOOP
       LOOP
-        -- What somebody has begun comes first: jobs before it may have been accepted at the same moment, and committed after
-        -- it was taken. Such a one waits until nothing is in hand that it would overtake should the process die.
-        SELECT near.queue_id, near.place < near.latest_in_hand INTO first_id, overtaken FROM (
-            SELECT n.*, n.queue_id = ANY (asked.beside) AS in_hand,
-              max(n.place) FILTER (WHERE n.queue_id = ANY (asked.beside)) OVER () AS latest_in_hand
-            FROM (SELECT j.queue_id, j.deliveries, j.place FROM lanes.job j
-              WHERE j.lane = asked.lane AND j.ended_at IS NULL ORDER BY j.place LIMIT ${NEAR}) AS n) AS near
-          WHERE near.in_hand IS NOT TRUE ORDER BY near.deliveries = 0, near.place LIMIT 1;
-        EXIT WHEN NOT FOUND OR overtaken;
+        first_id := NULL;
+        begun_places := '{}';
+        latest_in_hand := NULL;
+        -- What somebody has begun comes first: any number of jobs before it may have been accepted at the same moment, or moved
+        -- by a person, and committed after it was taken. One by one: for several places at once all that waits may be read.
+        FOR its_place IN SELECT unnest(l.begun) FROM lanes.lease l WHERE l.lane = asked.lane ORDER BY 1 LOOP
+          SELECT j.queue_id INTO its_id FROM lanes.job j
+            WHERE j.lane = asked.lane AND j.place = its_place AND j.ended_at IS NULL;
+          CONTINUE WHEN NOT FOUND;
+          begun_places := begun_places || its_place;
+          IF its_id = ANY (asked.beside) THEN
+            latest_in_hand := its_place;
+          ELSIF first_id IS NULL THEN
+            first_id := its_id;
+            first_place := its_place;
+          END IF;
+        END LOOP;
+        IF first_id IS NULL THEN
+          SELECT j.queue_id, j.place INTO first_id, first_place FROM lanes.job j
+            WHERE j.lane = asked.lane AND j.ended_at IS NULL AND j.queue_id <> ALL (asked.beside) ORDER BY j.place LIMIT 1;
+          EXIT WHEN NOT FOUND;
+          begun_places := begun_places || first_place;
+        END IF;
+        -- It waits until nothing is in hand that it would overtake should the process die.
+        EXIT WHEN first_place < latest_in_hand;
         -- Holds the lease where it is until the job is taken.
-        UPDATE lanes.lease l SET turn = number
+        UPDATE lanes.lease l SET turn = number, begun = begun_places
           WHERE l.lane = asked.lane AND l.term = asked.term AND l.until > clock_timestamp() AND l.turn <= number;
         EXIT WHEN NOT FOUND;
         UPDATE lanes.job j SET deliveries = j.deliveries + 1, term = asked.term, note_order = 0
@@ -230,6 +251,17 @@ const FUNCTIONS = `
       AND j.deliveries = found_job.deliveries AND j.term IS NOT DISTINCT FROM found_job.term;
     RETURN FOUND;
   END $$;`;
+
+/** Adds to each lane what was begun there while an earlier version had put its own functions back. */
+const BEGUN = `
+  WITH found AS (
+    SELECT j.lane, array_agg(j.place) AS places FROM lanes.job j
+    WHERE j.ended_at IS NULL AND j.deliveries > 0 GROUP BY j.lane
+  ), locked AS (
+    SELECT l.lane, f.places FROM lanes.lease l JOIN found f USING (lane)
+    WHERE NOT l.begun @> f.places ORDER BY l.lane FOR UPDATE OF l
+  )
+  UPDATE lanes.lease l SET begun = l.begun || locked.places FROM locked WHERE l.lane = locked.lane`;
 
 /** Moves leases and reports of earlier versions from beside BullMQ's tables; an old agent loses its lease. */
 const FROM_BULLMQ_TABLES = `
