@@ -242,7 +242,7 @@ export class ServiceHarness {
       },
       ...(sent === undefined ? {} : { body: sent }),
       redirect: 'manual',
-      signal: AbortSignal.timeout(30_000),
+      signal: AbortSignal.timeout(100_000),
     });
     const text = await response.text();
     const json = /json/.test(response.headers.get('content-type') ?? '');
