@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readdir, readlink, rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -144,6 +144,30 @@ test('the address finds the device at whatever node it is now', async () => {
   expect(await faultOf(connection.write(Buffer.from('x'), signal))).toBe('connection-lost');
   const byPort = await openAt(sysfs, directory, 'usb://0a5f/0166/port/1-4');
   await byPort.close();
+});
+
+test('a device that does not say who it is is not waited for, and not kept open when it does', async () => {
+  const sysfs = await fakeSysfs(PLUGGED);
+  const directory = await devices();
+  const node = join(directory, 'lp0');
+  execFileSync('mkfifo', [node]);
+  const silent = join(sysfs.root, 'devices/pci0000:00/usb1/1-1/1-1:1.0/ieee1284_id');
+  execFileSync('mkfifo', [silent]);
+  expect(await faultOf(openAt(sysfs, directory, URI, { connect: 100 }))).toBe('connect-timeout');
+  const stops = new AbortController();
+  const transport = usbTransportAt({ sysfs: sysfs.root, devices: directory });
+  const opening = transport.open(parseAddress(URI), transportTimeouts.parse({}), stops.signal);
+  stops.abort(new Error('the agent stops'));
+  await expect(opening).rejects.toThrow('the agent stops');
+  const isOpen = async () => {
+    const fds = await readdir('/proc/self/fd');
+    const links = await Promise.all(fds.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
+    return links.filter((link) => link === silent || link === node);
+  };
+  const says = await open(silent, 'r+');
+  await expect.poll(isOpen).toEqual([silent, silent, silent]);
+  await says.close();
+  await expect.poll(isOpen).toEqual([]);
 });
 
 test('what cannot be opened, and why', async () => {

@@ -23,7 +23,7 @@ import {
   TransportError,
   type TransportTimeouts,
 } from '../../connection.ts';
-import { codeOf, orAborted, Pauses } from '../pauses.ts';
+import { codeOf, orAborted, Pauses, within } from '../pauses.ts';
 import type { StreamTransport } from '../transport.ts';
 import { usbPrinters } from './usb-sysfs.ts';
 
@@ -64,6 +64,23 @@ async function openUsb(
 ): Promise<Connection> {
   const wanted = wantedDevice(uri);
   signal.throwIfAborted();
+  const late = () => new TransportError('connect-timeout', `${timeouts.connect} ms`);
+  const opening = openedAt(roots, wanted, timeouts);
+  try {
+    // The kernel makes whoever asks wait while it resets a device.
+    return await orAborted(within(opening, timeouts.connect, late), signal);
+  } catch (error) {
+    // It may still open after this call has given up: then nobody else would close it.
+    opening.then((opened) => opened.close()).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function openedAt(
+  roots: UsbRoots,
+  wanted: ReturnType<typeof wantedDevice>,
+  timeouts: TransportTimeouts,
+): Promise<UsbConnection> {
   const there = (await usbPrinters(roots.sysfs)).filter(wanted);
   const [printer] = there;
   // A device with two printer interfaces is listed twice with one port: the first is used.
@@ -72,7 +89,6 @@ async function openUsb(
     throw new TransportError('device-unreachable', 'two devices have its serial number');
   }
   const node = join(roots.devices, printer.node);
-  signal.throwIfAborted();
   try {
     const file = await open(node, constants.O_RDWR | constants.O_NONBLOCK | constants.O_NOCTTY);
     return new UsbConnection(file, timeouts);
