@@ -254,6 +254,7 @@ const GENERAL_REASONS = {
   'quota-left': "the job needs {labels} labels; {left} of this month's {most} are left",
   'labels-many': '{records} records × {copies} copies are {labels} labels; the limit is {most}',
   'labels-chosen-many': "these are {labels} labels; of some of a job's labels the limit is {most}",
+  'labels-chosen-large': 'the values of these labels have {size} characters; the limit is {most}',
   'labels-of-job': 'expected labels from 0 to {last}, with "to" the first that is left out',
   'label-twice': 'label {label} is named twice',
   'record-expected': 'expected a record',

@@ -196,7 +196,8 @@ export class Server {
     checks.start();
     stack.defer(() => checks.stop());
     const printers = new AskedPrinters(pool);
-    const reprints = new Reprints({ pool, printers, checks, dispatcher, limits: config.limits });
+    const backlog = new Backlog(pool, config.limits);
+    const reprints = new Reprints({ pool, printers, checks, dispatcher, backlog, limits: config.limits });
     const moving = new Moving({ pool, printers, dispatcher, logger, changed: (jobs) => feed.tell({ jobs }) });
     const sweep = new Sweep({
       holds,
@@ -233,7 +234,7 @@ export class Server {
     const templates = new Templates(pool, checks, config.limits);
     const tenants = new Tenants(pool);
     const check = new RequestCheck({ printers, templates, limits: config.limits, checks });
-    const acceptance = new Acceptance(pool, dispatcher.inLanes, new Backlog(pool, config.limits));
+    const acceptance = new Acceptance(pool, dispatcher.inLanes, backlog);
     const printRequests = new PrintRequests({
       pool,
       check,
@@ -318,7 +319,7 @@ export class Server {
       queue: queues,
       list,
       holds,
-      tests: new TestPrints({ pool, printers, dispatcher }),
+      tests: new TestPrints({ pool, printers, dispatcher, backlog }),
       cancellations,
       decisions,
       moves,

@@ -141,6 +141,17 @@ describe('never twice by accident', () => {
   });
 });
 
+test('labels whose values are more than a request may have are too many for one job', async () => {
+  const values = Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`more${n}`, 'x'.repeat(30_000)]));
+  const id = await acme.newJob({ data: [{ sku: 'A', ...values }], numberCopies: 30 });
+  await deliveries.of(id);
+  await service.report(jobReport(id, { seq: 1, status: 'printed', labels: { sent: 30, printed: 30 } }));
+  const answer = await reprint(id, { labels: [{ from: 0, to: 20 }] });
+  expect([answer.status, codeOf(answer)]).toEqual([400, 'labels-limit']);
+  expect(answer.text).toContain('the limit is 5242880');
+  expect((await reprint(id, { labels: [{ from: 0, to: 10 }] })).status).toBe(201);
+});
+
 test('the quota counts', async () => {
   const id = await newJob('printed', small);
   expect((await reprint(id, { labels: [{ from: 0, to: 4 }] })).status).toBe(201);

@@ -58,6 +58,11 @@ describe('jobs that wait', () => {
       jobReport(jobIdOf(first), { seq: 1, status: 'printed', labels: { sent: 1, printed: 1 } }),
     );
     await expect.poll(async () => (await acme.enqueue()).status, { timeout: 10_000 }).toBe(201);
+    // What people ask for waits too.
+    const again = await service.admin('POST', `/jobs/${jobIdOf(first)}/reprint`, {});
+    expect(codeOf(again)).toBe('too-many-waiting');
+    const label = await service.admin('POST', `/printers/${PRINTER}/test`, { tenant: 'acme' });
+    expect(codeOf(label)).toBe('too-many-waiting');
   });
 
   test('bytes', async () => {

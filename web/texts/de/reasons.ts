@@ -211,6 +211,7 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
   'labels-many':
     'Mit {records} Datensätzen und {copies} Kopien sind es {labels} Etiketten; höchstens {most} sind möglich',
   'labels-chosen-many': 'Es sind {labels} Etiketten; von ausgewählten sind höchstens {most} möglich',
+  'labels-chosen-large': 'Die Werte dieser Etiketten haben {size} Zeichen; höchstens {most} sind möglich',
   'labels-of-job': 'So viele Etiketten hat der Auftrag nicht',
   'label-twice': 'Etikett {label} ist zweimal genannt',
   'record-expected': 'Erwartet ist ein Datensatz',

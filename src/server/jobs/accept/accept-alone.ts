@@ -3,20 +3,28 @@ import { ProblemError } from '../../problems.ts';
 import { type Also, type Pool, type Queryable, transaction } from '../../store/pool.ts';
 import { quotaExceeded } from '../../tenants/tenants.ts';
 import type { Dispatching } from '../dispatch/dispatching.ts';
-import { acceptIn, type Candidate } from './acceptance.ts';
+import { acceptIn, type Candidate, payloadOf } from './acceptance.ts';
+import type { Backlog } from './backlog.ts';
 import { keyReused } from './idempotency.ts';
+
+export type AloneParts = {
+  pool: Pool;
+  dispatcher: Pick<Dispatching, 'accept' | 'inLanes'>;
+  backlog: Backlog;
+};
 
 /**
  * @param before called first in the transaction that accepts the job
  * @param also called with the job's ID in that transaction, unless it is a replay
- * @throws ProblemError `quota-exceeded`, `idempotency-key-reused`, `tenant-not-found`, `enqueue-failed`
+ * @throws ProblemError `too-many-waiting`, `quota-exceeded`, `idempotency-key-reused`, `tenant-not-found`, `enqueue-failed`
  */
 export async function acceptAlone(
-  { pool, dispatcher }: { pool: Pool; dispatcher: Pick<Dispatching, 'accept' | 'inLanes'> },
+  { pool, dispatcher, backlog }: AloneParts,
   candidate: Omit<Candidate, 'ownAccount' | 'answer'>,
   { before, also }: { before?: (db: Queryable) => Promise<unknown>; also?: Also<string> | undefined },
 ): Promise<{ jobId: string; replayed: boolean }> {
   const { job, checked } = candidate;
+  await backlog.admit(job, payloadOf(job).length);
   const accepted = await transaction(pool, async (client) => {
     await before?.(client);
     const asked = { ...candidate, ownAccount: false, answer: job.jobId };

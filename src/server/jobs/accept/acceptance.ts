@@ -174,7 +174,7 @@ export async function acceptIn(client: Queryable, inLanes: boolean, candidate: C
 }
 
 /** The payload as it is stored: without the template, which is stored once for all jobs that print it. */
-function payloadOf({ template: _, ...job }: QueuedJob): string {
+export function payloadOf({ template: _, ...job }: QueuedJob): string {
   return JSON.stringify(job);
 }
 

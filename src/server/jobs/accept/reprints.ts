@@ -14,12 +14,11 @@ import type { ServerConfig } from '../../config.ts';
 import { oneJob } from '../../one-job.ts';
 import type { AskedPrinters } from '../../printers/asked-printers.ts';
 import { faultAt, parseBody, payloadInvalid, refusedBecause } from '../../problems.ts';
-import type { Also, Pool, Queryable } from '../../store/pool.ts';
+import type { Also, Queryable } from '../../store/pool.ts';
 import { inStretches } from '../../stretches.ts';
 import { WHOLE_PAYLOAD } from '../../templates/job-templates.ts';
-import type { Dispatching } from '../dispatch/dispatching.ts';
 import { dataGone } from '../shown/label-data.ts';
-import { acceptAlone } from './accept-alone.ts';
+import { type AloneParts, acceptAlone } from './accept-alone.ts';
 import type { Candidate } from './acceptance.ts';
 import { fingerprint } from './canonical-json.ts';
 import { previousAnswer } from './idempotency.ts';
@@ -36,11 +35,9 @@ const stored = z.object({
   payload: queuedJob.nullable(),
 });
 
-type Parts = {
-  pool: Pool;
+type Parts = AloneParts & {
   printers: AskedPrinters;
   checks: CheckPool;
-  dispatcher: Pick<Dispatching, 'accept' | 'inLanes'>;
   limits: ServerConfig['limits'];
 };
 
@@ -106,11 +103,7 @@ export class Reprints {
     const { printers, checks, limits } = this.#parts;
     const { payload } = old;
     if (payload === null) throw dataGone();
-    const chosen = request.labels === undefined ? undefined : labelsIn(request.labels, payload);
-    if (chosen !== undefined && chosen.length > limits.records) {
-      const many = because('labels-chosen-many', { labels: chosen.length, most: limits.records });
-      throw refusedBecause('labels-limit', many);
-    }
+    const chosen = request.labels === undefined ? undefined : labelsIn(request.labels, payload, limits);
     const { template, orientation } = payload;
     const elsewhere = request.printerId !== undefined || request.printer !== undefined;
     const wish = {
@@ -152,11 +145,12 @@ function checkedOf(job: QueuedJob, way: Route): Candidate['checked'] {
   };
 }
 
-/** The chosen labels as records, and their places in the first job. @throws ProblemError `payload-invalid` */
+/** The chosen labels as records, and their places in the first job. @throws ProblemError `payload-invalid`, `labels-limit` */
 function labelsIn(
   ranges: NonNullable<JobReprint['labels']>,
   { jobId: of, records, copies, again }: QueuedJob,
-): { length: number; records: QueuedJob['records']; again: Again } {
+  limits: ServerConfig['limits'],
+): { records: QueuedJob['records']; again: Again } {
   const total = records.length * copies;
   const seen = new Set<number>();
   for (const [at, { from, to }] of ranges.entries()) {
@@ -172,9 +166,20 @@ function labelsIn(
     }
   }
   const chosen = [...seen];
+  if (chosen.length > limits.records) {
+    const many = because('labels-chosen-many', { labels: chosen.length, most: limits.records });
+    throw refusedBecause('labels-limit', many);
+  }
   const recordOf = (label: number) => Math.floor(label / copies);
+  // Each copy has its record's values, and the job may have had far more copies than its data would fit into one job.
+  const sizes = new Map(
+    [...new Set(chosen.map(recordOf))].map((at) => [at, JSON.stringify(records[at] ?? {}).length]),
+  );
+  const size = chosen.reduce((sum, label) => sum + (sizes.get(recordOf(label)) ?? 0), 0);
+  if (size > limits.bodyBytes) {
+    throw refusedBecause('labels-limit', because('labels-chosen-large', { size, most: limits.bodyBytes }));
+  }
   return {
-    length: chosen.length,
     records: chosen.map((label) => records[recordOf(label)] ?? {}),
     again: {
       jobId: again?.jobId ?? of,

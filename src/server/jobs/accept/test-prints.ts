@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto';
 import type { AskedPrinters } from '../../printers/asked-printers.ts';
 import { testJob } from '../../printers/test-label.ts';
 import { ProblemError } from '../../problems.ts';
-import type { Also, Pool } from '../../store/pool.ts';
-import type { Dispatching } from '../dispatch/dispatching.ts';
-import { acceptAlone } from './accept-alone.ts';
+import type { Also } from '../../store/pool.ts';
+import { type AloneParts, acceptAlone } from './accept-alone.ts';
+import { previousAnswer } from './idempotency.ts';
 import { route } from './route.ts';
 
-type Parts = { pool: Pool; printers: AskedPrinters; dispatcher: Pick<Dispatching, 'accept' | 'inLanes'> };
+type Parts = AloneParts & { printers: AskedPrinters };
 
 export class TestPrints {
   readonly #parts: Parts;
@@ -32,6 +32,13 @@ export class TestPrints {
       also,
     }: { format: string | undefined; account: string; key: string | undefined; also?: Also<string> },
   ): Promise<{ id: string }> {
+    const bodyHash = createHash('sha256')
+      .update(JSON.stringify(['test', printerId, format]))
+      .digest();
+    if (key !== undefined) {
+      const before = await previousAnswer(this.#parts.pool, tenantId, key, bodyHash);
+      if (before !== undefined) return { id: before.jobId };
+    }
     const found = await this.#parts.printers.find(tenantId, { id: printerId, name: null });
     const [first] = found.byId?.formats ?? [];
     if (found.byId === undefined || first === undefined) {
@@ -47,9 +54,6 @@ export class TestPrints {
     const way = route(request, found, testJob(tenantId, found.byId, first).template);
     const job = testJob(tenantId, way.printer, way.format);
     const { template } = job;
-    const bodyHash = createHash('sha256')
-      .update(JSON.stringify(['test', printerId, format]))
-      .digest();
     const { jobId } = await acceptAlone(
       this.#parts,
       {
