@@ -2,19 +2,18 @@
 
 import type { BarcodeElement, DesignedTemplate } from '../contract/template.ts';
 import { isBlack } from './bitmap.ts';
-import { enclosing, type Item, type Rect, type TextItem } from './display-list.ts';
+import { enclosing, type Item, type Rect } from './display-list.ts';
 import { type Stamp, stampOf } from './ink.ts';
 import { itemBounds } from './item-bounds.ts';
 import type { LabelGrid } from './label-grid.ts';
 import { isInside } from './place.ts';
-import { inkRect } from './raster.ts';
 import { quietZone } from './symbol.ts';
 import { moduleOf, quietDots } from './symbol-box.ts';
 
 /** The most bytes of drawn items that are kept during a check. */
 const MOST_KEPT = 32 * 1024 * 1024;
 
-/** An item's rectangle as the author placed it; undefined for text, whose lines its layout has checked. */
+/** An item's rectangle as the author placed it; undefined for text, which its layout has checked. */
 function extent(item: Item): Rect | undefined {
   switch (item.kind) {
     case 'text':
@@ -42,27 +41,10 @@ function meet(a: Rect, b: Rect): boolean {
   return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 }
 
-/** The share of the em by which ink may reach over the edge and stay readable. */
-const OVERHANG = 0.05;
-
-/** What of a text's ink must be on the label; undefined where it surely is. Its layout has looked at its lines alone. */
-function neededInk(item: TextItem, label: LabelGrid): Rect | undefined {
-  if (isInside(label, itemBounds(item))) return undefined;
-  const ink = inkRect(item);
-  if (ink === undefined) return undefined;
-  const spare = Math.ceil(item.size * OVERHANG);
-  return {
-    x: ink.x + spare,
-    y: ink.y + spare,
-    width: ink.width - 2 * spare,
-    height: ink.height - 2 * spare,
-  };
-}
-
 /** Whether any item reaches beyond the label's edge. */
 export function itemsOffLabel(items: readonly Item[], label: LabelGrid): boolean {
   return items.some((item) => {
-    const rect = item.kind === 'text' ? neededInk(item, label) : extent(item);
+    const rect = extent(item);
     return rect !== undefined && !isInside(label, rect);
   });
 }

@@ -11,9 +11,10 @@ import type { Face } from './font-face.ts';
 import { FontFault } from './font-fault.ts';
 import { isPlain } from './font0.ts';
 import { missingGlyph, noGlyph } from './glyphs.ts';
+import { isCut, roomFrom } from './label-edge.ts';
 import type { LabelGrid } from './label-grid.ts';
 import { inkHeight } from './measure.ts';
-import { ElementFault, type ElementLayout, type ElementPlace, isInside } from './place.ts';
+import { ElementFault, type ElementLayout, type ElementPlace } from './place.ts';
 import type { FontSet } from './tenant-fonts.ts';
 import { layoutText, printable, SMALLEST_TEXT, type TextBlock, type TextStyle } from './text-layout.ts';
 import { turnPoint, turnRect, upright } from './turn.ts';
@@ -76,6 +77,7 @@ export function textLayout(
     align: element.align,
     valign: element.valign,
     overflow: element.overflow,
+    room: roomOf(element, grid, outer),
     lineSpacing: element.lineSpacing,
     maxLines: element.maxLines,
   };
@@ -107,7 +109,7 @@ export function textLayout(
         ink,
         native: isNative(element, line.text),
       };
-      if (element.overflow !== 'clip' && !isInside(grid, advanceBox(item, line.width))) {
+      if (isCut(item, line.width, grid)) {
         throw new ElementFault('does-not-fit', place, because('text-over-edge', {}));
       }
       items.push(item);
@@ -128,6 +130,29 @@ export function textLayout(
       if (text.length <= LONGEST_RECENT) recent.set(text, items);
       return items;
     },
+  };
+}
+
+/**
+ * What a clipped text may fill: its box, as far as it is on the label. Without a width, the label to its edge.
+ * @param outer the box's sides, dots
+ */
+function roomOf(
+  { x: left, y: top, rotation, align }: TextElement,
+  grid: LabelGrid,
+  outer: { width: number | undefined; height: number | undefined },
+): TextStyle['room'] {
+  const [x, y] = [dots(left, grid.dpi), dots(top, grid.dpi)];
+  const box = { x, y, width: outer.width ?? 0, height: outer.height ?? 0 };
+  const { onward, back, down } = roomFrom(turnPoint(box, rotation, 0, 0), rotation, grid);
+  const sideways = rotation === 90 || rotation === 270;
+  const width = sideways ? outer.height : outer.width;
+  const height = sideways ? outer.width : outer.height;
+  const unboxed = align === 'right' ? back : 2 * Math.min(onward, back);
+  return {
+    width: align === 'left' ? Math.min(width ?? onward, onward) : (width ?? unboxed),
+    // Without a height the box grows to the right or down from its corner, whichever way the text is turned.
+    height: height === undefined ? (sideways ? grid.width - x : grid.height - y) : Math.min(height, down),
   };
 }
 
@@ -161,20 +186,4 @@ function groundItems(
   return (same ? [own] : [own, all])
     .filter(({ width, height }) => width > 0 && height > 0)
     .map((ground) => ({ kind: 'fill', ...turnRect(box, rotation, ground), ink: 'black' }));
-}
-
-/** What a line's characters stand on, from its baseline up to the x-height. */
-function advanceBox(line: TextItem, width: number): Rect {
-  const length = Math.floor(width);
-  const height = Math.floor(line.size / 2);
-  switch (line.turn) {
-    case 0:
-      return { x: line.x, y: line.y - height, width: length, height };
-    case 90:
-      return { x: line.x, y: line.y, width: height, height: length };
-    case 180:
-      return { x: line.x - length, y: line.y, width: length, height };
-    case 270:
-      return { x: line.x - height, y: line.y - length, width: height, height: length };
-  }
 }

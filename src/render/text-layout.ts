@@ -42,6 +42,8 @@ export interface TextStyle {
   readonly align: TextElement['align'];
   readonly valign: TextElement['valign'];
   readonly overflow: TextElement['overflow'];
+  /** Upright width and height that `clip` may fill, dots: the label's edge may leave less than the box. */
+  readonly room: { readonly width: number; readonly height: number };
   readonly lineSpacing: number;
   readonly maxLines: number | undefined;
 }
@@ -78,11 +80,11 @@ function measureOf({ face, spacing }: TextStyle): Measure {
   return (text) => measureLine(face, text, spacing);
 }
 
-function linesThatFit(style: TextStyle, size: number): number {
+function linesThatFit(style: TextStyle, size: number, height = style.height): number {
   const byHeight =
-    style.height === undefined
+    height === undefined
       ? Number.POSITIVE_INFINITY
-      : Math.floor((style.height / size - 1) / style.lineSpacing + 1 + 1e-9);
+      : Math.floor((height / size - 1) / style.lineSpacing + 1 + 1e-9);
   return Math.max(Math.min(byHeight, style.maxLines ?? Number.POSITIVE_INFINITY), 0);
 }
 
@@ -112,11 +114,13 @@ function shrunk(style: TextStyle, paragraphs: readonly string[]): number {
 }
 
 function clipped(style: TextStyle, paragraphs: readonly string[]): string[] {
-  const width = style.width;
-  return paragraphs.slice(0, Math.max(1, linesThatFit(style, style.size))).map((line) => {
-    if (width === undefined || measureOf(style)(line) * style.size <= width * SAFE) return line;
+  const { width, height } = style.room;
+  return paragraphs.slice(0, Math.max(1, linesThatFit(style, style.size, height))).map((line) => {
+    if (measureOf(style)(line) * style.size <= width * SAFE) return line;
     const start = fittingStart(measureOf(style), line, (width * SAFE) / style.size);
-    return measureOf(style)(start) * style.size <= width * SAFE ? start : '';
+    // Where it is the label's edge that leaves no room, its first character stays, for the edge to be complained of.
+    const byEdge = style.width === undefined || width < style.width;
+    return byEdge || measureOf(style)(start) * style.size <= width * SAFE ? start : '';
   });
 }
 

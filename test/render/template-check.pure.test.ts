@@ -64,12 +64,12 @@ describe('a template check', () => {
     [
       'text whose tops are cut off',
       { ...text, y: -1.2, size: 5, text: 'PREIS' },
-      'warning off-label /elements/0',
+      'error does-not-fit /elements/0',
     ],
     [
       'text whose tails are cut off',
       { ...text, y: 36.2, size: 5, text: 'gypsy' },
-      'warning off-label /elements/0',
+      'error does-not-fit /elements/0',
     ],
     [
       'no such image',

@@ -39,6 +39,7 @@ test.each([
     'wholeDots',
     { elements: [{ type: 'barcode', symbology: 'qr', value: 'x', x: 2, y: 2, module: 0.18 }] },
   ],
+  ['does-not-fit', 'ontoLabel', { elements: [{ ...text, y: -0.7, width: 20 }] }],
   ['off-label', 'ontoLabel', { elements: [{ type: 'box', x: 45, y: 20, width: 10, height: 10 }] }],
 ] as const)('%s: %s', async (code, word, members) => {
   const before = sceneOf(label(members));

@@ -86,7 +86,7 @@ function elementOf(scene: Scene, key: number | undefined): LabelElement | undefi
 }
 
 /** For an element as it was checked: the second click of two finds another one, and changes nothing. */
-function ofElement({ key, code }: Found, scene: Scene, frame: Box, dpi: number): Fix | undefined {
+function ofElement({ key, code, reason }: Found, scene: Scene, frame: Box, dpi: number): Fix | undefined {
   const element = elementOf(scene, key);
   if (element === undefined || key === undefined) return undefined;
   const once = (mend: (now: Scene) => Scene) => (now: Scene) =>
@@ -103,11 +103,12 @@ function ofElement({ key, code }: Found, scene: Scene, frame: Box, dpi: number):
     if (dots > 1) return { word: 'narrower', mend: set(scaledModule(element, (dots - 1) / dots, dpi)) };
     return element.width === undefined ? undefined : { word: 'ownWidth', mend: set({ width: undefined }) };
   }
-  if (element.type === 'text' && code === 'does-not-fit') {
+  const overEdge = reason?.code === 'text-over-edge';
+  if (element.type === 'text' && code === 'does-not-fit' && !overEdge) {
     const wraps = element.overflow === 'wrap' || element.width === undefined;
     return wraps ? undefined : { word: 'wrap', mend: set({ overflow: 'wrap', height: undefined }) };
   }
-  if (code !== 'off-label') return undefined;
+  if (code !== 'off-label' && !overEdge) return undefined;
   const { width, height } = scene.document;
   if (frame.width > width || frame.height > height) return undefined;
   const into = (from: number, side: number, room: number) => Math.max(0, Math.min(from, room - side)) - from;
