@@ -106,6 +106,12 @@ export const JOB_CHANGES: readonly {
     by: 'service',
     when: 'The queue has lost the job, or how it ended, and some of it may be out.',
   },
+  {
+    from: ['queued'],
+    to: ['failed'],
+    by: 'service',
+    when: 'On its way to the queue: what another version stored of it cannot be read.',
+  },
 ];
 
 /** The states from which a job may change to this one. */

@@ -201,6 +201,26 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', (backe
   });
 
   test.runIf(kind === 'redis')(
+    'a job that cannot be read keeps none behind it from its printer',
+    async () => {
+      const printerId = await newPrinter();
+      queue.broken = true;
+      // So many records are not kept in memory: they are read back.
+      const unread = await enqueue(printerId, { data: Array(101).fill({ sku: 'a' }) });
+      const next = await enqueue(printerId);
+      const later = `UPDATE platen.jobs SET payload = (payload::jsonb || '{"v": 9}')::json WHERE id = $1`;
+      await service.pool.query(later, [unread]);
+      queue.broken = false;
+      await inQueue(printerId, next);
+      expect(await statusOf(unread)).toMatchObject({
+        status: 'failed',
+        error: { code: 'payload-unreadable' },
+      });
+      expect(await service.queues.has(printerId, unread)).toBe(false);
+    },
+  );
+
+  test.runIf(kind === 'redis')(
     'a job that another instance added, and that goes on after it was held, is not added as it once was',
     async () => {
       const printerId = await newPrinter();

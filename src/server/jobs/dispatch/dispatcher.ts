@@ -9,12 +9,15 @@
  */
 
 import { z } from 'zod';
+import { faultFor } from '../../../contract/fault.ts';
 import { jobId } from '../../../contract/job-id.ts';
+import { statesBefore } from '../../../contract/job-life.ts';
 import { type Lane, lane, laneOf, printerOf, scopeOf } from '../../../contract/lane.ts';
 import { type QueuedJob, queuedJob } from '../../../contract/queued-job.ts';
+import { because } from '../../../contract/reason.ts';
 import { TEMPLATES_APART } from '../../../contract/report.ts';
 import type { Logger } from '../../../log.ts';
-import { type Pool, type Queryable, rowsOf, transaction } from '../../store/pool.ts';
+import { inSql, type Pool, type Queryable, rowsOf, transaction } from '../../store/pool.ts';
 import { WHOLE_PAYLOAD } from '../../templates/job-templates.ts';
 import type { Dispatching } from './dispatching.ts';
 import type { JobQueue } from './queue-port.ts';
@@ -69,7 +72,9 @@ const NOT_YET = 'jobs could not be added to the queue yet';
 
 /** `before`: bytes of the payloads before this one's; a sum comes as text. */
 const dueJob = z.object({ id: jobId, round: z.int(), before: z.coerce.number() });
-const payloadOf = z.object({ id: jobId, lane, payload: queuedJob });
+const payloadOf = z.object({ id: jobId, lane, payload: z.unknown() });
+
+type Unreadable = { id: string; issues: string };
 
 export class Dispatcher implements Dispatching {
   readonly inLanes = false;
@@ -187,7 +192,9 @@ export class Dispatcher implements Dispatching {
         const ids = due.filter(({ before }) => before < BATCH_BYTES).map(({ id }) => id);
         if (ids.length > 0) {
           const apart = await lanesThatKnow(client, lanes, TEMPLATES_APART);
-          await inTime(this.#queue.enqueueMany(await this.#payloads(client, ids), apart));
+          const { jobs, unreadable } = await this.#payloads(client, ids);
+          if (unreadable.length > 0) await this.#fail(client, unreadable);
+          await inTime(this.#queue.enqueueMany(jobs, apart));
           await client.query('UPDATE platen.jobs SET dispatched_at = now() WHERE id = ANY($1)', [ids]);
         }
         return {
@@ -209,17 +216,39 @@ export class Dispatcher implements Dispatching {
     return { more, locked };
   }
 
-  async #payloads(client: Queryable, ids: readonly string[]): Promise<QueuedJob[]> {
+  async #payloads(
+    client: Queryable,
+    ids: readonly string[],
+  ): Promise<{ jobs: QueuedJob[]; unreadable: Unreadable[] }> {
     const missing = ids.filter((id) => !this.#remembered.has(id));
     const read = new Map<string, QueuedJob>();
+    const unreadable: Unreadable[] = [];
     if (missing.length > 0) {
       const sql = `SELECT id, lane, ${WHOLE_PAYLOAD} FROM platen.jobs WHERE id = ANY($1)`;
       for (const { id, lane: own, payload } of await rowsOf(client, payloadOf, sql, [missing])) {
-        // A payload from before there were lanes does not name its lane.
-        read.set(id, { ...payload, scope: scopeOf(own), printerId: printerOf(own) });
+        const { data: job, error } = queuedJob.safeParse(payload);
+        if (error !== undefined) {
+          // The code and not the message: some messages quote what was received.
+          const issues = error.issues.map(({ path, code }) => `${path.join('/')}: ${code}`).join('; ');
+          unreadable.push({ id, issues: issues.slice(0, 1_000) });
+          // A payload from before there were lanes does not name its lane.
+        } else read.set(id, { ...job, scope: scopeOf(own), printerId: printerOf(own) });
       }
     }
-    return ids.flatMap((id) => this.#remembered.get(id) ?? read.get(id) ?? []);
+    return { jobs: ids.flatMap((id) => this.#remembered.get(id) ?? read.get(id) ?? []), unreadable };
+  }
+
+  /** Another version wrote them: they must not keep the lane's other jobs back. */
+  async #fail(client: Queryable, jobs: readonly Unreadable[]): Promise<void> {
+    for (const { id, issues } of jobs) {
+      const { fault } = faultFor('payload-unreadable', because('job-unreadable', { issues }));
+      await client.query(
+        `UPDATE platen.jobs SET status = 'failed', error = $2, reasons = '{}', updated_at = now()
+         WHERE id = $1 AND status IN (${inSql(statesBefore('failed', 'service'))})`,
+        [id, JSON.stringify(fault)],
+      );
+      this.#logger.error({ jobId: id, issues }, 'a job that cannot be read fails, before it is in its lane');
+    }
   }
 }
 
