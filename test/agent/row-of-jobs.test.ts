@@ -14,11 +14,14 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
   const site = useSite(backend);
   const config = { timings: { vanished: 1_000 } };
 
-  /** Two labels a second. */
-  async function slow(): Promise<{ printer: TestPrinter; printerId: string }> {
+  /** @param speed labels a second */
+  async function slow(speed = 2): Promise<{ printer: TestPrinter; printerId: string }> {
     const serial = crypto.randomUUID();
-    return { printer: await site.startPrinter({ speed: 2, serial }), printerId: serialId(serial) };
+    return { printer: await site.startPrinter({ speed, serial }), printerId: serialId(serial) };
   }
+
+  /** Labels a second where the next job has to be there before a label is out: a busy machine takes a while for it. */
+  const LEISURELY = 0.7;
 
   const single = (printerId: string, ...names: string[]) => names.map((name) => jobFor(printerId, [name]));
 
@@ -34,14 +37,14 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
   }
 
   test('the printer has the next label before one is out', async () => {
-    const { printer, printerId } = await slow();
+    const { printer, printerId } = await slow(LEISURELY);
     await site.startAgent(printer);
-    const jobs = single(printerId, 'a', 'b', 'c', 'd', 'e');
+    const jobs = single(printerId, 'a', 'b', 'c');
     const waiting: boolean[] = [];
     printer.on('label', () => waiting.push(printer.waiting > 0));
     await site.queues.enqueueMany(jobs);
     await allPrinted(printer, jobs);
-    expect(waiting).toEqual([true, true, true, true, false]);
+    expect(waiting).toEqual([true, true, false]);
   });
 
   test('jobs of many labels and copies, one behind the other', async () => {
@@ -55,7 +58,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
   });
 
   test('one that sets the printer otherwise waits until the labels before it are out, and one that does not follows', async () => {
-    const { printer, printerId } = await slow();
+    const { printer, printerId } = await slow(LEISURELY);
     await site.startAgent(printer);
     const [first, second, third] = ['a', 'b', 'c'].map((name, at) => {
       const job = jobFor(printerId, [name]);
@@ -70,7 +73,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
   });
 
   test('one that comes later follows too', async () => {
-    const { printer, printerId } = await slow();
+    const { printer, printerId } = await slow(LEISURELY);
     await site.startAgent(printer);
     const [first, second] = [jobFor(printerId, 3), jobFor(printerId, ['later'])];
     await site.queues.enqueue(first);
