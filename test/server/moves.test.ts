@@ -10,7 +10,7 @@ import type { Consumer } from '../../src/queue/index.ts';
 import { serve } from '../kit/queue/serving.ts';
 import { backends } from '../kit/servers/backends.ts';
 import { type Answer, codeOf, FORMAT_203, FORMAT_300, jobIdOf } from '../kit/service/harness.ts';
-import { useService } from '../kit/service/use-service.ts';
+import { useService, useTenant } from '../kit/service/use-service.ts';
 
 describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backend) => {
   const service = useService({ backend, config: { sweepInterval: 100 } });
@@ -361,5 +361,22 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
     expect(codeOf(await service.admin('POST', '/jobs/bulk', { action: 'cancel' }))).toBe('payload-invalid');
     const noYear = { action: 'cancel', filter: { since: '0000-01-01T00:00:00Z' } };
     expect(codeOf(await service.admin('POST', '/jobs/bulk', noYear))).toBe('payload-invalid');
+  });
+});
+
+describe('between the two steps', () => {
+  // No sweep does the second one.
+  const service = useService({ redis: false, config: { sweepInterval: 600_000 } });
+  const acme = useTenant(service);
+
+  test('a person who cancels what has stopped wants its rest nowhere', async () => {
+    const id = await acme.newJob();
+    const to = { printerId: 'other', printer: 'Other', format: 'f', who: 'admin' };
+    const stopped = `UPDATE platen.jobs SET status = 'canceled', move_to = $2 WHERE id = $1`;
+    await service.pool.query(stopped, [id, to]);
+    const answer = await service.admin('POST', `/jobs/${id}/cancel`);
+    expect([answer.status, answer.body]).toMatchObject([200, { status: 'canceled' }]);
+    expect((await service.admin('GET', `/jobs/${id}`)).body).toMatchObject({ moving: null });
+    expect(codeOf(await service.admin('POST', `/jobs/${id}/cancel`))).toBe('job-not-queued');
   });
 });

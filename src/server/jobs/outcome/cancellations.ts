@@ -91,8 +91,11 @@ export class Cancellations {
       const job = await lockJob(client, id);
       const { lane: of } = job;
       // A person who cancels a job does not want its rest at another printer either.
-      if (by !== undefined && job.moving)
+      if (by !== undefined && job.moving) {
         await client.query('UPDATE platen.jobs SET move_to = NULL WHERE id = $1', [id]);
+        // Its agent has stopped it already: what is left was about to go.
+        if (job.status === 'canceled') return null;
+      }
       // The job has ended since the sweep looked at it: its outcome stands.
       if (by === undefined && statesIn('over').includes(job.status)) return null;
       if (!mayBecome(job.status, 'canceled', 'person')) {
