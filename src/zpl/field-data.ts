@@ -48,6 +48,12 @@ export function* fieldPieces(text: string, indicator: string | undefined): Gener
   }
 }
 
+/** The bytes that field data stands for, each as a character; line ends in it mean nothing. */
+export function fieldBytes(data: Buffer, indicator: string | undefined): string {
+  const pieces = Array.from(fieldPieces(data.toString('latin1').replace(/[\r\n]/g, ''), indicator));
+  return pieces.map(({ text, byte }) => (byte === undefined ? text : String.fromCharCode(byte))).join('');
+}
+
 /**
  * A beginning of field data that reads the same whatever follows it: an indicator at its end would make an escape of the
  * two characters behind it.

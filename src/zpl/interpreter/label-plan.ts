@@ -11,12 +11,13 @@
  */
 
 import { isBarcode, PRINTS, words } from '../commands.ts';
-import { hexIndicator, plainField } from '../field-data.ts';
+import { fieldBytes, hexIndicator, plainField } from '../field-data.ts';
 import { GraphicError } from '../graphic-data.ts';
 import { objectName } from '../names.ts';
 import { text, whole } from '../parameters.ts';
 import { MOST_RECALLED, recall } from '../recall.ts';
 import type { ZplCommand, ZplFormat } from '../stream.ts';
+import { code128Field } from './code128-field.ts';
 import { type FieldMark, FieldMarks, storedSize } from './field-marks.ts';
 import { graphicField } from './graphic-field.ts';
 import { type DrawMaxiCode, maxiCodeField } from './maxicode-field.ts';
@@ -57,6 +58,8 @@ export interface LabelPlan {
 const NOT_DRAWN = words(
   'PQ PP FX FN FH ID EF DF XF CC CD CT XA XZ HH HV HW HF HG HY HZ JU SP MM MN MT MD MF MP PR PF PH SZ ST',
 );
+/** The barcodes that the rasteriser draws; it would print the data of others as text. */
+const DRAWN_BARCODES = words('B2 B3 B7 BC BD BE BO BQ BX');
 /** Parameters are looked for in this many bytes of a command; what follows is data. */
 const HEAD = 128;
 const MAX_QUANTITY = 99_999_999;
@@ -128,6 +131,8 @@ class PlanBuilder {
   #hex: string | undefined;
   /** The parameters of `^BD` in the field. */
   #maxiCode: string | undefined;
+  /** The field's barcode, and its index in the pieces. */
+  #barcode: { readonly name: string; readonly piece: number } | undefined;
   /** Index of the field's `^FO` or `^FT` in the pieces. */
   #origin: number | undefined;
   /** Dots that the picture moves down, besides `^LT`. */
@@ -202,7 +207,7 @@ class PlanBuilder {
       this.#fields.command(name, this.#dots(head), command.at);
     }
     if (name === 'FD' || name === 'FV') {
-      if (this.#maxiCode === undefined) this.#print(plainField(name, command.params, this.#hex));
+      if (this.#maxiCode === undefined) this.#printData(name, command.params);
       else this.#printMaxiCode(this.#maxiCode, command.params);
     } else if (name === 'BD') this.#maxiCode = text(command);
     else if (name === 'SN') this.#print(serialField(text(command)));
@@ -210,6 +215,7 @@ class PlanBuilder {
     else if (name === 'FS') {
       this.#hex = undefined;
       this.#maxiCode = undefined;
+      this.#barcode = undefined;
       this.#origin = undefined;
       this.#pieces.push('^FS');
     } else if (name === 'GF') this.#graphicField(command);
@@ -228,9 +234,36 @@ class PlanBuilder {
     else if (PRINTS.has(name)) this.#print(this.#plain(command));
     else if (!NOT_DRAWN.has(name)) {
       // The last barcode command of a field decides what becomes of its data.
-      if (isBarcode(name)) this.#maxiCode = undefined;
+      if (isBarcode(name)) {
+        this.#maxiCode = undefined;
+        this.#barcode = { name, piece: this.#pieces.length };
+      }
       if (name === 'FO' || name === 'FT') this.#origin = this.#pieces.length;
       this.#pieces.push(this.#plain(command));
+    }
+  }
+
+  #printData(name: string, data: Buffer): void {
+    const { name: barcode, piece = 0 } = this.#barcode ?? {};
+    if (barcode !== undefined && !DRAWN_BARCODES.has(barcode)) this.#faults.push(`^${barcode} is not drawn`);
+    if (barcode === 'B7') {
+      // "\\\\" is a backslash there; the rasteriser would draw both.
+      const plain = fieldBytes(data, this.#hex).replaceAll('\\\\', '\\');
+      this.#print(plainField(name, Buffer.from(plain, 'latin1'), undefined));
+      return;
+    }
+    const command = barcode === 'BC' ? this.#pieces[piece] : undefined;
+    if (typeof command !== 'string') {
+      this.#print(plainField(name, data, this.#hex));
+      return;
+    }
+    try {
+      const drawn = code128Field(command, name, data, this.#hex);
+      this.#pieces[piece] = drawn.command;
+      this.#print(drawn.field);
+    } catch (error) {
+      if (!(error instanceof GraphicError)) throw error;
+      this.#faults.push(error.message);
     }
   }
 

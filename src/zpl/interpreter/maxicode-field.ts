@@ -4,7 +4,7 @@
  * Source: ZPL II Programming Guide, ^BD: in modes 2 and 3 the data begins with class of service (3 digits),
  * country (3 digits) and postal code (9 digits, or 6 characters).
  */
-import { fieldPieces } from '../field-data.ts';
+import { fieldBytes } from '../field-data.ts';
 import { GraphicError, graphicCommand, hexDigits } from '../graphic-data.ts';
 
 /**
@@ -35,11 +35,7 @@ export function maxiCodeField(
 ): { field: string; height: number } {
   const mode = Number.parseInt(params, 10) || 2;
   if (data.length > LONGEST) throw new GraphicError('a MaxiCode of too much data');
-  const pieces = fieldPieces(data.toString('latin1').replace(/[\r\n]/g, ''), hex);
-  const plain = Array.from(pieces, ({ text: char, byte }) =>
-    byte === undefined ? char : String.fromCharCode(byte),
-  );
-  const text = Buffer.from(plain.join(''), 'latin1').toString(utf8 ? 'utf8' : 'latin1');
+  const text = Buffer.from(fieldBytes(data, hex), 'latin1').toString(utf8 ? 'utf8' : 'latin1');
   const coded = mode === 2 || mode === 3 ? carrierData(text, mode) : text;
   const { data: bytes, stride, height } = draw(coded, mode, dpi);
   return { field: graphicCommand(bytes.length, stride, hexDigits(bytes)), height };

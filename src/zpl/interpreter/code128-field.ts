@@ -1,0 +1,84 @@
+/**
+ * Rewrites the data of a `^BC` in mode N for the rasteriser, which loses a last single character and does not change to code
+ * set C in the middle of a symbol.
+ *
+ * Source: ZPL II Programming Guide, "^BC – Code 128 Bar Code (Subsets A, B, and C)".
+ */
+import { fieldBytes, plainField } from '../field-data.ts';
+import { GraphicError } from '../graphic-data.ts';
+
+type CodeSet = 'A' | 'B' | 'C';
+
+/** Invocations that choose a code set, and those of characters. */
+const CHANGES: Readonly<Record<string, CodeSet>> = { 5: 'C', 6: 'B', 7: 'A' };
+const STARTS: Readonly<Record<string, CodeSet>> = { 9: 'A', ':': 'B', ';': 'C' };
+const CHARACTERS: Readonly<Record<string, string>> = { '<': '^', 0: '>', '=': '~', 1: '\x7f' };
+/** Stands for FNC1; the data has no such character. */
+const FNC1 = '\u0100';
+/** At the end of data it is skipped, and lets the character before it be drawn. */
+const SKIPPED = '>:';
+
+/**
+ * @param command name and parameters of the barcode
+ * @param data of `^FD`, with the indicator of its `^FH`
+ * @returns both as the rasteriser draws them
+ * @throws GraphicError it cannot draw them
+ */
+export function code128Field(
+  command: string,
+  name: string,
+  data: Buffer,
+  hex: string | undefined,
+): { command: string; field: string } {
+  const parameters = command.split(',');
+  if (/[ADU]/i.test(parameters[5] ?? '')) return { command, field: plainField(name, data, hex) };
+  const text = fieldBytes(data, hex);
+  const field = (content: string) => plainField(name, Buffer.from(content, 'latin1'), undefined);
+  const content = changesToC(text);
+  if (content === undefined) return { command, field: field(text === '' ? '' : text + SKIPPED) };
+  // In the other modes it chooses the code sets itself; in mode D it begins with FNC1, and strips brackets and blanks.
+  const [first, ...rest] = content.split(FNC1);
+  if (rest.length > 0 && (first !== '' || /[()\s>]/.test(content)))
+    throw new GraphicError('^BC is not drawn with this data in code set C');
+  const mode = rest.length === 0 ? 'A' : 'D';
+  const set = Array.from({ length: 5 }, (_, at) => parameters[at] ?? '');
+  return { command: [...set, mode].join(','), field: field(rest.length === 0 ? content : rest.join('>8')) };
+}
+
+/** What the barcode holds, if it changes to code set C after its start. @throws GraphicError for data beyond characters and FNC1 */
+function changesToC(text: string): string | undefined {
+  let set: CodeSet = 'B';
+  let content = '';
+  let changes = false;
+  let beyond = false;
+  for (let at = 0; at < text.length; ) {
+    const [char = '', next = ''] = text.slice(at, at + 2);
+    if (char === '>' && next !== '') {
+      const to: CodeSet | undefined = at === 0 ? (STARTS[next] ?? CHANGES[next]) : CHANGES[next];
+      if (to === 'C' && set !== 'C' && at > 0) changes = true;
+      if (to === set && at > 0) beyond = true;
+      if (next === '8') content += FNC1;
+      else if (to !== undefined) set = to;
+      else if (!(next in STARTS)) {
+        if (CHARACTERS[next] === undefined) beyond = true;
+        content += CHARACTERS[next] ?? '';
+      }
+      at += 2;
+    } else if (set === 'B') {
+      content += char;
+      at += 1;
+    } else {
+      const pair = /^\d\d/.exec(text.slice(at, at + 2))?.[0];
+      if (pair !== undefined) content += set === 'C' ? pair : inSetA(Number(pair));
+      // What is no pair is ignored: a sign before a digit, and a digit with a sign behind it.
+      at += pair !== undefined || /\d/.test(char) ? 2 : 1;
+    }
+  }
+  if (!changes) return undefined;
+  if (beyond) throw new GraphicError('^BC is not drawn with this data in code set C');
+  return content;
+}
+
+function inSetA(value: number): string {
+  return value < 64 ? String.fromCharCode(value + 32) : String.fromCharCode(value - 64);
+}
