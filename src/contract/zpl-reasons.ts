@@ -69,6 +69,8 @@ export const ZPL_REASONS = {
   'zpl-bc-mode-d':
     '^BC in mode D leaves brackets out of the barcode: the value can have none beside the text of the template',
   'zpl-bc-mode-u': '^BC in mode U holds 19 digits, and adds a check digit',
+  'zpl-bq-switches':
+    'the data of ^BQ begins with error correction and mode, and a value there would lose its beginning: write ^FDQA,{placeholder}',
   'zpl-undrawable': 'it cannot be drawn: {detail}',
   'zpl-other-dpi': '^PW{count} is this media at {other} dpi, not at {dpi} dpi',
   'zpl-larger': '^{command}{count} is more than the media has: {dots} dots',

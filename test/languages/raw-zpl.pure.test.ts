@@ -111,6 +111,8 @@ describe('refused', () => {
     ['a remapped encoding', '^XA^CI0,36,21^XZ'],
     ['binary data, which would run over what follows', '^XA^FO9,9^GFB,9999,9999,1,ABCDEFGH^FS^XZ'],
     ['compressed binary data', '^XA^FO9,9^GFC,8,8,1,ABCDEFGH^FS^XZ'],
+    ['a value where a QR code has its switches', '^XA^BQN,2,5^FD{{a}}^FS^XZ'],
+    ['a numbered one', '^XA^BQN,2,5^FN1"a"^FS^XZ'],
     ['a filter that there is none of', '^XA^FD{{a|shout}}^FS^XZ'],
   ])('%s', (_, source) => {
     expect(() => compileRawZpl(raw(source))).toThrowError(
@@ -120,11 +122,11 @@ describe('refused', () => {
 
   test('values that the encoding or the barcode cannot hold, without quoting them', () => {
     const check = (source: string, v: string) => () => compileRawZpl(raw(source)).check({ v }, 7);
-    expect(check('^XA^CI27^BQN,2,5^FH^FD_E9{{v}}^FS^XZ', 'plain')).not.toThrow();
+    expect(check('^XA^CI27^BQN,2,5^FH^FDQA,_E9{{v}}^FS^XZ', 'plain')).not.toThrow();
     expect(check('^XA^BXN,5,200,,,,#^FD#1{{v}}^FS^XZ', 'plain_1~2')).not.toThrow();
     expect(check('^XA^BXN,5,200^BCN,50^FD{{v}}^FS^FD{{v}}^FS^XZ', 'plain_1')).not.toThrow();
     for (const attempt of [
-      check('^XA^CI27^BQN,2,5^FH^FD_E9{{v}}^FS^XZ', 'sécret'),
+      check('^XA^CI27^BQN,2,5^FH^FDQA,_E9{{v}}^FS^XZ', 'sécret'),
       check('^XA^BXN,5,200^FD{{v}}^FS^XZ', 'secret_1'),
       check('^XA^BXN,5,200,,,,#^FD#1{{v}}^FS^XZ', 'secret#1'),
       check('^XA^B0N,5^FD{{v}}^FS^XZ', 'secret~1'),
@@ -145,6 +147,13 @@ describe('refused', () => {
     await expect(openEncoder(job)).rejects.toMatchObject({ fault: { code: 'language-unsupported' } });
   });
 });
+
+test.each(['QA,{{v}}', 'hm,B{{v}}', 'D0102,03,5,LA,{{v}}', '_51A,{{v}}'])(
+  'a QR code has its switches: %s',
+  (data) => {
+    expect(filled(`^XA^BQN,2,5^FH^FD${data}^FS^XZ`, { v: 'x' })).toContain('x^FS');
+  },
+);
 
 test('its barcode reads as what was posted', async () => {
   const template = raw('^XA^PW600^LL200^FO40,40^BY2^BCN,100,N,N,N^FD{{v}}^FS^XZ');

@@ -10,7 +10,7 @@ import { because, type Reason } from '../../contract/reason.ts';
 import type { Placeholder } from '../../values/merge.ts';
 import { escapeFieldData, fieldPieces } from '../field-data.ts';
 import { Code128Data } from './code128.ts';
-import type { RawCommand } from './commands.ts';
+import { type RawCommand, rawFault } from './commands.ts';
 import { type Encoding, inUtf8, isAscii, UTF8 } from './encoding.ts';
 
 /** A value's place in a field. */
@@ -67,8 +67,12 @@ export function ownEscapes({ code, params }: RawCommand): string {
   }
 }
 
+/** What stands before the data of a ^BQ: error correction and input mode, or the numbers of a symbol in parts. */
+const QR_SWITCHES = /^(?:D[^,]*,[^,]*,[^,]*,)?[HQML]?[AM],/i;
+
 /**
  * @param parts slots, and fixed text in the form that it has with ^FH
+ * @throws JobFaultError `template-invalid`: a value would stand where a ^BQ has its switches, which it would lose
  * @param guess given if the template names no encoding: bytes that are no UTF-8 are read in this code page
  */
 export function rawField(
@@ -78,6 +82,10 @@ export function rawField(
   guess?: Encoding,
 ): RawField {
   const { indicator, barcode, encoding } = reading;
+  const [first] = parts;
+  const begins = typeof first === 'string' ? printed(first, indicator) : '';
+  if (barcode?.code === '^BQ' && !QR_SWITCHES.test(begins))
+    throw rawFault(because('zpl-bq-switches', { placeholder: '{{name}}' }), barcode.line);
   const texts = parts.flatMap((part) => (typeof part === 'string' ? [part] : [part.fallback]));
   if (texts.every((text) => isAscii(text, indicator))) return { ...reading, open, parts, utf8: parts };
   const page = guess ?? encoding;
