@@ -148,6 +148,29 @@ describe('refused', () => {
   });
 });
 
+test('retail barcodes hold the number that was sent, or none', () => {
+  const check =
+    (data: string, v: string, command = 'BEN,50') =>
+    () =>
+      compileRawZpl(raw(`^XA^${command}^FD${data}^FS^XZ`)).check({ v }, 7);
+  for (const v of ['400638133393', '4006381333931', '']) expect(check('{{v}}', v)).not.toThrow();
+  expect(check('40{{v}}', '0638133393')).not.toThrow();
+  expect(check('{{v}}', '01234567890', 'BUN,50')).not.toThrow();
+  expect(check('{{v}}', '96385074', 'B8N,50')).not.toThrow();
+  for (const attempt of [
+    check('{{v}}', '4006381333932'),
+    check('{{v}}', '40063813'),
+    check('{{v}}', '40063813339311'),
+    check('40{{v}}', '063813339A'),
+    check('{{v}}', '012345678901', 'BUN,50'),
+    check('{{v}}', '96385073', 'B8N,50'),
+  ]) {
+    const reason = expect.objectContaining({ code: 'zpl-retail-digits' });
+    const fault = expect.objectContaining({ code: 'value-invalid', record: 7, field: 'v', reason });
+    expect(attempt).toThrowError(expect.objectContaining({ fault }));
+  }
+});
+
 test.each(['QA,{{v}}', 'hm,B{{v}}', 'D0102,03,5,LA,{{v}}', '_51A,{{v}}'])(
   'a QR code has its switches: %s',
   (data) => {

@@ -7,6 +7,7 @@
  */
 
 import { because, type Reason } from '../../contract/reason.ts';
+import { endsWithGs1 } from '../../values/check-digits.ts';
 import type { Placeholder } from '../../values/merge.ts';
 import { escapeFieldData, fieldPieces } from '../field-data.ts';
 import { Code128Data } from './code128.ts';
@@ -67,6 +68,9 @@ export function ownEscapes({ code, params }: RawCommand): string {
   }
 }
 
+/** Digits before the check digit: a printer adds it, cuts what is more, and fills up what is less with zeros. */
+const RETAIL_DIGITS: Readonly<Record<string, number>> = { '^B8': 7, '^BE': 12, '^BU': 11 };
+
 /** What stands before the data of a ^BQ: error correction and input mode, or the numbers of a symbol in parts. */
 const QR_SWITCHES = /^(?:D[^,]*,[^,]*,[^,]*,)?[HQML]?[AM],/i;
 
@@ -126,6 +130,15 @@ export function fieldText(
     return data;
   });
   code128?.end();
+  const digits = RETAIL_DIGITS[barcode?.code ?? ''];
+  const last = parts.findLast((part, at) => typeof part !== 'string' && (filled[at] ?? '') !== '');
+  if (digits !== undefined && typeof last === 'object') {
+    const own = (part: string | Slot) => printed(typeof part === 'string' ? part : part.fallback, indicator);
+    const data = parts.map((part, at) => filled[at] ?? own(part)).join('');
+    const whole = data.length === digits || (data.length === digits + 1 && endsWithGs1(data));
+    if (/\D/.test(data) || !whole)
+      throw refuse(last, because('zpl-retail-digits', { command: barcode?.code ?? '', digits }));
+  }
   const switched = beyond !== undefined && encoding !== UTF8;
   const fixed = switched ? field.utf8 : parts;
   if (fixed === undefined && beyond !== undefined) {

@@ -76,6 +76,8 @@ export const zplReasons: Readonly<Record<keyof typeof ZPL_REASONS, string>> = {
   'zpl-bc-mode-u': 'Im Modus U nimmt ^BC 19 Ziffern und ergänzt die Prüfziffer',
   'zpl-bq-switches':
     'Die Daten von ^BQ beginnen mit Fehlerkorrektur und Modus, und ein Wert verlöre dort seinen Anfang: Schreiben Sie ^FDQA,{placeholder}',
+  'zpl-retail-digits':
+    'In {command} stehen {digits} Ziffern, und eine mehr, wenn es die richtige Prüfziffer ist',
   'zpl-undrawable': 'Es lässt sich nicht zeichnen: {detail}',
   'zpl-other-dpi': 'Mit ^PW{count} ist es dieses Medium bei {other} dpi, nicht bei {dpi} dpi',
   'zpl-larger': 'Mit ^{command}{count} ist es mehr, als das Medium hat: {dots} Punkte',
