@@ -72,6 +72,7 @@ export const ZPL_REASONS = {
   'zpl-bq-switches':
     'the data of ^BQ begins with error correction and mode, and a value there would lose its beginning: write ^FDQA,{placeholder}',
   'zpl-retail-digits': '{command} holds {digits} digits, and one more if that is the right check digit',
+  'zpl-digits-only': '{command} holds digits only',
   'zpl-undrawable': 'it cannot be drawn: {detail}',
   'zpl-other-dpi': '^PW{count} is this media at {other} dpi, not at {dpi} dpi',
   'zpl-larger': '^{command}{count} is more than the media has: {dots} dots',

@@ -124,10 +124,12 @@ describe('refused', () => {
     const check = (source: string, v: string) => () => compileRawZpl(raw(source)).check({ v }, 7);
     expect(check('^XA^CI27^BQN,2,5^FH^FDQA,_E9{{v}}^FS^XZ', 'plain')).not.toThrow();
     expect(check('^XA^BXN,5,200,,,,#^FD#1{{v}}^FS^XZ', 'plain_1~2')).not.toThrow();
+    expect(check('^XA^B2N,50^FD{{v}}^FS^XZ', '1234')).not.toThrow();
     expect(check('^XA^BXN,5,200^BCN,50^FD{{v}}^FS^FD{{v}}^FS^XZ', 'plain_1')).not.toThrow();
     for (const attempt of [
       check('^XA^CI27^BQN,2,5^FH^FDQA,_E9{{v}}^FS^XZ', 'sécret'),
       check('^XA^BXN,5,200^FD{{v}}^FS^XZ', 'secret_1'),
+      check('^XA^B2N,50^FD{{v}}^FS^XZ', '12secret34'),
       check('^XA^BXN,5,200,,,,#^FD#1{{v}}^FS^XZ', 'secret#1'),
       check('^XA^B0N,5^FD{{v}}^FS^XZ', 'secret~1'),
       check('^XA^BAN,50^FD{{v}}^FS^XZ', 'SECRET&A'),

@@ -71,6 +71,9 @@ export function ownEscapes({ code, params }: RawCommand): string {
 /** Digits before the check digit: a printer adds it, cuts what is more, and fills up what is less with zeros. */
 const RETAIL_DIGITS: Readonly<Record<string, number>> = { '^B8': 7, '^BE': 12, '^BU': 11 };
 
+/** Barcodes that hold nothing but digits: printers leave out other characters, or the barcode. */
+const DIGITS_ONLY: ReadonlySet<string> = new Set(['^B2', '^BI', '^BJ', '^BM']);
+
 /** What stands before the data of a ^BQ: error correction and input mode, or the numbers of a symbol in parts. */
 const QR_SWITCHES = /^(?:D[^,]*,[^,]*,[^,]*,)?[HQML]?[AM],/i;
 
@@ -175,6 +178,8 @@ function plainData(
   }
   if (barcode !== undefined) {
     if (!text.isWellFormed()) throw refuse(because('surrogate', {}));
+    if (DIGITS_ONLY.has(barcode.code) && /\D/.test(text))
+      throw refuse(because('zpl-digits-only', { command: barcode.code }));
     if (code128 !== undefined) return code128.value(text, refuse);
     // ^B7: "\&" is a line break, "\\" a backslash.
     if (barcode.code === '^B7') return text.replaceAll('\\', '\\\\');

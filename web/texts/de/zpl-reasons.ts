@@ -78,6 +78,7 @@ export const zplReasons: Readonly<Record<keyof typeof ZPL_REASONS, string>> = {
     'Die Daten von ^BQ beginnen mit Fehlerkorrektur und Modus, und ein Wert verlöre dort seinen Anfang: Schreiben Sie ^FDQA,{placeholder}',
   'zpl-retail-digits':
     'In {command} stehen {digits} Ziffern, und eine mehr, wenn es die richtige Prüfziffer ist',
+  'zpl-digits-only': 'In {command} stehen nur Ziffern',
   'zpl-undrawable': 'Es lässt sich nicht zeichnen: {detail}',
   'zpl-other-dpi': 'Mit ^PW{count} ist es dieses Medium bei {other} dpi, nicht bei {dpi} dpi',
   'zpl-larger': 'Mit ^{command}{count} ist es mehr, als das Medium hat: {dots} Punkte',
