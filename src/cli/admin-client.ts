@@ -20,6 +20,7 @@ import type {
   jobCancel,
   jobResume,
 } from '../contract/job-actions.ts';
+import type { MovedJob } from '../contract/job-details.ts';
 import type { JobFilter } from '../contract/job-search.ts';
 import type { AuditPage, InvitationCreated, PersonView, SignInLink } from '../contract/people.ts';
 import type { PrintRequestInput } from '../contract/print-request.ts';
@@ -238,6 +239,11 @@ export class AdminClient {
   async job(id: string, signal?: AbortSignal): Promise<JobView> {
     const { jobView } = await jobs();
     return this.#call(jobView, 'GET', `/app/jobs/${encodeURIComponent(id)}`, undefined, signal);
+  }
+  /** The job, and the jobs that it was moved from and to. */
+  async movedJob(id: string): Promise<MovedJob> {
+    const { movedJob } = await import('../contract/job-details.ts');
+    return this.#call(movedJob, 'GET', `/app/jobs/${encodeURIComponent(id)}`);
   }
   async cancelJob(id: string, body: z.input<typeof jobCancel> = {}): Promise<JobView> {
     const { jobView } = await jobs();

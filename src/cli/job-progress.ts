@@ -1,6 +1,7 @@
 /** Follows a job until it ends, and shows how far it is. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JobView } from '../contract/job.ts';
+import type { MovedJob } from '../contract/job-details.ts';
 import { hasEnded } from '../contract/job-life.ts';
 import type { AdminClient } from './admin-client.ts';
 import { CommandFailure } from './failure.ts';
@@ -17,6 +18,13 @@ export function jobLine(job: JobView): string {
     job.uncertain === null ? '' : `  uncertain: labels ${job.uncertain.from + 1} to ${job.uncertain.to}`;
   const error = job.error === null ? '' : `  ${job.error.code}: ${job.error.message}`;
   return `${job.id}  ${job.status.padEnd(8)}  ${count} labels${waiting}${uncertain}${error}`;
+}
+
+/** The other part of a job that was moved while it printed; begins with a blank. */
+export function otherPart({ restOf, rests }: MovedJob): string {
+  const from = restOf?.printer == null ? '' : `, moved from ${restOf.printer}`;
+  const before = restOf === null ? '' : ` It is the rest of job ${restOf.id}${from}.`;
+  return before + rests.map(({ id, printer }) => ` Its rest is printed by job ${id} at ${printer}.`).join('');
 }
 
 /** What a person may do about a job that has ended without all of its labels, or is to end; begins with a blank. */

@@ -5,7 +5,7 @@ import { labelRanges } from '../contract/label-ranges.ts';
 import { type AdminClient, connect } from './admin-client.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { onMany, type SeveralOptions, targetOf, withSeveral } from './job-bulk.ts';
-import { followFor, jobLine, nextStep } from './job-progress.ts';
+import { followFor, jobLine, nextStep, otherPart } from './job-progress.ts';
 import { numberFrom } from './option-values.ts';
 import { printJson, printLine } from './output.ts';
 import { jobIdOf } from './short-id.ts';
@@ -29,8 +29,9 @@ export function jobCommand(): Command {
     .action(
       async (begun: string, options: ServiceOptions & { follow?: true; timeout: number; json?: true }) => {
         const { client, id } = await theJob(begun, options);
-        const job = options.follow ? await followFor(client, id, options.timeout) : await client.job(id);
-        options.json ? printJson(job) : printLine(jobLine(job) + nextStep(job));
+        if (options.follow) await followFor(client, id, options.timeout);
+        const job = await client.movedJob(id);
+        options.json ? printJson(job) : printLine(jobLine(job) + otherPart(job) + nextStep(job));
       },
     );
 

@@ -133,7 +133,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
     return { id, stops };
   }
 
-  const rests = async (id: string) => jobDetails.parse(await show(id)).reprints.map((one) => one.id);
+  const rests = async (id: string) => jobDetails.parse(await show(id)).rests.map((one) => one.id);
 
   test('what prints is stopped first; what is certain not to be out goes on, once, as a job of its own', async () => {
     const { id, stops } = await printing();
@@ -142,7 +142,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
       200,
       { status: 'printing', printer: { id: here }, reasons: ['cancel-requested'] },
     ]);
-    expect(await show(id)).toMatchObject({ moving: { printer: 'There', refused: null }, reprints: [] });
+    expect(await show(id)).toMatchObject({ moving: { printer: 'There', refused: null }, rests: [] });
     const delivered: QueuedJob[] = [];
     await serveAll(there, delivered);
     const uncertain = { from: 4, to: 6 };
@@ -152,11 +152,12 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
       .toMatchObject([{ printerId: there, copies: 10, resume: { round: 1, from: 6 } }]);
     const rest = delivered.map(({ jobId }) => jobId);
     expect(await show(rest[0] ?? '')).toMatchObject({
-      ...{ reprintOf: id, labels: { total: 10, sent: 6, printed: 6 }, printer: { id: there } },
+      ...{ labels: { total: 10, sent: 6, printed: 6 }, printer: { id: there } },
+      ...{ restOf: { id, printer: 'Here' }, reprintOf: null },
       events: [{ kind: 'accepted' }, { kind: 'queued', who: 'admin', why: 'ribbon \ufffd' }],
     });
     expect(await show(id)).toMatchObject({ status: 'canceled', moving: null, uncertain });
-    expect(await rests(id)).toEqual(rest);
+    expect(await show(id)).toMatchObject({ rests: [{ id: rest[0], printer: 'There' }], reprints: [] });
     // A later sweep, which another job waits for, finds nothing more to do.
     const other = await printing();
     await move(other.id);
@@ -227,7 +228,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
     await last.stops({ status: 'canceled', labels: { sent: 4, printed: 4 } });
     await expect.poll(() => rests(last.id), { timeout: 10_000 }).toHaveLength(1);
     for (const { id } of [late, second, third]) {
-      expect(await show(id)).toMatchObject({ moving: null, reprints: [] });
+      expect(await show(id)).toMatchObject({ moving: null, rests: [] });
     }
   });
 
@@ -249,7 +250,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
       client.release();
     }
     await expect.poll(() => show(id), { timeout: 10_000 }).toMatchObject({ moving: null });
-    expect(await show(id)).toMatchObject({ status: 'failed', reprints: [] });
+    expect(await show(id)).toMatchObject({ status: 'failed', rests: [] });
   });
 
   test('where the other printer does not take it, the job says so, and can be printed again', async () => {

@@ -71,8 +71,8 @@ describe('chosen labels', () => {
     expect(first).not.toEqual(second);
     expect([await picture(job.jobId, 0), await picture(job.jobId, 1)]).toEqual([first, second]);
     expect(await picture(job.jobId, 2)).toEqual(await picture(id, 1));
-    expect(await details(job.jobId)).toMatchObject({ reprintOf: id, account: 'admin' });
-    expect((await details(id)).reprints).toMatchObject([{ id: job.jobId }]);
+    expect(await details(job.jobId)).toMatchObject({ reprintOf: id, restOf: null, account: 'admin' });
+    expect(await details(id)).toMatchObject({ reprints: [{ id: job.jobId }], rests: [] });
     // Its place in the list is that of a job which was sent now.
     const [{ createdAt }, old] = [await details(job.jobId), await details(id)];
     expect(createdAt > old.createdAt).toBe(true);

@@ -73,15 +73,23 @@ test('by keyboard: what prints is stopped first, and what is left of it comes ou
   await page.getByLabel(/^Why/).focus();
   await page.keyboard.type('no labels left');
   await press(/^Move$/);
-  await page.getByText('Nothing more of it will be printed.').waitFor({ timeout: 60_000 });
+  await page.getByText(/^It has stopped here\..*is printed at virtual-2/).waitFor({ timeout: 60_000 });
   expect(await admin.job(stuck)).toMatchObject({ status: 'canceled', uncertain: null });
   // The page is told of what is left, nobody loads it again.
-  const rest = page.locator('dd a[href*="jobs/"]');
+  const rest = page.locator('dt:text-is("Its rest is printed by") + dd a[href*="jobs/"]');
   await rest.focus();
   await page.keyboard.press('Enter');
   await page.getByText('Every label is out. Nothing more happens.').waitFor({ timeout: 60_000 });
   const [, job = ''] = /jobs\/([^?]+)/.exec(page.url()) ?? [];
   expect(job).not.toBe(stuck);
+  await page.getByText('It is the rest of a job that was moved here from virtual-1.').waitFor();
+  expect(await page.locator('dt:text-is("Rest of") + dd').textContent()).toBe(stuck.slice(0, 13));
+  await page.getByText('Prints again', { exact: true }).waitFor({ state: 'detached' });
+  const shown = async (id: string) => (await platen(['job', 'show', id, '--data', site.dataDir])).stdout;
+  expect(await shown(stuck)).toContain(`Its rest is printed by job ${job} at virtual-2.`);
+  expect(await shown(job)).toContain(`It is the rest of job ${stuck}, moved from virtual-1.`);
+  const { stdout: shownAsJson } = await platen(['job', 'show', job, '--data', site.dataDir, '--json']);
+  expect(JSON.parse(shownAsJson)).toMatchObject({ restOf: { id: stuck, printer: 'virtual-1' }, rests: [] });
   expect(await admin.job(job)).toMatchObject({
     ...{ status: 'printed', labels: { total: 5, printed: 5 }, printer: { name: 'virtual-2' } },
   });

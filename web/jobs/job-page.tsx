@@ -57,6 +57,9 @@ function Next({ job }: { job: JobDetails }) {
     <section class="stack tight" aria-label={words.next}>
       <div class={`note ${underWay && job.reasons.length > 0 ? 'warn' : tone}`}>
         <p>{nextWords(job)}</p>
+        {job.restOf !== null && (
+          <p>{job.restOf.printer === null ? words.isRestOfGone : words.isRest(job.restOf.printer)}</p>
+        )}
         {job.status === 'canceled' && job.uncertain !== null && (
           <p>{words.maybeOut(job.uncertain.from + 1, job.uncertain.to)}</p>
         )}
@@ -85,6 +88,8 @@ function Next({ job }: { job: JobDetails }) {
 
 function nextWords(job: JobDetails): string {
   const { job: words } = t.value;
+  const [rest] = job.rests;
+  if (job.status === 'canceled' && rest !== undefined) return words.nextMoved(rest.printer);
   if (job.status === 'queued' && job.hold !== null) return words.nextHold(job.hold.by);
   const stops = job.reasons.includes('cancel-requested');
   if (job.moving !== null && job.moving.refused === null) {
@@ -246,31 +251,29 @@ function Facts({ job }: { job: JobDetails }) {
       <dd>
         <Time at={job.createdAt} />
       </dd>
-      {job.reprintOf !== null && (
-        <>
-          <dt>{words.reprintOf}</dt>
-          <dd>
-            <a class="mono" href={to(['jobs', job.reprintOf])}>
-              {shortId(job.reprintOf)}
-            </a>
-          </dd>
-        </>
-      )}
-      {job.reprints.length > 0 && (
-        <>
-          <dt>{words.reprints}</dt>
-          <dd>
-            {job.reprints.map(({ id }) => (
-              <div key={id}>
-                <a class="mono" href={to(['jobs', id])}>
-                  {shortId(id)}
-                </a>
-              </div>
-            ))}
-          </dd>
-        </>
-      )}
+      <OtherJobs are={words.restOf} ids={job.restOf === null ? [] : [job.restOf.id]} />
+      <OtherJobs are={words.rests} ids={job.rests.map(({ id }) => id)} />
+      <OtherJobs are={words.reprintOf} ids={job.reprintOf === null ? [] : [job.reprintOf]} />
+      <OtherJobs are={words.reprints} ids={job.reprints.map(({ id }) => id)} />
     </dl>
+  );
+}
+
+function OtherJobs({ are, ids }: { are: string; ids: readonly string[] }) {
+  if (ids.length === 0) return null;
+  return (
+    <>
+      <dt>{are}</dt>
+      <dd>
+        {ids.map((id) => (
+          <div key={id}>
+            <a class="mono" href={to(['jobs', id])}>
+              {shortId(id)}
+            </a>
+          </div>
+        ))}
+      </dd>
+    </>
   );
 }
 

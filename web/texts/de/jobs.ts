@@ -126,6 +126,10 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     nextHeld:
       'Etiketten sind vielleicht heraus, vielleicht nicht. Jemand muss am Drucker nachsehen und entscheiden.',
     nextCanceled: 'Weiter wird nichts davon gedruckt.',
+    nextMoved: (printer) =>
+      `Er hat hier angehalten. Seinen Rest, die Etiketten, die sicher nicht heraus sind, druckt ${printer}, als eigenen Auftrag.`,
+    isRest: (printer) => `Er ist der Rest eines Auftrags, der von ${printer} hierher verschoben wurde.`,
+    isRestOfGone: 'Er ist der Rest eines Auftrags, der von einem anderen Drucker hierher verschoben wurde.',
     decide: 'Entscheiden',
     cancel: 'Abbrechen …',
     cancelTitle: 'Diesen Auftrag abbrechen?',
@@ -179,6 +183,8 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     portrait: 'Hochformat',
     landscape: 'Querformat',
     account: 'Gesendet von',
+    restOf: 'Rest von',
+    rests: 'Den Rest druckt',
     reprintOf: 'Druckt noch einmal',
     reprints: 'Noch einmal gedruckt von',
     since: (time) => `seit ${time}`,

@@ -23,6 +23,8 @@ const detailsRow = jobRow.extend({
   account: z.string(),
   has_data: z.boolean(),
   reprint_of: z.string().nullable(),
+  is_rest: z.boolean(),
+  printer_before: z.string().nullable(),
   move_to: movingTo.nullable(),
   held_by: z.string().nullable(),
   held_at: z.date().nullable(),
@@ -48,14 +50,22 @@ const eventRow = jobRow
     why: z.string().nullable(),
   });
 
-const reprintRow = z.object({ id: z.string(), status: jobStatus, created_at: z.date() });
+const madeOfIt = z.object({
+  id: z.string(),
+  status: jobStatus,
+  created_at: z.date(),
+  is_rest: z.boolean(),
+  printer_name: z.string(),
+});
 
 /** @throws ProblemError `job-not-found` */
 export async function jobDetailsOf(pool: Pool, id: string): Promise<JobDetails> {
   const row = await oneJob(
     pool,
     detailsRow,
-    `SELECT ${COLUMNS}, account, payload IS NOT NULL AS has_data, reprint_of, move_to, s.held_by, s.held_at, s.held_why
+    `SELECT ${COLUMNS}, account, payload IS NOT NULL AS has_data, reprint_of, is_rest,
+       (SELECT before.printer_name FROM platen.jobs before WHERE before.id = jobs.reprint_of) AS printer_before,
+       move_to, s.held_by, s.held_at, s.held_why
      FROM platen.jobs LEFT JOIN platen.lane_settings s ON s.lane = jobs.lane WHERE id = $1`,
     id,
   );
@@ -66,11 +76,12 @@ export async function jobDetailsOf(pool: Pool, id: string): Promise<JobDetails> 
      FROM platen.job_events WHERE job_id = $1 ORDER BY number DESC LIMIT ${MOST_EVENTS - 1}`,
     [id],
   );
-  const reprints = await rowsOf(
+  // However many reprints came after it, the rest is shown.
+  const made = await rowsOf(
     pool,
-    reprintRow,
-    `SELECT id, status, created_at FROM platen.jobs WHERE reprint_of = $1 AND tenant_id = $2
-     ORDER BY seq DESC LIMIT ${MOST_REPRINTS}`,
+    madeOfIt,
+    `SELECT id, status, created_at, is_rest, printer_name FROM platen.jobs WHERE reprint_of = $1 AND tenant_id = $2
+     ORDER BY is_rest DESC, seq DESC LIMIT ${MOST_REPRINTS}`,
     [id, row.tenant_id],
   );
   const job = jobViewOf(row);
@@ -97,8 +108,13 @@ export async function jobDetailsOf(pool: Pool, id: string): Promise<JobDetails> 
       job.status === 'queued' && row.held_at !== null && row.held_by !== null
         ? { by: row.held_by, at: row.held_at.toISOString(), why: row.held_why }
         : null,
-    reprintOf: row.reprint_of,
-    reprints: reprints.map(({ created_at, ...one }) => ({ ...one, createdAt: created_at.toISOString() })),
+    restOf:
+      row.is_rest && row.reprint_of !== null ? { id: row.reprint_of, printer: row.printer_before } : null,
+    rests: made.filter((one) => one.is_rest).map(({ id, printer_name: printer }) => ({ id, printer })),
+    reprintOf: row.is_rest ? null : row.reprint_of,
+    reprints: made
+      .filter((one) => !one.is_rest)
+      .map(({ id, status, created_at }) => ({ id, status, createdAt: created_at.toISOString() })),
     moving: row.move_to && { printer: row.move_to.printer, refused: row.move_to.refused ?? null },
     actions: actionsOf(job, row.has_data, row.move_to !== null),
     data: row.has_data,
