@@ -188,6 +188,17 @@ export const ATTACKS: readonly Attack[] = [
     },
   },
   {
+    name: 'requests without number on one connection after the other, before an answer is read',
+    run: async (target, { seconds, share }) => {
+      const requests = filled('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n', 4 * 1024 * 1024 * share);
+      const until = performance.now() + seconds * 1000;
+      const caller = async () => {
+        while (performance.now() < until) await target.dial(requests);
+      };
+      return honestly(target, Promise.all(Array.from({ length: 16 * share }, caller)), 5_000);
+    },
+  },
+  {
     name: 'bodies that are too large, written before the answer is read',
     run: async (target, { seconds, share }) => {
       const body = Buffer.alloc(20 * 1024 * 1024 * share + BODY, ' ');
