@@ -79,6 +79,8 @@ export class JobMoves {
       await decidedBy(client, id, by);
       const job = await lockJob(client, id, target);
       if (job.status === 'printing') {
+        // It waited when its values were to be checked, and was taken since.
+        if (status !== 'printing') throw notMovable(because('move-taken', {}));
         requireStoppable(job, target, to.from);
         await askToMove(client, id, way, by);
         return { stops: queueId(id, job.round), lane: job.lane };
