@@ -1,7 +1,9 @@
-/** Jobs that are moved while something else happens. */
+/** Jobs that are moved while something else happens: their agent takes them, or a day passes. */
 import { randomBytes } from 'node:crypto';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { usage } from '../../src/contract/admin.ts';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
+import { countUsage } from '../../src/server/tenants/usage.ts';
 import { type Answer, codeOf, jobIdOf } from '../kit/service/harness.ts';
 import { useService } from '../kit/service/use-service.ts';
 
@@ -29,6 +31,12 @@ const enqueue = async (): Promise<string> => {
 };
 const move = (id: string): Promise<Answer> => service.admin('POST', `/jobs/${id}/move`, { printerId: there });
 const show = async (id: string): Promise<unknown> => (await service.admin('GET', `/jobs/${id}`)).body;
+const report = (jobId: string, changes: object) =>
+  service.report({
+    ...{ kind: 'job', jobId, agentId: 'agent-one', printerId: here, at: new Date().toISOString() },
+    ...{ delivery: 1, seq: 1, status: 'printing', labels: { sent: 0, printed: 0 }, reasons: [] },
+    ...changes,
+  });
 
 test('a job that is taken after its values were to be checked is not stopped', async () => {
   const id = await enqueue();
@@ -50,4 +58,24 @@ test('a job that is taken after its values were to be checked is not stopped', a
   }
   expect(codeOf(await answer)).toBe('job-not-movable');
   expect(await show(id)).toMatchObject({ status: 'printing', moving: null, reasons: [] });
+});
+
+test('labels of a day that has been counted for good are not counted once more with the rest', async () => {
+  const id = await enqueue();
+  await service.pool.query(`UPDATE platen.jobs SET created_at = now() - interval '2 days' WHERE id = $1`, [
+    id,
+  ]);
+  await countUsage(service.pool);
+  const used = async () => {
+    const { days } = usage.parse((await service.admin('GET', '/tenants/acme/usage?days=7')).body);
+    return days.reduce((sum, { labels }) => sum + labels, 0);
+  };
+  const before = await used();
+  await report(id, { labels: { sent: 4, printed: 4 } });
+  expect((await move(id)).status).toBe(200);
+  await report(id, { seq: 2, status: 'canceled', labels: { sent: 4, printed: 4 } });
+  await expect.poll(() => show(id), { timeout: 10_000 }).toMatchObject({ status: 'canceled', moving: null });
+  const { rowCount } = await service.pool.query('SELECT FROM platen.jobs WHERE reprint_of = $1', [id]);
+  expect(rowCount).toBe(1);
+  expect(await used()).toBe(before);
 });

@@ -40,13 +40,17 @@ const stopped = z.object({
   /** The first label that is certain not to be out. */
   first: z.int(),
   total: z.int(),
+  /** Labels that are counted with the rest from now on: none of a day before, which may be counted for good. */
+  counted: z.int(),
   move_to: movingTo,
 });
 type Stopped = z.infer<typeof stopped>;
 
 const FIRST = 'CASE WHEN uncertain_from IS NULL THEN printed ELSE greatest(printed, uncertain_to) END';
 const STOPPED = `SELECT id, status = 'canceled' AND ${FIRST} < records * copies AS moves, ${FIRST} AS first,
-    records * copies AS total, move_to
+    records * copies AS total, move_to,
+    CASE WHEN (created_at AT TIME ZONE 'UTC')::date = (now() AT TIME ZONE 'UTC')::date
+      THEN least(coalesce(labels_counted, records * copies), records * copies - ${FIRST}) ELSE 0 END AS counted
   FROM platen.jobs
   WHERE move_to IS NOT NULL AND NOT move_to ? 'refused' AND status IN (${inSql(statesIn('over'))})`;
 
@@ -146,15 +150,14 @@ export class Moving {
       });
       if (outcome !== 'accepted') throw new ProblemError('enqueue-failed', 'the job was not queued');
       await client.query(
-        `UPDATE platen.jobs SET round = $2, sent = $3, printed = $3, labels_counted = records * copies - $3,
+        `UPDATE platen.jobs SET round = $2, sent = $3, printed = $3, labels_counted = $5,
            reprint_of = $4, is_rest = true WHERE id = $1`,
-        [job.jobId, resume.round, resume.from, id],
+        [job.jobId, resume.round, resume.from, id, now.counted],
       );
       await client.query(
-        `UPDATE platen.jobs SET move_to = NULL,
-           labels_counted = greatest(0, coalesce(labels_counted, records * copies) - (records * copies - $2))
+        `UPDATE platen.jobs SET move_to = NULL, labels_counted = coalesce(labels_counted, records * copies) - $2
          WHERE id = $1`,
-        [id, resume.from],
+        [id, now.counted],
       );
       return { job, from: resume.from };
     });
