@@ -177,8 +177,9 @@ test('a file system that hangs after it has opened the file is not waited for, a
   const opening = standardTransports.open(pathToFileURL(path).href, stops.signal);
   stops.abort(new Error('the agent stops'));
   await expect(opening).rejects.toThrow('the agent stops');
-  await expect.poll(() => timesOpen(path)).toBe(3);
+  // The test's own, and one: each that hangs holds one of the few threads that the process has for files.
+  expect(timesOpen(path)).toBe(2);
   answer();
-  // The test's own.
   await expect.poll(() => timesOpen(path)).toBe(1);
+  await (await open(path)).close();
 });

@@ -19,6 +19,7 @@ import { fileURLToPath } from 'node:url';
 import { type Connection, TransportError, type TransportTimeouts } from '../../connection.ts';
 import { codeOf, orAborted, Pauses, within } from '../pauses.ts';
 import type { StreamTransport } from '../transport.ts';
+import { openedInTime } from './opening.ts';
 
 const PIECE = 64 * 1024;
 /** Longest time, ms, that `close` waits for the writes that were asked for before it. */
@@ -37,13 +38,9 @@ export const fileTransport: StreamTransport = {
 async function openFile(uri: URL, timeouts: TransportTimeouts, signal: AbortSignal): Promise<Connection> {
   const path = pathOf(uri);
   signal.throwIfAborted();
-  const late = () => new TransportError('connect-timeout', `${timeouts.connect} ms`);
-  const opening = openedAt(path, timeouts);
   try {
-    return await orAborted(within(opening, timeouts.connect, late), signal);
+    return await openedInTime(uri.href, () => openedAt(path, timeouts), timeouts, signal);
   } catch (error) {
-    // It may still open after this call has given up: then nobody else would close it.
-    opening.then((opened) => opened.close()).catch(() => undefined);
     if (error instanceof TransportError || signal.aborted) throw error;
     throw new TransportError('device-unreachable', WHY[codeOf(error)] ?? codeOf(error), { cause: error });
   }

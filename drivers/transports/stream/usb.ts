@@ -23,8 +23,9 @@ import {
   TransportError,
   type TransportTimeouts,
 } from '../../connection.ts';
-import { codeOf, orAborted, Pauses, within } from '../pauses.ts';
+import { codeOf, orAborted, Pauses } from '../pauses.ts';
 import type { StreamTransport } from '../transport.ts';
+import { openedInTime } from './opening.ts';
 import { usbPrinters } from './usb-sysfs.ts';
 
 /** The driver's own buffer, bytes. */
@@ -64,16 +65,8 @@ async function openUsb(
 ): Promise<Connection> {
   const wanted = wantedDevice(uri);
   signal.throwIfAborted();
-  const late = () => new TransportError('connect-timeout', `${timeouts.connect} ms`);
-  const opening = openedAt(roots, wanted, timeouts);
-  try {
-    // The kernel makes whoever asks wait while it resets a device.
-    return await orAborted(within(opening, timeouts.connect, late), signal);
-  } catch (error) {
-    // It may still open after this call has given up: then nobody else would close it.
-    opening.then((opened) => opened.close()).catch(() => undefined);
-    throw error;
-  }
+  // The kernel makes whoever asks wait while it resets a device.
+  return await openedInTime(uri.href, () => openedAt(roots, wanted, timeouts), timeouts, signal);
 }
 
 async function openedAt(
