@@ -211,6 +211,7 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', (backe
       await service.pool.query(`UPDATE platen.jobs SET payload = '{"v": 9}' WHERE id = $1`, [unread]);
       queue.broken = false;
       await inQueue(printerId, next);
+      await dispatched(service, [next]);
       const error = { code: 'payload-unreadable' };
       expect(await statusOf(unread)).toMatchObject({ status: 'failed', error });
       expect(await service.queues.has(printerId, unread)).toBe(false);
