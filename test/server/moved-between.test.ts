@@ -1,8 +1,10 @@
 /** Jobs that are moved while something else happens: their agent takes them, or a day passes. */
 import { randomBytes } from 'node:crypto';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { z } from 'zod';
 import { usage } from '../../src/contract/admin.ts';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
+import { printerDetails } from '../../src/contract/printer-actions.ts';
 import { countUsage } from '../../src/server/tenants/usage.ts';
 import { type Answer, codeOf, jobIdOf } from '../kit/service/harness.ts';
 import { useService } from '../kit/service/use-service.ts';
@@ -78,4 +80,18 @@ test('labels of a day that has been counted for good are not counted once more w
   const { rowCount } = await service.pool.query('SELECT FROM platen.jobs WHERE reprint_of = $1', [id]);
   expect(rowCount).toBe(1);
   expect(await used()).toBe(before);
+});
+
+test('labels that came out before the move are of the first printer, and not of the other one too', async () => {
+  const id = await enqueue();
+  await report(id, { labels: { sent: 4, printed: 4 } });
+  expect((await move(id)).status).toBe(200);
+  await report(id, { seq: 2, status: 'canceled', labels: { sent: 4, printed: 4 } });
+  const moved = () => service.pool.query('SELECT id::text FROM platen.jobs WHERE reprint_of = $1', [id]);
+  await expect.poll(async () => (await moved()).rowCount, { timeout: 10_000 }).toBe(1);
+  const rest = z.object({ id: z.string() }).parse((await moved()).rows[0]).id;
+  await report(rest, { printerId: there, round: 1, status: 'printed', labels: { sent: 10, printed: 10 } });
+  const today = async (printer: Lane) =>
+    printerDetails.parse((await service.admin('GET', `/printers/${printer}`)).body).labelsToday;
+  expect([await today(here), await today(there)]).toEqual([4, 6]);
 });

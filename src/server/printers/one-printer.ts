@@ -81,7 +81,7 @@ export async function withLanes(
     LANE_FIELDS,
     `SELECT asked.lane, s.display_name, s.print_settings, s.held_by, s.held_at, s.held_why,
        ${counted('queued')} AS queued, ${counted('printing')} AS printing, ${counted('held')} AS held,
-       (SELECT coalesce(sum(printed), 0) FROM (SELECT j.printed, j.scope FROM platen.tenants t CROSS JOIN LATERAL (
+       (SELECT coalesce(sum(printed - first_label), 0) FROM (SELECT j.printed, j.first_label, j.scope FROM platen.tenants t CROSS JOIN LATERAL (
           SELECT * FROM platen.jobs j WHERE j.tenant_id = t.id AND j.printer_id = asked.printer
             AND j.created_at >= date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'
           ORDER BY j.created_at DESC, j.id DESC LIMIT ${MOST_COUNTED}) AS j

@@ -150,7 +150,7 @@ export class Moving {
       });
       if (outcome !== 'accepted') throw new ProblemError('enqueue-failed', 'the job was not queued');
       await client.query(
-        `UPDATE platen.jobs SET round = $2, sent = $3, printed = $3, labels_counted = $5,
+        `UPDATE platen.jobs SET round = $2, sent = $3, printed = $3, first_label = $3, labels_counted = $5,
            reprint_of = $4, is_rest = true WHERE id = $1`,
         [job.jobId, resume.round, resume.from, id, now.counted],
       );
