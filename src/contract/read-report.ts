@@ -14,25 +14,32 @@ const MOST_REASONS = 100;
 /** Most unknown things that are named of one report. */
 const MOST_NAMED = 20;
 
-const reasons = z
+/** Reasons as any version may have said, or stored, them: an unknown one is `other`. */
+export const tolerantReasons = z
   .array(z.unknown())
   .max(MOST_REASONS)
   .transform((list) => [...new Set(list.map((one) => printerReason.safeParse(one).data ?? 'other'))]);
 
 const tolerantPrinter = printerDescription.extend({
   state: printerState.catch('unknown'),
-  reasons,
+  reasons: tolerantReasons,
   formats: knownOf(printerFormat, 200).refine((formats) => formats.length > 0),
 });
 
-const fault = jobFault.extend({ code: jobFault.shape.code.catch('internal') });
+/** The same of a fault: an unknown code is `internal`. */
+export const tolerantFault = jobFault.extend({ code: jobFault.shape.code.catch('internal') });
 const UNSAID: JobFault = { code: 'internal', message: 'The agent did not say why' };
 /** The service cuts this down to the labels that the job has and that are not printed. */
 const ALL = { from: 0, to: 2 ** 31 - 1 };
 
 const tolerantReport = z.discriminatedUnion('kind', [
   agentReport.extend({ printers: knownOf(tolerantPrinter, 5_000) }),
-  jobReportOf({ reasons, fault, cause: fault.catch(UNSAID), uncertain: uncertain.catch(ALL) }),
+  jobReportOf({
+    reasons: tolerantReasons,
+    fault: tolerantFault,
+    cause: tolerantFault.catch(UNSAID),
+    uncertain: uncertain.catch(ALL),
+  }),
 ]);
 
 export type ReadReport =

@@ -29,6 +29,23 @@ async function report(jobId: string, changes: object): Promise<void> {
   await service.report(jobReport(jobId, { at: new Date().toISOString(), seq: ++seq, ...changes }));
 }
 
+test('words that a later version has stored are shown as other and internal, and hide no job and no printer', async () => {
+  const id = await newJob();
+  const error = JSON.stringify({ code: 'said-by-a-later-version', message: 'Later' });
+  const { pool } = service;
+  await pool.query(`UPDATE platen.jobs SET reasons = '{later,media-empty}', error = $2 WHERE id = $1`, [
+    id,
+    error,
+  ]);
+  await pool.query(`UPDATE platen.agent_printers SET reasons = '{later}'`);
+  const { body } = await service.admin('GET', '/jobs?tenant=acme');
+  const reasons = expect.arrayContaining(['other', 'media-empty']);
+  expect(body).toMatchObject({ jobs: [{ id, reasons, error: { code: 'internal', message: 'Later' } }] });
+  expect(await details(id)).toMatchObject({ reasons });
+  const printers = await service.admin('GET', '/printers?tenant=acme');
+  expect(printers).toMatchObject({ status: 200, body: [{ reasons: ['other'] }] });
+});
+
 describe('the life of a job', () => {
   test('is told in order, with what held it up and who decided', async () => {
     const id = await newJob();

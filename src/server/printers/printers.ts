@@ -7,8 +7,9 @@ import { z } from 'zod';
 import { type PrinterFormat, printerFormat } from '../../contract/format.ts';
 import { type Lane, laneOf, type Scope, scope } from '../../contract/lane.ts';
 import { keptSettings } from '../../contract/print-settings.ts';
-import { confirmedBy, printerReason, printerState } from '../../contract/printer.ts';
+import { confirmedBy, printerState } from '../../contract/printer.ts';
 import type { PrinterView } from '../../contract/printer-view.ts';
+import { tolerantReasons } from '../../contract/read-report.ts';
 import { type Queryable, rowsOf } from '../store/pool.ts';
 import { formatsAsSet } from './format-settings.ts';
 
@@ -31,7 +32,7 @@ const sighting = z
     uri: z.string(),
     model: z.string().nullable(),
     state: printerState,
-    reasons: z.array(printerReason),
+    reasons: tolerantReasons,
     formats: z.array(printerFormat),
     confirmed_by: confirmedBy.nullable().catch(null),
     gone: z.boolean(),

@@ -1,10 +1,10 @@
 /** A job's row as it is shown. The SQL is for `FROM platen.jobs`, without an alias. */
 import { z } from 'zod';
-import { jobFault } from '../../../contract/fault.ts';
 import type { JobView } from '../../../contract/job.ts';
 import { jobStatus, statesIn } from '../../../contract/job-life.ts';
 import { orientation } from '../../../contract/print-request.ts';
 import { printerReason } from '../../../contract/printer.ts';
+import { tolerantFault, tolerantReasons } from '../../../contract/read-report.ts';
 import { oneJob } from '../../one-job.ts';
 import { HEARTBEAT_LOST } from '../../printers/printers.ts';
 import { inSql, type Queryable } from '../../store/pool.ts';
@@ -37,8 +37,9 @@ export const jobRow = z.object({
   status: jobStatus,
   sent: z.int(),
   printed: z.int(),
-  reasons: z.array(printerReason),
-  error: jobFault.nullable(),
+  /** A later version, beside this one or before it, may have stored words that this one does not know. */
+  reasons: tolerantReasons,
+  error: tolerantFault.nullable(),
   uncertain_from: z.int().nullable(),
   uncertain_to: z.int().nullable(),
   created_at: z.date(),
