@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { TransportError } from '../../drivers/connection.ts';
+import { Leading } from '../../src/agent/job/leading.ts';
 import { type Behind, Succession } from '../../src/agent/job/succession.ts';
 
 const never = new AbortController().signal;
@@ -88,3 +89,35 @@ describe('the wheel', () => {
     expect(await both.listen(AbortSignal.abort())).toBeNull();
   });
 });
+
+/** A job that has sent all its labels, and lets the next one follow. */
+function leading(): Leading {
+  const job = new Leading({
+    delivery: { follow: () => undefined, waited: true },
+    ledger: {
+      ...{ sent: 1, total: 1, printed: 1, odometer: 7, underWay: false, cleared: true },
+      followedBy: () => undefined,
+    },
+    row: { pending: false, doubtful: false },
+    link: { documents: false },
+    sender: { handover: { follow: () => null } },
+    outcome: { progress: () => undefined },
+    stop: { lost: false, leave: never, end: never, leaveIfTold: () => undefined },
+    alone: () => true,
+    held: () => false,
+  });
+  job.labelsSent();
+  return job;
+}
+
+test.each([true, false])(
+  'one that comes when the job ahead has just ended (goes back: %s) goes by that',
+  async (goesBack) => {
+    const [ahead, both] = [leading(), new Succession()];
+    expect(ahead.letsFollow).toBe(true);
+    ahead.end(goesBack);
+    ahead.followedBy(both);
+    expect([both.over, both.goesBack]).toEqual([true, goesBack]);
+    await both.ready(behind(), never);
+  },
+);

@@ -11,12 +11,12 @@ import type { Succession } from './succession.ts';
 
 export interface LeadingParts {
   delivery: Pick<PickedUpJob, 'follow' | 'waited'>;
-  ledger: Ledger;
-  row: Row;
-  link: PrinterLink;
-  sender: Sender;
-  outcome: Outcome;
-  stop: Stop;
+  ledger: Pick<Ledger, 'sent' | 'total' | 'printed' | 'odometer' | 'underWay' | 'cleared' | 'followedBy'>;
+  row: Pick<Row, 'pending' | 'doubtful'>;
+  link: Pick<PrinterLink, 'documents'>;
+  sender: { readonly handover: Pick<Sender['handover'], 'follow'> };
+  outcome: Pick<Outcome, 'progress'>;
+  stop: Pick<Stop, 'lost' | 'leave' | 'end' | 'leaveIfTold'>;
   /** No other agent wants the printer: one that took over could not tell the two jobs' labels apart. */
   alone(): boolean;
   held(): boolean;
@@ -26,6 +26,7 @@ export class Leading {
   readonly #parts: LeadingParts;
   #lets = false;
   #behind: Succession | null = null;
+  #ended: { goesBack: boolean } | null = null;
 
   constructor(parts: LeadingParts) {
     this.#parts = parts;
@@ -53,6 +54,8 @@ export class Leading {
 
   followedBy(behind: Succession): void {
     this.#behind = behind;
+    // The station hears of this job's end a moment later; one that comes in between would wait for a word until the term ends.
+    if (this.#ended !== null) behind.end(this.#ended.goesBack);
   }
 
   /**
@@ -117,6 +120,7 @@ export class Leading {
 
   /** @param goesBack whether the job goes back to its queue, to be delivered again */
   end(goesBack: boolean): void {
+    this.#ended = { goesBack };
     this.#behind?.end(goesBack);
   }
 }
