@@ -189,6 +189,34 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     expect(printer.labels).toEqual(['a', 'b']);
   });
 
+  test('the ones behind are canceled one after the other while the first waits for media, then that one', async () => {
+    const { printer, printerId } = await slow();
+    await site.startAgent(printer);
+    const [first, second, ...waiting] = single(printerId, 'a', 'b', 'c', 'd');
+    if (first === undefined || second === undefined) throw new Error('two jobs');
+    await site.queues.enqueueMany([first, second, ...waiting]);
+    await bothUnderWay(printer);
+    printer.set({ 'media-empty': true });
+    await site.reports.job(first.jobId, ({ reasons }) => reasons.includes('media-empty'));
+    const canceled = async ({ jobId }: typeof first) => {
+      await site.queues.markCanceled(laneOf(first), jobId, true);
+      return site.reports.end(jobId);
+    };
+    const uncertain = { from: 0, to: 1 };
+    expect(await canceled(second)).toMatchObject({ status: 'canceled', uncertain });
+    for (const job of waiting) {
+      const end = await canceled(job);
+      expect(end).toMatchObject({ status: 'canceled', labels: { sent: 0 } });
+      expect(end.uncertain).toBeUndefined();
+    }
+    expect(await canceled(first)).toMatchObject({ status: 'canceled', uncertain });
+    printer.set({ 'media-empty': false });
+    await printer.printed(2);
+    const next = jobFor(printerId, ['next']);
+    expect(await site.print(next)).toMatchObject({ status: 'printed' });
+    expect(printer.labels).toEqual(['a', 'b', 'next']);
+  });
+
   test('the agent stops, and another process of it goes on', async () => {
     const { printer, printerId } = await slow();
     const { agent, dataDir } = await site.startAgent(printer, { config: { timings: { confirm: 200 } } });

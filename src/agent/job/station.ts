@@ -5,6 +5,7 @@
  * keeps asking for it.
  */
 import { once } from 'node:events';
+import { orAborted } from '../../../drivers/transports/pauses.ts';
 import { type Lane, laneOf } from '../../contract/lane.ts';
 import { queueIdOf } from '../../contract/queued-job.ts';
 import type { CancelRequests } from '../lease/cancel-requests.ts';
@@ -164,19 +165,25 @@ export class PrinterStation {
     this.#handled = Promise.all([before, promise]).then(() => undefined);
     const id = queueIdOf(delivery.job);
     // A queue that took a job away (its lock was lost) may deliver it again before its first run has let go.
-    const ahead = this.#runs.has(id) ? undefined : [...this.#runs.values()].at(-1);
+    const again = this.#runs.has(id);
+    const ahead = again ? undefined : [...this.#runs.values()].at(-1);
     const follows =
       ahead?.leading.letsFollow === true &&
       ahead.device === this.#context.device() &&
       keepsSetUp(ahead.delivery.job, delivery.job);
-    const succession = follows ? new Succession() : null;
+    const cancel = this.#context.cancelRequests.of(id);
     try {
-      if (succession === null) await before;
+      // What came out of a job that has begun only the printer can tell, which those ahead have first.
+      const waits = !follows && !again && delivery.note === null;
+      const canceled = waits && (await canceledBefore(before, cancel, delivery.signal));
+      if (!follows && !canceled) await before;
+      // One that is canceled while it waits ends as a job behind does, which leaves the printer to those ahead.
+      const succession = follows || canceled ? new Succession() : null;
       term.check();
       if (signals.leave.aborted) return 'hand-back';
       if (laneOf(delivery.job) !== this.#context.lane) return this.#refuse(delivery);
-      const run = this.#runOf(delivery, term, signals, succession);
-      if (succession !== null) ahead?.leading.followedBy(succession);
+      const run = this.#runOf(delivery, term, { ...signals, cancel }, succession);
+      if (follows && succession !== null) ahead.leading.followedBy(succession);
       this.#runs.set(id, run);
       const result = await run.run();
       // After a hand-back the consumer takes nothing until the term ends, or a hold: this job comes again by itself.
@@ -185,6 +192,7 @@ export class PrinterStation {
         throw new Interrupted('it comes again, after the job ahead of it');
       return result;
     } finally {
+      this.#context.cancelRequests.over(cancel);
       this.#runs.delete(id);
       this.#handling -= 1;
       resolve();
@@ -201,12 +209,17 @@ export class PrinterStation {
     return 'not-mine';
   }
 
-  #runOf(delivery: PickedUpJob, term: LeaseTerm, signals: Signals, succession: Succession | null): JobRun {
-    const { cancelRequests, timings, hold, ...context } = this.#context;
+  #runOf(
+    delivery: PickedUpJob,
+    term: LeaseTerm,
+    { cancel, ...signals }: Signals & { cancel: AbortSignal },
+    succession: Succession | null,
+  ): JobRun {
+    const { cancelRequests: _, timings, hold, ...context } = this.#context;
     const stop = new Stop({
       signals,
       lost: delivery.signal,
-      cancel: cancelRequests.of(queueIdOf(delivery.job)),
+      cancel,
       checkTerm: () => term.check(),
       confirmMs: timings.confirm,
     });
@@ -235,4 +248,16 @@ export class PrinterStation {
     clearTimeout(atBoundary);
     clearTimeout(atEnd);
   }
+}
+
+/** Waits for the jobs ahead, or until the job is canceled; one that was taken away belongs to its next delivery. */
+async function canceledBefore(
+  ahead: Promise<void>,
+  cancel: AbortSignal,
+  lost: AbortSignal,
+): Promise<boolean> {
+  return orAborted(ahead, cancel).then(
+    () => false,
+    () => !lost.aborted,
+  );
 }

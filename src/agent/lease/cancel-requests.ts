@@ -5,23 +5,25 @@
  */
 export class CancelRequests {
   #named: ReadonlySet<string> = new Set();
-  /** The jobs in hand: one, and the one that follows it. */
-  readonly #asked = new Map<string, AbortController>();
+  /** The jobs in hand: one, and the one that follows it; one of them twice where the queue gave it again. */
+  readonly #asked = new Map<AbortSignal, { queueId: string; abort: AbortController }>();
 
   /** @param queueIds all that are named, by their names in the queue */
   update(queueIds: readonly string[]): void {
     this.#named = new Set(queueIds);
-    for (const [queueId, abort] of this.#asked) if (this.#named.has(queueId)) abort.abort();
+    for (const { queueId, abort } of this.#asked.values()) if (this.#named.has(queueId)) abort.abort();
   }
 
-  /** A signal that is aborted once the job is named. It works until two other jobs have been asked for. */
+  /** A signal that is aborted once the job is named, until `over` is called with it. */
   of(queueId: string): AbortSignal {
     const abort = new AbortController();
-    this.#asked.delete(queueId);
-    this.#asked.set(queueId, abort);
-    const [oldest] = this.#asked.keys();
-    if (this.#asked.size > 2 && oldest !== undefined) this.#asked.delete(oldest);
+    this.#asked.set(abort.signal, { queueId, abort });
     if (this.#named.has(queueId)) abort.abort();
     return abort.signal;
+  }
+
+  /** The job is not in hand any more. */
+  over(asked: AbortSignal): void {
+    this.#asked.delete(asked);
   }
 }
