@@ -1,8 +1,8 @@
 /** The label's edge, which cuts off whatever is printed beyond it: how far a text is from it, and whether it is cut. */
 import type { Turn } from './bitmap.ts';
 import type { Rect, TextItem } from './display-list.ts';
-import { itemBounds } from './item-bounds.ts';
-import { inkHeight } from './measure.ts';
+import { textRect } from './ink.ts';
+import { inkHeight, inkReach } from './measure.ts';
 import { isInside } from './place.ts';
 import { turnRect } from './turn.ts';
 
@@ -33,7 +33,7 @@ export function roomFrom(
 /** Whether the edge cuts a line of text so that it cannot be read, or reads as another (Ä as A). @param width its advance */
 export function isCut(line: TextItem, width: number, label: Label): boolean {
   if (!isInside(label, around(line, width, 0, line.size / 2))) return true;
-  if (isInside(label, itemBounds(line))) return false;
+  if (isInside(label, textRect(line, inkReach(line)))) return false;
   const { up, down } = inkHeight(line);
   const spare = Math.ceil(line.size * OVERHANG);
   return !isInside(label, around(line, width, down - spare, up - spare));

@@ -51,22 +51,47 @@ export function startsRightToLeft(text: string): boolean {
   return first !== null && RIGHT_TO_LEFT.test(first[0]);
 }
 
-/** The advance of one line of text, in ems. There is no spacing after its last character. */
-export function measureLine(face: Face, text: string, spacing = 0): number {
-  if (text === '') return 0;
-  const apart = spacingOf(text, spacing);
-  if (face === 'condensed' && isPlain(text)) return plainAdvance(text) + apart * (text.length - 1);
-  const on = context();
-  setTextStyle(on, { face, size: UNITS, text, spacing: apart });
-  return on.measureText(text).width / UNITS - apart;
-}
-
 /** How far the ink of a line reaches from the start of its baseline, in whole units of its size. */
 export interface InkBounds {
   readonly left: number;
   readonly right: number;
   readonly up: number;
   readonly down: number;
+}
+
+/** The ink and the advance of a line. */
+type Shaped = InkBounds & { readonly advance: number };
+
+/** Lines of one element that are remembered: its layout asks for a line's advance twice, and then for its ink. */
+const MOST_SHAPED = 64;
+let remembered: { face: Face; apart: number; lines: Map<string, Shaped> } | undefined;
+
+/** In ems. */
+function shaped(face: Face, text: string, apart: number): Shaped {
+  if (remembered?.face !== face || remembered.apart !== apart || remembered.lines.size === MOST_SHAPED)
+    remembered = { face, apart, lines: new Map() };
+  const known = remembered.lines.get(text);
+  if (known !== undefined) return known;
+  const on = context();
+  setTextStyle(on, { face, size: UNITS, text, spacing: apart });
+  const metrics = on.measureText(text);
+  const line = {
+    advance: metrics.width / UNITS - apart,
+    left: metrics.actualBoundingBoxLeft / UNITS,
+    right: metrics.actualBoundingBoxRight / UNITS,
+    up: metrics.actualBoundingBoxAscent / UNITS,
+    down: metrics.actualBoundingBoxDescent / UNITS,
+  };
+  remembered.lines.set(text, line);
+  return line;
+}
+
+/** The advance of one line of text, in ems. There is no spacing after its last character. */
+export function measureLine(face: Face, text: string, spacing = 0): number {
+  if (text === '') return 0;
+  const apart = spacingOf(text, spacing);
+  if (face === 'condensed' && isPlain(text)) return plainAdvance(text) + apart * (text.length - 1);
+  return shaped(face, text, apart).advance;
 }
 
 /** Measures the ink of a line, without drawing it. */
@@ -85,14 +110,43 @@ export function inkBounds(line: SetLine): InkBounds {
   const on = context();
   setTextStyle(on, { face, size, text, spacing });
   const metrics = on.measureText(text);
+  return bounds({
+    size,
+    advance: metrics.width,
+    left: metrics.actualBoundingBoxLeft,
+    right: metrics.actualBoundingBoxRight,
+    up: metrics.actualBoundingBoxAscent,
+    down: metrics.actualBoundingBoxDescent,
+  });
+}
+
+/** As `inkBounds`, up to a dot, for a line whose advance has just been measured: it is not shaped again. */
+export function inkReach(line: SetLine): InkBounds {
+  const { face, size, text } = line;
+  const spacing = spacingOf(text, line.spacing ?? 0);
+  if (face === 'condensed' && isPlain(text)) return inkBounds(line);
+  const { advance, left, right, up, down } = shaped(face, text, spacing);
+  const dots = (ems: number) => ems * size;
+  return bounds({
+    size,
+    advance: dots(advance + spacing),
+    left: dots(left),
+    right: dots(right),
+    up: dots(up),
+    down: dots(down),
+  });
+}
+
+/** @param measured units of its size */
+function bounds(measured: Shaped & { readonly size: number }): InkBounds {
   // On Windows there is no version 1.1 of the library; before it, the box covers only the text's first font.
-  const ems = process.platform === 'win32' ? size : 0;
+  const ems = process.platform === 'win32' ? measured.size : 0;
   // One more on each side: hinting and antialiasing reach past the outline.
   return {
-    left: Math.ceil(Math.max(metrics.actualBoundingBoxLeft, 0.25 * ems)) + 1,
-    right: Math.ceil(Math.max(metrics.actualBoundingBoxRight, ems && metrics.width + 0.25 * ems)) + 1,
-    up: Math.ceil(Math.max(metrics.actualBoundingBoxAscent, 1.3 * ems)) + 1,
-    down: Math.ceil(Math.max(metrics.actualBoundingBoxDescent, 0.6 * ems)) + 1,
+    left: Math.ceil(Math.max(measured.left, 0.25 * ems)) + 1,
+    right: Math.ceil(Math.max(measured.right, ems && measured.advance + 0.25 * ems)) + 1,
+    up: Math.ceil(Math.max(measured.up, 1.3 * ems)) + 1,
+    down: Math.ceil(Math.max(measured.down, 0.6 * ems)) + 1,
   };
 }
 
