@@ -64,8 +64,6 @@ const TABLES = `
     ended_at timestamptz,
     PRIMARY KEY (queue_id, lane)
   ) WITH (fillfactor = 70);
-  CREATE UNIQUE INDEX IF NOT EXISTS job_order ON lanes.job (lane, place) WHERE ended_at IS NULL;
-  CREATE INDEX IF NOT EXISTS job_ended ON lanes.job (ended_at) WHERE ended_at IS NOT NULL;
   CREATE TABLE IF NOT EXISTS lanes.lease (
     lane text PRIMARY KEY,
     agent_id text NOT NULL DEFAULT '',
@@ -76,10 +74,22 @@ const TABLES = `
     rival_until timestamptz NOT NULL DEFAULT '-infinity',
     canceled text[] NOT NULL DEFAULT '{}',
     question bigint NOT NULL DEFAULT 0);
-  -- The last turn of the term in which a job was taken: an earlier one that gets there late takes none.
-  ALTER TABLE lanes.lease ADD COLUMN IF NOT EXISTS turn bigint NOT NULL DEFAULT 0;
-  -- The places of the jobs that somebody has begun; of those that have ended since, until the next one is taken.
-  ALTER TABLE lanes.lease ADD COLUMN IF NOT EXISTS begun bigint[] NOT NULL DEFAULT '{}';
+  -- Only where something is missing: each of these locks its table before it looks, against the turns that are under way.
+  DO $$
+  BEGIN
+    IF to_regclass('lanes.job_order') IS NULL THEN
+      CREATE UNIQUE INDEX job_order ON lanes.job (lane, place) WHERE ended_at IS NULL;
+    END IF;
+    IF to_regclass('lanes.job_ended') IS NULL THEN
+      CREATE INDEX job_ended ON lanes.job (ended_at) WHERE ended_at IS NOT NULL;
+    END IF;
+    IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'lanes.lease'::regclass AND attname = 'begun') THEN
+      -- \`turn\`: the last turn of the term in which a job was taken; an earlier one that gets there late takes none. \`begun\`: the
+      -- places of the jobs that somebody has begun; of those that have ended since, until the next one is taken.
+      ALTER TABLE lanes.lease ADD COLUMN IF NOT EXISTS turn bigint NOT NULL DEFAULT 0,
+        ADD COLUMN IF NOT EXISTS begun bigint[] NOT NULL DEFAULT '{}';
+    END IF;
+  END $$;
   CREATE TABLE IF NOT EXISTS lanes.report (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text NOT NULL,

@@ -1,6 +1,6 @@
 /** The lanes in PostgreSQL: the schema `lanes` of the service's own database (`postgres-schema.ts`). */
 import { setTimeout as wait } from 'node:timers/promises';
-import { Pool, type PoolConfig } from 'pg';
+import { DatabaseError, Pool, type PoolConfig } from 'pg';
 import { z } from 'zod';
 import { LaneConsumer } from './lane-consumer.ts';
 import { KNOWN_MS, type LaneStore } from './lane-store.ts';
@@ -152,6 +152,11 @@ async function forgetEnded(pool: Pool): Promise<void> {
   }
 }
 
+/** SQLSTATE 40P01: a turn that was under way, and a start that changes tables, had waited for each other. */
+function isDeadlock(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === '40P01';
+}
+
 async function migrate(
   pool: Pool,
   config: PoolConfig,
@@ -170,7 +175,7 @@ async function migrate(
       return;
     } catch (error) {
       if (error instanceof QueueError) throw error;
-      if (!isConnectionError(error)) {
+      if (!isConnectionError(error) && !isDeadlock(error)) {
         throw new QueueError('refused', `The database cannot hold the queues: ${reasonOf(error)}`);
       }
       if (Date.now() > deadline) {
