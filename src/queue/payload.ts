@@ -1,5 +1,6 @@
 /** Parses the jobs and reports in a queue, which another version may have written. */
 import type { z } from 'zod';
+import { issuePaths } from '../contract/issue-paths.ts';
 import type { Lane } from '../contract/lane.ts';
 import { type QueuedJob, queuedJob } from '../contract/queued-job.ts';
 import { readReport } from '../contract/read-report.ts';
@@ -34,11 +35,7 @@ function parse<T>(schema: z.ZodType<T>, json: string): Parsed<T> {
   const data = parseJson(json);
   if (data === undefined) return { issues: [': not JSON'] };
   const parsed = schema.safeParse(data);
-  if (parsed.success) return { value: parsed.data };
-  // The code and not the message: some messages quote what was received.
-  return {
-    issues: parsed.error.issues.slice(0, 20).map((issue) => `${issue.path.join('/')}: ${issue.code}`),
-  };
+  return parsed.success ? { value: parsed.data } : { issues: issuePaths(parsed.error) };
 }
 
 const withoutTemplate = queuedJob.omit({ template: true });

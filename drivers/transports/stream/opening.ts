@@ -1,6 +1,5 @@
 /** Opens what may hang in the kernel: no longer than a connection may take, and once at a time. */
-import type { Connection, TransportTimeouts } from '../../connection.ts';
-import { TransportError } from '../../connection.ts';
+import { type Connection, TransportError, type TransportTimeouts } from '../../connection.ts';
 import { orAborted, within } from '../pauses.ts';
 
 /**

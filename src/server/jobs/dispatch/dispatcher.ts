@@ -10,6 +10,7 @@
 
 import { z } from 'zod';
 import { faultFor } from '../../../contract/fault.ts';
+import { issuePaths } from '../../../contract/issue-paths.ts';
 import { jobId } from '../../../contract/job-id.ts';
 import { statesBefore } from '../../../contract/job-life.ts';
 import { type Lane, lane, laneOf, printerOf, scopeOf } from '../../../contract/lane.ts';
@@ -228,9 +229,7 @@ export class Dispatcher implements Dispatching {
       for (const { id, lane: own, payload } of await rowsOf(client, payloadOf, sql, [missing])) {
         const { data: job, error } = queuedJob.safeParse(payload);
         if (error !== undefined) {
-          // The code and not the message: some messages quote what was received.
-          const issues = error.issues.map(({ path, code }) => `${path.join('/')}: ${code}`).join('; ');
-          unreadable.push({ id, issues: issues.slice(0, 1_000) });
+          unreadable.push({ id, issues: issuePaths(error).join('; ').slice(0, 1_000) });
           // A payload from before there were lanes does not name its lane.
         } else read.set(id, { ...job, scope: scopeOf(own), printerId: printerOf(own) });
       }
