@@ -18,6 +18,7 @@ import { statesIn } from '../../../contract/job-life.ts';
 import { laneOf } from '../../../contract/lane.ts';
 import { type QueuedJob, queuedJob } from '../../../contract/queued-job.ts';
 import type { Logger } from '../../../log.ts';
+import { isConnectionError } from '../../../queue/index.ts';
 import { oneJob } from '../../one-job.ts';
 import type { AskedPrinters } from '../../printers/asked-printers.ts';
 import { ProblemError } from '../../problems.ts';
@@ -94,6 +95,8 @@ export class Moving {
         if (job.moves) await this.#printElsewhere(job);
         else await done(pool, job.id);
       } catch (error) {
+        // Without the database each of the others would only wait for it in vain.
+        if (isConnectionError(error)) throw error;
         // What is wrong with one job must not keep the others where they are.
         logger.warn({ err: error, jobId: job.id }, 'a stopped job is not at the other printer yet');
       }
