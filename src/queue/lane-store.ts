@@ -4,7 +4,7 @@ import type { QueuedJob } from '../contract/queued-job.ts';
 import type { LeaseStore } from './lease.ts';
 import type { Parsed } from './payload.ts';
 import type { ErrorLog, QueueLogger } from './queue-log.ts';
-import type { ReportPlan, ReportStore } from './report-batch.ts';
+import type { ReportStore } from './report-batch.ts';
 import type { StopOptions } from './stop-options.ts';
 
 /** A job as its lane knows it. */
@@ -41,8 +41,6 @@ export interface LaneStore {
   depth(lane: Lane): Promise<number>;
   /** The consumer that it returns has not started. */
   consumer(plan: ConsumerPlan): StartedConsumer;
-  /** A reader of reports that agents of an earlier version left in their one queue; null: none exist. */
-  oldReports(plan: ReportPlan): (Pick<Consumer, 'stop'> & { start(): Promise<void> }) | null;
   /** False: the server is away, and a command is to fail at once instead of waiting for it. */
   answers(): boolean;
   /** Resolves when the server has answered. */

@@ -2,9 +2,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { PoolConfig } from 'pg';
 import { PostgresClient } from './postgres-client.ts';
-import { CHANNEL } from './postgres-schema.ts';
 import type { ErrorLog } from './queue-log.ts';
 
+/** Rung with the name of the lane that has a job to take, or with `REPORTS` (`lanes/0001-lanes.sql`). */
+const CHANNEL = 'platen_lanes';
+export const REPORTS = '@reports';
 /** How soon to connect again, ms. */
 const RETRY_MS = 1_000;
 

@@ -6,8 +6,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { z } from 'zod';
 import type { Report } from '../contract/report.ts';
-import type { PostgresBell } from './postgres-bell.ts';
-import { REPORTS } from './postgres-schema.ts';
+import { type PostgresBell, REPORTS } from './postgres-bell.ts';
 import {
   BACKOFF,
   type Reported,

@@ -30,12 +30,9 @@ export class PostgresTemplates {
       else known.set(name, one);
     }
     if (missing.length === 0) return known;
-    const { rows } = await this.#pool.query(
-      `SELECT w.name, t.template FROM (SELECT name, split_part(name, '/', 1) AS tenant, split_part(name, '/', 2) AS hash
-         FROM unnest($1::text[]) AS name) AS w
-       JOIN platen.job_templates t ON t.tenant_id = w.tenant AND t.hash = decode(w.hash, 'hex')`,
-      [missing],
-    );
+    const { rows } = await this.#pool.query('SELECT name, template FROM platen.templates_of_jobs($1)', [
+      missing,
+    ]);
     for (const row of rows) {
       const { data } = found.safeParse(row);
       if (data === undefined) continue;

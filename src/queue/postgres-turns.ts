@@ -1,5 +1,5 @@
 /**
- * Makes a turn in PostgreSQL (`lanes.turn_beside`), for all lanes of a process: a job's end, its last report
+ * Makes a turn in PostgreSQL (`lanes.turn`), for all lanes of a process: a job's end, its last report
  * and the next job of its lane are one round trip and one commit.
  *
  * A turn does not wait for the disk where a lost commit also loses what depends on it: a job whose end is
@@ -17,8 +17,8 @@ import { PostgresTemplates } from './postgres-templates.ts';
 import type { InHand, TakenJob, TurnServer } from './turns.ts';
 
 const TURN = {
-  name: 'lanes-turn-beside',
-  text: 'SELECT * FROM lanes.turn_beside($1, $2, $3, $4, $5, $6, $7)',
+  name: 'lanes-turn',
+  text: 'SELECT * FROM lanes.turn($1, $2, $3, $4, $5, $6, $7)',
 };
 const NOTES = { name: 'lanes-notes', text: 'SELECT lanes.note($1) AS at' };
 

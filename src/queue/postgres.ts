@@ -1,15 +1,15 @@
-/** The lanes in PostgreSQL: the schema `lanes` of the service's own database (`postgres-schema.ts`). */
+/** The lanes in PostgreSQL: the schema `lanes` of the service's own database (`lanes/`). */
 import { setTimeout as wait } from 'node:timers/promises';
-import { DatabaseError, Pool, type PoolConfig } from 'pg';
+import { Pool, type PoolConfig } from 'pg';
 import { z } from 'zod';
 import { LaneConsumer } from './lane-consumer.ts';
 import { KNOWN_MS, type LaneStore } from './lane-store.ts';
 import { isConnectionError } from './postgres-away.ts';
 import { PostgresBell } from './postgres-bell.ts';
-import { PostgresClient, refuseLentConnections } from './postgres-client.ts';
+import { PostgresClient } from './postgres-client.ts';
 import { postgresLeases } from './postgres-lease.ts';
+import { migrate, type Schema } from './postgres-migrate.ts';
 import { postgresReports } from './postgres-reports.ts';
-import { makeLanes } from './postgres-schema.ts';
 import { postgresTurns } from './postgres-turns.ts';
 import { QueueError, reasonOf } from './queue-error.ts';
 import type { ErrorLog } from './queue-log.ts';
@@ -29,6 +29,9 @@ const LOOK_MS = 5_000;
 /** How often ended jobs are deleted, ms; and how many at a time. */
 const FORGET_MS = 60_000;
 const FORGOTTEN = 2_000;
+
+/** The schema `lanes`. */
+const LANES: Schema = { name: 'lanes', directory: new URL('./lanes/', import.meta.url) };
 
 const FORGET = `
   DELETE FROM lanes.job WHERE (queue_id, lane) IN (SELECT queue_id, lane FROM lanes.job
@@ -66,7 +69,7 @@ export async function openPostgres(options: PostgresOptions): Promise<LaneStore>
     if (!pool.ending) errors.report('queue connection lost', error);
   });
   try {
-    await migrate(pool, config, options);
+    await makeLanes(options);
   } catch (error) {
     await pool.end();
     throw error;
@@ -131,7 +134,6 @@ function storeOn(pool: Pool, bell: PostgresBell, errors: ErrorLog): LaneStore {
           };
         },
       }),
-    oldReports: () => null,
     answers: () => true,
     ping,
     async close() {
@@ -152,36 +154,21 @@ async function forgetEnded(pool: Pool): Promise<void> {
   }
 }
 
-/** SQLSTATE 40P01: a turn that was under way, and a start that changes tables, had waited for each other. */
-function isDeadlock(error: unknown): boolean {
-  return error instanceof DatabaseError && error.code === '40P01';
-}
-
-async function migrate(
-  pool: Pool,
-  config: PoolConfig,
-  { startTimeoutMs: timeoutMs, signal }: PostgresOptions,
-): Promise<void> {
-  const deadline = Date.now() + timeoutMs;
+async function makeLanes({ database, startTimeoutMs, signal }: PostgresOptions): Promise<void> {
+  const deadline = Date.now() + startTimeoutMs;
   for (;;) {
     try {
-      const client = await pool.connect();
-      try {
-        await refuseLentConnections(client, config);
-        await makeLanes(client);
-      } finally {
-        client.release();
-      }
+      await migrate(database, LANES);
       return;
     } catch (error) {
       if (error instanceof QueueError) throw error;
-      if (!isConnectionError(error) && !isDeadlock(error)) {
+      if (!isConnectionError(error)) {
         throw new QueueError('refused', `The database cannot hold the queues: ${reasonOf(error)}`);
       }
       if (Date.now() > deadline) {
         throw new QueueError('unavailable', `The queue's database does not answer: ${reasonOf(error)}`);
       }
-      await wait(Math.min(200, timeoutMs), undefined, { ...(signal && { signal }) });
+      await wait(Math.min(200, startTimeoutMs), undefined, { ...(signal && { signal }) });
     }
   }
 }

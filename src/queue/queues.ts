@@ -269,15 +269,10 @@ export class Queues {
       errors: this.#errors,
       onStopped: () => undefined,
     };
-    const before = this.#store.oldReports(plan);
-    await before?.start();
     const reader = this.#store.reports.reader(plan);
     reader.start();
-    const all: Stoppable = {
-      stop: async (options) => void (await Promise.all([before?.stop(options), reader.stop(options)])),
-    };
-    this.#consumers.add(all);
-    return all;
+    this.#consumers.add(reader);
+    return reader;
   }
 
   /** Stops every consumer, each as `stop` with this time limit, and disconnects. Idempotent. */

@@ -16,14 +16,13 @@ import {
   type StartedConsumer,
 } from './lane-store.ts';
 import type { LeaseStore } from './lease.ts';
-import { OldReports } from './old-reports.ts';
 import type { ErrorLog } from './queue-log.ts';
 import { RedisBell } from './redis-bell.ts';
 import { redisLeases } from './redis-lease.ts';
 import { type Connection, RedisScript } from './redis-script.ts';
 import { RedisTemplates, TEMPLATE_KEPT, templateKey } from './redis-templates.ts';
 import { noteIn, RedisTurns, type StoredJob, TERM_OF_LEASE } from './redis-turns.ts';
-import type { ReportPlan, ReportStore } from './report-batch.ts';
+import type { ReportStore } from './report-batch.ts';
 import { Turns } from './turns.ts';
 import { isWithin } from './within.ts';
 
@@ -36,8 +35,6 @@ export interface RedisLanesParts {
 
 type AddingQueue = { queue: Queue<StoredJob, null, string>; usedAt: number };
 
-/** The queue of the reports of agents from a version without lanes. */
-const OLD_REPORTS = 'reports';
 /** A lane's BullMQ queue is closed when nothing was added for so long; how often that is looked for, ms. */
 const IDLE = 60_000;
 /** Fewer jobs are added one by one, so that none is added after the caller was told of a failure. */
@@ -46,26 +43,25 @@ const WORTH_BULK = 6;
 const STREAMS = { events: { maxLen: 100 } };
 
 const LOOK = new RedisScript(`
-  local job = redis.call('HMGET', KEYS[1], 'ats', 'progress', 'ended', 'finishedOn', 'data', 'term')
-  if not job[5] then return {} end
-  local state = (job[3] or job[4]) and 'ended' or 'waiting'
+  local job = redis.call('HMGET', KEYS[1], 'ats', 'progress', 'ended', 'data', 'term')
+  if not job[4] then return {} end
+  local state = job[3] and 'ended' or 'waiting'
   for _, id in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
-    if id == ARGV[1] and state == 'waiting' and job[6] ~= '' then state = 'active' end
+    if id == ARGV[1] and state == 'waiting' and job[5] ~= '' then state = 'active' end
   end
-  local template = string.match(job[5], '^{"template":"(%x+)"')
+  local template = string.match(job[4], '^{"template":"(%x+)"')
   local kept = not template or redis.call('PEXPIRE', KEYS[3] .. '${templateKey('')}' .. template, ${TEMPLATE_KEPT}) == 1
   if state == 'waiting' and not kept then return {} end
   return {state, tonumber(job[1]) or 0, string.sub(job[2] or '', 1, 3), redis.call('PTTL', KEYS[1])}`);
 
-/** A job that an earlier version took has no term, but BullMQ's lock. */
 const TAKE_OUT = new RedisScript(`
-  local job = redis.call('HMGET', KEYS[1], 'data', 'ended', 'finishedOn', 'term')
-  if not job[1] or job[2] or job[3] then return 0 end
+  local job = redis.call('HMGET', KEYS[1], 'data', 'ended', 'term')
+  if not job[1] or job[2] then return 0 end
   ${TERM_OF_LEASE}
   for _, id in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
-    if id == ARGV[1] and job[4] ~= '' then
+    if id == ARGV[1] and job[3] ~= '' then
       local term = termOf(redis.call('GET', KEYS[4]))
-      if ARGV[2] == '0' or (term and term == job[4]) or redis.call('EXISTS', KEYS[5]) == 1 then return 0 end
+      if ARGV[2] == '0' or (term and term == job[3]) then return 0 end
     end
   end
   redis.call('LREM', KEYS[2], 0, ARGV[1])
@@ -135,7 +131,6 @@ export class RedisLanes implements LaneStore {
     const found = looked.parse(await LOOK.run(this.#redis, keys, [queueId]));
     if (found.length === 0) return null;
     const [state, deliveries, progress, left] = found;
-    // A job that an earlier version has ended does not expire at first.
     const endedMs = state === 'ended' && left >= 0 ? KNOWN_MS - left : null;
     return { state, deliveries, begun: noteIn(progress) !== null, endedMs };
   }
@@ -149,7 +144,7 @@ export class RedisLanes implements LaneStore {
   }
 
   async #takeOut(lane: Lane, queueId: string, abandoned: '0' | '1'): Promise<boolean> {
-    const names = [queueId, 'active', 'wait', 'lease', `${queueId}:lock`];
+    const names = [queueId, 'active', 'wait', 'lease'];
     const keys = names.map((name) => this.#keyOf(lane, name));
     return (await TAKE_OUT.run(this.#redis, keys, [queueId, abandoned])) === 1;
   }
@@ -178,10 +173,6 @@ export class RedisLanes implements LaneStore {
         },
       },
     );
-  }
-
-  oldReports(plan: ReportPlan) {
-    return new OldReports(this.#redis, (name) => this.#keyOf(OLD_REPORTS, name), plan);
   }
 
   answers(): boolean {

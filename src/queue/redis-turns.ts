@@ -51,13 +51,6 @@ const TURN = new RedisScript(`
       redis.call('PEXPIRE', base .. one.id, ${KNOWN_MS})
     end
   end
-  -- What BullMQ has finished, in a version before.
-  if #said.ended > 0 then
-    for _, list in ipairs({'completed', 'failed'}) do
-      local old = redis.call('ZPOPMIN', base .. list, 20)
-      for at = 1, #old, 2 do redis.call('PEXPIRE', base .. old[at], ${KNOWN_MS}) end
-    end
-  end
   for at, one in ipairs(said.back) do
     back[at] = 0
     if isTheirs(one) then
@@ -84,8 +77,8 @@ const TURN = new RedisScript(`
   while take and term == take.term do
     local id = first()
     if not id then break end
-    local job = redis.call('HMGET', base .. id, 'data', 'ats', 'term', 'turn', 'progress', 'ended', 'finishedOn')
-    if not job[1] or job[6] or job[7] then
+    local job = redis.call('HMGET', base .. id, 'data', 'ats', 'term', 'turn', 'progress', 'ended')
+    if not job[1] or job[6] then
       redis.call('LREM', active, 0, id)
     else
       local delivery = tonumber(job[2]) or 0

@@ -40,8 +40,8 @@ const NO_HURRY = '';
 
 /**
  * A stream knows its newest ID even after that entry was deleted. A server that took over from one that died
- * may know an older ID only. A Redis user that was made for an earlier version may not use XINFO: then
- * `before` is empty.
+ * may know an older ID only. A Redis user that may not use XINFO gets an
+ * empty `before`.
  */
 const PUBLISH = new RedisScript(`
   local before, about = '', redis.pcall('XINFO', 'STREAM', KEYS[1])

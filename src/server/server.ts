@@ -10,6 +10,7 @@ import type { FastifyInstance } from 'fastify';
 import type { PoolConfig } from 'pg';
 import type { IntegrationCreated, Permission } from '../contract/admin.ts';
 import type { Logger } from '../log.ts';
+import { migrate } from '../queue/index.ts';
 import { CheckPool } from '../rendering/check-pool.ts';
 import { appJobRoutes } from './admin/job-routes.ts';
 import { printerRoutes } from './admin/printer-routes.ts';
@@ -70,8 +71,8 @@ import { LaneHolds } from './printers/lane-holds.ts';
 import type { OwnVirtuals } from './printers/virtual-printers.ts';
 import { RequestRate } from './request-rate.ts';
 import { SecretKey } from './secret-key.ts';
-import { migrate } from './store/migrate.ts';
 import { createPool } from './store/pool.ts';
+import { PLATEN } from './store/schema.ts';
 import { Templates } from './templates/templates.ts';
 import { Tenants } from './tenants/tenants.ts';
 import { countUsage } from './tenants/usage.ts';
@@ -166,9 +167,10 @@ export class Server {
   /** Starts each part after those that it depends on; the stack stops them in reverse order. */
   async #build(stack: AsyncDisposableStack): Promise<Running> {
     const { config, queues, logger } = this.#options;
-    await migrate(this.#options.database, logger).catch((cause: unknown) => {
+    const applied = await migrate(this.#options.database, PLATEN).catch((cause: unknown) => {
       throw new Error('The database cannot be used', { cause });
     });
+    if (applied.length > 0) logger.info({ migrations: applied }, 'database migrated');
     const pool = createPool({ database: this.#options.database, max: config.poolSize, logger });
     stack.defer(() => pool.end());
 

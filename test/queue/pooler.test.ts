@@ -2,9 +2,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { createLogger } from '../../src/log.ts';
-import { openQueues } from '../../src/queue/index.ts';
-import { migrate } from '../../src/server/store/migrate.ts';
+import { migrate, openQueues } from '../../src/queue/index.ts';
 import { createPool, rowsOf } from '../../src/server/store/pool.ts';
+import { PLATEN } from '../../src/server/store/schema.ts';
 import { startPgbouncer } from '../kit/programs/pgbouncer.ts';
 import { job, printerId } from '../kit/queue/samples.ts';
 import { serve } from '../kit/queue/serving.ts';
@@ -23,7 +23,7 @@ async function behind(mode: 'session' | 'transaction') {
 
 test('for a session: jobs are queued and served, and every connection has its limits', async () => {
   const database = await behind('session');
-  await migrate(database, logger);
+  await migrate(database, PLATEN);
   const pool = createPool({ database, max: 2, logger });
   onTestFinished(() => pool.end());
   const settings = z.object({ jit: z.string(), statement: z.string(), lock: z.string() });
@@ -50,6 +50,6 @@ test('for a session: jobs are queued and served, and every connection has its li
 test('for a transaction: refused at the start, with what to do, by service and queues', async () => {
   const database = await behind('transaction');
   const refused = { code: 'refused', message: expect.stringMatching('pool_mode = session') };
-  await expect(migrate(database, logger)).rejects.toMatchObject(refused);
+  await expect(migrate(database, PLATEN)).rejects.toMatchObject(refused);
   await expect(openQueues({ database, logger })).rejects.toMatchObject(refused);
 });

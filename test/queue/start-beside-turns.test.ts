@@ -1,7 +1,11 @@
 /** Services and agents start while others are at work on the same database: a start waits for none of them, and they for no start. */
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Client } from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openQueues } from '../../src/queue/index.ts';
+import { migrate, openQueues } from '../../src/queue/index.ts';
 import { job, keepingLogger, printerId } from '../kit/queue/samples.ts';
 import { backends } from '../kit/servers/backends.ts';
 
@@ -17,7 +21,7 @@ describe.each(backends().filter(({ kind }) => kind === 'postgres'))('on $name', 
     const other = new Client(backend.database);
     await other.connect();
     onTestFinished(() => other.end());
-    return { start, other };
+    return { start, other, backend };
   }
 
   test('a start waits for no statement that is under way', async () => {
@@ -34,28 +38,40 @@ describe.each(backends().filter(({ kind }) => kind === 'postgres'))('on $name', 
     expect(await queues.has(lane, one.jobId)).toBe(true);
   });
 
-  test('a start that has to change tables, and one that works, wait for each other: it starts all the same', async () => {
-    const { start, other } = await opened();
+  test('a migration and a turn wait for each other: it is applied all the same', async () => {
+    const { start, other, backend } = await opened();
     await start();
-    await other.query('ALTER TABLE lanes.lease DROP COLUMN begun');
-    await other.query('DROP INDEX lanes.job_ended');
+    const directory = mkdtempSync(join(tmpdir(), 'platen-test-migrations-'));
+    writeFileSync(
+      join(directory, '9999-test.sql'),
+      'ALTER TABLE lanes.job ADD COLUMN test int; ALTER TABLE lanes.lease ADD COLUMN test int;',
+    );
     // As a turn does: a lease, and then a job.
     await other.query('BEGIN');
     await other.query('UPDATE lanes.lease SET turn = turn');
-    const starting = start();
-    const locked = async () => {
+    const migrating = migrate(backend.database, { name: 'lanes', directory: pathToFileURL(`${directory}/`) });
+    const waiting = async () => {
       const { rows } = await other.query<{ waits: number }>(
         `SELECT count(*)::int AS waits FROM pg_locks
          WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
       );
       return rows[0]?.waits;
     };
-    await expect.poll(locked).toBeGreaterThan(0);
+    await expect.poll(waiting).toBeGreaterThan(0);
     // PostgreSQL ends one of the two.
     await other.query('UPDATE lanes.job SET note = NULL').then(
       () => other.query('COMMIT'),
       () => other.query('ROLLBACK'),
     );
-    await starting;
+    expect(await migrating).toEqual(['9999-test.sql']);
+  });
+
+  test('an edited migration is refused, and one of a later version left alone', async () => {
+    const { start, other } = await opened();
+    await start();
+    await other.query(`INSERT INTO lanes.migrations (name, sha256) VALUES ('0002-later.sql', 'x')`);
+    await start();
+    await other.query(`UPDATE lanes.migrations SET sha256 = 'x'`);
+    await expect(start()).rejects.toThrow('migration 0001-lanes.sql was changed');
   });
 });

@@ -2,10 +2,11 @@
 import { exportJWK, generateKeyPair } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLogger } from '../../src/log.ts';
+import { migrate } from '../../src/queue/index.ts';
 import { SigningKeys } from '../../src/server/oauth/signing-keys.ts';
 import { SecretKey } from '../../src/server/secret-key.ts';
-import { migrate } from '../../src/server/store/migrate.ts';
 import { createPool, type Pool } from '../../src/server/store/pool.ts';
+import { PLATEN } from '../../src/server/store/schema.ts';
 import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
 
 const LIFETIME = 600;
@@ -16,7 +17,7 @@ let pool: Pool;
 beforeAll(async () => {
   backend = await onRedis().open();
   const logger = createLogger({ level: 'silent' });
-  await migrate(backend.database, logger);
+  await migrate(backend.database, PLATEN);
   pool = createPool({ database: backend.database, max: 4, logger });
 });
 afterAll(async () => {

@@ -15,13 +15,9 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
 import { describe, expect, it } from 'vitest';
-import { createLogger } from '../../src/log.ts';
-import { openQueues } from '../../src/queue/index.ts';
 import { startEmbedded } from '../../src/server/store/embedded.ts';
 import { EmbeddedError } from '../../src/server/store/embedded-error.ts';
 import { runServer } from '../../src/server/store/embedded-server.ts';
-import { migrate } from '../../src/server/store/migrate.ts';
-import { printerId } from '../kit/queue/samples.ts';
 import {
   ask,
   databaseProcesses,
@@ -317,34 +313,6 @@ describe('the embedded PostgreSQL', () => {
       code: '42501',
     });
     await expect(ask({ ...service, user: 'platen' }, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
-    await database.stop();
-  });
-
-  it("gives over what an earlier version's service, the superuser, had made", async () => {
-    const dataDir = freshDirectory();
-    const first = await startEmbedded({ dataDir });
-    const password = readFileSync(join(dataDir, 'postgres.key'), 'utf8').trim();
-    const owner = { ...first.poolConfig, user: 'platen', password };
-    await migrate(owner, createLogger({ level: 'silent' }));
-    const before = await openQueues({ database: owner, logger: createLogger({ level: 'silent' }) });
-    await before.close();
-    await ask(owner, `INSERT INTO platen.tenants (id, name) VALUES ('acme', 'Acme')`);
-    await first.stop();
-    const database = await startEmbedded({ dataDir });
-    await migrate(database.poolConfig, createLogger({ level: 'silent' }));
-    const queues = await openQueues({
-      database: database.poolConfig,
-      logger: createLogger({ level: 'silent' }),
-    });
-    expect(await queues.depth(printerId())).toBe(0);
-    await queues.close();
-    expect(await ask(database.poolConfig, 'SELECT id FROM platen.tenants')).toEqual([{ id: 'acme' }]);
-    const others = await ask(
-      database.poolConfig,
-      `SELECT c.oid::regclass::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-       WHERE n.nspname IN ('platen', 'lanes') AND c.relowner <> current_user::regrole`,
-    );
-    expect(others).toEqual([]);
     await database.stop();
   });
 

@@ -4,8 +4,8 @@
  */
 import { Client, type PoolConfig } from 'pg';
 import { createLogger } from '../../../src/log.ts';
-import { openQueues } from '../../../src/queue/index.ts';
-import { migrate } from '../../../src/server/store/migrate.ts';
+import { migrate, openQueues } from '../../../src/queue/index.ts';
+import { PLATEN } from '../../../src/server/store/schema.ts';
 
 export const MIGRATED = 'migrated';
 
@@ -30,5 +30,5 @@ export async function putSchemas(database: PoolConfig): Promise<void> {
   const logger = createLogger({ level: 'silent' });
   const queues = await openQueues({ database, logger });
   await queues.close({ timeoutMs: 0 });
-  await migrate(database, logger);
+  await migrate(database, PLATEN);
 }

@@ -179,7 +179,7 @@ export class ServiceHarness {
     });
     const { url } = await server.start();
     stack.defer(() => server.stop());
-    const pool = createPool({ database: backend.database, max: 4, logger });
+    const pool = createPool({ database: { ...backend.database, ...options.database }, max: 4, logger });
     stack.defer(() => pool.end());
     this.#running = {
       url,

@@ -55,9 +55,8 @@ const row = unfinished.extend({ missing: z.boolean() });
  * Whether a lane in this database does not know its job, or has known for minutes that it has ended; a queue elsewhere
  * is asked for each job instead.
  */
-const NOT_IN_ITS_LANE = `NOT EXISTS (SELECT FROM lanes.job l WHERE l.lane = j.lane
-  AND l.queue_id = j.id || CASE WHEN j.round > 0 THEN '.' || j.round ELSE '' END
-  AND coalesce(l.ended_at, 'infinity') > now() - make_interval(secs => ${REPORTED / 1_000}))`;
+const NOT_IN_ITS_LANE = `NOT lanes.knows(j.lane, j.id || CASE WHEN j.round > 0 THEN '.' || j.round ELSE '' END,
+  make_interval(secs => ${REPORTED / 1_000}))`;
 
 const FORGOTTEN: JobFault = faultFor('outcome-unknown', because('queue-lost-job', {})).fault;
 
