@@ -1,14 +1,27 @@
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/kit/longest-first.ts';
 import { builtThreads } from './test/kit/programs/built.ts';
+import { SlowestFiles } from './test/kit/slowest-files.ts';
 
 /** What needs no server, no package of the system and no root, and is over in seconds. */
 const PURE = 'test/**/*.pure.test.ts';
+/** What takes long, or needs packages of the system beside Redis, a browser and small tools. */
+const LONG = 'test/**/*.long.test.ts';
+
+const onServers = {
+  // Loading the service anew for every file would take a fifth of the CPU time of a run.
+  isolate: false,
+  // On two cores: two thirds of a file’s time are waiting, for a printer, a deadline, a process, and its tests follow each other.
+  maxWorkers: 7,
+  globalSetup: ['test/kit/servers/set-up.ts'],
+};
 
 export default defineConfig({
   plugins: [builtThreads()],
   test: {
     pool: 'forks',
+    setupFiles: ['test/kit/skip-quarantined.ts'],
+    reporters: ['default', new SlowestFiles()],
     sequence: { sequencer: LongestFirst },
     testTimeout: 180_000,
     hookTimeout: 120_000,
@@ -24,14 +37,14 @@ export default defineConfig({
         test: {
           name: 'servers',
           include: ['test/**/*.test.ts'],
-          exclude: [PURE],
-          // Loading the service anew for every file would take a fifth of the CPU time of a run.
-          isolate: false,
-          // On two cores: two thirds of a file’s time are waiting, for a printer, a deadline, a process, and its tests follow each other.
-          maxWorkers: 7,
+          exclude: [PURE, LONG],
           sequence: { groupOrder: 1 },
-          globalSetup: ['test/kit/servers/set-up.ts'],
+          ...onServers,
         },
+      },
+      {
+        extends: true,
+        test: { name: 'long', include: [LONG], sequence: { groupOrder: 2 }, ...onServers },
       },
     ],
   },

@@ -6,6 +6,7 @@ import { usage } from '../../src/contract/admin.ts';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
 import { printerDetails } from '../../src/contract/printer-actions.ts';
 import { countUsage } from '../../src/server/tenants/usage.ts';
+import { dispatched } from '../kit/service/dispatched.ts';
 import { type Answer, codeOf, jobIdOf } from '../kit/service/harness.ts';
 import { useService } from '../kit/service/use-service.ts';
 
@@ -42,6 +43,8 @@ const report = (jobId: string, changes: object) =>
 
 test('a job that is taken after its values were to be checked is not stopped', async () => {
   const id = await enqueue();
+  // Whoever notes this would wait for the lock too, and be taken for the move.
+  await dispatched(service, [id]);
   const client = await service.pool.connect();
   let answer: Promise<Answer>;
   try {
@@ -49,7 +52,7 @@ test('a job that is taken after its values were to be checked is not stopped', a
     await client.query('SELECT FROM platen.jobs WHERE id = $1 FOR UPDATE', [id]);
     const { rows } = await client.query('SELECT pg_backend_pid() AS pid');
     answer = move(id);
-    const waiting = 'SELECT pid FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid))';
+    const waiting = `SELECT pid FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid)) AND query LIKE '%FOR UPDATE'`;
     await expect
       .poll(async () => (await service.pool.query(waiting, [rows[0]?.pid])).rows, { timeout: 10_000 })
       .not.toEqual([]);

@@ -1,0 +1,30 @@
+/** Prints the files that took longest, what each folder took, and which tests are in quarantine. */
+import { join, relative, sep } from 'node:path';
+import type { Reporter, TestModule } from 'vitest/node';
+import { QUARANTINE } from '../quarantine.ts';
+
+const SHOWN = 20;
+
+export class SlowestFiles implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const files = modules.map((module) => ({
+      name: relative(join(process.cwd(), 'test'), module.moduleId),
+      seconds: module.diagnostic().duration / 1_000,
+    }));
+    const folders = new Map<string, number>();
+    for (const { name, seconds } of files) {
+      const folder = name.includes(sep) ? (name.split(sep)[0] ?? '') : '.';
+      folders.set(folder, (folders.get(folder) ?? 0) + seconds);
+    }
+    const slowest = files.toSorted((one, other) => other.seconds - one.seconds).slice(0, SHOWN);
+    const byTime = [...folders].toSorted(([, one], [, other]) => other - one);
+    const lines = [
+      `\nThe slowest ${slowest.length} of ${files.length} files, s (seven run at a time):`,
+      ...slowest.map(({ name, seconds }) => `${seconds.toFixed(1).padStart(7)}  ${name}`),
+      `Folders, s: ${byTime.map(([folder, seconds]) => `${folder} ${seconds.toFixed(0)}`).join(', ')}`,
+      `In quarantine: ${QUARANTINE.length === 0 ? 'no test' : ''}`,
+      ...QUARANTINE.map(({ file, test, since, known }) => `  ${file}: ${test} (since ${since}: ${known})`),
+    ];
+    process.stdout.write(`${lines.join('\n')}\n`);
+  }
+}
