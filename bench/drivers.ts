@@ -18,8 +18,7 @@ import { IppClient } from '../drivers/ipp/client.ts';
 import { startCupsd } from '../test/kit/programs/cupsd.ts';
 import { startLprint } from '../test/kit/programs/lprint.ts';
 import { networksCanBeMade, openNetwork } from '../test/kit/programs/network.ts';
-import { installMissing } from '../test/kit/servers/debian-packages.ts';
-import { PEER_PACKAGES } from '../test/kit/servers/peer-packages.ts';
+import { installMissing, PEERS } from '../test/kit/servers/debian-packages.ts';
 import { agentWay } from './agent-way.ts';
 import {
   bareEach,
@@ -242,7 +241,7 @@ function report(measured: readonly Measured[]): string {
 
 const LP = 'lp -o raw, through CUPS';
 const { values } = parseArgs({ options: { json: { type: 'boolean' } } });
-installMissing(PEER_PACKAGES);
+installMissing(PEERS);
 const on = machine();
 const agent = await onAgent();
 const measured = [...(await onSockets()), agent.jobs, ...(await onCups())];

@@ -15,8 +15,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
 import type { z } from 'zod';
-import { installMissing } from '../test/kit/servers/debian-packages.ts';
-import { SERVER_PACKAGES, startServers } from '../test/kit/servers/start-servers.ts';
+import { installMissing, SERVERS } from '../test/kit/servers/debian-packages.ts';
+import { startServers } from '../test/kit/servers/start-servers.ts';
 import { Integrator, PlatenUp, temporaryDirectory } from '../test/kit/service/platen.ts';
 import type { agentAlone } from './agent-alone.ts';
 import { now, perSecond, round, spread, table } from './figures.ts';
@@ -53,7 +53,7 @@ interface Load {
 }
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '9' } } });
-installMissing(SERVER_PACKAGES);
+installMissing(SERVERS);
 const on = machine();
 await using stack = new AsyncDisposableStack();
 const servers = await startServers({ durable: true });

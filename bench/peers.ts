@@ -7,8 +7,7 @@ import { IppClient } from '../drivers/ipp/client.ts';
 import { startCupsd } from '../test/kit/programs/cupsd.ts';
 import { startLprint } from '../test/kit/programs/lprint.ts';
 import { networksCanBeMade, openNetwork } from '../test/kit/programs/network.ts';
-import { installMissing } from '../test/kit/servers/debian-packages.ts';
-import { PEER_PACKAGES } from '../test/kit/servers/peer-packages.ts';
+import { installMissing, PEERS } from '../test/kit/servers/debian-packages.ts';
 import { bareIpp, lpRaw, type Way } from './driver-ways.ts';
 import { now, perSecond } from './figures.ts';
 import { inParallel } from './in-parallel.ts';
@@ -55,7 +54,7 @@ const MOST_JOBS = 400;
 export async function measurePeers(options: PeerOptions): Promise<Peers> {
   const peers: Peers = { rates: [], absent: [] };
   try {
-    installMissing(PEER_PACKAGES);
+    installMissing(PEERS);
   } catch (error) {
     peers.absent.push(`CUPS and LPrint: ${messageOf(error)}`);
     return peers;

@@ -16,8 +16,8 @@ import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
 import { startEmbedded } from '../src/server/store/embedded.ts';
-import { installMissing } from '../test/kit/servers/debian-packages.ts';
-import { SERVER_PACKAGES, startServers } from '../test/kit/servers/start-servers.ts';
+import { installMissing, SERVERS } from '../test/kit/servers/debian-packages.ts';
+import { startServers } from '../test/kit/servers/start-servers.ts';
 import { temporaryDirectory } from '../test/kit/service/platen.ts';
 import { type BareQueue, measureBareQueue } from './bare-queue.ts';
 import { heading, machine } from './machine.ts';
@@ -54,7 +54,7 @@ async function bareOnEmbedded(signal: AbortSignal): Promise<BareQueue> {
 
 async function measureRedis(signal: AbortSignal): Promise<Measured> {
   await using stack = new AsyncDisposableStack();
-  installMissing(SERVER_PACKAGES);
+  installMissing(SERVERS);
   const { redisUrl, databaseUrl, stop } = await startServers({ durable: true });
   stack.defer(stop);
   const bare = await measureBareQueue({ redisUrl }, { ...RATES, signal });

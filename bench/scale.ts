@@ -18,9 +18,9 @@ import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { z } from 'zod';
 import { PLATEN } from '../test/kit/programs/built.ts';
-import { installMissing } from '../test/kit/servers/debian-packages.ts';
+import { installMissing, SERVERS } from '../test/kit/servers/debian-packages.ts';
 import { listenToCommands } from '../test/kit/servers/redis-commands.ts';
-import { SERVER_PACKAGES, startServers } from '../test/kit/servers/start-servers.ts';
+import { startServers } from '../test/kit/servers/start-servers.ts';
 import { temporaryDirectory } from '../test/kit/service/platen.ts';
 import { round, table } from './figures.ts';
 import { heading, machine } from './machine.ts';
@@ -58,7 +58,7 @@ const options = z
 const { agents, printers, seconds, only } = options;
 
 const on = machine();
-installMissing(SERVER_PACKAGES);
+installMissing(SERVERS);
 const rows: string[][] = [];
 if (only !== 'postgres') rows.push(...(await measureRedis()));
 if (only !== 'redis') rows.push(...(await measurePostgres()));

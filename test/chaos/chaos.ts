@@ -7,8 +7,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { installMissing } from '../kit/servers/debian-packages.ts';
-import { SERVER_PACKAGES } from '../kit/servers/start-servers.ts';
+import { installMissing, SERVERS } from '../kit/servers/debian-packages.ts';
 import { Random } from './random.ts';
 import { Round } from './round.ts';
 import { openSite, SETUPS, type Setup } from './site.ts';
@@ -108,7 +107,7 @@ async function main(): Promise<void> {
   if (!(minutes > 0) || !Number.isInteger(seed) || (values.setup !== undefined && setup === undefined)) {
     throw new Error(`usage: npm run chaos -- [--minutes N] [--seed S] [--setup ${SETUPS.join('|')}]`);
   }
-  installMissing(SERVER_PACKAGES);
+  installMissing(SERVERS);
   const say = (text: string) => process.stdout.write(`${text}\n`);
   say(`seed ${seed}`);
   const result = await chaos({ minutes, seed, ...(setup !== undefined && { setup }), say });

@@ -7,7 +7,7 @@ import { chownSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { idOf, postgresBinaries } from '../kit/servers/start-servers.ts';
+import { postgresPrograms } from '../kit/servers/start-servers.ts';
 import { freePort } from '../kit/wire/listening.ts';
 
 const UP_TIMEOUT_MS = 60_000;
@@ -74,25 +74,20 @@ export async function redisIn(directory: string, fsync: 'everysec' | 'always'): 
   return new Database(`Redis (${fsync})`, `redis://:${password}@127.0.0.1:${port}`, port, start);
 }
 
-/** @throws Error where PostgreSQL is not installed */
 export async function postgresIn(directory: string): Promise<Database> {
-  const bin = postgresBinaries();
-  if (bin === undefined) throw new Error('no PostgreSQL in /usr/lib/postgresql');
-  // PostgreSQL does not run as root.
-  const root = process.getuid?.() === 0;
-  const runAs = root ? { uid: idOf('nobody', '-u'), gid: idOf('nobody', '-g') } : undefined;
+  const { initdb, postgres, user } = await postgresPrograms();
   const home = join(directory, 'postgres');
   mkdirSync(home);
-  if (runAs !== undefined) chownSync(home, runAs.uid, runAs.gid);
+  if (user !== undefined) chownSync(home, user.uid, user.gid);
   const data = join(home, 'data');
-  const options = { ...runAs, cwd: home, env: { PATH: process.env['PATH'], LC_ALL: 'C' } };
+  const options = { ...user, cwd: home, env: { PATH: process.env['PATH'], LC_ALL: 'C' } };
   const made = ['-D', data, '-U', 'tester', '--auth=trust', '-E', 'UTF8', '--no-sync'];
-  execFileSync(join(bin, 'initdb'), made, { ...options, stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync(initdb, made, { ...options, stdio: ['ignore', 'ignore', 'inherit'] });
   const port = await freePort();
   const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories='];
   const log = openSync(join(directory, 'postgres.log'), 'a');
   const args = ['-D', data, ...settings.flatMap((setting) => ['-c', setting])];
-  const start = () => spawn(join(bin, 'postgres'), args, { ...options, stdio: ['ignore', log, log] });
+  const start = () => spawn(postgres, args, { ...options, stdio: ['ignore', log, log] });
   return new Database('PostgreSQL', `postgresql://tester@127.0.0.1:${port}/postgres`, port, start);
 }
 

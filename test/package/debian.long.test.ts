@@ -21,10 +21,9 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { agentDeb, cjkFontsDeb, serviceDeb } from '../../service/package/debian.ts';
 import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
-import { installMissing, onPath } from '../kit/servers/debian-packages.ts';
 import { PlatenUp } from '../kit/service/platen.ts';
 import { dockPrinter } from './dock-printer.ts';
-import { Machine, PROGRAMS } from './machine.ts';
+import { Machine } from './machine.ts';
 import { blockOf, commandsOf } from './page.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -47,7 +46,6 @@ let up: PlatenUp | undefined;
 // A machine is made of mounts and namespaces.
 describe.skipIf(process.getuid?.() !== 0)('the Debian packages', () => {
   beforeAll(async () => {
-    installMissing({ ...PROGRAMS, lintian: () => onPath('lintian') !== undefined });
     const build = { root, out, version: '0.1.0', time, level: 1 };
     const starting = Machine.start();
     try {

@@ -13,15 +13,8 @@ import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { onPath } from '../kit/servers/debian-packages.ts';
 
 const run = promisify(execFile);
-
-/** What makes it; Debian's names. */
-export const PROGRAMS = {
-  socat: () => onPath('socat') !== undefined,
-  mmdebstrap: () => onPath('mmdebstrap') !== undefined,
-};
 
 /** Besides what Debian calls essential. */
 const INCLUDED = ['passwd', 'systemd', 'systemd-sysv', 'libstdc++6', 'init-system-helpers', 'apt', 'sudo'];

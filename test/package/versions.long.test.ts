@@ -21,10 +21,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { packArchive } from '../../service/package/archive.ts';
 import { layOut, settle } from '../../service/package/layout.ts';
 import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
-import { installMissing } from '../kit/servers/debian-packages.ts';
 import { PlatenUp } from '../kit/service/platen.ts';
 import { dockPrinter } from './dock-printer.ts';
-import { Machine, PROGRAMS } from './machine.ts';
+import { Machine } from './machine.ts';
 import { commandsOf } from './page.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -72,7 +71,6 @@ function fillBad(directory: string): void {
 // A machine is made of mounts and namespaces.
 describe.skipIf(process.getuid?.() !== 0)('versions side by side', () => {
   beforeAll(async () => {
-    installMissing(PROGRAMS);
     const starting = Machine.start();
     try {
       const first = join(out, '0.1.0');

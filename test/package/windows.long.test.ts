@@ -30,7 +30,6 @@ import { differingDots, dotsOf, drawZpl } from '../kit/judges/judges.ts';
 import { type Cupsd, startCupsd } from '../kit/programs/cupsd.ts';
 import { WinePrefix } from '../kit/programs/wine-prefix.ts';
 import { onRedis } from '../kit/servers/backends.ts';
-import { installMissing, onPath } from '../kit/servers/debian-packages.ts';
 import { smallLabel } from '../kit/service/small-label.ts';
 import { type DocumentSink, startDocumentSink } from '../kit/wire/document-sink.ts';
 
@@ -70,11 +69,6 @@ let site: Site;
 const serviceStatus = z.object({ installed: z.boolean(), state: z.string(), exitCode: z.int() });
 
 beforeAll(async () => {
-  installMissing({
-    wixl: () => onPath('wixl') !== undefined,
-    msitools: () => onPath('msibuild') !== undefined,
-    unzip: () => onPath('unzip') !== undefined,
-  });
   const stage = join(out, 'stage');
   [cups, device, site] = await Promise.all([startCupsd(), startDocumentSink(), openSite(onRedis())]);
   [wine] = await Promise.all([

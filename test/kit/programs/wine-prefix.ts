@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { addLibraries } from './wine-libraries.ts';
 
 const BIN = '/usr/lib/wine';
-export const WINE = join(BIN, 'wine64');
+const WINE = join(BIN, 'wine64');
 /** Longest that a program may run, ms. */
 const LIMIT = 120_000;
 /** How long Wine's server stays after the last program has ended, s: that of a killed test ends then too. */

@@ -1,19 +1,103 @@
-/** Programs from the distribution that the tests and the benchmark drive. */
-import { execFileSync } from 'node:child_process';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+/**
+ * Programs from the distribution that the tests and the benchmark drive: the one list of them, and the one place that
+ * installs them. It does so before there are workers, since only one process at a time can have dpkg's lock.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
 
-/** Debian package → whether it is there. */
-export type Needed = Readonly<Record<string, () => boolean>>;
+/** Debian package → what it brings that we use: programs on the path, and files (patterns). It is there when all are. */
+export type Packages = Readonly<Record<string, readonly string[]>>;
+
+export const SERVERS: Packages = {
+  'redis-server': ['redis-server'],
+  // Without it PostgreSQL comes from npm, as for Platen itself.
+  postgresql: ['/usr/lib/postgresql/*/bin/initdb'],
+};
+
+/** Print systems of others, and what they need. */
+export const PEERS: Packages = {
+  cups: ['cupsd', 'ppdc', '/usr/lib/cups/filter/rastertolabel'],
+  'cups-client': ['lpadmin', 'lp'],
+  'cups-ipp-utils': ['ippeveprinter', 'ippeveps', 'ipptool'],
+  ghostscript: ['gs'],
+  // ippeveprinter wants a bus to announce itself on, though it need not.
+  dbus: ['dbus-daemon'],
+  // Peers that discovery is tested against.
+  'cups-filters': ['/usr/share/ppd/cupsfilters'],
+  'avahi-daemon': ['avahi-daemon'],
+  'avahi-utils': ['avahi-publish', 'avahi-browse'],
+  lprint: ['lprint'],
+  iproute2: ['ip'],
+  snmpd: ['snmpd'],
+  socat: ['socat'],
+};
+
+/** The Windows spooler, and what makes and opens packages for Windows. */
+const WINDOWS: Packages = {
+  wine64: ['/usr/lib/wine/wine64'],
+  wixl: ['wixl'],
+  msitools: ['msibuild', 'msiinfo'],
+  unzip: ['unzip'],
+};
+
+/** Debian machines of their own, and what judges packages for them. */
+const MACHINES: Packages = { mmdebstrap: ['mmdebstrap'], lintian: ['lintian'] };
+
+/** Redis, a browser and small tools. */
+const SMALL: Packages = {
+  'redis-server': ['redis-server'],
+  // Certificates.
+  openssl: ['openssl'],
+  // Records system calls, and makes a disk fail.
+  strace: ['strace'],
+  // A pseudo-terminal, which stands for a USB printer.
+  socat: ['socat'],
+  // They judge what we print.
+  'poppler-utils': ['pdftoppm', 'pdfinfo', 'pdftotext', 'pdffonts'],
+  zint: ['zint'],
+  'tesseract-ocr': ['tesseract'],
+  'tesseract-ocr-eng': [languageFile('eng')],
+  // Tests look at the console in a real browser.
+  chromium: ['chromium'],
+};
+
+/** Labels in these scripts are read by tesseract; `hb-view` is another eye on what fonts make of a text. */
+const SCRIPTS: Packages = {
+  'tesseract-ocr-ell': [languageFile('ell')],
+  'tesseract-ocr-rus': [languageFile('rus')],
+  'tesseract-ocr-jpn': [languageFile('jpn')],
+  'tesseract-ocr-heb': [languageFile('heb')],
+  'tesseract-ocr-ara': [languageFile('ara')],
+  'tesseract-ocr-hin': [languageFile('hin')],
+  'tesseract-ocr-tha': [languageFile('tha')],
+  'tesseract-ocr-kor': [languageFile('kor')],
+  'tesseract-ocr-chi-sim': [languageFile('chi_sim')],
+  'libharfbuzz-bin': ['hb-view'],
+};
+
+/** By the projects of `vitest.config.ts`: a run installs what the projects need that it was told to run. */
+export const NEEDED_BY: Readonly<Record<string, Packages>> = {
+  servers: SMALL,
+  long: { ...SMALL, ...SERVERS, pgbouncer: ['pgbouncer'], ...PEERS, ...SCRIPTS, ...WINDOWS, ...MACHINES },
+};
+
+function languageFile(language: string): string {
+  return `/usr/share/tesseract-ocr/*/tessdata/${language}.traineddata`;
+}
+
+/** How long another process may hold a lock, s: a fresh machine installs its updates by itself. */
+const LOCKED_S = 300;
+const LIMIT_MS = 1_200_000;
 
 /** Installs what is missing when it may (root, apt). @throws Error saying what to install, when it may not */
-export function installMissing(needed: Needed): void {
-  const missing = Object.keys(needed).filter((name) => needed[name]?.() === false);
+export function installMissing(packages: Packages): void {
+  const missing = Object.keys(packages).filter((name) => !isThere(packages[name] ?? []));
   if (missing.length === 0) return;
-  const install = ['apt-get', 'install', '-y', '--no-install-recommends', ...missing];
+  const install = ['install', '-y', '--no-install-recommends', ...missing];
   if (process.getuid?.() !== 0 || onPath('apt-get') === undefined) {
     throw new Error(
-      `This needs ${missing.join(', ')} (Debian's names). Install them: sudo ${install.join(' ')}`,
+      `This needs ${missing.join(', ')} (Debian's names). Install them: sudo apt-get ${install.join(' ')}`,
     );
   }
   process.stderr.write(`Installing ${missing.join(', ')} …\n`);
@@ -21,25 +105,47 @@ export function installMissing(needed: Needed): void {
   const policy = '/usr/sbin/policy-rc.d';
   const cluster = '/etc/postgresql-common/createcluster.d/platen-tests.conf';
   const ours = [policy, cluster].filter((file) => !existsSync(file));
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const apt = (args: string[]) =>
-    execFileSync('apt-get', args, { env, stdio: ['ignore', 'ignore', 'inherit'], timeout: 600_000 });
   try {
-    if (ours.includes(policy)) writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
-    if (ours.includes(cluster)) {
-      execFileSync('mkdir', ['-p', '/etc/postgresql-common/createcluster.d']);
-      writeFileSync(cluster, 'create_main_cluster = false\n');
+    for (const file of ours) {
+      mkdirSync(dirname(file), { recursive: true });
+      const says = file === policy ? '#!/bin/sh\nexit 101\n' : 'create_main_cluster = false\n';
+      writeFileSync(file, says, { mode: 0o755 });
     }
     try {
-      apt(install.slice(1));
+      apt(install);
     } catch {
       // No package lists yet, or old ones.
       apt(['update']);
-      apt(install.slice(1));
+      apt(install);
     }
   } finally {
     for (const file of ours) rmSync(file, { force: true });
   }
+}
+
+function apt(words: readonly string[]): void {
+  const options = ['-o', `DPkg::Lock::Timeout=${LOCKED_S}`, ...words];
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' };
+  for (const deadline = performance.now() + LOCKED_S * 1_000; ; ) {
+    const { status, stderr } = spawnSync('apt-get', options, {
+      env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      encoding: 'utf8',
+      timeout: LIMIT_MS,
+    });
+    if (status === 0) return;
+    // The option is about dpkg's lock alone: for those of the lists and of the archives apt does not wait.
+    if (!/lists\/lock|archives\/lock/.test(stderr) || performance.now() > deadline) {
+      throw new Error(`apt-get ${words.join(' ')} failed:\n${stderr}`);
+    }
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+  }
+}
+
+function isThere(parts: readonly string[]): boolean {
+  return parts.every((part) =>
+    part.startsWith('/') ? globSync(part).length > 0 : onPath(part) !== undefined,
+  );
 }
 
 export function onPath(command: string): string | undefined {

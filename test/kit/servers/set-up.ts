@@ -1,17 +1,14 @@
 /** Vitest's global set-up: the real servers that the tests run against, once per run. Installs what is missing. */
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { build } from '../programs/built.ts';
-import { WINE } from '../programs/wine-prefix.ts';
-import { installMissing, type Needed, onPath } from './debian-packages.ts';
+import { installMissing, NEEDED_BY } from './debian-packages.ts';
 import { makeCluster } from './made-cluster.ts';
 import { makeMigratedDatabase } from './migrated-database.ts';
-import { PEER_PACKAGES } from './peer-packages.ts';
 import { makeRunDirectory } from './run-directory.ts';
-import { SERVER_PACKAGES, startServers } from './start-servers.ts';
+import { startServers } from './start-servers.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -23,7 +20,10 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  installMissing(NEEDED);
+  const needed = NEEDED_BY[project.name];
+  if (needed === undefined)
+    throw new Error(`debian-packages.ts does not say what project ${project.name} needs`);
+  installMissing(needed);
   const removeRunDirectory = makeRunDirectory();
   // The hundreds of processes that tests start take half the time to start when one need not compile what another has.
   const compiled = mkdtempSync(join(tmpdir(), 'platen-test-compiled-'));
@@ -48,37 +48,4 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('redisUrl', servers.redisUrl);
   project.provide('databaseUrl', servers.databaseUrl);
   return end;
-}
-
-/** Debian package → whether it is there. The tesseract languages judge labels in those scripts. */
-const NEEDED: Needed = {
-  ...SERVER_PACKAGES,
-  pgbouncer: () => existsSync('/usr/sbin/pgbouncer'),
-  'poppler-utils': () => onPath('pdftoppm') !== undefined,
-  // Records system calls, and makes a disk fail.
-  strace: () => onPath('strace') !== undefined,
-  zint: () => onPath('zint') !== undefined,
-  'tesseract-ocr': () => onPath('tesseract') !== undefined,
-  'tesseract-ocr-eng': () => hasLanguage('eng'),
-  'tesseract-ocr-ell': () => hasLanguage('ell'),
-  'tesseract-ocr-rus': () => hasLanguage('rus'),
-  'tesseract-ocr-jpn': () => hasLanguage('jpn'),
-  'tesseract-ocr-heb': () => hasLanguage('heb'),
-  'tesseract-ocr-ara': () => hasLanguage('ara'),
-  'tesseract-ocr-hin': () => hasLanguage('hin'),
-  'tesseract-ocr-tha': () => hasLanguage('tha'),
-  'tesseract-ocr-kor': () => hasLanguage('kor'),
-  'tesseract-ocr-chi-sim': () => hasLanguage('chi_sim'),
-  // hb-view, another eye on what fonts make of a text.
-  'libharfbuzz-bin': () => onPath('hb-view') !== undefined,
-  ...PEER_PACKAGES,
-  // Tests look at the console in a real browser.
-  chromium: () => onPath('chromium') !== undefined,
-  // The Windows spooler.
-  wine64: () => existsSync(WINE),
-};
-
-function hasLanguage(language: string): boolean {
-  if (onPath('tesseract') === undefined) return false;
-  return execFileSync('tesseract', ['--list-langs'], { encoding: 'utf8' }).split('\n').includes(language);
 }

@@ -1,28 +1,22 @@
 /**
- * A Redis and a PostgreSQL from the distribution, on loopback ports of their own, in directories that are deleted
+ * A Redis from the distribution and a PostgreSQL, on loopback ports of their own, in directories that are deleted
  * afterwards; nothing of the machine's own servers is touched.
  */
 
-import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
+import { prepareBinaries, type RunAs } from '../../../src/server/store/embedded-binaries.ts';
+import { nobody } from '../programs/ordinary-user.ts';
 import { START_TIMEOUT_MS } from '../programs/programs.ts';
 import { freePort } from '../wire/listening.ts';
-import { type Needed, onPath } from './debian-packages.ts';
-
-const root = process.getuid?.() === 0;
-
-export const SERVER_PACKAGES: Needed = {
-  'redis-server': () => onPath('redis-server') !== undefined,
-  postgresql: () => postgresBinaries() !== undefined,
-};
 
 export interface RunningServers {
   /** With a password. */
@@ -91,23 +85,20 @@ async function startRedis(directory: string, running: ChildProcess[], durable: b
 }
 
 async function startPostgres(running: ChildProcess[], durable: boolean): Promise<string> {
-  const bin = postgresBinaries();
-  if (bin === undefined) throw new Error('no PostgreSQL in /usr/lib/postgresql');
-  // PostgreSQL does not run as root.
-  const runAs = root ? { uid: idOf('nobody', '-u'), gid: idOf('nobody', '-g') } : undefined;
+  const { initdb, postgres, user } = await postgresPrograms();
   const home = mkdtempSync(join(tmpdir(), 'platen-test-postgres-'));
   const data = join(home, 'data');
   const passwordFile = join(home, 'password');
   const password = randomBytes(12).toString('hex');
   const port = await freePort();
   writeFileSync(passwordFile, password, { mode: 0o600 });
-  if (runAs) {
-    chownSync(home, runAs.uid, runAs.gid);
-    chownSync(passwordFile, runAs.uid, runAs.gid);
+  if (user) {
+    chownSync(home, user.uid, user.gid);
+    chownSync(passwordFile, user.uid, user.gid);
   }
-  const options = { ...runAs, cwd: home, env: { PATH: process.env['PATH'], LC_ALL: 'C' } };
+  const options = { ...user, cwd: home, env: { PATH: process.env['PATH'], LC_ALL: 'C' } };
   await promisify(execFile)(
-    join(bin, 'initdb'),
+    initdb,
     [
       '-D',
       data,
@@ -128,7 +119,7 @@ async function startPostgres(running: ChildProcess[], durable: boolean): Promise
     'max_connections=300',
     ...(durable ? [] : ['fsync=off']),
   ].flatMap((setting) => ['-c', setting]);
-  const child = spawn(join(bin, 'postgres'), ['-D', data, ...settings], {
+  const child = spawn(postgres, ['-D', data, ...settings], {
     ...options,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -183,15 +174,18 @@ async function stop(child: ChildProcess): Promise<void> {
   clearTimeout(limit);
 }
 
-export function postgresBinaries(): string | undefined {
-  const all = '/usr/lib/postgresql';
-  if (!existsSync(all)) return undefined;
-  return readdirSync(all)
-    .sort((a, b) => Number(b) - Number(a))
-    .map((version) => join(all, version, 'bin'))
-    .find((bin) => existsSync(join(bin, 'initdb')));
-}
-
-export function idOf(user: string, flag: '-u' | '-g'): number {
-  return Number(execFileSync('id', [flag, user], { encoding: 'utf8' }));
+/** Debian's PostgreSQL, or the one from npm where that is not installed, and the user that it runs as: not as root. */
+export async function postgresPrograms(): Promise<{
+  initdb: string;
+  postgres: string;
+  user: RunAs | undefined;
+}> {
+  const [bin] = globSync('/usr/lib/postgresql/*/bin')
+    .filter((path) => existsSync(join(path, 'initdb')))
+    .sort((a, b) => b.localeCompare(a, 'en', { numeric: true }));
+  const { initdb, postgres } =
+    bin === undefined
+      ? await prepareBinaries(tmpdir(), nobody)
+      : { initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres') };
+  return { initdb, postgres, user: nobody };
 }
