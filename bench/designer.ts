@@ -3,7 +3,7 @@
  * this machine: the work for each frame while an element is dragged on a full label, and the time from a key
  * to the exact picture of what was typed.
  *
- *     npm run bench:designer [-- --frames 400 --keys 60]
+ *     npm run bench:designer [-- --frames 400 --keys 60 --label 'font and photograph']
  *
  * The work for a frame is the CPU time of the page's own thread (script, style, layout and paint) from
  * Chromium's trace, which other load on the machine does not change. The time from one frame to the next is
@@ -11,7 +11,9 @@
  * graphics card is included.
  */
 import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
+import { createCanvas } from '@napi-rs/canvas';
 import type { Page } from 'playwright-core';
 import { z } from 'zod';
 import { ConsoleSite } from '../test/kit/browser/console-site.ts';
@@ -19,7 +21,11 @@ import { table } from './figures.ts';
 import { heading, machine } from './machine.ts';
 
 const { values } = parseArgs({
-  options: { frames: { type: 'string', default: '400' }, keys: { type: 'string', default: '60' } },
+  options: {
+    frames: { type: 'string', default: '400' },
+    keys: { type: 'string', default: '60' },
+    label: { type: 'string' },
+  },
 });
 const FRAMES = Number(values.frames);
 const KEYS = Number(values.keys);
@@ -42,6 +48,50 @@ const CROWDED = {
     text: `No ${at}`,
   })),
 };
+/** A label with files: three faces of a font, 650 KB, and a photograph of 1,600 × 1,200 pixels. */
+const WITH_FILES = {
+  name: 'Label with files',
+  width: 101.6,
+  height: 152.4,
+  images: [{ name: 'photograph', data: photograph() }],
+  fonts: await Promise.all(
+    [
+      ['400Regular', 'Regular'],
+      ['600SemiBold', 'SemiBold'],
+      ['700Bold', 'Bold'],
+    ].map(async ([folder, style]) => ({
+      name: `Own ${style}`,
+      data: await fontFile(`${folder}/NotoSansDevanagari_${folder}.ttf`),
+    })),
+  ),
+  elements: [
+    { type: 'text', x: 4, y: 4, width: 90, height: 9, text: 'Espresso 1 kg', size: 7, font: 'Own Bold' },
+    { type: 'text', x: 4, y: 14, width: 90, height: 9, text: 'Espresso 1 kg', size: 7, font: 'Own Regular' },
+    { type: 'text', x: 4, y: 24, width: 90, height: 9, text: 'Espresso 1 kg', size: 7, font: 'Own SemiBold' },
+    { type: 'image', x: 4, y: 40, width: 90, height: 67.5, image: 'photograph', halftone: 'dither' },
+  ],
+};
+
+/** As full of detail as a photograph, so that it is as large: a JPEG, base64. */
+function photograph(): string {
+  const canvas = createCanvas(1_600, 1_200);
+  const context = canvas.getContext('2d');
+  const pixels = context.createImageData(canvas.width, canvas.height);
+  let seed = 1;
+  for (let at = 0; at < pixels.data.length; at += 1) {
+    seed = (seed * 48_271) % 2_147_483_647;
+    const [x, y] = [(at >> 2) % canvas.width, Math.floor((at >> 2) / canvas.width)];
+    pixels.data[at] = at % 4 === 3 ? 255 : 128 + 90 * Math.sin(x / 70) * Math.cos(y / 50) + (seed % 32);
+  }
+  context.putImageData(pixels, 0, 0);
+  return canvas.toBuffer('image/jpeg', 75).toString('base64');
+}
+
+async function fontFile(name: string): Promise<string> {
+  const file = createRequire(import.meta.url).resolve(`@expo-google-fonts/noto-sans-devanagari/${name}`);
+  return await readFile(file, 'base64');
+}
+
 const times = z.array(z.number()).min(1);
 const trace = z.object({
   traceEvents: z.array(
@@ -154,14 +204,19 @@ function row(name: string, found: readonly number[], goal: number): string[] {
   return [name, ms(0.5), ms(0.95), ms(1), `${goal}`, at(0.95) <= goal ? 'yes' : 'no'];
 }
 
+async function templateOf(label: string): Promise<unknown> {
+  if (label === '200 elements') return CROWDED;
+  if (label === 'font and photograph') return WITH_FILES;
+  return JSON.parse(await readFile(new URL(`../templates/${label}.json`, import.meta.url), 'utf8'));
+}
+
 const site = await ConsoleSite.start({ flags: ['--disable-frame-rate-limit', '--disable-gpu-vsync'] });
 try {
   const rows = [];
-  for (const label of [...LABELS, '200 elements']) {
+  for (const label of [...LABELS, '200 elements', 'font and photograph']) {
+    if (values.label !== undefined && values.label !== label) continue;
     const page = await site.signedIn({ width: 1400, height: 1000 });
-    const template = LABELS.includes(label)
-      ? JSON.parse(await readFile(new URL(`../templates/${label}.json`, import.meta.url), 'utf8'))
-      : CROWDED;
+    const template = await templateOf(label);
     const { id } = await site.up.admin.importTemplate('default', template);
     await site.show(page, `templates/${id}/design`);
     await page.locator('[data-drawn="true"]').waitFor();

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { labelRecord, orientation } from './print-request.ts';
+import { fileName } from './template-files.ts';
 import { templateProblem } from './template-problem.ts';
 
 /** Without `width`, every dot is a pixel. */
@@ -13,7 +14,7 @@ export const pictureQuery = z.strictObject({
 });
 
 export const previewRequest = z.strictObject({
-  /** A template, as it would be imported, or the ID of a saved one. */
+  /** A template, as it would be imported, or with names in place of files; or the ID of a saved one. */
   template: z.unknown().optional(),
   templateId: z.string().min(1).max(200).exactOptional(),
   /** Left out: the samples of the template's fields. */
@@ -47,5 +48,7 @@ export const preview = z.object({
   problems: z.array(templateProblem),
   /** Empty for a raw ZPL template. */
   boxes: z.array(elementBox),
+  /** The names of files that came as themselves, by JSON pointer: the next request may name them. */
+  files: z.record(z.string(), fileName),
 });
 export type Preview = z.infer<typeof preview>;

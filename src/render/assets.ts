@@ -1,6 +1,10 @@
 /** The images and fonts that a template brings for its elements. */
+import { LRUCache } from 'lru-cache';
 import type { DesignedTemplate } from '../contract/template.ts';
-import { createImageSet, type ImageSet } from './image.ts';
+import type { Bitmap } from './bitmap.ts';
+import type { TenantFace } from './font-face.ts';
+import { createImageSet, type ImageSet, type Picture, type PictureKeep } from './image.ts';
+import type { Kept } from './kept.ts';
 import { createFontSet, type FontSet } from './tenant-fonts.ts';
 
 export interface Assets {
@@ -8,6 +12,49 @@ export interface Assets {
   readonly fonts: FontSet;
 }
 
-export function createAssets({ images, fonts }: DesignedTemplate): Assets {
-  return { images: createImageSet(images), fonts: createFontSet(fonts) };
+/** What stays decoded from one template to the next. */
+export interface Keep {
+  readonly pictures: PictureKeep;
+  readonly faces: Kept<TenantFace>;
+}
+
+/** @param keep left out: everything is decoded anew */
+export function createAssets({ images, fonts }: DesignedTemplate, keep?: Keep): Assets {
+  return { images: createImageSet(images, keep?.pictures), fonts: createFontSet(fonts, keep?.faces) };
+}
+
+/** Owners whose files a thread keeps decoded; for each, pixels of pictures (four bytes each), bytes of dots, and faces. */
+const MOST_OWNERS = 2;
+const MOST_PIXELS = 8_000_000;
+const MOST_BITMAPS = 8 * 1024 * 1024;
+const MOST_FACES = 16;
+/** ms without use. */
+const UNUSED = 600_000;
+
+/**
+ * What a thread keeps decoded for the templates that it draws again and again. Each owner has its own: how long a
+ * picture takes must not tell whether somebody else has drawn it.
+ */
+export class KeptAssets {
+  readonly #owners = new LRUCache<string, Keep>({ max: MOST_OWNERS, ttl: UNUSED, updateAgeOnGet: true });
+
+  of(owner: string): Keep {
+    const known = this.#owners.get(owner);
+    if (known !== undefined) return known;
+    const keep = {
+      pictures: {
+        pictures: new LRUCache<string, Picture>({
+          maxSize: MOST_PIXELS,
+          sizeCalculation: ({ pixels }) => pixels,
+        }),
+        bitmaps: new LRUCache<string, Bitmap>({
+          maxSize: MOST_BITMAPS,
+          sizeCalculation: ({ data }) => data.length,
+        }),
+      },
+      faces: new LRUCache<string, TenantFace>({ max: MOST_FACES }),
+    };
+    this.#owners.set(owner, keep);
+    return keep;
+  }
 }

@@ -1,5 +1,6 @@
 /** Pictures on a label: decoded once, scaled to printer dots, made black and white. */
 
+import { createHash } from 'node:crypto';
 import { type Image, loadImage, type SKRSContext2D } from '@napi-rs/canvas';
 import { dots } from '../contract/dots.ts';
 import { because } from '../contract/reason.ts';
@@ -9,6 +10,7 @@ import { compileText } from '../values/merge.ts';
 import { type Bitmap, blacken, createBitmap, turnBitmap } from './bitmap.ts';
 import type { Item } from './display-list.ts';
 import { requireElementDots } from './dot-limit.ts';
+import type { Kept } from './kept.ts';
 import { PictureFault } from './picture-fault.ts';
 import { type PictureFile, readPictureFile } from './picture-file.ts';
 import { withPixels } from './pixels.ts';
@@ -34,18 +36,32 @@ export interface ImageSet {
   named(name: string): Promise<Picture>;
   /** A picture given in its element, base64. @throws PictureFault */
   embedded(data: string): Promise<Picture>;
+  /** The picture's dots at this size. */
+  dots(picture: Picture, box: Size, how: Halftone): Bitmap;
 }
 
-interface Picture extends PictureFile {
+/** A decoded picture, with its file's hash where decoded pictures are kept. */
+export interface Picture extends PictureFile {
   readonly image: Image;
+  readonly hash: string | undefined;
 }
 
-export function createImageSet(images: readonly NamedImage[]): ImageSet {
+/** Pictures by the hash of their files, and their dots by hash, size and halftone. */
+export interface PictureKeep {
+  readonly pictures: Kept<Picture>;
+  readonly bitmaps: Kept<Bitmap>;
+}
+
+type Size = { readonly width: number; readonly height: number };
+type Halftone = Pick<ImageElement, 'fit' | 'halftone'>;
+
+/** @param keep left out: each set decodes its pictures anew */
+export function createImageSet(images: readonly NamedImage[], keep?: PictureKeep): ImageSet {
   const named = new Map(images.map((image) => [image.name, image.data]));
   const decoded = new Map<string, Promise<Picture>>();
   let room = ALL_PIXELS;
   const embedded = (data: string): Promise<Picture> => {
-    const known = decoded.get(data) ?? decode(data, take);
+    const known = decoded.get(data) ?? decode(data, take, keep);
     decoded.set(data, known);
     return known;
   };
@@ -54,7 +70,18 @@ export function createImageSet(images: readonly NamedImage[]): ImageSet {
     if (room >= 0) return;
     throw new PictureFault(because('pictures-large', { most: ALL_PIXELS }));
   };
-  return { names: [...named.keys()], named: (name) => embedded(named.get(name) ?? ''), embedded };
+  return {
+    names: [...named.keys()],
+    named: (name) => embedded(named.get(name) ?? ''),
+    embedded,
+    dots: (picture, box, how) => {
+      if (keep === undefined) return halftone(picture, box, how);
+      const key = [picture.hash, box.width, box.height, how.fit, how.halftone].join(' ');
+      const bitmap = keep.bitmaps.get(key) ?? halftone(picture, box, how);
+      keep.bitmaps.set(key, bitmap);
+      return bitmap;
+    },
+  };
 }
 
 /** @throws ElementFault `template-invalid`: not a picture, too large, or not in the set */
@@ -108,7 +135,7 @@ export async function imageLayout(
         if (key === '') return nothing;
         throw new ElementFault('value-invalid', place, because('image-of-record', {}));
       }
-      const items = imageItems(chosen, element, size, dpi);
+      const items = imageItems(chosen, element, size, dpi, images);
       drawn.set(key, items);
       return items;
     },
@@ -123,19 +150,27 @@ function refuse(error: unknown, place: ElementPlace): never {
 function imageItems(
   picture: Picture,
   element: ImageElement,
-  size: { width: number; height: number },
+  size: Size,
   dpi: number,
+  images: ImageSet,
 ): Item[] {
   const inner = upright(size, element.rotation);
-  const bitmap = turnBitmap(halftone(picture, inner, element), element.rotation);
+  const bitmap = turnBitmap(images.dots(picture, inner, element), element.rotation);
   return [{ kind: 'bitmap', x: dots(element.x, dpi), y: dots(element.y, dpi), bitmap, scale: 1 }];
 }
 
 /** @param take called with the number of pixels before the picture is decoded */
-async function decode(data: string, take: (pixels: number) => void): Promise<Picture> {
+async function decode(
+  data: string,
+  take: (pixels: number) => void,
+  keep: PictureKeep | undefined,
+): Promise<Picture> {
   const bytes = Buffer.from(data, 'base64');
-  const file = readPictureFile(bytes);
+  const hash = keep && createHash('sha256').update(bytes).digest('hex');
+  const known = hash === undefined ? undefined : keep?.pictures.get(hash);
+  const file = known ?? readPictureFile(bytes);
   take(file.pixels);
+  if (known !== undefined) return known;
   let image: Image;
   try {
     image = await loadImage(bytes);
@@ -143,14 +178,17 @@ async function decode(data: string, take: (pixels: number) => void): Promise<Pic
     throw new PictureFault(because('picture-broken', {}));
   }
   if (!(image.width > 0 && image.height > 0)) throw new PictureFault(because('picture-no-size', {}));
-  return { image, ...file };
+  const picture = { image, hash, ...file };
+  // What the library holds for a vector drawing depends on the size that it was drawn at last: it is not kept.
+  if (hash !== undefined && !file.vector) keep?.pictures.set(hash, picture);
+  return picture;
 }
 
 /** Makes a picture black and white in bands, so that a sheet-sized one takes no more memory than its dots. */
 function halftone(
   { image, vector, layers }: Picture,
-  box: { width: number; height: number },
-  { fit, halftone: method }: Pick<ImageElement, 'fit' | 'halftone'>,
+  box: Size,
+  { fit, halftone: method }: Halftone,
 ): Bitmap {
   const { width, height } = box;
   const [natural, tall] = [image.naturalWidth, image.naturalHeight];

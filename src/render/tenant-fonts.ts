@@ -16,6 +16,7 @@ import type { TemplateFont } from '../contract/template-font.ts';
 import type { TenantFace } from './font-face.ts';
 import { FontFault } from './font-fault.ts';
 import { readFontFile } from './font-file.ts';
+import type { Kept } from './kept.ts';
 
 export interface FaceWish {
   readonly font: string;
@@ -29,7 +30,8 @@ export interface FontSet {
   face(wish: FaceWish): TenantFace;
 }
 
-export function createFontSet(fonts: readonly TemplateFont[]): FontSet {
+/** @param keep the faces that are kept, by the hash of the file and the style */
+export function createFontSet(fonts: readonly TemplateFont[], keep: Kept<TenantFace> = new Map()): FontSet {
   const read = new Map<TemplateFont, TenantFace>();
   return {
     face: ({ font, bold, italic }) => {
@@ -40,29 +42,36 @@ export function createFontSet(fonts: readonly TemplateFont[]): FontSet {
         const style = [bold && 'bold', italic && 'italic'].filter(Boolean).join(' ') || 'regular';
         throw new FontFault(because('face-unknown', { font: JSON.stringify(font), style }));
       }
-      const face = read.get(wanted) ?? readNamed(wanted);
+      const face = read.get(wanted) ?? readNamed(wanted, keep);
       read.set(wanted, face);
       return face;
     },
   };
 }
 
-function readNamed(face: TemplateFont): TenantFace {
+function readNamed(face: TemplateFont, keep: Kept<TenantFace>): TenantFace {
   try {
-    return readFace(face);
+    return readFace(face, keep);
   } catch (error) {
     if (!(error instanceof FontFault)) throw error;
     throw new FontFault(becauseOf('font-refused', { font: JSON.stringify(face.name) }, error.said));
   }
 }
 
-function readFace({ data, bold, italic }: TemplateFont): TenantFace {
+function readFace({ data, bold, italic }: TemplateFont, keep: Kept<TenantFace>): TenantFace {
   const file = Buffer.from(data, 'base64');
-  const characters = readFontFile(file);
   const hash = createHash('sha256').update(file).digest('hex').slice(0, 32);
   const fallback = `sans${bold ? '-bold' : ''}${italic ? '-italic' : ''}` as const;
-  const face = { family: `platen-own-${threadId}-${hash}`, file, characters, fallback };
+  const key = `${fallback} ${hash}`;
+  const known = keep.get(key);
+  const face = known ?? {
+    family: `platen-own-${threadId}-${hash}`,
+    file,
+    characters: readFontFile(file),
+    fallback,
+  };
   registeredFamily(face);
+  if (known === undefined) keep.set(key, face);
   return face;
 }
 

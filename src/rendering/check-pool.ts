@@ -181,7 +181,7 @@ export class CheckPool {
     const { owner } = task;
     clearTimeout(task.timer);
     this.#running.set(owner, (this.#running.get(owner) ?? 0) + 1);
-    thread.begin(task.check, task.times.run, (outcome) => {
+    thread.begin(task, (outcome) => {
       const left = (this.#running.get(owner) ?? 1) - 1;
       if (left === 0) this.#running.delete(owner);
       else this.#running.set(owner, left);
@@ -246,13 +246,13 @@ class CheckThread {
     return this.#task === undefined && !this.ending;
   }
 
-  begin(check: Check, ms: number, settle: Settle): void {
+  begin({ owner, check, times: { run: ms } }: Task, settle: Settle): void {
     const id = ++this.#asked;
     // A slow start of the thread on a busy machine must not count against its check.
     const timer = this.#loaded ? this.#deadline(ms) : setTimeout(() => this.#notLoaded(), LOADING_MS);
     this.#task = { id, ms, at: '', settle, timer };
     this.#worker.ref();
-    this.#worker.postMessage({ id, check } satisfies CheckRequest);
+    this.#worker.postMessage({ id, owner, check } satisfies CheckRequest);
   }
 
   /** Ends the thread; its check, if it has one, stops for this reason. */

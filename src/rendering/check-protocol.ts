@@ -91,7 +91,8 @@ export type CheckResult =
   | { readonly kind: 'placement'; readonly faults: readonly RawPlacementFault[] }
   | { readonly kind: 'picture'; readonly picture: PictureResult | JobFault };
 
-export type CheckRequest = { readonly id: number; readonly check: Check };
+/** `owner`: whose the check is; what a thread keeps decoded of one owner's files, no other owner's checks use. */
+export type CheckRequest = { readonly id: number; readonly owner: string; readonly check: Check };
 export type CheckAnswer =
   /** The thread is there: all that it needs is loaded. */
   | { readonly loaded: true }

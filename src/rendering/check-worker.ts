@@ -9,6 +9,7 @@ import { parentPort } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import { type JobFault, JobFaultError } from '../contract/fault.ts';
 import { reasonIn } from '../contract/reason.ts';
+import { KeptAssets } from '../render/assets.ts';
 import { createRecordCheck, type RecordCheck } from '../render/check.ts';
 import { templateProblems } from '../render/template-check.ts';
 import { fieldsAt } from '../render/template-fields.ts';
@@ -43,6 +44,7 @@ const LARGEST_COMPILED = 200_000;
 const FRAMES = 10;
 
 const compiled = new LRUCache<string, RecordCheck>({ max: MOST_COMPILED });
+const kept = new KeptAssets();
 
 /** The template compiled, or as kept; one that prints something of its job, such as the time, is not kept. */
 async function recordCheck({ template, dpi, orientation, job }: RecordsCheck): Promise<RecordCheck> {
@@ -93,7 +95,7 @@ async function checkRecords(request: RecordsCheck): Promise<RecordsVerdict> {
   return verdict(true);
 }
 
-async function run(check: Check, at: (pointer: string) => void): Promise<CheckResult> {
+async function run(owner: string, check: Check, at: (pointer: string) => void): Promise<CheckResult> {
   switch (check.kind) {
     case 'template':
       return { kind: 'template', problems: await templateProblems(check.template, undefined, at, check) };
@@ -102,15 +104,15 @@ async function run(check: Check, at: (pointer: string) => void): Promise<CheckRe
     case 'placement':
       return { kind: 'placement', faults: rawPlacementFaults(check.template, check.media) };
     case 'picture':
-      return { kind: 'picture', picture: await pictureOrFault(check) };
+      return { kind: 'picture', picture: await pictureOrFault(owner, check) };
   }
 }
 
-async function pictureOrFault(check: PictureCheck): Promise<PictureResult | JobFault> {
+async function pictureOrFault(owner: string, check: PictureCheck): Promise<PictureResult | JobFault> {
   // Loaded with the first picture: a check needs no raster.
   const { labelPicture } = await import('./label-picture.ts');
   try {
-    return await labelPicture(check);
+    return await labelPicture(check, kept.of(owner));
   } catch (error) {
     if (error instanceof JobFaultError) return error.fault;
     throw error;
@@ -121,9 +123,9 @@ function answer(message: CheckAnswer): void {
   port?.postMessage(message);
 }
 
-async function serve({ id, check }: CheckRequest): Promise<void> {
+async function serve({ id, owner, check }: CheckRequest): Promise<void> {
   try {
-    answer({ id, result: await run(check, (at) => answer({ id, at })) });
+    answer({ id, result: await run(owner, check, (at) => answer({ id, at })) });
   } catch (error) {
     answer({ id, broke: error instanceof Error ? error.name : typeof error, frames: framesOf(error) });
   }

@@ -8,6 +8,7 @@ import { JobFaultError } from '../contract/fault.ts';
 import type { ElementBox } from '../contract/label-picture.ts';
 import type { DesignedTemplate, Template } from '../contract/template.ts';
 import type { TemplateProblem } from '../contract/template-problem.ts';
+import { createAssets, type Keep } from '../render/assets.ts';
 import { type DisplayList, enclosing, type Item } from '../render/display-list.ts';
 import { DrawnElements } from '../render/drawn-elements.ts';
 import { smallerPng } from '../render/grey-picture.ts';
@@ -25,9 +26,13 @@ import type { PictureCheck, PictureResult } from './check-protocol.ts';
 /** A check says this of a field's sample; here the value is the record's, so this is cut out. */
 const OF_SAMPLES = 'with the samples of the fields: ';
 
-/** One label of a job. @throws JobFaultError what printing it would raise */
-export async function labelPicture(check: PictureCheck): Promise<PictureResult> {
-  const drawn = check.preview ? drawnElements(check) : undefined;
+/**
+ * One label of a job.
+ * @param keep what is kept decoded of the owner's files, for previews
+ * @throws JobFaultError what printing it would raise
+ */
+export async function labelPicture(check: PictureCheck, keep: Keep): Promise<PictureResult> {
+  const drawn = check.preview ? drawnElements(check, keep) : undefined;
   const list = check.preview ? await previewList(check, drawn) : { ...(await listOf(check)), boxes: [] };
   const { width, height } = list;
   const problems = check.preview ? await problemsOf(check, drawn) : [];
@@ -36,10 +41,14 @@ export async function labelPicture(check: PictureCheck): Promise<PictureResult> 
 }
 
 /** For the picture and its problems; undefined if nothing can be drawn, and then the check says why. */
-function drawnElements({ template, dpi, job, record, index, copy }: PictureCheck): DrawnElements | undefined {
+function drawnElements(
+  { template, dpi, job, record, index, copy }: PictureCheck,
+  keep: Keep,
+): DrawnElements | undefined {
   if (template.language === 'zpl') return undefined;
   try {
-    return new DrawnElements(template, { dpi, job, record: numbered(record, index, copy, job) });
+    const assets = createAssets(template, keep);
+    return new DrawnElements(template, { dpi, job, record: numbered(record, index, copy, job), assets });
   } catch (error) {
     if (error instanceof JobFaultError) return undefined;
     throw error;

@@ -60,6 +60,7 @@ export const PROBLEMS = {
   'printer-not-found': kind(404, 'The printer does not exist'),
   'printer-in-use': kind(409, 'An agent still has the printer'),
   'template-changed': kind(409, 'The template has been saved by somebody else'),
+  'file-unknown': kind(409, 'A file in the template goes by a name that is not known'),
   'templates-limit': kind(409, 'The tenant has too many templates, or too large ones'),
   'template-exists': kind(409, 'Another template has this name'),
   'tenant-exists': kind(409, 'The tenant exists already'),

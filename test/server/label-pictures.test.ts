@@ -1,13 +1,16 @@
 /** Pictures of labels at the service: the dots of the printer, of a job's labels and of a template with any record. */
+import { readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { loadImage } from '@napi-rs/canvas';
+import { createCanvas, loadImage } from '@napi-rs/canvas';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { openEncoder } from '../../drivers/languages/index.ts';
 import { type Preview, preview } from '../../src/contract/label-picture.ts';
 import { type LabelRecord, labelRecord, type Orientation } from '../../src/contract/print-request.ts';
 import { type DesignedTemplate, type Template, template } from '../../src/contract/template.ts';
+import { mapFiles } from '../../src/contract/template-files.ts';
 import { codeOf, countingTemplate, FORMAT_300, PRINTER, TEMPLATE } from '../kit/service/harness.ts';
 import { useService, useTenant } from '../kit/service/use-service.ts';
 
@@ -43,6 +46,35 @@ async function rendered(
   });
   const index = Math.floor(label / copies);
   return Buffer.from(await encoder.label(index, 1, label - index * copies));
+}
+
+/** A template with a font, and the same picture by its name and in an element. */
+function withFiles() {
+  const canvas = createCanvas(90, 60);
+  const context = canvas.getContext('2d');
+  const dots = context.createImageData(90, 60);
+  for (let at = 0, seed = 1; at < dots.data.length; at += 1) {
+    seed = (seed * 48_271) % 2_147_483_647;
+    dots.data[at] = at % 4 === 3 ? 255 : seed % 256;
+  }
+  context.putImageData(dots, 0, 0);
+  const data = canvas.toBuffer('image/png').toString('base64');
+  const font = createRequire(import.meta.url).resolve(
+    '@expo-google-fonts/noto-sans-thai/400Regular/NotoSansThai_400Regular.ttf',
+  );
+  const image = { type: 'image', x: 2, width: 30, height: 20 };
+  return {
+    name: 'With files',
+    width: 60,
+    height: 60,
+    fonts: [{ name: 'own', data: readFileSync(font, 'base64') }],
+    images: [{ name: 'noise', data }],
+    elements: [
+      { ...image, y: 2, image: 'noise', halftone: 'dither' },
+      { ...image, y: 25, data, halftone: 'threshold' },
+      { type: 'text', x: 2, y: 48, width: 50, height: 9, text: 'กรุงเทพ', size: 7, font: 'own' },
+    ],
+  };
 }
 
 function withoutSheet(of: Template): Template {
@@ -116,6 +148,41 @@ describe('a template with a record', async () => {
     const zpl = await previewed({ template: raw, record: { sku: 'A' } });
     const expected = await rendered(template.parse(raw), [{ sku: 'A' }], { dpi: 203 });
     expect(Buffer.from(zpl.png ?? '', 'base64').equals(expected)).toBe(true);
+  });
+
+  test('its files go by the names that the service gave to them, in its tenant alone', async () => {
+    await service.admin('POST', '/tenants', { id: 'files-other', name: 'Other' });
+    const template = withFiles();
+    const whole = await previewed({ template });
+    expect(Object.keys(whole.files).sort()).toEqual(['/elements/1/data', '/fonts/0/data', '/images/0/data']);
+    const named = mapFiles(template, (_, pointer) => whole.files[pointer] ?? '');
+    // Twice: the second time all is decoded already.
+    for (let at = 0; at < 2; at += 1) {
+      const again = await previewed({ template: named });
+      expect(again.png === whole.png, 'the same dots').toBe(true);
+      expect(again).toMatchObject({ boxes: whole.boxes, problems: whole.problems });
+      expect(again.files).toEqual({});
+    }
+    const others = '/tenants/files-other/templates/preview';
+    const unknown = mapFiles(template, () => `sha256:${'0'.repeat(64)}`);
+    const answers = [
+      await service.admin('POST', others, { template: named }),
+      await service.admin('POST', others, { template: unknown }),
+      await service.admin('POST', '/tenants/acme/templates/preview', { template: unknown }),
+    ].map(({ status, body }) => ({
+      status,
+      ...z.looseObject({ requestId: z.string() }).parse(body),
+      requestId: '',
+    }));
+    expect(answers[0]).toMatchObject({
+      status: 409,
+      code: 'file-unknown',
+      detail: '/images/0/data names a file that is not kept: send the file itself',
+    });
+    expect(answers.slice(1)).toEqual([answers[0], answers[0]]);
+    // Nothing but a picture goes by such a name.
+    const saved = await service.admin('POST', '/tenants/acme/templates', named);
+    expect(codeOf(saved)).toBe('payload-invalid');
   });
 
   test.each([

@@ -1,17 +1,20 @@
-/** Pictures of a gallery, requested from a service that is not always able to draw. */
-import { expect, onTestFinished, test, vi } from 'vitest';
-import { drawInTurn } from '../../web/templates/preview.ts';
+/** Pictures of templates, requested from a service that is not always able to draw, and keeps files for a while. */
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { z } from 'zod';
+import { draw, drawInTurn } from '../../web/templates/preview.ts';
 
 vi.mock('../../web/service/session.ts', () => ({ ofTenant: (path: string) => path }));
 
-const DRAWN = { png: null, width: 1, height: 1, dpi: 203, problems: [], boxes: [] };
+const DRAWN = { png: null, width: 1, height: 1, dpi: 203, problems: [], boxes: [], files: {} };
 const answer = (status: number, body: object) => Response.json(body, { status });
 const refusal = (status: number) => answer(status, { code: 'x', title: 'x' });
 
 /** @param answers one for each request; null: none comes */
 function served(...answers: (Response | null)[]) {
   vi.useFakeTimers();
-  const fetched = vi.fn(async () => answers.shift() ?? Promise.reject(new TypeError('no network')));
+  const fetched = vi.fn(
+    async (..._: Parameters<typeof fetch>) => answers.shift() ?? Promise.reject(new TypeError('no network')),
+  );
   vi.stubGlobal('fetch', fetched);
   onTestFinished(() => {
     vi.useRealTimers();
@@ -45,4 +48,42 @@ test('whoever has left the page requests nothing more', async () => {
   await vi.advanceTimersByTimeAsync(10_000);
   await drawn;
   expect(fetched).toHaveBeenCalledTimes(1);
+});
+
+describe('a template with a large file', () => {
+  const label = { name: 'A', width: 1, height: 1, images: [], elements: [] };
+  const sent = (fetched: ReturnType<typeof served>, at: number) => {
+    const [, init] = z.tuple([z.string(), z.object({ body: z.string() })]).parse(fetched.mock.calls[at]);
+    return JSON.parse(init.body).template;
+  };
+
+  test('sends it once, and then its name; again where the service has it no more', async () => {
+    const template = { ...label, fonts: [{ name: 'own', data: 'A'.repeat(5_000) }] };
+    const name = `sha256:${'0'.repeat(64)}`;
+    const named = { ...DRAWN, files: { '/fonts/0/data': name } };
+    const fetched = served(
+      answer(200, named),
+      answer(200, DRAWN),
+      answer(409, { code: 'file-unknown', title: 'x' }),
+      answer(200, named),
+      answer(200, DRAWN),
+    );
+    for (let at = 0; at < 4; at += 1) await draw({ template });
+    const byName = { ...template, fonts: [{ name: 'own', data: name }] };
+    expect([0, 1, 2, 3, 4].map((at) => sent(fetched, at))).toEqual([
+      template,
+      byName,
+      byName,
+      template,
+      byName,
+    ]);
+  });
+
+  test('a service that never knows the file is not asked for ever', async () => {
+    const template = { ...label, fonts: [{ name: 'own', data: 'B'.repeat(5_000) }] };
+    const unknown = { code: 'file-unknown', title: 'x' };
+    const fetched = served(answer(409, unknown), answer(409, unknown));
+    await expect(draw({ template })).rejects.toMatchObject({ code: 'file-unknown' });
+    expect(fetched).toHaveBeenCalledTimes(2);
+  });
 });

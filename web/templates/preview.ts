@@ -2,6 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { type Preview, type PreviewRequest, preview } from '../../src/contract/label-picture.ts';
+import { mapFiles } from '../../src/contract/template-files.ts';
 import { call, NoAnswer, Refusal } from '../service/call.ts';
 import { ofTenant } from '../service/session.ts';
 
@@ -60,8 +61,34 @@ function passes(problem: Error): boolean {
   );
 }
 
-export function draw(request: Partial<PreviewRequest>, signal?: AbortSignal): Promise<Preview> {
-  return call(preview, ofTenant('/templates/preview'), { body: request, signal });
+/** The names of files that the service has been sent; a name that it has forgotten, or that another tenant's is, it refuses. */
+const names = new Map<string, string>();
+/** More than one template can have. */
+const MOST_NAMES = 200;
+
+/** Requests a picture; a file of the template that the service knows is sent by its name. */
+export async function draw(request: Partial<PreviewRequest>, signal?: AbortSignal): Promise<Preview> {
+  const { template } = request;
+  if (template === undefined) return await ask(request, signal);
+  const short = mapFiles(template, (data) => names.get(data) ?? data);
+  try {
+    return await ask({ ...request, template: short }, signal);
+  } catch (error) {
+    if (!(error instanceof Refusal && error.code === 'file-unknown')) throw error;
+    names.clear();
+    return await ask(request, signal);
+  }
+}
+
+async function ask(request: Partial<PreviewRequest>, signal: AbortSignal | undefined): Promise<Preview> {
+  const drawn = await call(preview, ofTenant('/templates/preview'), { body: request, signal });
+  if (names.size > MOST_NAMES) names.clear();
+  mapFiles(request.template, (data, pointer) => {
+    const name = drawn.files[pointer];
+    if (name !== undefined) names.set(data, name);
+    return data;
+  });
+  return drawn;
 }
 
 const waiting: (() => void)[] = [];

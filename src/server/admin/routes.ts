@@ -24,6 +24,7 @@ import { listAgents } from '../printers/agents.ts';
 import { parseBody } from '../problems.ts';
 import type { Pool } from '../store/pool.ts';
 import { templatePreview } from '../templates/preview.ts';
+import { SentFiles } from '../templates/sent-files.ts';
 import { usesOf, versionOf, versionsOf } from '../templates/template-versions.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { Tenants } from '../tenants/tenants.ts';
@@ -43,6 +44,7 @@ const versionParam = templateParam.extend({ number: z.coerce.number().int() });
 export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Promise<void> {
   await app.register(integrationRoutes, parts);
   const { tenants, templates, printRequests } = parts;
+  const files = new SentFiles();
   app.get('/app/tenants', { config: { needs: 'jobs:read', about: 'caller' } }, async (request) => {
     const { tenant } = accessOf(request);
     return tenant === undefined ? tenants.list() : [await tenants.get(tenant)];
@@ -102,7 +104,7 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
   app.post(
     '/app/tenants/:id/templates/preview',
     { config: { needs: 'labels:read', about: 'tenant', audit: null } },
-    async (request) => templatePreview(parts, idParam.parse(request.params).id, request.body),
+    async (request) => templatePreview({ ...parts, files }, idParam.parse(request.params).id, request.body),
   );
   app.get(
     '/app/tenants/:id/templates/:templateId',

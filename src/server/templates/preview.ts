@@ -8,19 +8,20 @@ import { faultAt, parseBody, payloadInvalid, refusedBecause } from '../problems.
 import type { Pool } from '../store/pool.ts';
 import { printerCommandsOf } from '../tenants/tenants.ts';
 import { drawn } from './drawn-label.ts';
+import type { SentFiles } from './sent-files.ts';
 import type { Templates } from './templates.ts';
 
 /** mm, for a raw ZPL template that does not say how large its label is: the most common size. */
 const UNKNOWN_SIZE = { width: 101.6, height: 152.4 };
 
-/** @throws ProblemError `payload-invalid`, `template-not-found`, `label-undrawable`, `not-ready` */
+/** @throws ProblemError `payload-invalid`, `file-unknown`, `template-not-found`, `label-undrawable`, `not-ready` */
 export async function templatePreview(
-  parts: { pool: Pool; templates: Templates; checks: CheckPool },
+  parts: { pool: Pool; templates: Templates; checks: CheckPool; files: SentFiles },
   tenantId: string,
   body: unknown,
 ): Promise<Preview> {
   const request = parseBody(previewRequest, body);
-  const template = await templateOf(parts.templates, tenantId, request);
+  const template = await templateOf(parts, tenantId, request);
   if (template.language === 'zpl' && request.orientation === 'landscape') {
     throw refusedBecause('format-incompatible', because('raw-orientation', {}));
   }
@@ -49,11 +50,12 @@ export async function templatePreview(
     dpi: request.dpi,
     problems: [...picture.problems],
     boxes: [...picture.boxes],
+    files: parts.files.keep(tenantId, request.template),
   };
 }
 
 async function templateOf(
-  templates: Templates,
+  { templates, files }: { templates: Templates; files: SentFiles },
   tenantId: string,
   { template, templateId }: { template?: unknown; templateId?: string },
 ): Promise<Template> {
@@ -67,7 +69,9 @@ async function templateOf(
   }
   const raw =
     typeof template === 'object' && template !== null && Reflect.get(template, 'language') === 'zpl';
-  return raw ? parseBody(rawZplTemplate, template) : parseBody(designedTemplate, template);
+  return raw
+    ? parseBody(rawZplTemplate, template)
+    : parseBody(designedTemplate, files.whole(tenantId, template));
 }
 
 /** A record of the fields' samples; a field without a sample prints as its default, or as nothing. */

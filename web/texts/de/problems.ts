@@ -45,6 +45,7 @@ export const refusals: Readonly<Record<string, string>> = {
   'printer-not-found': 'Diesen Drucker gibt es nicht',
   'printer-in-use': 'Ein Agent hat den Drucker noch',
   'template-changed': 'Jemand anderes hat die Vorlage inzwischen gespeichert',
+  'file-unknown': 'Eine Datei der Vorlage ist noch einmal zu senden',
   'templates-limit': 'Es sind zu viele Vorlagen, oder zu große',
   'template-exists': 'Eine andere Vorlage heißt schon so',
   'tenant-exists': 'Diesen Arbeitsbereich gibt es schon',
