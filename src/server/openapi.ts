@@ -235,6 +235,13 @@ export function openApiDocument(config: ServerConfig, publicUrl: string): object
           responses: {
             '201': {
               description: 'The job was queued. An array when `data` was supplied, else one ID.',
+              headers: z.object({
+                'Platen-Warnings': z.string().optional().meta({
+                  description:
+                    'How many warnings of each code there are, as a dictionary of RFC 9651; `validate` lists them.',
+                  example: 'field-missing=3, size-mismatch=1',
+                }),
+              }),
               ...created,
             },
             '200': {

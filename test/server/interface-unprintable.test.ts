@@ -113,18 +113,33 @@ describe('a value that cannot be printed', () => {
     expect(answer.body).toMatchObject({ detail: expect.stringContaining('and 19 more') });
   });
 
-  test('a field that is missing is a warning, as the interface says, also where its element needs it', async () => {
+  test.each([
+    ['no data at all', undefined, '/data'],
+    ['a record without the field', [{}], '/data/0/ean'],
+    ['another field', [{ ean: GOOD }, { other: 'x' }], '/data/1/ean'],
+    ['null', [{ ean: null }], '/data/0/ean'],
+  ])('a barcode that gets no value, %s: 400, as it is certain to fail', async (_, data, pointer) => {
     const idT = await template([EAN]);
-    for (const data of [undefined, [{}], [{ ean: GOOD }, { other: 'x' }]]) {
-      const [enqueued, validated] = await both(site.payload({ idT, data }));
-      expect(enqueued?.status).toBe(201);
+    for (const answer of await both(site.payload({ idT, data }))) {
+      expect([answer.status, codeOf(answer), ...pointersOf(answer)]).toEqual([
+        400,
+        'data-unprintable',
+        pointer,
+      ]);
+      if (!JSON.stringify(data ?? []).includes('null'))
+        expect(answer.text).toContain('the record has no \\"ean\\"');
+    }
+  });
+
+  test('a missing field that prints as nothing, or as its default, is a warning', async () => {
+    const when = { ...EAN, when: '{{ean}}' };
+    const defaulted = { fields: [{ name: 'ean', default: GOOD }] };
+    for (const idT of [await template([when]), await template([EAN], defaulted)]) {
+      const [enqueued, validated] = await both(site.payload({ idT, data: [{}, { ean: GOOD }] }));
+      expect([enqueued?.status, enqueued?.headers.get('platen-warnings')]).toEqual([201, 'field-missing=1']);
       expect([validated?.status, validated?.body]).toMatchObject([
         200,
-        {
-          warnings: expect.arrayContaining([
-            expect.objectContaining({ code: 'field-missing', field: 'ean' }),
-          ]),
-        },
+        { warnings: [{ code: 'field-missing', record: 0, field: 'ean' }] },
       ]);
     }
   });

@@ -1,6 +1,6 @@
 /** Validation and quota (`shared/interface.md`), and which routes there are. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { codeOf, FORMAT_203, PRINTER } from '../kit/service/harness.ts';
+import { codeOf, FORMAT_203, newKey, PRINTER } from '../kit/service/harness.ts';
 import { InterfaceSite, PDF_ONLY } from '../kit/service/interface-site.ts';
 
 const site = new InterfaceSite();
@@ -109,6 +109,40 @@ describe('POST /v2/jobs/validate', () => {
     const answer = await site.validate({ body: site.payload({ data }) });
     expect(answer.body).toMatchObject({ warningCount: 2_000, warnings: { length: 1_000 } });
   });
+});
+
+describe('warnings of an accepted job', () => {
+  const off = '^XA\n^FO900,20^FD{{sku}}^FS\n^XZ';
+  const cases: [string, Record<string, unknown>, string | null][] = [
+    ['none: no header', {}, null],
+    [
+      'missing and unknown fields of all records',
+      { data: [{ sku: 'a' }, { colour: 'red', height: 1 }] },
+      'field-missing=3, field-unknown=2',
+    ],
+    ['no data', { data: undefined }, 'field-missing=2'],
+    ['the media', { orientation: 'landscape' }, 'size-mismatch=1'],
+    ['a raw template beside its label', { source: off, data: [{}] }, 'off-label=1, field-missing=1'],
+  ];
+  test.each(cases)(
+    '%s, as validation counts them; the body stays as it is',
+    async (_, { source, ...changes }, header) => {
+      const raw = { name: 'Beside', language: 'zpl', source };
+      const idT = source === undefined ? site.ids.template : await site.service.template('acme', raw);
+      const body = site.payload({ idT, ...changes });
+      const validated = await site.validate({ body });
+      const counted = (header ?? '=0').split(', ').reduce((sum, one) => sum + Number(one.split('=')[1]), 0);
+      expect(validated.body).toMatchObject({ warningCount: counted });
+      // Twice: what is known of a template is kept for the next job.
+      for (const key of [newKey(), newKey()]) {
+        const answer = await site.enqueue({ key, body });
+        expect([answer.status, answer.headers.get('platen-warnings')]).toEqual([201, header]);
+        expect(answer.text).toMatch(body['data'] === undefined ? /^"[^"]+"$/ : /^\["[^"]+"\]$/);
+        const replay = await site.enqueue({ key, body });
+        expect([replay.status, replay.headers.get('platen-warnings')]).toEqual([200, null]);
+      }
+    },
+  );
 });
 
 describe('quota', () => {

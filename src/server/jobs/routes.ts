@@ -8,6 +8,7 @@ import type { RequestRate } from '../request-rate.ts';
 import type { Pool } from '../store/pool.ts';
 import { parseKey } from './accept/idempotency.ts';
 import type { Accepted, PrintRequests } from './accept/print-requests.ts';
+import { warningsHeader } from './accept/warnings.ts';
 import { shownJob } from './shown/job-row.ts';
 
 type Parts = {
@@ -66,10 +67,11 @@ export function jobRoutes(app: FastifyInstance, parts: Parts): void {
   }
 }
 
-/** 201 for a new job, 200 and `Idempotency-Replayed` for the answer that the key got before. */
+/** 201 for a new job, with what it is warned of; 200 and `Idempotency-Replayed` for the answer that the key got before. */
 export function answer(request: FastifyRequest, reply: FastifyReply, accepted: Accepted): FastifyReply {
   request.facts.jobs = [accepted.jobId];
   if (accepted.replayed) reply.header('idempotency-replayed', 'true');
+  else if (accepted.warnings.size > 0) reply.header('platen-warnings', warningsHeader(accepted.warnings));
   // A bare string would be sent as text; the interface says JSON.
   return reply
     .code(accepted.replayed ? 200 : 201)

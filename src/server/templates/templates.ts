@@ -314,14 +314,21 @@ function parsed(row: Row): Template {
   return template.parse(row.body);
 }
 
-/** A template that was imported under earlier rules may be invalid by now: it is listed all the same. */
-function fieldsOf(body: Template): string[] {
+const fieldNames = new WeakMap<Template, readonly string[]>();
+
+/** The fields of records. A template that was imported under earlier rules may be invalid by now: it is read all the same. */
+export function fieldsOf(body: Template): readonly string[] {
+  const kept = fieldNames.get(body);
+  if (kept !== undefined) return kept;
+  let fields: string[];
   try {
-    return templateFields(body);
+    fields = templateFields(body);
   } catch (error) {
     if (!(error instanceof JobFaultError)) throw error;
-    return body.fields.map(({ name }) => name);
+    fields = body.fields.map(({ name }) => name);
   }
+  fieldNames.set(body, fields);
+  return fields;
 }
 
 function view(row: Row): TemplateView {
@@ -330,7 +337,7 @@ function view(row: Row): TemplateView {
     id: row.id,
     name: row.name,
     language: body.language,
-    fields: fieldsOf(body),
+    fields: [...fieldsOf(body)],
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
   };

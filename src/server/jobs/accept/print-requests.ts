@@ -20,9 +20,13 @@ import type { Acceptance, Outcome } from './acceptance.ts';
 import { fingerprint } from './canonical-json.ts';
 import { type JobAnswer, keyReused, previousAnswer } from './idempotency.ts';
 import type { CheckedRequest, RequestCheck } from './request-check.ts';
-import { warningsFor } from './warnings.ts';
+import { COUNTED, LISTED, type WarningCounts, warningsFor } from './warnings.ts';
 
-export type Accepted = { answer: JobAnswer; jobId: string; replayed: boolean };
+/** `warnings` of a new job only: a replay is not looked at again. */
+export type Accepted = { answer: JobAnswer; jobId: string } & (
+  | { replayed: false; warnings: WarningCounts }
+  | { replayed: true }
+);
 type Submission = {
   tenantId: string;
   /** Who asks: an API key, a person's login, or `admin`. */
@@ -71,6 +75,7 @@ export class PrintRequests {
     });
     await checkQuota(this.#pool, tenantId, checked.labels);
     const { printer, agentId, format } = checked.route;
+    const { warnings, counts } = await this.#warnings(tenantId, checked, LISTED);
     return {
       valid: true,
       labels: checked.labels,
@@ -80,8 +85,17 @@ export class PrintRequests {
         agentId,
         format: { id: format.id, name: format.name },
       },
-      ...(await warningsFor(this.#checks, tenantId, checked.template, checked.request, format)),
+      warnings,
+      warningCount: [...counts.values()].reduce((sum, count) => sum + count, 0),
     };
+  }
+
+  #warnings(
+    tenantId: string,
+    { template, request, route }: CheckedRequest,
+    bounds: typeof LISTED,
+  ): ReturnType<typeof warningsFor> {
+    return warningsFor(this.#checks, tenantId, template, request, route.format, bounds);
   }
 
   /** @throws ProblemError; what is not the request's fault is `enqueue-failed`, and safe to send again */
@@ -112,8 +126,11 @@ export class PrintRequests {
       let answer: JobAnswer;
       let job: QueuedJob;
       let result: Outcome;
+      let warnings: WarningCounts;
       try {
         checked = await this.#check.references(tenantId, parsed, { fresh });
+        // Before the job is accepted: what fails after that would be told to the caller as a job that is not queued.
+        warnings = (await this.#warnings(tenantId, checked, COUNTED)).counts;
         answer = checked.request.data === undefined ? jobId : [jobId];
         job = queuedJob(jobId, tenantId, checked);
         const name = key === undefined ? undefined : { name: key, bodyHash };
@@ -132,7 +149,7 @@ export class PrintRequests {
         case 'accepted':
           this.#dispatcher.accept(job);
           this.#accepted(job);
-          return { answer, jobId, replayed: false };
+          return { answer, jobId, replayed: false, warnings };
         case 'replayed':
           return { answer: result.answer, jobId: result.jobId, replayed: true };
         case 'stale':

@@ -4,12 +4,12 @@
  * others before it prints the first label.
  */
 import type { PrinterFormat } from '../../../contract/format.ts';
-import type { LabelRecord, PrintRequest } from '../../../contract/print-request.ts';
+import type { PrintRequest } from '../../../contract/print-request.ts';
 import { because } from '../../../contract/reason.ts';
 import type { Template } from '../../../contract/template.ts';
 import { type CheckPool, CheckStopped } from '../../../rendering/check-pool.ts';
 import type { Unprintable } from '../../../rendering/check-protocol.ts';
-import { type Fault, faultAt, jsonPointer, ProblemError, refusedBecause } from '../../problems.ts';
+import { type Fault, faultAt, jsonPointer, ProblemError, refusedBecause, shorten } from '../../problems.ts';
 
 /** ms of checking for one request. */
 const BUDGET = 500;
@@ -50,7 +50,7 @@ export async function requirePrintable(
     };
     try {
       const verdict = await checks.records(tenantId, check, TIMES);
-      faults.push(...verdict.faults.filter((fault) => !isMissing(fault, records)));
+      faults.push(...verdict.faults);
       budget -= verdict.spent;
       if (!verdict.complete) break;
     } catch (error) {
@@ -70,20 +70,18 @@ export async function requirePrintable(
   }
   const more = faults.length > 1 ? `, and ${faults.length - 1} more` : '';
   throw new ProblemError('data-unprintable', `${fault.message}${more}`, {
-    errors: faults.map((one) => faultOf(one, request.data !== undefined)),
+    errors: faults.map((one) => faultOf(one, request.data)),
   });
 }
 
-/** Whether a fault is about a missing field only, which the interface defines as a warning. */
-function isMissing({ record, fields }: Unprintable, records: readonly LabelRecord[]): boolean {
-  const found = record === undefined ? undefined : records[record];
-  return found !== undefined && fields.some((field) => !Object.hasOwn(found, field));
-}
-
 /** Points at the field if there is just one; else at the record, and names the fields. */
-function faultOf({ record = 0, fields, message, ...fault }: Unprintable, hasData: boolean): Fault {
-  const reason = fault.reason ?? because('other', { said: message.slice(0, 1_000) });
-  if (!hasData) return { pointer: '/data', detail: message, reason };
+function faultOf({ record = 0, fields, ...fault }: Unprintable, data: PrintRequest['data']): Fault {
+  const reason = fault.reason ?? because('other', { said: fault.message.slice(0, 1_000) });
+  const sent = data?.[record] ?? {};
+  const lacking = fields.filter((name) => !Object.hasOwn(sent, name)).map((name) => shorten(name));
+  const message =
+    lacking.length === 0 ? fault.message : `${fault.message}; the record has no ${lacking.join(', ')}`;
+  if (data === undefined) return { pointer: '/data', detail: message, reason };
   const [field] = fields;
   if (fields.length === 1 && field !== undefined) {
     return { pointer: jsonPointer(['data', record, field]), detail: message, reason };

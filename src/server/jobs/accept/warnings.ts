@@ -1,4 +1,5 @@
-/** Warnings of a validation: the job would print, but perhaps not as meant. */
+/** Warnings: the job prints, but perhaps not as meant. A validation lists them, an accepted job has their counts. */
+import { LRUCache } from 'lru-cache';
 import { printsPages } from '../../../../drivers/languages/index.ts';
 import type { ValidationResult } from '../../../contract/admin.ts';
 import type { PrinterFormat } from '../../../contract/format.ts';
@@ -6,40 +7,53 @@ import type { PrintRequest } from '../../../contract/print-request.ts';
 import { because, type Reason, reasonText } from '../../../contract/reason.ts';
 import { mediaOf } from '../../../contract/sheet.ts';
 import type { Template } from '../../../contract/template.ts';
-import { templateFields } from '../../../render/template-fields.ts';
 import { type CheckPool, CheckStopped } from '../../../rendering/check-pool.ts';
-import type { RawMedia } from '../../../zpl/raw/placement.ts';
+import type { RawMedia, RawPlacementFault } from '../../../zpl/raw/placement.ts';
 import { shorten } from '../../problems.ts';
 import { inStretches, type Long } from '../../stretches.ts';
+import { fieldsOf } from '../../templates/templates.ts';
 
 type Warning = ValidationResult['warnings'][number];
 
-/** Most warnings that one answer lists; `warningCount` tells how many there are. */
-const MAX_WARNINGS = 1_000;
+/** How many warnings there are of each kind. */
+export type WarningCounts = ReadonlyMap<Warning['code'], number>;
+
 /** mm by which label and media may differ without a warning. */
 const SIZE_TOLERANCE = 1;
+/** ms that the check of where a raw ZPL template prints may run. */
+const RUN = 2_000;
 
-/** ms for checking where a raw ZPL template prints: to wait for a thread, and to run. */
-const TIMES = { wait: 1_000, run: 2_000 };
+/** What a validation lists at most, and the ms that it waits for a thread. */
+export const LISTED = { most: 1_000, wait: 1_000 };
+/** A job that is to be accepted: it hardly waits, as the warnings of a busy service can be had by validation. */
+export const COUNTED = { most: 0, wait: 50 };
 
+/** As the header `Platen-Warnings` has them: a dictionary of RFC 9651, with a number for each code. */
+export function warningsHeader(counts: WarningCounts): string {
+  return [...counts].map(([code, count]) => `${code}=${count}`).join(', ');
+}
+
+/** @param bounds the most warnings that are listed, and ms that the check of a raw template waits for its turn */
 export async function warningsFor(
   checks: CheckPool,
   tenantId: string,
   template: Template,
   request: PrintRequest,
   format: PrinterFormat,
-): Promise<{ warnings: Warning[]; warningCount: number }> {
-  const warnings: Warning[] = [];
-  let warningCount = 0;
-  // There may be millions of warnings; only those that are listed are made.
-  const warn = (make: () => Warning) => {
-    warningCount += 1;
-    if (warnings.length < MAX_WARNINGS) warnings.push(make());
+  { most, wait }: { most: number; wait: number },
+): Promise<{ warnings: Warning[]; counts: WarningCounts }> {
+  const counts = new Map<Warning['code'], number>();
+  const count = (code: Warning['code'], more: number) => {
+    if (more > 0) counts.set(code, (counts.get(code) ?? 0) + more);
   };
-  for (const warning of sizeWarnings(template, request, format)) warn(() => warning);
-  for (const warning of await placementWarnings(checks, tenantId, template, format)) warn(() => warning);
+  // Of the records there may be millions of warnings; only those that are listed are made.
+  const warnings: Warning[] = [
+    ...sizeWarnings(template, request, format),
+    ...(await placementWarnings(checks, tenantId, template, format, wait)),
+  ];
+  for (const { code } of warnings) count(code, 1);
 
-  const fields = templateFields(template);
+  const fields = fieldsOf(template);
   const known = new Set(fields);
   const defaults = new Set(
     template.fields.filter((field) => field.default !== undefined).map((field) => field.name),
@@ -47,22 +61,26 @@ export async function warningsFor(
   const records = request.data ?? [{}];
   const namesOf = function* (): Long<void> {
     for (const [index, record] of records.entries()) {
-      const where = request.data === undefined ? {} : { record: index };
-      for (const field of fields) {
-        if (Object.hasOwn(record, field)) continue;
-        const missing = defaults.has(field) ? 'record-field-missing' : 'record-field-empty';
-        warn(() => ({ ...warning('field-missing', because(missing, {})), ...where, field }));
-      }
-      for (const field of Object.keys(record)) {
-        if (known.has(field)) continue;
-        const unknown = because('record-field-unknown', { field: shorten(field) });
-        warn(() => ({ ...warning('field-unknown', unknown), ...where, field }));
-      }
+      const names = Object.keys(record);
+      const unknown = names.filter((name) => !known.has(name));
+      const missing = fields.length - (names.length - unknown.length);
+      count('field-missing', missing);
+      count('field-unknown', unknown.length);
       yield;
+      if (missing + unknown.length === 0 || warnings.length >= most) continue;
+      const where = request.data === undefined ? {} : { record: index };
+      for (const field of fields.filter((name) => !Object.hasOwn(record, name))) {
+        const said = because(defaults.has(field) ? 'record-field-missing' : 'record-field-empty', {});
+        warnings.push({ ...warning('field-missing', said), ...where, field });
+      }
+      for (const field of unknown) {
+        const said = because('record-field-unknown', { field: shorten(field) });
+        warnings.push({ ...warning('field-unknown', said), ...where, field });
+      }
     }
   };
   await inStretches(namesOf(), records.length);
-  return { warnings, warningCount };
+  return { warnings: warnings.slice(0, most), counts };
 }
 
 function warning(code: Warning['code'], reason: Reason): Warning {
@@ -84,21 +102,43 @@ function* sizeWarnings(template: Template, request: PrintRequest, format: Printe
   yield warning('size-mismatch', because(turned, sizes));
 }
 
+/** By template, and in it by media: a template that is kept is checked once. */
+const placements = new WeakMap<Template, LRUCache<string, readonly RawPlacementFault[]>>();
+/** Media of one template. */
+const MOST_MEDIA = 20;
+
 async function placementWarnings(
   checks: CheckPool,
   tenantId: string,
   template: Template,
   format: PrinterFormat,
+  wait: number,
 ): Promise<readonly Warning[]> {
   if (template.language !== 'zpl') return [];
   // In a format of another language the template is drawn at the resolution and size that it was written for.
   const own: RawMedia = format.language === 'zpl' ? {} : template;
   const { dpi = format.dpi, width = format.width, height = format.height } = own;
+  const kept = placements.get(template) ?? new LRUCache({ max: MOST_MEDIA });
+  placements.set(template, kept);
+  const media = { dpi, width, height };
+  const known = kept.get(JSON.stringify(media));
+  const faults = known ?? (await placementFaults(checks, tenantId, { template, media }, wait));
+  if (faults !== undefined) kept.set(JSON.stringify(media), faults);
+  return (faults ?? []).map(({ code, reason }) => warning(code, reason));
+}
+
+/** Undefined: not known, but the next job may find out. */
+async function placementFaults(
+  checks: CheckPool,
+  tenantId: string,
+  check: Parameters<CheckPool['placement']>[1],
+  wait: number,
+): Promise<readonly RawPlacementFault[] | undefined> {
   try {
-    const faults = await checks.placement(tenantId, { template, media: { dpi, width, height } }, TIMES);
-    return faults.map(({ code, reason }) => warning(code, reason));
+    return await checks.placement(tenantId, check, { wait, run: RUN });
   } catch (error) {
-    if (error instanceof CheckStopped) return [];
-    throw error;
+    if (!(error instanceof CheckStopped)) throw error;
+    // A check that takes too long would take too long for the next job as well.
+    return error.reason === 'deadline' || error.reason === 'memory' ? [] : undefined;
   }
 }
