@@ -35,6 +35,8 @@ const elementBox = dotBox.extend({
   ink: dotBox.exactOptional(),
   /** What a ZPL printer draws itself: text in its own font, which is not quite this one, or the same bars. */
   printer: z.enum(['text', 'bars']).exactOptional(),
+  /** It does not fit, and is drawn all the same: it would not print. */
+  refused: z.literal(true).exactOptional(),
 });
 export type ElementBox = z.infer<typeof elementBox>;
 

@@ -19,7 +19,7 @@ import type { LabelGrid } from './label-grid.ts';
 import { layoutLinear } from './linear-layout.ts';
 import { ElementFault, type ElementLayout, type ElementPlace } from './place.ts';
 import { checkOptions, encodeSymbol, isGs1, isLinear, symbolBound, symbologyRules } from './symbol.ts';
-import { type Barcode, boxOf, fits, mm, moduleOf, requireFit } from './symbol-box.ts';
+import { type Barcode, boxOf, fits, fitting, mm, moduleOf } from './symbol-box.ts';
 import { maxiCodeBitmap, maxiCodeSize } from './symbology/maxicode.ts';
 import type { MatrixSymbol, MaxiCodeSymbol, PostalSymbol } from './symbology/rules.ts';
 import { turnRect } from './turn.ts';
@@ -106,21 +106,23 @@ function layoutMatrix(barcode: Barcode, symbol: MatrixSymbol, quick: boolean): I
   const { module, element } = barcode;
   const [width, height] = [symbol.columns * module, symbol.rows * module];
   const box = boxOf(barcode, width, height);
-  requireFit(barcode, box);
-  if (quick) return [];
-  const { x, y } = turnRect(box, element.rotation, { x: box.left, y: box.top, width, height });
-  return [{ kind: 'bitmap', x, y, bitmap: turnBitmap(symbol.bitmap(), element.rotation), scale: module }];
+  return fitting(barcode, box, () => {
+    if (quick) return [];
+    const { x, y } = turnRect(box, element.rotation, { x: box.left, y: box.top, width, height });
+    return [{ kind: 'bitmap', x, y, bitmap: turnBitmap(symbol.bitmap(), element.rotation), scale: module }];
+  });
 }
 
 function layoutMaxiCode(barcode: Barcode, symbol: MaxiCodeSymbol, quick: boolean): Item[] {
   const { grid, element } = barcode;
   const { width, height } = maxiCodeSize(grid.dpi);
   const box = boxOf(barcode, width, height);
-  requireFit(barcode, box);
-  if (quick) return [];
-  const { x, y } = turnRect(box, element.rotation, { x: box.left, y: box.top, width, height });
-  const bitmap = turnBitmap(maxiCodeBitmap(symbol, grid.dpi), element.rotation);
-  return [{ kind: 'bitmap', x, y, bitmap, scale: 1 }];
+  return fitting(barcode, box, () => {
+    if (quick) return [];
+    const { x, y } = turnRect(box, element.rotation, { x: box.left, y: box.top, width, height });
+    const bitmap = turnBitmap(maxiCodeBitmap(symbol, grid.dpi), element.rotation);
+    return [{ kind: 'bitmap', x, y, bitmap, scale: 1 }];
+  });
 }
 
 /** The bars in three bands: those that reach up, all bars, those that reach down. */
@@ -135,23 +137,24 @@ function layoutPostal(barcode: Barcode, { bars, sizes }: PostalSymbol): Item[] {
     width,
     heights.reduce((sum, height) => sum + height, 0),
   );
-  requireFit(barcode, box);
-  const items: Item[] = [];
-  let y = box.top;
-  for (const [band, height] of heights.entries()) {
-    const kinds = ['FA', 'FADT', 'FD'][band] ?? '';
-    const widths = bars.flatMap((kind) => (kinds.includes(kind) ? [bar, pitch - bar] : [0, pitch]));
-    if (height > 0 && bars.some((kind) => kinds.includes(kind))) {
-      items.push({
-        kind: 'bars',
-        ...turnRect(box, element.rotation, { x: box.left, y, width, height }),
-        turn: element.rotation,
-        module: bar,
-        widths: () => widths,
-        native: undefined,
-      });
+  return fitting(barcode, box, () => {
+    const items: Item[] = [];
+    let y = box.top;
+    for (const [band, height] of heights.entries()) {
+      const kinds = ['FA', 'FADT', 'FD'][band] ?? '';
+      const widths = bars.flatMap((kind) => (kinds.includes(kind) ? [bar, pitch - bar] : [0, pitch]));
+      if (height > 0 && bars.some((kind) => kinds.includes(kind))) {
+        items.push({
+          kind: 'bars',
+          ...turnRect(box, element.rotation, { x: box.left, y, width, height }),
+          turn: element.rotation,
+          module: bar,
+          widths: () => widths,
+          native: undefined,
+        });
+      }
+      y += height;
     }
-    y += height;
-  }
-  return items;
+    return items;
+  });
 }

@@ -72,7 +72,7 @@ function always(items: Item[], place: ElementPlace): ElementLayout {
 /** The error of a filter that cannot take a value, with the element; any other error as it is. */
 function elementFault(error: unknown, place: ElementPlace): unknown {
   if (!(error instanceof ValueFault)) return error;
-  return new ElementFault('value-invalid', place, error.said, error.field);
+  return new ElementFault('value-invalid', place, error.said, { field: error.field });
 }
 
 function refusingValues(inner: ElementLayout, place: ElementPlace): ElementLayout {

@@ -12,7 +12,7 @@ import { isPlain } from './font0.ts';
 import { missingGlyph, noGlyph } from './glyphs.ts';
 import { measureLine } from './measure.ts';
 import { ElementFault } from './place.ts';
-import { type Barcode, boxOf, requireFit, type SymbolBox } from './symbol-box.ts';
+import { type Barcode, boxOf, fitting, type SymbolBox } from './symbol-box.ts';
 import type { LinearSymbol, RetailParts } from './symbology/rules.ts';
 import { ASCENT, printable, SMALLEST_TEXT } from './text-layout.ts';
 import { turnPoint, turnRect } from './turn.ts';
@@ -51,44 +51,45 @@ export function layoutLinear(barcode: Barcode, symbol: LinearSymbol): Item[] {
 
   const total = barHeight + 2 * bearer + Math.max(hri?.height ?? 0, guard);
   const outer = boxOf(barcode, width + 2 * side, total, symbol.quiet);
-  requireFit(barcode, outer);
-  const box: SymbolBox = { ...outer, left: outer.left + side };
-  const above = hri !== undefined && element.hri === 'above' ? hri.height : 0;
-  const top = outer.top + above + bearer;
+  return fitting(barcode, outer, () => {
+    const box: SymbolBox = { ...outer, left: outer.left + side };
+    const above = hri !== undefined && element.hri === 'above' ? hri.height : 0;
+    const top = outer.top + above + bearer;
 
-  const items = barsItems(barcode, symbol, box, { top, width, guard, hri });
-  const fill = (x: number, y: number, w: number, h: number) =>
-    items.push({
-      kind: 'fill',
-      ...turnRect(box, element.rotation, { x, y, width: w, height: h }),
-      ink: 'black',
-    });
-  if (bearer > 0) {
-    // Bearer bars cover the quiet zones, too; the sides of a box stand outside of the quiet zones.
-    const quiet = outer.inner - width - 2 * side;
-    const from = box.left - quiet / 2 - side;
-    fill(from, top - bearer, outer.inner, bearer);
-    fill(from, top + barHeight, outer.inner, bearer);
-    if (side > 0) {
-      fill(from, top, side, barHeight);
-      fill(from + outer.inner - side, top, side, barHeight);
+    const items = barsItems(barcode, symbol, box, { top, width, guard, hri });
+    const fill = (x: number, y: number, w: number, h: number) =>
+      items.push({
+        kind: 'fill',
+        ...turnRect(box, element.rotation, { x, y, width: w, height: h }),
+        ink: 'black',
+      });
+    if (bearer > 0) {
+      // Bearer bars cover the quiet zones, too; the sides of a box stand outside of the quiet zones.
+      const quiet = outer.inner - width - 2 * side;
+      const from = box.left - quiet / 2 - side;
+      fill(from, top - bearer, outer.inner, bearer);
+      fill(from, top + barHeight, outer.inner, bearer);
+      if (side > 0) {
+        fill(from, top, side, barHeight);
+        fill(from + outer.inner - side, top, side, barHeight);
+      }
     }
-  }
-  if (hri !== undefined) {
-    const gap = HRI.gap * module;
-    const capitals = retail === undefined ? ASCENT : CAPITALS;
-    const baseline =
-      element.hri === 'above'
-        ? outer.top + hri.height - gap - Math.ceil(hri.size * 0.02)
-        : top + barHeight + bearer + gap + Math.round(hri.size * capitals);
-    for (const part of hri.parts) items.push(textItem(barcode, box, hri.size, part, baseline));
-    if (retail?.addOn !== undefined) {
-      const middle = (retail.addOn.at + retail.addOn.modules / 2) * module;
-      const line = { text: retail.addOn.text, middle };
-      items.push(textItem(barcode, box, hri.size, line, top + Math.ceil(hri.size * CAPITALS)));
+    if (hri !== undefined) {
+      const gap = HRI.gap * module;
+      const capitals = retail === undefined ? ASCENT : CAPITALS;
+      const baseline =
+        element.hri === 'above'
+          ? outer.top + hri.height - gap - Math.ceil(hri.size * 0.02)
+          : top + barHeight + bearer + gap + Math.round(hri.size * capitals);
+      for (const part of hri.parts) items.push(textItem(barcode, box, hri.size, part, baseline));
+      if (retail?.addOn !== undefined) {
+        const middle = (retail.addOn.at + retail.addOn.modules / 2) * module;
+        const line = { text: retail.addOn.text, middle };
+        items.push(textItem(barcode, box, hri.size, line, top + Math.ceil(hri.size * CAPITALS)));
+      }
     }
-  }
-  return items;
+    return items;
+  });
 }
 
 function barsItems(
@@ -208,7 +209,9 @@ function hriLine(barcode: Barcode, symbol: LinearSymbol, width: number): HriLine
   }
   const size = Math.floor(Math.min(wanted, (width * 0.97) / Math.max(measureLine('condensed', text), 0.01)));
   if (size < dots(SMALLEST_TEXT, grid.dpi)) {
-    throw new ElementFault('does-not-fit', place, because('hri-too-long', { hri: element.hri }));
+    throw new ElementFault('does-not-fit', place, because('hri-too-long', { hri: element.hri }), {
+      unfit: () => layoutLinear({ ...barcode, element: { ...element, hri: 'none' } }, symbol),
+    });
   }
   return { size, parts: [{ text, middle: width / 2 }], height: HRI.gap * module + Math.ceil(size) };
 }

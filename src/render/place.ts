@@ -31,11 +31,19 @@ export class ElementFault extends FieldFault {
   override readonly name = 'ElementFault';
   readonly code: JobFaultCode;
   readonly place: ElementPlace;
+  /** Of what does not fit: how it would be, for a picture that says so. @throws ElementFault */
+  readonly unfit: (() => Item[]) | undefined;
 
-  constructor(code: JobFaultCode, place: ElementPlace, said: Reason, field?: string) {
-    super(said, field);
+  constructor(
+    code: JobFaultCode,
+    place: ElementPlace,
+    said: Reason,
+    more: { field?: string | undefined; unfit?: () => Item[] } = {},
+  ) {
+    super(said, more.field);
     this.code = code;
     this.place = place;
+    this.unfit = more.unfit;
   }
 }
 

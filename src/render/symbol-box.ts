@@ -3,7 +3,8 @@
 import { dots, millimetres } from '../contract/dots.ts';
 import { because } from '../contract/reason.ts';
 import type { BarcodeElement } from '../contract/template.ts';
-import type { Rect } from './display-list.ts';
+import type { Item, Rect } from './display-list.ts';
+import { requireElementDots } from './dot-limit.ts';
 import type { LabelGrid } from './label-grid.ts';
 import { ElementFault, type ElementPlace, isInside } from './place.ts';
 import { quietZone } from './symbol.ts';
@@ -76,10 +77,14 @@ export function mm(length: number, grid: LabelGrid): string {
   return millimetres(length, grid.dpi).toFixed(1);
 }
 
-/** @throws ElementFault `does-not-fit` */
-export function requireFit(barcode: Barcode, box: SymbolBox): void {
-  if (fits(barcode, box)) return;
+/** What the symbol draws, where there is room for it. @throws ElementFault `does-not-fit` */
+export function fitting(barcode: Barcode, box: SymbolBox, draw: () => Item[]): Item[] {
+  if (fits(barcode, box)) return draw();
   const { space, grid, place } = barcode;
+  const unfit = () => {
+    requireElementDots(box, place);
+    return draw();
+  };
   const needs = mm(box.inner, grid);
   throw new ElementFault(
     'does-not-fit',
@@ -87,5 +92,6 @@ export function requireFit(barcode: Barcode, box: SymbolBox): void {
     space !== undefined && box.inner > space
       ? because('symbol-too-wide', { needs, has: mm(space, grid), short: box.inner - space })
       : because('symbol-over-edge', { needs }),
+    { unfit },
   );
 }

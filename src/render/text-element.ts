@@ -91,8 +91,19 @@ export function textLayout(
     }
     const block = layoutText(style, text);
     if (block === null) {
-      throw new ElementFault('does-not-fit', place, because('text-too-large', { smallest: SMALLEST_TEXT }));
+      throw new ElementFault('does-not-fit', place, because('text-too-large', { smallest: SMALLEST_TEXT }), {
+        unfit: () => {
+          const cut = layoutText({ ...style, overflow: 'clip' }, text);
+          return cut === null ? [] : itemsOf(cut).items;
+        },
+      });
     }
+    const { items, isCut } = itemsOf(block);
+    if (!isCut) return items;
+    throw new ElementFault('does-not-fit', place, because('text-over-edge', {}), { unfit: () => items });
+  };
+  const itemsOf = (block: TextBlock): { items: Item[]; isCut: boolean } => {
+    let cut = false;
     const box = boxAround(element, grid, style, block);
     const items: Item[] = element.reverse ? groundItems(element, box, style, block) : [];
     for (const line of block.lines) {
@@ -109,12 +120,10 @@ export function textLayout(
         ink,
         native: isNative(element, line.text),
       };
-      if (isCut(item, line.width, grid)) {
-        throw new ElementFault('does-not-fit', place, because('text-over-edge', {}));
-      }
+      cut ||= isCut(item, line.width, grid);
       items.push(item);
     }
-    return items;
+    return { items, isCut: cut };
   };
 
   const recent = new Map<string, Item[]>();

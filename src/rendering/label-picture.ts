@@ -103,13 +103,19 @@ async function designed(
   const items: Item[] = [];
   const boxes: ElementBox[] = [];
   for (const at of template.elements.keys()) {
-    const its = await elementItems(() => drawn.items(at));
+    const { items: its, refused } = await elementItems(() => drawn.items(at));
     const box = enclosing(its.map(itemBounds));
-    const printer = byPrinter(its, media);
+    const printer = refused ? undefined : byPrinter(its, media);
     const ink =
       its.some(({ kind }) => kind === 'text') && enclosing(its.flatMap((item) => inkRect(item) ?? []));
     if (box !== undefined)
-      boxes.push({ pointer: `/elements/${at}`, ...box, ...(ink && { ink }), ...(printer && { printer }) });
+      boxes.push({
+        pointer: `/elements/${at}`,
+        ...box,
+        ...(ink && { ink }),
+        ...(printer && { printer }),
+        ...(refused && { refused }),
+      });
     items.push(...(orientation === 'landscape' ? its.map((item) => turnItem(item, 90, whole)) : its));
     // Lets the drawing library free the memory of pictures.
     await breathe();
@@ -124,12 +130,18 @@ function byPrinter(items: readonly Item[], media: Parameters<typeof nativeField>
   return own.some(({ kind }) => kind === 'bars') ? 'bars' : undefined;
 }
 
-/** The element's items; none if it cannot be made for this record. */
-async function elementItems(make: () => Promise<readonly Item[]>): Promise<readonly Item[]> {
+type Made = { items: readonly Item[]; refused: boolean };
+
+/** The element's items, also where they do not fit; none if it cannot be made for this record. */
+async function elementItems(make: () => Promise<readonly Item[]>): Promise<Made> {
   try {
-    return await make();
+    return { items: await make(), refused: false };
   } catch (error) {
-    if (error instanceof ElementFault || error instanceof JobFaultError) return [];
+    if (error instanceof ElementFault && error.unfit !== undefined) {
+      const { unfit } = error;
+      return { ...(await elementItems(async () => unfit())), refused: true };
+    }
+    if (error instanceof ElementFault || error instanceof JobFaultError) return { items: [], refused: true };
     throw error;
   }
 }

@@ -128,6 +128,32 @@ describe('a template with a record', async () => {
     expect(bars).toMatchObject({ pointer: '/elements/1', x: expect.closeTo((4 * 203) / 25.4, -2) });
   });
 
+  test('what does not fit is drawn all the same, cut off at the edge, and said to be so', async () => {
+    const text = { type: 'text', x: 4, y: 4, width: 40, height: 8, size: 6, text: 'Words '.repeat(99) };
+    const bars = { type: 'barcode', symbology: 'code128', x: 4, y: 20, height: 10, hri: 'below' };
+    const elements = [
+      text,
+      { ...text, x: 99, y: 4, width: undefined, text: 'Over the edge' },
+      { ...bars, value: 'A'.repeat(60) },
+      { ...bars, y: 40, value: 'much', width: 8 },
+      { ...bars, y: 60, value: 'A'.repeat(40), moduleDots: 1 },
+      { type: 'barcode', symbology: 'qr', x: 90, y: 80, value: 'https://example.com', module: 1 },
+      { ...bars, y: 120, value: 'good' },
+    ];
+    for (const orientation of ['portrait', 'landscape'] as const) {
+      const made = await previewed({ template: { ...TEMPLATE, fields: [], elements }, orientation });
+      const faults = made.problems.filter(({ severity }) => severity === 'error');
+      expect(faults.map(({ code, pointer }) => `${code} ${pointer}`)).toEqual(
+        [0, 1, 2, 3, 5].map((at) => `does-not-fit /elements/${at}`),
+      );
+      expect(made.boxes.map(({ refused = false }) => refused)).toEqual([
+        ...[true, true, true, true, false, true, false],
+      ]);
+      expect(made.boxes.every(({ width, height }) => width > 0 && height > 0)).toBe(true);
+      expect(made.boxes.filter(({ refused, printer }) => refused && printer !== undefined)).toEqual([]);
+    }
+  });
+
   test('a saved one, with the samples of its fields; and a raw one', async () => {
     const templateId = await service.template('acme', {
       ...TEMPLATE,

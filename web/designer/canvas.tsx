@@ -144,7 +144,31 @@ function Dots({ editor }: { editor: Editor }) {
           <Picture last={last} />
         </svg>
       ))}
+      <Refused editor={editor} last={last} />
     </g>
+  );
+}
+
+/**
+ * Red over what would not print: the dots of elements that do not fit, cut off at the label's edge; and the frames of
+ * elements that cannot be drawn at all.
+ */
+function Refused({ editor, last }: { editor: Editor; last: Drawn }) {
+  const { width, height } = editor.scene.value.document;
+  return (
+    <svg class="refused" aria-hidden="true" focusable="false" width={width} height={height}>
+      {placed(editor.scene.value).map((own) => {
+        if (own.hidden || !last.refused.has(own.key)) return null;
+        const ink = editor.ink(own);
+        return (
+          <rect
+            key={own.key}
+            class={ink === undefined ? 'not-drawn' : 'dots-red'}
+            {...(ink ?? editor.frame(own))}
+          />
+        );
+      })}
+    </svg>
   );
 }
 

@@ -228,7 +228,12 @@ function Status({ editor }: { editor: Editor }) {
   if (problem.value !== undefined) return <Problem problem={problem.value} />;
   const current = last.value?.scene.document === editor.scene.value.document;
   const drawn = last.value?.preview.png !== null;
-  const says = busy.value || !current ? words.drawing : drawn ? words.exact : words.undrawable;
+  const settled = drawn
+    ? (last.value?.refused.size ?? 0) > 0
+      ? words.inRed
+      : words.exact
+    : words.undrawable;
+  const says = busy.value || !current ? words.drawing : settled;
   return (
     <p class="small muted" data-drawn={!busy.value && current}>
       {says}

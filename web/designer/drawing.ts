@@ -29,6 +29,8 @@ export type Drawn = {
   /** The elements as they were when this was drawn, by key. */
   readonly elements: ReadonlyMap<number, LabelElement>;
   readonly problems: readonly Found[];
+  /** Keys of elements that would not print: they do not fit, though they are in the picture, or cannot be drawn. */
+  readonly refused: ReadonlySet<number>;
 };
 
 /** ms before the next attempt when the service did not answer. */
@@ -95,16 +97,20 @@ async function drawn(scene: Scene, look: Look, signal: AbortSignal): Promise<Dra
     height: mm(height),
   });
   const dots = new Map<number, Box>();
-  for (const { pointer, printer, ink: black, ...box } of preview.boxes) {
+  const refused = new Set<number>();
+  for (const { pointer, printer, refused: unfit, ink: black, ...box } of preview.boxes) {
     const key = keyAt(pointer);
     if (key === undefined) continue;
     ink.set(key, inMm(box));
+    if (unfit) refused.add(key);
     if (black !== undefined) dots.set(key, inMm(black));
     if (printer !== undefined) own.set(key, printer);
   }
+  const problems = preview.problems.map((problem) => ({ ...problem, key: keyAt(problem.pointer) }));
+  for (const { key } of problems) if (key !== undefined && !ink.has(key)) refused.add(key);
   return {
-    ...{ scene, look, preview, ink, dots, printer: own },
+    ...{ scene, look, preview, ink, dots, printer: own, refused },
     elements: new Map(shown.map(({ key, element }) => [key, element])),
-    problems: preview.problems.map((problem) => ({ ...problem, key: keyAt(problem.pointer) })),
+    problems,
   };
 }

@@ -137,9 +137,14 @@ export class Editor {
     return selection(this.scene.value);
   }
 
+  /** The box of an element's ink; undefined: it has not been drawn. */
+  ink(own: Pick<Placed, 'key' | 'element'>): Box | undefined {
+    return this.#drawnAt(own, 'ink');
+  }
+
   /** Frame of an element, from its ink where it has no box. Older ink is moved along with the element. */
   frame(own: Pick<Placed, 'key' | 'element'>): Box {
-    return frameOf(own.element, this.#drawnAt(own, 'ink'));
+    return frameOf(own.element, this.ink(own));
   }
 
   /** As `frame`, but of a text the box of its black dots: used for alignment. */

@@ -71,6 +71,7 @@ export const designerWords: Texts['designer'] = {
   drawing: 'Zeichnet …',
   exact: 'Das sind die Punkte des Druckers',
   old: 'Vor der letzten Änderung gezeichnet',
+  inRed: 'Was rot ist, geht so nicht: Dieses Etikett wird nicht gedruckt',
   undrawable: 'Das lässt sich nicht zeichnen',
   properties: 'Element',
   layers: 'Ebenen',

@@ -69,6 +69,7 @@ export const designerWords = {
   drawing: 'Drawing …',
   exact: 'These are the dots of the printer',
   old: 'Drawn before the last change',
+  inRed: 'What is red does not work like this: the label would not print',
   undrawable: 'This cannot be drawn',
   properties: 'Properties',
   layers: 'Layers',
