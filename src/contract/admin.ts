@@ -130,7 +130,7 @@ const validationWarning = z.object({
 export const validationResult = z.object({
   valid: z.literal(true),
   /** Labels that the job would print and take from the quota. */
-  labels: z.int(),
+  labels: z.int().min(0),
   route: z.object({
     printerId: z.string(),
     printer: z.string(),

@@ -9,6 +9,8 @@ import { PRINTER_REASONS } from './printer.ts';
 export const jobReason = z.enum([...PRINTER_REASONS, 'printer-held', 'cancel-requested']);
 export type JobReason = z.infer<typeof jobReason>;
 
+const count = z.int().min(0);
+
 export const jobView = z.object({
   id: z.string(),
   tenant: z.string(),
@@ -20,15 +22,15 @@ export const jobView = z.object({
     .meta({ description: 'Records × copies; what the connection took; what is known to be out.' }),
   reasons: z.array(jobReason),
   error: jobFault.nullable(),
-  uncertain: z.object({ from: z.int(), to: z.int() }).nullable().meta({
+  uncertain: z.object({ from: count, to: count }).nullable().meta({
     description: 'Labels that may or may not be out, counted from 0; `to` is the first that is not.',
   }),
   printer: z.object({ id: z.string(), name: z.string() }),
   template: z.object({ id: z.string(), name: z.string() }),
   format: z.string(),
   orientation,
-  copies: z.int(),
-  records: z.int(),
+  copies: count,
+  records: count,
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
 });

@@ -83,6 +83,8 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
     keepAliveTimeout: KEEP_ALIVE,
     http: { headersTimeout: HEADERS_TIMEOUT, connectionsCheckingInterval: 2_000 },
     forceCloseConnections: 'idle',
+    // A request that came in time is answered as any other, and not by 503 in Fastify's own form.
+    return503OnClosing: false,
     genReqId: () => randomUUID(),
     routerOptions: { maxParamLength: 300 },
     clientErrorHandler: clientErrors(logger),

@@ -1,16 +1,17 @@
 /** The external interface as an OpenAPI 3.1 document, made from the very schemas that check the requests. */
 import { z } from 'zod';
-import { createDocument, type ZodOpenApiOperationObject } from 'zod-openapi';
-import { PERMISSIONS, validationResult } from '../contract/admin.ts';
+import { createDocument, type ZodOpenApiObject, type ZodOpenApiOperationObject } from 'zod-openapi';
+import { type Permission, validationResult } from '../contract/admin.ts';
 import { type JobView, jobView } from '../contract/job.ts';
 import { printRequestWithin } from '../contract/print-request.ts';
-import { because } from '../contract/reason.ts';
 import { tenantId } from '../contract/tenant-id.ts';
 import type { ServerConfig } from './config.ts';
 import { idempotencyKey } from './jobs/accept/idempotency.ts';
-import { tokenError, tokenResponse } from './oauth/token-endpoint.ts';
-import { PROBLEM_TYPE, PROBLEMS, type ProblemCode, problem, refusedBecause } from './problems.ts';
+import { tokenOperation } from './oauth/token-operation.ts';
+import { type InterfaceCode, problemResponses } from './problem-examples.ts';
 
+/** The security scheme's name. */
+const SCHEME = 'token';
 const JOB_ID = '0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f';
 const REQUEST_EXAMPLE = {
   idT: '0198c5bf-2f53-7d11-8a3b-64a8a2f0c9e1',
@@ -57,7 +58,11 @@ const JOB_EXAMPLE = {
   updatedAt: '2026-01-08T09:30:01.000Z',
 } satisfies JobView;
 
-const CALLER: readonly ProblemCode[] = [
+const CALLER: readonly InterfaceCode[] = [
+  'request-malformed',
+  'method-not-allowed',
+  'request-late',
+  'headers-too-large',
   'token-missing',
   'token-invalid',
   'tenant-missing',
@@ -66,7 +71,7 @@ const CALLER: readonly ProblemCode[] = [
   'permission-missing',
   'too-many-requests',
 ];
-const PAYLOAD: readonly ProblemCode[] = [
+const PAYLOAD: readonly InterfaceCode[] = [
   'content-type-unsupported',
   'body-missing',
   'json-invalid',
@@ -85,7 +90,7 @@ const PAYLOAD: readonly ProblemCode[] = [
   'overloaded',
   'internal',
 ];
-const KEY: readonly ProblemCode[] = [
+const KEY: readonly InterfaceCode[] = [
   'idempotency-key-missing',
   'idempotency-key-invalid',
   'idempotency-key-reused',
@@ -93,74 +98,22 @@ const KEY: readonly ProblemCode[] = [
   'enqueue-failed',
 ];
 
-type Responses = ZodOpenApiOperationObject['responses'];
+const PERMISSION_MEANS: Record<Permission, string> = {
+  'jobs:enqueue': 'Validate and enqueue jobs.',
+  'jobs:read': "Read jobs' states.",
+};
 
-/** One response for each status, with an example for each code. */
-function problemResponses(codes: readonly ProblemCode[]): Responses {
-  const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code].status);
-  const responses: Responses = {};
-  for (const [status, list] of [...byStatus].sort(([a], [b]) => a - b)) {
-    const examples = list.map((code) => [
-      code,
-      {
-        value: refusedBecause(code, because('other', { said: '…' })).body(
-          'c0a8012e-7d3f-4a55-9a31-2f1d8a0c7e11',
-        ),
-      },
-    ]);
-    responses[`${Math.trunc(status / 100) === 5 ? 5 : 4}${String(status).slice(1)}`] = {
-      description: list.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join('\n\n'),
-      content: { [PROBLEM_TYPE]: { schema: problem, examples: Object.fromEntries(examples) } },
-    };
-  }
-  return responses;
+type SecurityScheme = NonNullable<NonNullable<ZodOpenApiObject['components']>['securitySchemes']>[string];
+
+/** What an operation needs of its caller. */
+function needs(permission: Permission): Pick<ZodOpenApiOperationObject, 'security'> {
+  return { security: [{ [SCHEME]: [permission] }] };
 }
 
 const tenantHeader = tenantId.meta({
   description: "Tenant ID of the integration's configuration.",
   example: 'default',
 });
-
-function tokenOperation(config: ServerConfig): ZodOpenApiOperationObject {
-  return {
-    operationId: 'requestToken',
-    summary: 'Get an access token',
-    description:
-      'OAuth 2.0 client credentials (RFC 6749 §4.4). The credentials go in the form or in an HTTP Basic header, ' +
-      'not in both, and never in the URL. After too many failed attempts the answer is 429.',
-    tags: ['Token'],
-    security: [],
-    requestBody: {
-      required: true,
-      content: {
-        'application/x-www-form-urlencoded': {
-          schema: z.object({
-            grant_type: z.literal('client_credentials'),
-            client_id: z.string().optional().meta({ description: 'The API key.' }),
-            client_secret: z.string().optional().meta({ description: 'The API secret.' }),
-            audience: z.string().optional().meta({ example: config.audience }),
-            scope: z
-              .string()
-              .optional()
-              .meta({ description: PERMISSIONS.join(' '), example: 'jobs:enqueue' }),
-          }),
-        },
-      },
-    },
-    responses: {
-      '200': { description: 'The token.', content: { 'application/json': { schema: tokenResponse } } },
-      '400': {
-        description: '`invalid_request`, `invalid_scope`, `invalid_target` or `unsupported_grant_type`.',
-        content: { 'application/json': { schema: tokenError } },
-      },
-      '401': { description: '`invalid_client`.', content: { 'application/json': { schema: tokenError } } },
-      '429': {
-        description: '`slow_down`: too many failed attempts; see `Retry-After`.',
-        content: { 'application/json': { schema: tokenError } },
-      },
-    },
-  };
-}
 
 /**
  * Adds what zod's translation leaves out: that `printerId` or `printer` is required. A `default` moves into
@@ -176,6 +129,26 @@ function describePrintRequest(jsonSchema: z.core.JSONSchema.BaseSchema): void {
   }
 }
 
+/** Where an external server issues the tokens, its address is not known: only its keys are. */
+function securityScheme(config: ServerConfig, publicUrl: string): SecurityScheme {
+  if (config.externalAuth !== undefined) return { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' };
+  return {
+    type: 'oauth2',
+    flows: {
+      clientCredentials: {
+        tokenUrl: `${publicUrl}/oauth/token`,
+        scopes: PERMISSION_MEANS,
+      },
+    },
+  };
+}
+
+/** zod writes down that an integer is one that a double holds. */
+function withoutBounds({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+}
+
 /** The document that `/openapi.json` serves. */
 export function openApiDocument(config: ServerConfig, publicUrl: string): object {
   const printRequest = printRequestWithin(config.limits).meta({
@@ -189,7 +162,7 @@ export function openApiDocument(config: ServerConfig, publicUrl: string): object
   const created = {
     content: {
       'application/json': {
-        schema: z.union([z.tuple([z.string()]), z.string()]),
+        schema: z.union([z.array(z.string()).length(1), z.string()]),
         examples: {
           'with data': { value: [JOB_ID] },
           'template only': { value: JOB_ID },
@@ -197,113 +170,125 @@ export function openApiDocument(config: ServerConfig, publicUrl: string): object
       },
     },
   };
-  return createDocument({
-    openapi: '3.1.0',
-    info: {
-      title: 'Platen: label print interface',
-      version: '2.0.0',
-      description:
-        'Get an access token, validate a print job, enqueue it. Every error is a problem document (RFC 9457) whose ' +
-        '`code` is stable.',
-    },
-    servers: [{ url: publicUrl }],
-    security: [{ token: [] }],
-    tags: [{ name: 'Token' }, { name: 'Jobs' }],
-    components: {
-      securitySchemes: {
-        token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+  return createDocument(
+    {
+      openapi: '3.1.0',
+      info: {
+        title: 'Platen: label print interface',
+        version: '2.0.0',
+        description:
+          'Get an access token, validate a print job, enqueue it. Every error is a problem document (RFC 9457) whose ' +
+          '`code` is stable.',
+        contact: { name: 'Whoever runs this service', url: publicUrl },
+        license: { name: 'All rights reserved', url: `${publicUrl}/docs/` },
       },
-    },
-    paths: {
-      ...(config.externalAuth === undefined ? { '/oauth/token': { post: tokenOperation(config) } } : {}),
-      '/v2/jobs': {
-        post: {
-          operationId: 'enqueueJob',
-          summary: 'Enqueue a job',
-          tags: ['Jobs'],
-          requestParams: {
-            header: z.object({
-              'x-tenant': tenantHeader,
-              'Idempotency-Key': idempotencyKey.meta({
-                description:
-                  'One stable key per business event, kept for 24 h; reused only for identical retries.',
-                example: 'order-4711-label',
-              }),
-            }),
-          },
-          requestBody: body,
-          responses: {
-            '201': {
-              description: 'The job was queued. An array when `data` was supplied, else one ID.',
-              headers: z.object({
-                'Platen-Warnings': z.string().optional().meta({
+      servers: [{ url: publicUrl }],
+      tags: [
+        { name: 'Token', description: 'What all other requests need.' },
+        { name: 'Jobs', description: 'Labels to be printed.' },
+      ],
+      components: {
+        securitySchemes: {
+          [SCHEME]: securityScheme(config, publicUrl),
+        },
+      },
+      paths: {
+        ...(config.externalAuth === undefined ? { '/oauth/token': { post: tokenOperation(config) } } : {}),
+        '/v2/jobs': {
+          post: {
+            operationId: 'enqueueJob',
+            summary: 'Enqueue a job',
+            description:
+              'The job is stored before the answer. A retry with the same `Idempotency-Key` gets the first answer again.',
+            ...needs('jobs:enqueue'),
+            tags: ['Jobs'],
+            requestParams: {
+              header: z.object({
+                'x-tenant': tenantHeader,
+                'Idempotency-Key': idempotencyKey.meta({
                   description:
-                    'How many warnings of each code there are, as a dictionary of RFC 9651; `validate` lists them.',
-                  example: 'field-missing=3, size-mismatch=1',
+                    'One stable key per business event, kept for 24 h; reused only for identical retries.',
+                  example: 'order-4711-label',
                 }),
               }),
-              ...created,
             },
-            '200': {
-              description:
-                'An identical retry; the answer of the first request, and nothing was queued again.',
-              headers: z.object({ 'Idempotency-Replayed': z.literal('true') }),
-              ...created,
-            },
-            ...problemResponses([...CALLER, ...KEY, ...PAYLOAD]),
-          },
-        },
-      },
-      '/v2/jobs/validate': {
-        post: {
-          operationId: 'validateJob',
-          summary: 'Validate without printing',
-          description:
-            'The same checks and errors as enqueueing. Creates nothing, prints nothing, takes no allowance.',
-          tags: ['Jobs'],
-          requestParams: { header: z.object({ 'x-tenant': tenantHeader }) },
-          requestBody: body,
-          responses: {
-            '200': {
-              description: 'The job could be enqueued.',
-              content: {
-                'application/json': {
-                  schema: validationResult.meta({ id: 'ValidationResult' }),
-                  example: VALIDATION_EXAMPLE,
-                },
+            requestBody: body,
+            responses: {
+              '201': {
+                description: 'The job was queued. An array when `data` was supplied, else one ID.',
+                headers: z.object({
+                  'Platen-Warnings': z.string().optional().meta({
+                    description:
+                      'How many warnings of each code there are, as a dictionary of RFC 9651; `validate` lists them.',
+                    example: 'field-missing=3, size-mismatch=1',
+                  }),
+                }),
+                ...created,
               },
-            },
-            ...problemResponses([...CALLER, ...PAYLOAD]),
-          },
-        },
-      },
-      ...(config.publicJobStatus
-        ? {
-            '/v2/jobs/{id}': {
-              get: {
-                operationId: 'readJob',
-                summary: "Read a job's state",
+              '200': {
                 description:
-                  'What this deployment exposes beside the interface; needs the permission `jobs:read`. A job of ' +
-                  'another tenant is 404.',
-                tags: ['Jobs'],
-                requestParams: {
-                  header: z.object({ 'x-tenant': tenantHeader }),
-                  path: z.object({ id: z.string().meta({ example: JOB_ID }) }),
-                },
-                responses: {
-                  '200': {
-                    description: 'The job.',
-                    content: {
-                      'application/json': { schema: jobView.meta({ id: 'Job' }), example: JOB_EXAMPLE },
-                    },
+                  'An identical retry; the answer of the first request, and nothing was queued again.',
+                headers: z.object({ 'Idempotency-Replayed': z.literal('true') }),
+                ...created,
+              },
+              ...problemResponses([...CALLER, ...KEY, ...PAYLOAD]),
+            },
+          },
+        },
+        '/v2/jobs/validate': {
+          post: {
+            operationId: 'validateJob',
+            summary: 'Validate without printing',
+            description:
+              'The same checks and errors as enqueueing. Creates nothing, prints nothing, takes no allowance.',
+            tags: ['Jobs'],
+            ...needs('jobs:enqueue'),
+            requestParams: { header: z.object({ 'x-tenant': tenantHeader }) },
+            requestBody: body,
+            responses: {
+              '200': {
+                description: 'The job could be enqueued.',
+                content: {
+                  'application/json': {
+                    schema: validationResult.meta({ id: 'ValidationResult' }),
+                    example: VALIDATION_EXAMPLE,
                   },
-                  ...problemResponses([...CALLER, 'job-not-found', 'internal']),
                 },
               },
+              ...problemResponses([...CALLER, ...PAYLOAD]),
             },
-          }
-        : {}),
+          },
+        },
+        ...(config.publicJobStatus
+          ? {
+              '/v2/jobs/{id}': {
+                get: {
+                  operationId: 'readJob',
+                  summary: "Read a job's state",
+                  description:
+                    'What this deployment exposes beside the interface; needs the permission `jobs:read`. A job of ' +
+                    'another tenant is 404.',
+                  tags: ['Jobs'],
+                  ...needs('jobs:read'),
+                  requestParams: {
+                    header: z.object({ 'x-tenant': tenantHeader }),
+                    path: z.object({ id: z.string().meta({ example: JOB_ID }) }),
+                  },
+                  responses: {
+                    '200': {
+                      description: 'The job.',
+                      content: {
+                        'application/json': { schema: jobView.meta({ id: 'Job' }), example: JOB_EXAMPLE },
+                      },
+                    },
+                    ...problemResponses([...CALLER, 'job-not-found', 'internal']),
+                  },
+                },
+              },
+            }
+          : {}),
+      },
     },
-  });
+    { override: withoutBounds },
+  );
 }

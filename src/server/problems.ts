@@ -108,24 +108,20 @@ const fault = z.object({
 });
 export type Fault = z.infer<typeof fault>;
 
-export const problem = z
-  .object({
-    type: z.string(),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string(),
-    code: z.enum(PROBLEM_CODES),
-    retrySafe: z
-      .boolean()
-      .meta({ description: 'Sending the same request again may succeed and is harmless.' }),
-    requestId: z.string(),
-    reason: reason.optional().meta({ description: 'What the detail says, as a code and what is filled in.' }),
-    errors: z
-      .array(fault)
-      .optional()
-      .meta({ description: `The faults, at most ${MAX_FAULTS}.` }),
-  })
-  .meta({ id: 'Problem', description: 'Problem details (RFC 9457).' });
+export const problem = z.object({
+  type: z.string(),
+  title: z.string(),
+  status: z.int().min(400).max(599),
+  detail: z.string(),
+  code: z.enum(PROBLEM_CODES),
+  retrySafe: z.boolean().meta({ description: 'Sending the same request again may succeed and is harmless.' }),
+  requestId: z.string(),
+  reason: reason.optional().meta({ description: 'What the detail says, as a code and what is filled in.' }),
+  errors: z
+    .array(fault)
+    .optional()
+    .meta({ description: `The faults, at most ${MAX_FAULTS}.` }),
+});
 export type Problem = z.infer<typeof problem>;
 
 type Extra = {

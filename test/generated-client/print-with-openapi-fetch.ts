@@ -10,7 +10,8 @@ async function main(): Promise<void> {
     body: { grant_type: 'client_credentials', client_id: API_KEY, client_secret: API_SECRET },
     headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
   });
-  if (token.error !== undefined) throw new Error(token.error.error_description);
+  if (token.error !== undefined)
+    throw new Error('detail' in token.error ? token.error.detail : token.error.error_description);
   const headers = { Authorization: `Bearer ${token.data.access_token}` };
 
   // By ID or by name, and nothing else that has a default.

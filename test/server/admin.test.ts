@@ -310,55 +310,34 @@ describe('documents', () => {
       'data',
     ]);
     expect(api.components.schemas['PrintRequest']?.required).toEqual(['idT']);
-    const told = JSON.stringify(api.paths);
-    const internal = [
-      'template-changed',
-      'template-exists',
-      'templates-limit',
-      'tenant-exists',
-      'tenant-not-found',
-      'integration-not-found',
-      'authorization-external',
-      'job-not-queued',
-      'job-not-held',
-      'labels-uncertain',
-      'label-data-gone',
-      'label-not-found',
-      'label-undrawable',
-      'job-not-over',
-      'job-not-movable',
-      'printer-not-found',
-      'printer-in-use',
-      'unauthorized-admin',
-      'not-ready',
-      'not-found',
-      'method-not-allowed',
-      'request-malformed',
-      'request-late',
-      'headers-too-large',
-      'session-ended',
-      'sign-in-refused',
-      'sign-in-too-often',
-      'link-spent',
-      'password-wrong',
-      'passkey-refused',
-      'passkey-not-found',
-      'passkeys-limit',
-      'passkeys-unavailable',
-      'provider-away',
-      'secrets-limit',
-      'origin-foreign',
-      'person-not-found',
-      'person-exists',
-      'person-yourself',
-      'people-limit',
-      'too-many-streams',
-    ];
-    for (const code of PROBLEM_CODES.filter((each) => !internal.includes(each))) {
-      expect(told, code).toContain(`urn:platen:problem:${code}`);
-    }
+    const told = [...JSON.stringify(api.paths).matchAll(/urn:platen:problem:([\w-]+)/g)].map(
+      ([, code]) => code,
+    );
+    const codes = z.object({ enum: z.array(z.string()) });
+    const { code } = api.components.schemas['Problem']?.properties ?? {};
+    // No code of an internal route, and none without an example.
+    expect(codes.parse(code).enum.toSorted()).toEqual([...new Set(told)].toSorted());
+    expect(codes.parse(code).enum).not.toContain('template-changed');
+    expect(JSON.stringify(api)).not.toContain('…');
     const enqueue = api.paths['/v2/jobs']?.['post']?.responses ?? {};
-    expect(Object.keys(enqueue)).toEqual(['200', '201', '400', '401', '403', '404', '413', '429', '500']);
+    expect(Object.keys(enqueue).join(' ')).toBe('200 201 400 401 403 404 405 408 413 429 431 500');
+    const token = api.paths['/oauth/token']?.['post']?.responses ?? {};
+    expect(Object.keys(token).join(' ')).toBe('200 400 401 405 408 413 429 431 500 503');
+    const waits = { headers: { 'Retry-After': expect.anything() } };
+    for (const answer of [enqueue['429'], enqueue['500'], token['429'], token['503']])
+      expect(answer).toMatchObject(waits);
+    expect(api.components['securitySchemes']).toMatchObject({
+      token: {
+        type: 'oauth2',
+        flows: {
+          clientCredentials: {
+            tokenUrl: `${service.url}/oauth/token`,
+            scopes: { 'jobs:enqueue': expect.any(String) },
+          },
+        },
+      },
+    });
+    expect(api.paths['/v2/jobs/{id}']?.['get']).toMatchObject({ security: [{ token: ['jobs:read'] }] });
   });
 
   test('/docs/ is a page that asks nobody else', async () => {

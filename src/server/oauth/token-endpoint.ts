@@ -22,7 +22,7 @@ export const tokenResponse = z
   .object({
     access_token: z.string(),
     token_type: z.literal('Bearer'),
-    expires_in: z.int().meta({ description: 'Lifetime of the token, s.' }),
+    expires_in: z.int().min(0).meta({ description: 'Lifetime of the token, s.' }),
     scope: z.string(),
   })
   .meta({

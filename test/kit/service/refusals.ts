@@ -1,5 +1,6 @@
 /** How requests that the interface document refuses are tried: a case for each row and rule of it. */
 import { describe, expect, test } from 'vitest';
+import { PROBLEM_EXAMPLES } from '../../../src/server/problem-examples.ts';
 import { type Answer, type CallOptions, codeOf, pointersOf } from './harness.ts';
 import type { InterfaceSite } from './interface-site.ts';
 
@@ -20,6 +21,9 @@ function expectProblem(answer: Answer, expected: Refusal): void {
   });
   expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
   if (expected.at !== undefined) expect(pointersOf(answer)).toEqual(expected.at);
+  // What `/openapi.json` shows of the code has the members of a real answer.
+  const example = Object.entries(PROBLEM_EXAMPLES).find(([code]) => code === expected.code)?.[1];
+  expect(Object.keys(Object(answer.body))).toEqual(Object.keys(example?.body('') ?? {}));
   if (expected.status === 401) expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer /);
 }
 
