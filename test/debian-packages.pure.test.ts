@@ -17,7 +17,7 @@ const STARTED =
 
 /** On every Debian, and with git and npm: `openssl` is not. */
 const EVERYWHERE = (
-  'bash cp find flock git id kill ls mkdir mkfifo mount mv node npm nsenter readlink rm sh sync tar touch ' +
+  'bash chown cp find flock git id kill ls mkdir mkfifo mount mv node npm nsenter readlink rm sh sync tar touch ' +
   'umount unshare dpkg-deb systemctl'
 ).split(' ');
 

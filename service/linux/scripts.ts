@@ -1,5 +1,6 @@
 /** The maintainer scripts, which dpkg runs when a package is installed, upgraded, removed or purged. */
-import { CONFIGURATION, STATE, USER } from '../../src/cli/linux-service/unit.ts';
+import { CONFIGURATION } from '../../src/cli/linux-service/unit.ts';
+import { STATE, USER } from '../../src/contract/own-user.ts';
 
 export interface ServicePackage {
   /** The name of the systemd unit: `platen-agent`. */

@@ -5,7 +5,8 @@ import { lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSyn
 import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { SETTINGS } from '../../src/cli/linux-service/install.ts';
-import { CONFIGURATION, STATE, unitText } from '../../src/cli/linux-service/unit.ts';
+import { CONFIGURATION, unitText } from '../../src/cli/linux-service/unit.ts';
+import { STATE } from '../../src/contract/own-user.ts';
 import { maintainerScripts, type ServicePackage } from '../linux/scripts.ts';
 import { treeOf } from './bundle.ts';
 import { type Edition, layOut, layOutCjkFonts, settle } from './layout.ts';

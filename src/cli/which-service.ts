@@ -4,9 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { STATE } from '../contract/own-user.ts';
 import { explain } from './explain.ts';
 import { CommandFailure, EXIT } from './failure.ts';
-import { STATE } from './linux-service/unit.ts';
 import { windowsPlaces } from './windows-service/windows-places.ts';
 
 const INSTALLED_DATA = process.platform === 'win32' ? windowsPlaces().data : STATE;

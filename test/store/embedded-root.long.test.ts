@@ -1,3 +1,4 @@
+import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,10 +10,32 @@ const root = process.getuid?.() === 0;
 useParents();
 
 describe.runIf(root)('the embedded PostgreSQL started by root', () => {
-  it('runs as nobody', async () => {
+  it("runs as an account of Platen's own, so that no other program reaches its files", async () => {
+    const { answer } = await startParent(freshDirectory());
+    expect(statSync(`/proc/${answer.pid}`).uid).toBe(Number(execFileSync('id', ['-u', 'platen'])));
+    // As a daemon without an account of its own would try.
+    const write = spawnSync('sh', ['-c', `echo >> /proc/${answer.pid}/cwd/pg_hba.conf`], { ...nobody });
+    expect(String(write.stderr)).toContain('Permission denied');
+  });
+
+  it('takes over a database that nobody has, from an earlier version', async () => {
     const dataDir = freshDirectory();
+    const first = await startParent(dataDir, 'one');
+    first.child.stdin.end();
+    await once(first.child, 'exit');
+    const home = join(dataDir, 'postgres');
+    execFileSync('chown', ['-R', `${nobody?.uid}:${nobody?.gid}`, home]);
+    const second = await startParent(dataDir, 'two');
+    expect(second.answer.kept).toEqual(['one', 'two']);
+    expect(execFileSync('find', [home, '!', '-user', 'platen'], { encoding: 'utf8' })).toBe('');
+  });
+
+  it('does not run in a directory that is nobody’s', async () => {
+    const dataDir = freshDirectory();
+    chownSync(dataDir, nobody?.uid ?? 0, nobody?.gid ?? 0);
     const { answer } = await startParent(dataDir);
-    expect(statSync(`/proc/${answer.pid}`).uid).toBe(nobody?.uid);
+    expect(answer).toMatchObject({ error: 'directory-unusable' });
+    expect(answer.message).toContain(`chown root ${dataDir}`);
   });
 
   it.runIf(nobodyCanRun)("runs as the directory's owner, who can start it alone afterwards", async () => {

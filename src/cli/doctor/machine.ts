@@ -3,6 +3,7 @@ import { accessSync, constants, readdirSync, type Stats, statfsSync, statSync } 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import metadata from '../../../package.json' with { type: 'json' };
+import { isNobodys } from '../../server/store/own-account.ts';
 import { explain } from '../explain.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 import type { Subject } from './subject.ts';
@@ -67,6 +68,14 @@ export async function permissions({ dataDir, file }: Subject): Promise<Finding[]
   } catch {
     const advice = `Run this command ${SYSTEM.asAdministrator}`;
     return [...found, failed(check, `${dataDir} is not for the user of this command`, advice)];
+  }
+  for (const path of [dataDir, join(dataDir, 'postgres')].filter(isNobodys)) {
+    const advice =
+      path === dataDir
+        ? `Give it to a user of its own, and run Platen as that one: chown -R platen: ${dataDir}`
+        : 'Start Platen anew: the database then runs as a user of its own.';
+    const detail = `${path} belongs to nobody: every other program that runs so can read and change it`;
+    found.push(warning(check, detail, advice));
   }
   const strange = foreignFiles(dataDir, stats);
   if (strange.length > 0) {

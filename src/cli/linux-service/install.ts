@@ -14,9 +14,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { STATE, USER } from '../../contract/own-user.ts';
+import { ownAccount } from '../../server/store/own-account.ts';
 import { CommandFailure } from '../failure.ts';
 import type { Program } from './program.ts';
-import { CONFIGURATION, STATE, USER, unitText } from './unit.ts';
+import { CONFIGURATION, unitText } from './unit.ts';
 
 /** What runs: an agent alone, or service and agent. */
 export type Role = 'agent' | 'up';
@@ -47,7 +49,7 @@ export function install(program: Program, role: Role, says: (line: string) => vo
   if (existsSync(`/etc/systemd/system/${other}.service`)) {
     throw new CommandFailure(`${other} is a service here already, and both keep their state in ${STATE}`);
   }
-  makeUser(says);
+  ownAccount(() => says(`the user ${USER}, who cannot log in`));
   makeDirectories(role, says);
   if (program.home !== null) layBeside(program, program.home, says);
   else if (!canBeRead(program.command)) {
@@ -74,13 +76,6 @@ export function install(program: Program, role: Role, says: (line: string) => vo
   systemctl('restart', '--no-block', UNITS[role]);
   says(`started: platen service status`);
   return true;
-}
-
-function makeUser(says: (line: string) => void): void {
-  if (spawnSync('getent', ['passwd', USER], { stdio: 'ignore' }).status === 0) return;
-  const options = ['--system', '--user-group', '--home-dir', STATE, '--no-create-home'];
-  execFileSync('useradd', [...options, '--shell', '/usr/sbin/nologin', USER]);
-  says(`the user ${USER}, who cannot log in`);
 }
 
 function makeDirectories(role: Role, says: (line: string) => void): void {

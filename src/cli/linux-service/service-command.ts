@@ -2,11 +2,11 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { Argument, Command } from 'commander';
+import { STATE } from '../../contract/own-user.ts';
 import { CommandFailure, EXIT } from '../failure.ts';
 import { printJson, printLine } from '../output.ts';
 import { configOf, install, installedRole, type Role, UNITS, uninstall } from './install.ts';
 import { thisProgram } from './program.ts';
-import { STATE } from './unit.ts';
 
 const ROLES = ['agent', 'up'] as const;
 

@@ -1,4 +1,5 @@
 /** The systemd units: least rights, ready when the program says so, restarted when one of its loops stops. */
+import { STATE, USER } from '../../contract/own-user.ts';
 
 export interface Unit {
   description: string;
@@ -10,9 +11,6 @@ export interface Unit {
   inHome?: true;
 }
 
-/** Its user, and where it keeps its state: 0700. */
-export const USER = 'platen';
-export const STATE = '/var/lib/platen';
 export const CONFIGURATION = '/etc/platen';
 
 export function unitText({ description, command, guard, inHome }: Unit): string {

@@ -13,13 +13,9 @@ import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { EmbeddedError } from './embedded-error.ts';
+import type { Account } from './own-account.ts';
 
 const run = promisify(execFile);
-
-export interface RunAs {
-  uid: number;
-  gid: number;
-}
 
 export interface Binaries {
   initdb: string;
@@ -44,7 +40,7 @@ export function bareEnvironment(): NodeJS.ProcessEnv {
  * @param directory where a copy goes when we are not root
  * @throws EmbeddedError `platform-unsupported`, `binaries-unusable`
  */
-export async function prepareBinaries(directory: string, runAs: RunAs | undefined): Promise<Binaries> {
+export async function prepareBinaries(directory: string, runAs: Account | undefined): Promise<Binaries> {
   const { root, version } = await findPackage();
   await makeLinks(root).catch(() => undefined);
   const inPlace = await tryBinaries(root, runAs);
@@ -102,7 +98,7 @@ async function makeLinks(root: string): Promise<void> {
 
 async function tryBinaries(
   root: string,
-  runAs: RunAs | undefined,
+  runAs: Account | undefined,
 ): Promise<{ binaries: Binaries } | { reason: string }> {
   const suffix = process.platform === 'win32' ? '.exe' : '';
   const bin = join(root, 'native/bin');

@@ -5,9 +5,10 @@ import { existsSync } from 'node:fs';
 import { chown, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Binaries, bareEnvironment, type RunAs } from './embedded-binaries.ts';
+import { type Binaries, bareEnvironment } from './embedded-binaries.ts';
 import { EmbeddedError, reasonOf } from './embedded-error.ts';
 import { giveToOwner } from './embedded-lock.ts';
+import type { Account } from './own-account.ts';
 
 /** The cluster's owner, its superuser: see embedded-roles.ts. */
 export const OWNER = 'platen';
@@ -34,7 +35,7 @@ export interface Cluster {
   home: string;
   data: string;
   binaries: Binaries;
-  runAs: RunAs | undefined;
+  runAs: Account | undefined;
   password: string;
   signal: AbortSignal | undefined;
 }

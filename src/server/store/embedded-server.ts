@@ -8,16 +8,17 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type Binaries, bareEnvironment, type RunAs } from './embedded-binaries.ts';
+import { type Binaries, bareEnvironment } from './embedded-binaries.ts';
 import { pathFromInside } from './embedded-cluster.ts';
 import { EmbeddedError, reasonOf } from './embedded-error.ts';
 import { type EmbeddedConnection, makeServiceRole } from './embedded-roles.ts';
 import type { SupervisorPlan } from './embedded-supervisor.ts';
+import type { Account } from './own-account.ts';
 
 export interface ServerPlan {
   data: string;
   binaries: Binaries;
-  runAs: RunAs | undefined;
+  runAs: Account | undefined;
   address: Address;
   /** The connection of the cluster's owner, who makes the service's role. */
   owner: EmbeddedConnection;

@@ -8,22 +8,27 @@
  *     DIR/postgres.lock     see embedded-lock.ts
  *
  * It listens on a Unix socket and on no network address (Windows: on a loopback port), and asks for a password
- * there. PostgreSQL refuses to run as root: started by root, it runs as the owner of the directory, or as
- * `nobody`. It ends with its parent (embedded-supervisor.ts). Trade-off: a second process in between costs
+ * there. PostgreSQL refuses to run as root: started by root, it runs as the owner of the directory, or, where that
+ * is root, as an account of Platen's own (own-account.ts): whoever else runs as its account can change its files
+ * through `/proc`. It ends with its parent (embedded-supervisor.ts). Trade-off: a second process in between costs
  * 40 MB, and is the one arrangement that leaves no database behind after a SIGKILL. A database that ends by itself is
  * started again.
  */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { existsSync, statSync } from 'node:fs';
 import { chown, mkdir, realpath } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { prepareBinaries, type RunAs } from './embedded-binaries.ts';
+import { promisify } from 'node:util';
+import { USER } from '../../contract/own-user.ts';
+import { prepareBinaries } from './embedded-binaries.ts';
 import { makeCluster, OWNER, ownPassword, SERVICE, servicePassword } from './embedded-cluster.ts';
 import { EmbeddedError, reasonOf } from './embedded-error.ts';
 import { lockDirectory } from './embedded-lock.ts';
 import type { EmbeddedConnection } from './embedded-roles.ts';
 import { chooseAddress, type RunningServer, runServer, type ServerPlan } from './embedded-server.ts';
 import { stopSurvivor } from './embedded-survivor.ts';
+import { type Account, isNobodys, ownAccount } from './own-account.ts';
 
 /** The part of a pino logger that is used here. */
 interface EmbeddedLogger {
@@ -72,13 +77,13 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   const directory = await ownDirectory(options.dataDir);
   const lock = lockDirectory(directory);
   try {
-    const runAs = unprivileged(directory);
+    const runAs = unprivileged(directory, logger);
     const binaries = await prepareBinaries(directory, runAs);
     const home = join(directory, 'postgres');
     await mkdir(home, { recursive: true, mode: 0o700 });
-    if (runAs !== undefined) await chown(home, runAs.uid, runAs.gid);
     const data = join(home, 'data');
     await stopSurvivor(data, signal);
+    if (runAs !== undefined) await giveTo(runAs, home, data, logger);
     const password = await ownPassword(directory);
     if (!existsSync(join(data, 'PG_VERSION'))) {
       logger?.info({ dataDir: directory }, 'making the database');
@@ -188,19 +193,45 @@ async function ownDirectory(dataDir: string): Promise<string> {
   }
 }
 
-/** The user that the database runs as; undefined: ourselves, unless we are root. */
-function unprivileged(directory: string): RunAs | undefined {
+/**
+ * The account that the database runs as; undefined: ourselves, unless we are root.
+ * @throws EmbeddedError `directory-unusable` where there is none that is safe
+ */
+function unprivileged(directory: string, logger: EmbeddedLogger | undefined): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
-  for (const path of [join(directory, 'postgres'), directory]) {
-    const owner = existsSync(path) ? statSync(path) : undefined;
-    if (owner !== undefined && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
-  }
-  const nobody = readFileSync('/etc/passwd', 'utf8').match(/^nobody:[^:]*:(\d+):(\d+):/m);
-  if (nobody === null) {
+  if (isNobodys(directory)) {
     throw new EmbeddedError(
       'directory-unusable',
-      `PostgreSQL does not run as root, and there is no user "nobody": give ${directory} to another user`,
+      `${directory} belongs to nobody, as whom other programs run too: chown root ${directory}`,
     );
   }
-  return { uid: Number(nobody[1]), gid: Number(nobody[2]) };
+  for (const path of [join(directory, 'postgres'), directory]) {
+    const owner = statSync(path, { throwIfNoEntry: false });
+    if (owner !== undefined && owner.uid !== 0 && !isNobodys(path)) return { uid: owner.uid, gid: owner.gid };
+  }
+  try {
+    return ownAccount(() => logger?.info({ user: USER }, 'made a system user, as whom the database runs'));
+  } catch (cause) {
+    throw new EmbeddedError(
+      'directory-unusable',
+      `PostgreSQL does not run as root, and there is no user "${USER}" (${reasonOf(cause)}): make that user, or give ${directory} to another one`,
+      { cause },
+    );
+  }
+}
+
+/** Gives the account what an earlier version, or a person, has left to another one. */
+async function giveTo(
+  { uid, gid }: Account,
+  home: string,
+  data: string,
+  logger: EmbeddedLogger | undefined,
+): Promise<void> {
+  if (isNobodys(home)) {
+    const message = 'until now the database ran as nobody, and every program that runs so could change it';
+    logger?.warn({ dataDir: dirname(home) }, message);
+  }
+  if (statSync(data, { throwIfNoEntry: false })?.uid === uid) return await chown(home, uid, gid);
+  // Not our own walk: one who still has the directory open could lead that out of it by a link.
+  await promisify(execFile)('chown', ['-RhP', `${uid}:${gid}`, home], { timeout: 600_000 });
 }

@@ -13,7 +13,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
-import { prepareBinaries, type RunAs } from '../../../src/server/store/embedded-binaries.ts';
+import { prepareBinaries } from '../../../src/server/store/embedded-binaries.ts';
+import type { Account } from '../../../src/server/store/own-account.ts';
 import { nobody } from '../programs/ordinary-user.ts';
 import { START_TIMEOUT_MS } from '../programs/programs.ts';
 import { freePort } from '../wire/listening.ts';
@@ -178,7 +179,7 @@ async function stop(child: ChildProcess): Promise<void> {
 export async function postgresPrograms(): Promise<{
   initdb: string;
   postgres: string;
-  user: RunAs | undefined;
+  user: Account | undefined;
 }> {
   const [bin] = globSync('/usr/lib/postgresql/*/bin')
     .filter((path) => existsSync(join(path, 'initdb')))
