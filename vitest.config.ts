@@ -1,7 +1,8 @@
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/kit/longest-first.ts';
 import { builtThreads } from './test/kit/programs/built.ts';
-import { SlowestFiles } from './test/kit/slowest-files.ts';
+import { RunSummary } from './test/kit/run-summary.ts';
+import { leftOut } from './test/kit/servers/what-files-need.ts';
 
 /** What needs no server, no package of the system and no root, and is over in seconds. */
 const PURE = 'test/**/*.pure.test.ts';
@@ -21,7 +22,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     setupFiles: ['test/kit/skip-quarantined.ts'],
-    reporters: ['default', new SlowestFiles()],
+    reporters: ['default', new RunSummary()],
     sequence: { sequencer: LongestFirst },
     testTimeout: 180_000,
     hookTimeout: 120_000,
@@ -37,14 +38,20 @@ export default defineConfig({
         test: {
           name: 'servers',
           include: ['test/**/*.test.ts'],
-          exclude: [PURE, LONG],
+          exclude: [PURE, LONG, ...leftOut('servers').files],
           sequence: { groupOrder: 1 },
           ...onServers,
         },
       },
       {
         extends: true,
-        test: { name: 'long', include: [LONG], sequence: { groupOrder: 2 }, ...onServers },
+        test: {
+          name: 'long',
+          include: [LONG],
+          exclude: leftOut('long').files,
+          sequence: { groupOrder: 2 },
+          ...onServers,
+        },
       },
     ],
   },

@@ -1,4 +1,4 @@
-/** On Redis, templates are kept beside a lane once every agent of its printer reports that it looks there. */
+/** On Redis, templates are kept beside a lane once every agent of its printer reports that it looks there. It needs Redis. */
 import { expect, test, vi } from 'vitest';
 import { laneOf } from '../../src/contract/lane.ts';
 import { TEMPLATES_APART } from '../../src/contract/report.ts';

@@ -45,7 +45,7 @@ export function backends(): BackendCase[] {
   return [
     { name: 'embedded PostgreSQL', kind: 'postgres', embedded: true, open: () => open(true, false, {}) },
     onServer(),
-    onRedis(),
+    ...(inject('redisUrl') === '' ? [] : [onRedis()]),
   ];
 }
 
@@ -59,8 +59,9 @@ export function onServer(): BackendCase {
   };
 }
 
-/** The one to take where the queue does not matter. */
+/** The one to take where the queue does not matter. Where Redis is not installed, it is in PostgreSQL too. */
 export function onRedis(): BackendCase {
+  if (inject('redisUrl') === '') return onServer();
   return {
     name: 'server PostgreSQL + Redis',
     kind: 'redis',

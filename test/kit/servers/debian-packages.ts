@@ -4,7 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { basename, delimiter, dirname, join } from 'node:path';
 
 /** Debian package → what it brings that we use: programs on the path, and files (patterns). It is there when all are. */
 export type Packages = Readonly<Record<string, readonly string[]>>;
@@ -90,17 +90,39 @@ function languageFile(language: string): string {
 const LOCKED_S = 300;
 const LIMIT_MS = 1_200_000;
 
+/** Of these packages those that are not there. */
+export function missingOf(packages: Packages): Packages {
+  return Object.fromEntries(Object.entries(packages).filter(([, parts]) => !isThere(parts)));
+}
+
+/** What these packages bring: names of programs and files, without their directories. */
+export function programsIn(packages: Packages): string[] {
+  return Object.values(packages).flatMap((parts) => parts.map((part) => basename(part)));
+}
+
+/** Whether this user may install packages on this machine. */
+export function mayInstall(): boolean {
+  return process.getuid?.() === 0 && onPath('apt-get') !== undefined;
+}
+
+/** The command that brings packages, for a person. */
+export function commandFor(packages: Packages): string {
+  return `sudo apt-get ${installWords(packages).join(' ')}`;
+}
+
+function installWords(packages: Packages): string[] {
+  return ['install', '-y', '--no-install-recommends', ...Object.keys(packages)];
+}
+
 /** Installs what is missing when it may (root, apt). @throws Error saying what to install, when it may not */
 export function installMissing(packages: Packages): void {
-  const missing = Object.keys(packages).filter((name) => !isThere(packages[name] ?? []));
-  if (missing.length === 0) return;
-  const install = ['install', '-y', '--no-install-recommends', ...missing];
-  if (process.getuid?.() !== 0 || onPath('apt-get') === undefined) {
-    throw new Error(
-      `This needs ${missing.join(', ')} (Debian's names). Install them: sudo apt-get ${install.join(' ')}`,
-    );
-  }
-  process.stderr.write(`Installing ${missing.join(', ')} …\n`);
+  const missing = missingOf(packages);
+  const names = Object.keys(missing).join(', ');
+  if (names === '') return;
+  if (!mayInstall())
+    throw new Error(`This needs ${names} (Debian's names). Install them: ${commandFor(missing)}`);
+  const install = installWords(missing);
+  process.stderr.write(`Installing ${names} …\n`);
   // Debian's packages start servers and make clusters of their own; these two files keep them from it.
   const policy = '/usr/sbin/policy-rc.d';
   const cluster = '/etc/postgresql-common/createcluster.d/platen-tests.conf';

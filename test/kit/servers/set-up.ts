@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { build } from '../programs/built.ts';
-import { installMissing, NEEDED_BY } from './debian-packages.ts';
+import { installMissing, mayInstall, NEEDED_BY } from './debian-packages.ts';
 import { makeCluster } from './made-cluster.ts';
 import { makeMigratedDatabase } from './migrated-database.ts';
 import { makeRunDirectory } from './run-directory.ts';
@@ -12,7 +12,10 @@ import { startServers } from './start-servers.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** A real Redis, with a password. Tests share it: use `backends()`, which gives each a prefix of its own. */
+    /**
+     * A real Redis, with a password. Tests share it: use `backends()`, which gives each a prefix of its own. Empty: it is
+     * not installed, and this user may not install it.
+     */
     redisUrl: string;
     /** A superuser of a real PostgreSQL server, from which tests make databases of their own. */
     databaseUrl: string;
@@ -23,7 +26,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const needed = NEEDED_BY[project.name];
   if (needed === undefined)
     throw new Error(`debian-packages.ts does not say what project ${project.name} needs`);
-  installMissing(needed);
+  if (mayInstall()) installMissing(needed);
   const removeRunDirectory = makeRunDirectory();
   // The hundreds of processes that tests start take half the time to start when one need not compile what another has.
   const compiled = mkdtempSync(join(tmpdir(), 'platen-test-compiled-'));

@@ -18,9 +18,10 @@ import type { Account } from '../../../src/server/store/own-account.ts';
 import { nobody } from '../programs/ordinary-user.ts';
 import { START_TIMEOUT_MS } from '../programs/programs.ts';
 import { freePort } from '../wire/listening.ts';
+import { onPath } from './debian-packages.ts';
 
 export interface RunningServers {
-  /** With a password. */
+  /** With a password; empty where Redis is not installed. */
   redisUrl: string;
   /** A superuser, who may make databases. */
   databaseUrl: string;
@@ -39,7 +40,7 @@ export async function startServers(options: { durable: boolean }): Promise<Runni
     rmSync(directory, { recursive: true, force: true });
   };
   const starting = [
-    startRedis(directory, running, options.durable),
+    onPath('redis-server') === undefined ? '' : startRedis(directory, running, options.durable),
     startPostgres(running, options.durable),
   ] as const;
   try {

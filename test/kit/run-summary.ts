@@ -1,11 +1,19 @@
-/** Prints the files that took longest, what each folder took, and which tests are in quarantine. */
+/** Ends a run with what somebody wants to know of it: its slowest files, what was left out for want of a package, the quarantine. */
 import { join, relative, sep } from 'node:path';
-import type { Reporter, TestModule } from 'vitest/node';
+import type { Reporter, TestModule, Vitest } from 'vitest/node';
 import { QUARANTINE } from '../quarantine.ts';
+import { commandFor } from './servers/debian-packages.ts';
+import { leftOut } from './servers/what-files-need.ts';
 
 const SHOWN = 20;
 
-export class SlowestFiles implements Reporter {
+export class RunSummary implements Reporter {
+  #projects: string[] = [];
+
+  onInit(vitest: Vitest): void {
+    this.#projects = vitest.projects.map(({ name }) => name);
+  }
+
   onTestRunEnd(modules: readonly TestModule[]): void {
     const files = modules.map((module) => ({
       name: relative(join(process.cwd(), 'test'), module.moduleId),
@@ -24,6 +32,15 @@ export class SlowestFiles implements Reporter {
       `Folders, s: ${byTime.map(([folder, seconds]) => `${folder} ${seconds.toFixed(0)}`).join(', ')}`,
       `In quarantine: ${QUARANTINE.length === 0 ? 'no test' : ''}`,
       ...QUARANTINE.map(({ file, test, since, known }) => `  ${file}: ${test} (since ${since}: ${known})`),
+      ...this.#projects.flatMap((project) => {
+        const { packages, files: without } = leftOut(project);
+        if (Object.keys(packages).length === 0) return [];
+        return [
+          `Left out of project ${project}, since ${Object.keys(packages).join(', ')} cannot be installed by this user` +
+            ` (${commandFor(packages)}): what these files test, and on Redis nothing:`,
+          ...without.map((file) => `  ${file}`),
+        ];
+      }),
     ];
     process.stdout.write(`${lines.join('\n')}\n`);
   }
