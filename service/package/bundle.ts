@@ -56,7 +56,10 @@ export async function bundle({ root, entries, into }: Bundle): Promise<string[]>
   // A thread may start others, so this repeats until the sources name no new one.
   for (;;) {
     const known = sources.size;
-    const entryPoints = [...sources].map(([path, out]) => ({ in: path, out }));
+    // Found in whatever order esbuild read the files, and esbuild makes other bytes of another order.
+    const entryPoints = [...sources]
+      .map(([path, out]) => ({ in: path, out }))
+      .sort((one, other) => (one.out < other.out ? -1 : 1));
     const made = await build({
       absWorkingDir: root,
       entryPoints,
