@@ -179,7 +179,25 @@ describe.skipIf(process.getuid?.() !== 0)('versions side by side', () => {
     );
   }, 120_000);
 
+  /** Between its end and its start the service now waits for another unit, as it may for any that it is ordered after. */
+  async function separateStopFromStart(): Promise<void> {
+    const units = join(machine.root, 'etc/systemd/system');
+    mkdirSync(join(units, 'platen-agent.service.d'), { recursive: true });
+    writeFileSync(join(units, 'slow.service'), '[Service]\nType=oneshot\nExecStart=/bin/sleep 3\n');
+    writeFileSync(
+      join(units, 'platen-agent.service.d/slow.conf'),
+      '[Unit]\nAfter=slow.service\n[Service]\nExecStopPost=+/bin/systemctl start --no-block slow.service\n',
+    );
+    await machine.run('systemctl', 'daemon-reload');
+  }
+
+  async function isBetween(): Promise<boolean> {
+    const said = await machine.run('systemctl', 'show', 'platen-agent', '-p', 'ActiveState,Job');
+    return said.includes('ActiveState=inactive') && said.includes('Job=');
+  }
+
   test('updated in the middle of a job, no label is lost, and none printed twice', async () => {
+    await separateStopFromStart();
     const before = printed();
     const job = await up.admin.print('default', { idT: template, printer: 'dock', numberCopies: 40 });
     await until('some labels are out', () => printed() > before + 2);
@@ -189,6 +207,31 @@ describe.skipIf(process.getuid?.() !== 0)('versions side by side', () => {
     expect(await up.ended(job, 120_000)).toMatchObject({ status: 'printed' });
     expect(printed()).toBe(before + 40);
   }, 300_000);
+
+  test('a version whose service somebody stops under way is not taken for bad', async () => {
+    const args = ['/root/platen-agent_0.1.0_linux-x64.update.json', '--allow-older', '--json'];
+    const updating = machine.run('platen', 'update', ...args);
+    await until('the restart is half done', isBetween);
+    await machine.run('systemctl', 'stop', 'platen-agent');
+    expect(JSON.parse(await updating)).toEqual({ from: '0.2.0', to: '0.1.0', result: 'kept-unproven' });
+    await machine.run('rm', '-r', '/etc/systemd/system/platen-agent.service.d');
+    await machine.run('systemctl', 'daemon-reload');
+    await machine.run('systemctl', 'start', 'platen-agent');
+  }, 120_000);
+
+  // As many in a row as PLATEN_TEST_UPDATES says, for a night.
+  test('updated again and again, no version is taken back', async () => {
+    const times = Number(process.env['PLATEN_TEST_UPDATES'] ?? 1);
+    for (let time = 1; time <= times; time++) {
+      const [from, to] = time % 2 === 1 ? ['0.1.0', '0.2.0'] : ['0.2.0', '0.1.0'];
+      const manifest = `/root/platen-agent_${to}_linux-x64.update.json`;
+      const said = await machine.run('platen', 'update', manifest, '--allow-older', '--json');
+      expect(JSON.parse(said), `update ${time}`).toEqual({ from, to, result: 'updated' });
+      if (time % 20 === 0) process.stderr.write(`${time} updates, none taken back\n`);
+    }
+    if (times % 2 === 0)
+      await machine.run('platen', 'update', '/root/platen-agent_0.2.0_linux-x64.update.json');
+  }, 43_200_000);
 
   test('a version that ends at once goes back by itself', async () => {
     await expect(machine.run('platen', 'update', `/root/${bad}`, '--patience', '40')).rejects.toThrow(

@@ -9,10 +9,10 @@ import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from 'node:fs
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { readStatus } from '../../agent/status-file.ts';
+import { type AgentStatus, readStatus } from '../../agent/status-file.ts';
 import { explain } from '../explain.ts';
 import { beside, bringArchive, bringManifest } from './bring.ts';
-import type { Home } from './home.ts';
+import type { Home, Trial } from './home.ts';
 import { type Manifest, readManifest } from './manifest.ts';
 import { type Supervisor, supervisorOf } from './supervisor.ts';
 import { unpack } from './unpack.ts';
@@ -152,16 +152,16 @@ async function tryOut(from: string, to: string, options: UpdateOptions): Promise
   const { home, onStep } = options;
   const supervisor = await supervisorOf(home);
   onStep('link', `current is ${to}`);
+  const before = readStatus(options.dataDir);
   home.pointTo(to);
-  const since = Date.now();
   onStep(
     'restart',
     supervisor === null ? 'nothing runs it: it starts with the next start' : `tells ${supervisor.name}`,
   );
   await supervisor?.restart();
   onStep('watch', 'waits until it works');
-  const verdict = supervisor === null ? 'not-running' : await cameUp(supervisor, to, since, options);
-  if (verdict === 'no') return await goBack({ from, to }, options);
+  const verdict = supervisor === null ? 'not-running' : await cameUp(supervisor, to, before, options);
+  if (verdict === 'no') return await goBack({ from, to }, supervisor, options);
   return keep(from, to, verdict === 'yes', options);
 }
 
@@ -176,14 +176,15 @@ function keep(from: string, to: string, isProven: boolean, { home, onStep }: Upd
 
 /** @throws UpdateError `did-not-come-up`, always */
 async function goBack(
-  { from, to }: { from: string; to: string },
+  { from, to }: Trial,
+  supervisor: Supervisor | null,
   { home, onStep }: UpdateOptions,
 ): Promise<never> {
   onStep('back-link', `${to} does not come up: ${from} is current again`);
   home.markBad(to);
   home.pointTo(from);
   onStep('back-restart', `starts ${from}`);
-  await (await supervisorOf(home))?.restart();
+  await supervisor?.restart();
   home.end();
   throw new UpdateError(
     'did-not-come-up',
@@ -193,20 +194,25 @@ async function goBack(
 
 type Verdict = 'yes' | 'no' | 'not-running';
 
-/** The new agent itself must say that its journal is open and that the queue has taken its report. */
+/**
+ * The new agent itself must say that its journal is open and that the queue has taken its report.
+ * @param before what an agent said before the restart: this machine's clock may be set meanwhile
+ */
 async function cameUp(
   supervisor: Supervisor,
   version: string,
-  since: number,
+  before: AgentStatus | null,
   options: UpdateOptions,
 ): Promise<Verdict> {
   const { home, dataDir, patienceMs, networkIsThere } = options;
   const deadline = performance.now() + patienceMs;
   while (performance.now() < deadline) {
     const status = readStatus(dataDir);
-    const isNew = status?.report.version === version && Date.parse(status.startedAt) >= since;
+    const isNew = status?.report.version === version && status.startedAt !== before?.startedAt;
     if (isNew && status.told.at !== null) return 'yes';
-    if (home.current !== version || !(await supervisor.isTrying())) return 'no';
+    const state = await supervisor.state();
+    if (home.current !== version || state === 'given-up') return 'no';
+    if (state === 'stopped') return 'not-running';
     await pause(200);
   }
   // Without the network no version can prove itself, so this one stays, still on trial.
@@ -224,8 +230,8 @@ async function finish(options: UpdateOptions): Promise<void> {
   if (supervisor === null) return home.end();
   // The previous version may still be running.
   if (readStatus(options.dataDir)?.report.version !== trial.to) await supervisor.restart();
-  const verdict = await cameUp(supervisor, trial.to, 0, options);
-  if (verdict === 'no') await goBack(trial, options).catch(() => undefined);
+  const verdict = await cameUp(supervisor, trial.to, null, options);
+  if (verdict === 'no') await goBack(trial, supervisor, options).catch(() => undefined);
   else if (verdict === 'yes') home.end();
 }
 

@@ -11,8 +11,11 @@ const LIMIT_MS = 20_000;
 export interface Supervisor {
   readonly name: string;
   restart(): Promise<void>;
-  /** Whether the program runs, or is being started; `false`: it was given up. */
-  isTrying(): Promise<boolean>;
+  /**
+   * `trying`: the program runs, or will be started; `stopped`: somebody ended the service, which says nothing
+   * about the version; `given-up`: it did not come up, and is not started again.
+   */
+  state(): Promise<'trying' | 'stopped' | 'given-up'>;
   /** The environment that the program runs in; where nobody says, none. */
   environment(): Promise<NodeJS.ProcessEnv>;
 }
@@ -25,20 +28,37 @@ export async function supervisorOf(home: Home): Promise<Supervisor | null> {
 async function systemd(home: Home): Promise<Supervisor | null> {
   if (!existsSync('/run/systemd/system')) return null;
   const unit = home.packageName();
-  const ask = async (property: string) =>
-    (await run('systemctl', ['show', unit, '-P', property], { timeout: LIMIT_MS })).stdout.trim();
-  const isOurs = (await ask('ExecStart').catch(() => '')).includes(`${home.directory}/current/`);
-  if (!isOurs || !['active', 'activating'].includes(await ask('ActiveState'))) return null;
+  const ask = async () => {
+    const properties = ['-p', 'ExecStart,ActiveState,Job,Restart,MainPID'];
+    const { stdout } = await run('systemctl', ['show', unit, ...properties], { timeout: LIMIT_MS });
+    const said = new Map(stdout.split('\n').map((line) => split(line)));
+    return (property: string) => said.get(property) ?? '';
+  };
+  const said = await ask().catch(() => () => '');
+  const isOurs = said('ExecStart').includes(`${home.directory}/current/`);
+  if (!isOurs || !isTrying(said)) return null;
   return {
     name: `systemd, ${unit}.service`,
     async restart() {
+      // Starts of a version that ended at once count against the next one too.
+      await run('systemctl', ['reset-failed', unit], { timeout: LIMIT_MS }).catch(() => undefined);
       // A restart takes as long as the labels under way; the caller checks whether the program came up.
       await run('systemctl', ['restart', '--no-block', unit], { timeout: LIMIT_MS });
     },
-    isTrying: async () =>
-      !['failed', 'inactive'].includes(await ask('ActiveState').catch(() => 'activating')),
-    environment: async () => environmentOf(Number(await ask('MainPID').catch(() => 0))),
+    async state() {
+      // A manager that does not answer has given nothing up.
+      const now = await ask().catch(() => null);
+      if (now === null || isTrying(now)) return 'trying';
+      // What is always started again is inactive only where somebody stopped it, or the machine goes down.
+      return now('ActiveState') === 'inactive' && now('Restart') === 'always' ? 'stopped' : 'given-up';
+    },
+    environment: async () => environmentOf(Number((await ask().catch(() => said))('MainPID'))),
   };
+}
+
+/** Between the two halves of a restart a unit is `inactive`, or `failed` by its old program, and its start waits as a job. */
+function isTrying(said: (property: string) => string): boolean {
+  return !['failed', 'inactive'].includes(said('ActiveState')) || Number(said('Job')) > 0;
 }
 
 function launcher(home: Home): Supervisor | null {
@@ -58,7 +78,7 @@ function launcher(home: Home): Supervisor | null {
     async restart() {
       if (lives()) process.kill(pid, 'SIGHUP');
     },
-    isTrying: async () => lives(),
+    state: async () => (lives() ? 'trying' : 'stopped'),
     environment: async () => environmentOf(pid),
   };
 }
@@ -66,13 +86,14 @@ function launcher(home: Home): Supervisor | null {
 function environmentOf(pid: number): NodeJS.ProcessEnv {
   try {
     const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
-    return Object.fromEntries(
-      variables.map((variable): [string, string] => {
-        const at = variable.indexOf('=');
-        return [variable.slice(0, at), variable.slice(at + 1)];
-      }),
-    );
+    return Object.fromEntries(variables.map((variable) => split(variable)));
   } catch {
     return {};
   }
+}
+
+/** Name and value on either side of the first `=`. */
+function split(line: string): [string, string] {
+  const at = line.indexOf('=');
+  return [line.slice(0, at), line.slice(at + 1)];
 }
