@@ -15,17 +15,32 @@ import { inStage, writeAll } from './stage.ts';
 const PLATFORM = 'win32-x64';
 const NAME = 'platen-agent';
 
-/** @returns the files' names: archive, installer, bill of materials */
-export async function windowsPackages({ root, out, version, time }: Build): Promise<string[]> {
+/** @returns the files' names: archive, bill of materials */
+export async function windowsPackage(build: Build): Promise<string[]> {
+  const { out, version, time } = build;
   return await inStage(async (stage) => {
-    const packages = await layOutWindows({ root, version, time }, stage);
-    const base = `${NAME}_${version}_windows-x64`;
-    const bill = `${base}.cdx.json`;
-    writeFileSync(join(out, bill), softwareBill({ name: `${NAME}-windows`, version, time, packages }));
+    const packages = await layOutWindows(build, stage);
+    const base = baseName(version);
     await archive(stage, join(out, `${base}.zip`), `${NAME}-${version}`, time);
-    makeInstaller({ stage, file: join(out, `${base}.msi`), version, time });
-    return [`${base}.zip`, `${base}.msi`, bill];
+    const bill = softwareBill({ name: `${NAME}-windows`, version, time, packages });
+    writeFileSync(join(out, `${base}.cdx.json`), bill);
+    return [`${base}.zip`, `${base}.cdx.json`];
   });
+}
+
+/** @returns the name of the file, which installs what the archive has */
+export async function windowsInstaller(build: Build): Promise<string[]> {
+  const { out, version, time } = build;
+  return await inStage(async (stage) => {
+    await layOutWindows(build, stage);
+    const name = `${baseName(version)}.msi`;
+    makeInstaller({ stage, file: join(out, name), version, time });
+    return [name];
+  });
+}
+
+function baseName(version: string): string {
+  return `${NAME}_${version}_windows-x64`;
 }
 
 /** Lays out the files of archive and installer. @param into an existing directory */

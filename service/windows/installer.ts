@@ -4,7 +4,7 @@
  *
  * Source: Microsoft, Windows Installer: Custom Action Type 18, InstallExecuteSequence, Upgrade Table.
  */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { lstatSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -27,12 +27,11 @@ export interface Installer {
   time: Date;
 }
 
-/** @throws Error where wixl or msitools are missing or fail */
+/** What makes it, by the packages of Debian that have them. */
+export const INSTALLER_PROGRAMS = { wixl: ['wixl'], msitools: ['msibuild', 'msiinfo'] };
+
+/** @throws Error where its programs are missing or fail */
 export function makeInstaller({ stage, file, version, time }: Installer): void {
-  for (const program of ['wixl', 'msibuild', 'msiinfo']) {
-    const { error } = spawnSync(program, ['--version'], { stdio: 'ignore' });
-    if (error) throw new Error(`There is no ${program}: install wixl and msitools (Debian's names)`);
-  }
   const work = mkdtempSync(join(tmpdir(), 'platen-installer-'));
   try {
     const source = join(work, 'agent.wxs');
