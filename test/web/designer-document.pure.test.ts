@@ -129,7 +129,7 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
       (scene) =>
         add(scene, [newElement(type, scene.document, 'new')]),
   ),
-  fc.constant<Deed>((scene) => add(scene, [newPicture('AAAA', scene.document)])),
+  fc.constant<Deed>((scene) => add(scene, [newPicture('AAAA', scene.document, { width: 4, height: 3 })])),
   fc.tuple(fc.nat(20), fc.constantFrom(...SYMBOLOGIES)).map(
     ([at, symbology]): Deed =>
       (scene) =>

@@ -131,7 +131,7 @@ test('an empty label of a size; a text and a barcode by mouse, dragged, undone, 
   );
   // As it was put in the middle, less what the keys have moved it.
   expect(second).toMatchObject({ type: 'barcode', symbology: 'code128', value: '4711' });
-  expect(second?.['x']).toBeCloseTo(7 + (10 * 25.4) / 203, 2);
+  expect(second?.['x']).toBeCloseTo(8 + (10 * 25.4) / 203, 2);
   expect(second?.['y']).toBeCloseTo(7.5 + 1, 2);
 });
 

@@ -7,12 +7,13 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { pngAddress } from '../templates/preview.ts';
 import { t } from '../texts/texts.ts';
 import { around } from './align.ts';
-import { type LabelElement, type Placed, placed } from './document.ts';
+import { type LabelElement, placed } from './document.ts';
 import type { Drawn } from './drawing.ts';
 import type { Editor } from './editor.ts';
 import { type Box, CORNERS, cornerOf, type Handle, handlesOf, pointOf } from './frame.ts';
 import { Gestures } from './gestures.ts';
 import { nameOf } from './naming.ts';
+import { isOpen } from './new-elements.ts';
 
 /** Pixels; the side of a handle. */
 const HANDLE = 9;
@@ -233,7 +234,7 @@ function Things({ editor, gestures }: { editor: Editor; gestures: Gestures }) {
           tabIndex={0}
           aria-pressed={chosen}
           aria-label={`${nameOf(element)}, ${place}`}
-          class={`thing ${worst.get(key) ?? ''} ${isHollow(own) ? 'hollow' : ''}`}
+          class={`thing ${worst.get(key) ?? ''} ${isOpen(element) ? 'hollow' : ''}`}
           {...frame}
           onFocus={() => {
             if (!gestures.pressing && !chosen) editor.select([key]);
@@ -244,12 +245,13 @@ function Things({ editor, gestures }: { editor: Editor; gestures: Gestures }) {
       return node;
     });
   before.current = nodes;
-  return <g>{shown}</g>;
-}
-
-/** An unfilled box or ellipse is caught by its line only, so that what lies inside it can be reached. */
-function isHollow({ element }: Placed): boolean {
-  return (element.type === 'box' || element.type === 'ellipse') && element.filled !== true;
+  const all = useRef<SVGGElement>(null);
+  const focused = editor.focused.value;
+  useEffect(() => {
+    if (focused.key === undefined) return;
+    all.current?.querySelector<SVGElement>(`[data-key="${focused.key}"]`)?.focus();
+  }, [focused]);
+  return <g ref={all}>{shown}</g>;
 }
 
 /** Widens the box of a thin element to at least 10 pixels each way, so that a pointer can hit it. */

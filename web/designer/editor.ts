@@ -3,9 +3,11 @@ import { computed, effect, signal } from '@preact/signals';
 import type { Orientation } from '../../src/contract/print-request.ts';
 import type { Framed } from './align.ts';
 import {
+  add,
   change,
   changed,
   type LabelDocument,
+  type LabelElement,
   type Placed,
   placed,
   type Scene,
@@ -17,6 +19,7 @@ import { Drawing } from './drawing.ts';
 import { type Box, frameOf, outlineOf, turned } from './frame.ts';
 import { group, ungroup } from './groups.ts';
 import { begin, type History, redo, step, undo } from './history.ts';
+import { isOpen, placedFreely } from './new-elements.ts';
 import { Records } from './records.ts';
 import { rasterOf, type Snap } from './snapping.ts';
 
@@ -61,6 +64,8 @@ export class Editor {
       }),
     );
   });
+  /** The element that is to have the focus, anew with each request. */
+  readonly focused = signal<{ readonly key: number | undefined }>({ key: undefined });
   /** Pixels per mm. */
   readonly zoom = signal(4);
   readonly drawing = new Drawing();
@@ -118,6 +123,19 @@ export class Editor {
       });
     this.do(set, word && `${key} ${word}`);
     return taken;
+  }
+
+  /** Adds a new element, where it covers no other if there is room, and gives it the focus. */
+  put(element: LabelElement): void {
+    const others = placed(this.scene.value).filter(({ hidden, element: other }) => !hidden && !isOpen(other));
+    const boxes = others.map((own) => this.frame(own));
+    this.do((scene) => add(scene, [placedFreely(element, boxes, scene.document)]));
+    this.focusChosen();
+  }
+
+  /** Moves the focus to the element that is chosen. */
+  focusChosen(): void {
+    this.focused.value = { key: this.history.value.now.selected[0] };
   }
 
   undo(): void {
@@ -188,6 +206,8 @@ export class Editor {
 
   turn(): void {
     const { selected } = this.scene.value;
-    this.do((scene) => change(scene, selected, (element, own) => turned(element, this.frame(own))));
+    this.do((scene) =>
+      change(scene, selected, (element, own) => turned(element, this.frame(own), scene.document)),
+    );
   }
 }

@@ -1,6 +1,6 @@
 /** Frames of elements, and how an element changes when its frame is pulled or turned. All in mm. */
 import { LIMITS } from '../../src/contract/limits.ts';
-import { changed, type LabelElement, rounded, within } from './document.ts';
+import { changed, type LabelElement, moved, rounded, within } from './document.ts';
 import { SYMBOLOGY_FACTS } from './symbologies.ts';
 
 export type Box = { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
@@ -110,6 +110,20 @@ export function pulled(frame: Box, handle: Corner, dx: number, dy: number): Box 
   return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
+/** As `pulled`; at a corner the frame keeps its shape. */
+function shaped(frame: Box, handle: Corner, dx: number, dy: number): Box {
+  const free = pulled(frame, handle, dx, dy);
+  if (handle.length === 1) return free;
+  const scale = Math.max(free.width / frame.width, free.height / frame.height);
+  const [width, height] = [frame.width * scale, frame.height * scale];
+  return {
+    x: handle.includes('w') ? frame.x + frame.width - width : frame.x,
+    y: handle.includes('n') ? frame.y + frame.height - height : frame.y,
+    width,
+    height,
+  };
+}
+
 /**
  * The element after one of its handles has been pulled.
  * @param frame of the element when the pull began
@@ -129,7 +143,7 @@ export function resized(
       ? { ...element, x2: within(element.x2 + dx), y2: within(element.y2 + dy) }
       : element;
   }
-  const next = pulled(frame, handle, dx, dy);
+  const next = element.type === 'image' ? shaped(frame, handle, dx, dy) : pulled(frame, handle, dx, dy);
   if (element.type === 'barcode') return resizedSymbol(element, frame, next, dpi);
   const side = (mm: number) => within(mm, LEAST);
   const across = /[ew]/.test(handle) ? { width: side(next.width) } : {};
@@ -176,8 +190,34 @@ export function scaledModule(element: Barcode, scale: number, dpi: number): Reco
   return moduleDots === undefined ? { module: rounded((after * 25.4) / dpi) } : { moduleDots: after };
 }
 
-/** Turns the element by 90° clockwise about the middle of its frame. */
-export function turned(element: LabelElement, frame: Box): LabelElement {
+type Label = { readonly width: number; readonly height: number };
+
+/** Moved as little as puts the frame on the label; along a side that the label has no room for, as it is. */
+export function onLabel(frame: Box, label: Label): { dx: number; dy: number } {
+  const by = (from: number, side: number, room: number) =>
+    side > room ? 0 : Math.min(Math.max(from, 0), room - side) - from;
+  return { dx: by(frame.x, frame.width, label.width), dy: by(frame.y, frame.height, label.height) };
+}
+
+/**
+ * Turns the element by 90° clockwise about the middle of its frame.
+ * @param label it stays on this label; left out: wherever that is
+ */
+export function turned(element: LabelElement, frame: Box, label?: Label): LabelElement {
+  const next = turnedAboutMiddle(element, frame);
+  if (label === undefined) return next;
+  const middle = { x: frame.x + frame.width / 2, y: frame.y + frame.height / 2 };
+  const after = {
+    x: middle.x - frame.height / 2,
+    y: middle.y - frame.width / 2,
+    width: frame.height,
+    height: frame.width,
+  };
+  const { dx, dy } = onLabel(after, label);
+  return moved(next, dx, dy);
+}
+
+function turnedAboutMiddle(element: LabelElement, frame: Box): LabelElement {
   const middle = { x: frame.x + frame.width / 2, y: frame.y + frame.height / 2 };
   if (element.type === 'line') {
     const turn = (x: number, y: number) => ({
@@ -198,8 +238,10 @@ export function turned(element: LabelElement, frame: Box): LabelElement {
     return { ...element, x, y, width: element.height, height: element.width, rotation };
   }
   const { width, height } = element;
-  // A text without a box turns about its point (`x`, `y`), which stays.
-  if (width === undefined && height === undefined) return { ...element, rotation };
+  if (width === undefined && height === undefined) {
+    const after = { x, y, width: frame.height, height: frame.width };
+    return { ...element, ...hungAt(after, rotation, element.align), rotation };
+  }
   const sides = { width: frame.height, height: frame.width };
   return changed(element, {
     rotation,
@@ -208,6 +250,18 @@ export function turned(element: LabelElement, frame: Box): LabelElement {
     width: within(sides.width, LEAST, LIMITS.labelSide),
     height: within(sides.height, LEAST, LIMITS.labelSide),
   });
+}
+
+/** The point at which a text without a box hangs, where its ink fills this frame. */
+function hungAt(
+  { x, y, width, height }: Box,
+  rotation: 0 | 90 | 180 | 270,
+  align: 'left' | 'center' | 'right' = 'left',
+): { x: number; y: number } {
+  const along = { left: 0, center: 0.5, right: 1 }[align];
+  const share = rotation < 180 ? along : 1 - along;
+  if (rotation % 180 === 0) return { x: within(x + share * width), y: within(y) };
+  return { x: within(x), y: within(y + share * height) };
 }
 
 function quarter(rotation: 0 | 90 | 180 | 270): 0 | 90 | 180 | 270 {

@@ -78,6 +78,7 @@ export function pressOnLabel(event: Pressed, editor: Editor, showAll: () => void
     }
     if (key !== 'd' || event.shiftKey) return false;
     editor.do((scene) => duplicate(scene, selected, BESIDE));
+    editor.focusChosen();
     return true;
   }
   if (event.altKey) return false;
@@ -150,6 +151,7 @@ export function pasteInto(event: ClipboardEvent, editor: Editor): boolean {
   if (elements.length === 0) return false;
   event.preventDefault();
   editor.do((scene) => paste(scene, elements));
+  editor.focusChosen();
   return true;
 }
 

@@ -1,8 +1,17 @@
-/** New elements: each prints something, and lies in the middle of the label. */
-import { type ElementType, type LabelElement, within } from './document.ts';
+/** New elements: each prints something, and lies on the label where nothing is yet, near the middle if there is room. */
+import { type ElementType, type LabelElement, moved, within } from './document.ts';
+import { type Box, frameOf, onLabel } from './frame.ts';
 import { SYMBOLOGY_FACTS } from './symbologies.ts';
 
 type Size = { width: number; height: number };
+
+/** mm between a new element and the others, the least side of a picture, and a step beside elements that it covers. */
+const [GAP, LEAST, BESIDE] = [1, 0.5, 2];
+const MOST_STEPS = 100;
+/** mm; as wide as the barcode of the example is with modules as usual, and as narrow ones; and the line below it. */
+const [WIDE, NARROW, LINE] = [50, 34, 5];
+/** mm; the narrow modules of a barcode on a label that is less wide than the example. */
+const NARROW_MODULE = 0.25;
 
 /** @param text content of a new text */
 export function newElement(type: Exclude<ElementType, 'image'>, label: Size, text: string): LabelElement {
@@ -20,7 +29,10 @@ export function newElement(type: Exclude<ElementType, 'image'>, label: Size, tex
     case 'barcode': {
       const height = side(0.5, 10);
       const { example } = SYMBOLOGY_FACTS.code128;
-      return { type, symbology: 'code128', ...at(36, height), value: example, height, hri: 'below' };
+      const narrow = label.width < WIDE + 2 * GAP;
+      const bars = { type, symbology: 'code128', value: example, height, hri: 'below' } as const;
+      if (!narrow) return { ...bars, ...at(WIDE, height) };
+      return { ...bars, ...at(NARROW, height), module: NARROW_MODULE };
     }
     case 'box':
     case 'ellipse': {
@@ -34,11 +46,68 @@ export function newElement(type: Exclude<ElementType, 'image'>, label: Size, tex
   }
 }
 
-/** @param data of a picture file, base64 */
-export function newPicture(data: string, label: Size): LabelElement {
-  const side = within(Math.min(20, label.width * 0.4, label.height * 0.6));
-  const [x, y] = [within((label.width - side) / 2), within((label.height - side) / 2)];
-  return { type: 'image', x, y, width: side, height: side, data };
+/**
+ * @param data of a picture file, base64
+ * @param shape its width and height, in any unit
+ */
+export function newPicture(data: string, label: Size, shape: Size): LabelElement {
+  const scale = Math.min(
+    Math.min(20, label.width * 0.4) / shape.width,
+    Math.min(20, label.height * 0.6) / shape.height,
+  );
+  const [width, height] = [within(shape.width * scale, LEAST), within(shape.height * scale, LEAST)];
+  const [x, y] = [within((label.width - width) / 2), within((label.height - height) / 2)];
+  return { type: 'image', x, y, width, height, data };
+}
+
+/** Whether others may lie within the element: it is a frame. */
+export function isOpen(element: LabelElement): boolean {
+  return (element.type === 'box' || element.type === 'ellipse') && element.filled !== true;
+}
+
+/**
+ * The element at the place nearest to its own where it is on the label and covers no other; where there is no such place,
+ * a step beside those that lie at its corner.
+ */
+export function placedFreely(element: LabelElement, others: readonly Box[], label: Size): LabelElement {
+  const frame = newFrame(element);
+  const xs = [frame.x, ...others.flatMap(({ x, width }) => [x - GAP - frame.width, x, x + width + GAP])];
+  const ys = [frame.y, ...others.flatMap(({ y, height }) => [y - GAP - frame.height, y, y + height + GAP])];
+  let best: { dx: number; dy: number; far: number } | undefined;
+  for (const x of xs) {
+    for (const y of ys) {
+      const far = Math.hypot(x - frame.x, y - frame.y);
+      if (best !== undefined && best.far <= far) continue;
+      const there = { ...frame, x, y };
+      const { dx, dy } = onLabel(there, label);
+      const isOn = Math.abs(dx) < 0.001 && Math.abs(dy) < 0.001;
+      if (isOn && !others.some((other) => overlap(there, other)))
+        best = { dx: x - frame.x, dy: y - frame.y, far };
+    }
+  }
+  if (best !== undefined) return moved(element, best.dx, best.dy);
+  let step = 0;
+  const isTaken = (by: number) =>
+    others.some(({ x, y }) => Math.hypot(x - frame.x - by, y - frame.y - by) < GAP);
+  while (step < MOST_STEPS && isTaken(step * BESIDE)) step += 1;
+  return moved(element, step * BESIDE, step * BESIDE);
+}
+
+/** Of an element that has not been drawn yet. */
+function newFrame(element: LabelElement): Box {
+  const frame = frameOf(element);
+  if (element.type !== 'barcode') return frame;
+  const width = element.module === undefined ? WIDE : NARROW;
+  return { ...frame, width, height: frame.height + LINE };
+}
+
+function overlap(one: Box, other: Box): boolean {
+  return (
+    one.x < other.x + other.width &&
+    other.x < one.x + one.width &&
+    one.y < other.y + other.height &&
+    other.y < one.y + one.height
+  );
 }
 
 type Barcode = Extract<LabelElement, { type: 'barcode' }>;

@@ -33,5 +33,14 @@ export async function pictureElement(
   label: { width: number; height: number },
 ): Promise<LabelElement | undefined> {
   const data = await pictureText(file);
-  return data === undefined ? undefined : newPicture(data, label);
+  return data === undefined ? undefined : newPicture(data, label, await shapeOf(file.type, data));
+}
+
+/** Width and height as a browser has them; square where it cannot read the file, which the service will refuse. */
+async function shapeOf(type: string, data: string): Promise<{ width: number; height: number }> {
+  const image = new Image();
+  image.src = `data:${type};base64,${data}`;
+  await image.decode().catch(() => {});
+  const { naturalWidth: width, naturalHeight: height } = image;
+  return width > 0 && height > 0 ? { width, height } : { width: 1, height: 1 };
 }

@@ -2,7 +2,7 @@
 import { useRef } from 'preact/hooks';
 import { t } from '../texts/texts.ts';
 import { ALIGNMENTS, align, distribute } from './align.ts';
-import { add, duplicate, remove, reorder } from './document.ts';
+import { duplicate, remove, reorder } from './document.ts';
 import type { Editor } from './editor.ts';
 import { newElement } from './new-elements.ts';
 import { PICTURE_FILES, pictureElement } from './picture-file.ts';
@@ -14,7 +14,7 @@ export function Toolbar({ editor }: { editor: Editor }) {
   const { past, future } = editor.history.value;
   const selected = editor.chosen.value;
   const put = (kind: (typeof KINDS)[number]) =>
-    editor.do((scene) => add(scene, [newElement(kind, scene.document, words.newText)]));
+    editor.put(newElement(kind, editor.scene.peek().document, words.newText));
   return (
     <div class="tools" role="toolbar" aria-label={words.tools}>
       <div class="row">
@@ -45,7 +45,10 @@ export function Toolbar({ editor }: { editor: Editor }) {
           type="button"
           class="button"
           disabled={selected.length === 0}
-          onClick={() => editor.do((scene) => duplicate(scene, selected, { x: 2, y: 2 }))}
+          onClick={() => {
+            editor.do((scene) => duplicate(scene, selected, { x: 2, y: 2 }));
+            editor.focusChosen();
+          }}
         >
           {words.duplicate}
         </button>
@@ -113,7 +116,7 @@ function AddPicture({ editor }: { editor: Editor }) {
   const take = async (file: File | undefined) => {
     if (file === undefined) return;
     const element = await pictureElement(file, editor.scene.value.document);
-    if (element !== undefined) editor.do((scene) => add(scene, [element]));
+    if (element !== undefined) editor.put(element);
   };
   return (
     <>
