@@ -1,5 +1,5 @@
 /** The maintainer scripts, which dpkg runs when a package is installed, upgraded, removed or purged. */
-import { CONFIGURATION } from '../../src/cli/linux-service/unit.ts';
+import { CONFIGURATION, startedAsUser } from '../../src/cli/linux-service/unit.ts';
 import { STATE, USER } from '../../src/contract/own-user.ts';
 
 export interface ServicePackage {
@@ -22,6 +22,7 @@ export function maintainerScripts({ unit, config, needs }: ServicePackage): Reco
     else
       echo "${unit}: set \\"${needs}\\" in ${file}, then: systemctl start ${unit}"
     fi`;
+  const words = `platen ${unit === 'platen' ? 'up' : 'agent'} --config ${file} --data ${STATE}`;
   return {
     postinst: `#!/bin/sh
 set -e
@@ -46,12 +47,28 @@ if [ "$1" = configure ]; then
   if [ -d /run/systemd/system ]; then
     systemctl --system daemon-reload >/dev/null || true
 ${started}
+  else
+    echo "${unit}: systemd does not run here. Start it with what does, as its user:"
+    echo "  ${startedAsUser(words)}"
   fi
 fi
 `,
-    // Stops the service before its files are removed: it may need one of them to finish the labels under way.
+    // Stops the service before its files are removed: it may need one of them to finish the labels under way. One that
+    // systemd did not start may be the first process of a container: that is the person's to end.
     prerm: `#!/bin/sh
 set -e
+for exe in /proc/[0-9]*/exe; do
+  [ "$exe" -ef /usr/lib/platen/current/bin/node ] || continue
+  process=\${exe%/exe}
+  ! grep -qs "/${unit}.service$" "$process/cgroup" || continue
+  case "$(tr '\\0' ' ' 2>/dev/null < "$process/cmdline")" in
+    *"/app/platen.js up "* | *"/app/platen.js agent "* | *"/app/platen.js server "*)
+      echo "${unit}: process \${process#/proc/} runs it, and systemd did not start that: its files would vanish under it." >&2
+      echo "  End it with what has started it (its labels come to their end first), then do this again." >&2
+      exit 1
+      ;;
+  esac
+done
 if [ -d /run/systemd/system ]; then
   deb-systemd-invoke stop ${unit}.service || true
 fi

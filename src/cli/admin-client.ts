@@ -56,6 +56,14 @@ class ServiceRefusal extends CommandFailure {
   }
 }
 
+/** The service did not answer at all. */
+class NoAnswer extends CommandFailure {}
+
+/** Whether the service is away or not ready, as while it is restarted: the same may work soon. */
+export function isAway(error: unknown): boolean {
+  return error instanceof NoAnswer || (error instanceof ServiceRefusal && error.status >= 500);
+}
+
 /** A printer's ID, and the tenant that tells it from another printer with the same ID. */
 export type PrinterMeant = Pick<PrinterView, 'id' | 'tenant'>;
 
@@ -329,7 +337,7 @@ export class AdminClient {
       signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
     }).catch((error: unknown) => {
       signal?.throwIfAborted();
-      throw new CommandFailure(`The service at ${this.#url} does not answer: ${explain(error)}`);
+      throw new NoAnswer(`The service at ${this.#url} does not answer: ${explain(error)}`);
     });
     const { status, location } = answered;
     if (status >= 300 && status < 400) {

@@ -10,6 +10,7 @@ import { ending } from './ending.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { append } from './option-values.ts';
 import { printLine } from './output.ts';
+import { needsOwner, ownDirectory } from './own-directory.ts';
 import { placesFromEnv, placesOver } from './places.ts';
 import { keepFilesPrivate } from './private-files.ts';
 import { serviceManager } from './service-manager.ts';
@@ -29,7 +30,7 @@ interface AgentCommandOptions {
 export function agentCommand(): Command {
   return new Command('agent')
     .description('run the print agent next to the printers')
-    .option('--data <dir>', 'where its journal and its ID are kept', 'agent-data')
+    .option('--data <dir>', 'where its journal and its ID are kept', ownDirectory('agent-data'))
     .option('--config <file>', 'its configuration as JSON; the other options win over it')
     .option('--name <name>', "what it is called; by default the machine's name")
     .option('--tenant <id>', 'the tenant whose printers these are; by default they serve every tenant')
@@ -43,6 +44,7 @@ export function agentCommand(): Command {
     )
     .addHelpText('after', '\nREDIS_URL says where the jobs come from, or "redisUrl" in the configuration.')
     .action(async (options: AgentCommandOptions) => {
+      needsOwner('agent', options.data);
       const { databaseUrl, ...told } = placesFromEnv();
       if (databaseUrl !== undefined) {
         throw new CommandFailure(

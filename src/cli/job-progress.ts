@@ -3,11 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { JobView } from '../contract/job.ts';
 import type { MovedJob } from '../contract/job-details.ts';
 import { hasEnded } from '../contract/job-life.ts';
-import type { AdminClient } from './admin-client.ts';
+import { type AdminClient, isAway } from './admin-client.ts';
+import { explain } from './explain.ts';
 import { CommandFailure } from './failure.ts';
 import { forTerminal } from './output.ts';
 
 const POLL_MS = 200;
+/** How long a service may be away: an upgrade ends it, with labels under way first, and starts it again. */
+const AWAY_MS = 5 * 60_000;
 
 /** One line of a job's state, for people. */
 export function jobLine(job: JobView): string {
@@ -40,19 +43,32 @@ export function nextStep({ id, status, uncertain, reasons }: JobView): string {
 }
 
 /**
- * Waits until the job is in a final state.
+ * Waits until the job is in a final state, also over a restart of the service.
  * @param show called with the job whenever something about it changed
- * @throws the signal's reason when aborted before
+ * @param onAway called with the reason when the service has gone away, and is waited for
+ * @throws the signal's reason when aborted before; CommandFailure when the service is away for too long
  */
 export async function followJob(
-  client: AdminClient,
+  client: Pick<AdminClient, 'job'>,
   id: string,
   show: (job: JobView) => void,
   signal: AbortSignal,
+  onAway: (reason: string) => void = () => {},
 ): Promise<JobView> {
   let shown = '';
+  let awaySince: number | undefined;
   for (;;) {
-    const job = await client.job(id, signal);
+    const job = await client.job(id, signal).catch((error: unknown) => {
+      const now = performance.now();
+      if (!isAway(error) || now - (awaySince ?? now) > AWAY_MS) throw error;
+      if (awaySince === undefined) onAway(explain(error));
+      awaySince ??= now;
+    });
+    if (job === undefined) {
+      await pause(POLL_MS, undefined, { signal });
+      continue;
+    }
+    awaySince = undefined;
     const line = jobLine(job);
     if (line !== shown) show(job);
     shown = line;
@@ -77,7 +93,9 @@ function progressOnStderr(): (job: JobView) => void {
  */
 export async function followFor(client: AdminClient, id: string, seconds: number): Promise<JobView> {
   const signal = AbortSignal.timeout(seconds * 1000);
-  return await followJob(client, id, progressOnStderr(), signal).catch((error: unknown) => {
+  const onAway = (reason: string) =>
+    process.stderr.write(`\n${reason}\nIt is waited for; the job goes on.\n`);
+  return await followJob(client, id, progressOnStderr(), signal, onAway).catch((error: unknown) => {
     if (signal.aborted) throw new CommandFailure(`Job ${id} has not ended after ${seconds} s; it goes on.`);
     throw error;
   });

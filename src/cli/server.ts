@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { platenFile, readConfigFile } from './config-file.ts';
 import { hostOption, listenOn, portOption } from './listening.ts';
+import { needsOwner, ownDirectory } from './own-directory.ts';
 import { placesFromEnv, placesOver } from './places.ts';
 import { runInstallation } from './run-installation.ts';
 
@@ -18,7 +19,7 @@ export function serverCommand(): Command {
     .option(
       '--data <dir>',
       'where its admin token is kept, and its database when DATABASE_URL is not set',
-      'data',
+      ownDirectory('data'),
     )
     .option('--config <file>', 'platen.json; environment and other options win over it')
     .addOption(hostOption())
@@ -29,6 +30,7 @@ export function serverCommand(): Command {
         '\nPLATEN_PUBLIC_URL is the address that callers see when a proxy stands before the service.',
     )
     .action(async (options: ServerCommandOptions) => {
+      needsOwner('server', options.data);
       const written = options.config === undefined ? null : await readConfigFile(options.config, platenFile);
       await runInstallation({
         dataDir: options.data,

@@ -7,6 +7,7 @@ import { virtualPrinters } from './installation.ts';
 import { hostOption, listenOn, portOption } from './listening.ts';
 import { append, numberFrom, positiveNumber } from './option-values.ts';
 import { printLine } from './output.ts';
+import { needsOwner, ownDirectory } from './own-directory.ts';
 import { placesFromEnv, placesOver } from './places.ts';
 import { runInstallation } from './run-installation.ts';
 import { addSamples } from './samples.ts';
@@ -31,7 +32,7 @@ interface UpOptions {
 export function upCommand(): Command {
   return new Command('up')
     .description('run service, agent and virtual printers in one process')
-    .option('--data <dir>', 'where all state is kept', 'data')
+    .option('--data <dir>', 'where all state is kept', ownDirectory('data'))
     .option('--config <file>', 'platen.json; environment and other options win over it')
     .addOption(hostOption())
     .addOption(portOption())
@@ -57,6 +58,7 @@ export function upCommand(): Command {
     )
     .action(async (options: UpOptions) => {
       const { data: dataDir, readyFile, samples, signIn } = options;
+      needsOwner('up', dataDir);
       const written = options.config === undefined ? null : await readConfigFile(options.config, platenFile);
       const zpl = options.virtual ?? (written === null ? 1 : 0);
       const virtual = virtualPrinters(zpl, options.virtualIpp, options.virtualSpeed);

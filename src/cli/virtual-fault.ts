@@ -8,6 +8,7 @@ import { controlAnswer, controlPath } from '../virtual/machine/control.ts';
 import { FAULT_WORDS, FaultWordError, faultsOf } from '../virtual/machine/faults.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { printJson, printLine, table } from './output.ts';
+import { USUAL_DATA } from './which-service.ts';
 
 interface WhereOptions {
   data?: string;
@@ -85,7 +86,10 @@ export function virtualStatusCommand(): Command {
 
 function where(command: Command): Command {
   return command
-    .option('--data <dir>', 'data directory of a running "platen up"; by default ./data')
+    .option(
+      '--data <dir>',
+      'data directory of a running "platen up"; by default where commands look for the service',
+    )
     .option('--out <dir>', 'directory of a running "platen virtual"; by default ./labels')
     .option('--json', 'print JSON');
 }
@@ -93,7 +97,7 @@ function where(command: Command): Command {
 /** The virtual printers of the directories that are named; without any, of the usual ones. */
 async function running({ data, out }: WhereOptions) {
   const named = [data, out].filter((directory) => directory !== undefined);
-  const directories = named.length > 0 ? named : ['data', 'labels'];
+  const directories = named.length > 0 ? named : [USUAL_DATA, 'labels'];
   const found = await Promise.all(
     directories.map(async (directory) => {
       const printers = await told(directory, 'GET', '/').catch((error: unknown) => {

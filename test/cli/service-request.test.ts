@@ -2,6 +2,7 @@
 import { createServer as createSecureServer } from 'node:https';
 import { expect, test } from 'vitest';
 import { AdminClient } from '../../src/cli/admin-client.ts';
+import { followJob } from '../../src/cli/job-progress.ts';
 import { askService } from '../../src/cli/service-request.ts';
 import { selfSigned } from '../kit/wire/certificate.ts';
 import { type Answer, httpPeer } from '../kit/wire/http-peer.ts';
@@ -71,6 +72,39 @@ test('whoever asks can give up, also in the middle of an answer', async () => {
     (_, response) => void response.writeHead(200).write('{', () => end.abort(reason)),
   );
   await expect(admin.job('0198c5c1-6b1e', end.signal)).rejects.toBe(reason);
+});
+
+test('who follows a job waits for a service that is restarted, and not for one that refuses', async () => {
+  const at = new Date().toISOString();
+  const named = { id: 'x', name: 'x' };
+  const job = {
+    ...{ id: 'x', tenant: 'default', status: 'printed', labels: { total: 1, sent: 1, printed: 1 } },
+    ...{ reasons: [], error: null, uncertain: null, printer: named, template: named, format: 'x' },
+    ...{ orientation: 'portrait', copies: 1, records: 1, createdAt: at, updatedAt: at },
+  };
+  const refused =
+    (status: number, code: string): Answer =>
+    (_, response) =>
+      void response.writeHead(status).end(JSON.stringify({ code, title: code }));
+  const answers: Answer[] = [
+    (_, response) => void response.destroy(),
+    refused(503, 'unavailable'),
+    (_, response) => void response.end(JSON.stringify(job)),
+    refused(404, 'job-unknown'),
+  ];
+  const { admin } = await client((request, response) => answers.shift()?.(request, response));
+  const away: string[] = [];
+  const follow = () =>
+    followJob(
+      admin,
+      'x',
+      () => {},
+      AbortSignal.timeout(10_000),
+      (reason) => away.push(reason),
+    );
+  expect(await follow()).toMatchObject({ status: 'printed' });
+  expect(away).toEqual([expect.stringContaining('does not answer')]);
+  await expect(follow()).rejects.toMatchObject({ code: 'job-unknown' });
 });
 
 test('an answer without an end is not kept', async () => {

@@ -13,6 +13,11 @@ export interface Unit {
 
 export const CONFIGURATION = '/etc/platen';
 
+/** How a person, or a supervisor that is not systemd, starts a program as the service's user. */
+export function startedAsUser(words: string): string {
+  return `setpriv --reuid ${USER} --regid ${USER} --groups ${USER},lp ${words}`;
+}
+
 export function unitText({ description, command, guard, inHome }: Unit): string {
   return `[Unit]
 Description=${description}
