@@ -200,6 +200,7 @@ const GENERAL_REASONS = {
   // Members of a body.
   'member-unknown': 'unknown field {member}',
   'member-missing': 'it is missing',
+  'value-unexpected': 'the value does not have the expected form',
   'expected-number': 'expected a number',
   'expected-whole-number': 'expected a whole number',
   'expected-text': 'expected a text',
@@ -274,6 +275,8 @@ const GENERAL_REASONS = {
   // Where a job goes.
   'printer-no-id': 'no printer has this ID',
   'printer-no-name': 'no printer has exactly this name',
+  'printer-no-id-of': 'no printer has this ID; there are {choices}',
+  'printer-no-name-of': 'no printer has exactly this name; there are {choices}',
   'printer-names': 'several printers have this name; give printerId, one of: {choices}',
   'printer-no-agent': 'no agent is assigned to printer {printer}',
   'format-zpl-printer': 'a ZPL template prints on ZPL printers only',

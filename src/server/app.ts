@@ -17,7 +17,7 @@ import { BodyRoom } from './body-room.ts';
 import { clientErrors } from './client-errors.ts';
 import type { ServerConfig } from './config.ts';
 import { boundConnections } from './connections.ts';
-import { BodyTooRich, ForbiddenKey, MOST_HOLDERS, MOST_VALUES, readJson } from './json-body.ts';
+import { BodyTooRich, BrokenJson, ForbiddenKey, MOST_HOLDERS, MOST_VALUES, readJson } from './json-body.ts';
 import { PROBLEM_TYPE, ProblemError, refusedBecause } from './problems.ts';
 import { sqlState } from './store/pool.ts';
 import { inStretches, type Long } from './stretches.ts';
@@ -81,7 +81,8 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
     requestTimeout: REQUEST_TIMEOUT,
     connectionTimeout: IDLE_TIMEOUT,
     keepAliveTimeout: KEEP_ALIVE,
-    http: { headersTimeout: HEADERS_TIMEOUT, connectionsCheckingInterval: 2_000 },
+    // Node would answer a request without Host by itself, and with nothing.
+    http: { headersTimeout: HEADERS_TIMEOUT, connectionsCheckingInterval: 2_000, requireHostHeader: false },
     forceCloseConnections: 'idle',
     // A request that came in time is answered as any other, and not by 503 in Fastify's own form.
     return503OnClosing: false,
@@ -149,6 +150,9 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
       'cache-control': 'no-store',
     });
+    // RFC 9112 §3.2.
+    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined)
+      throw new ProblemError('request-malformed', 'expected the header Host');
     // Refused before the body is read: nobody needs to send one to an address that does not exist.
     if (request.is404) throw notFound(app, request);
   });
@@ -219,12 +223,10 @@ function sendProblem(request: FastifyRequest, reply: FastifyReply, error: Proble
   void reply.code(error.status).headers(error.headers).type(PROBLEM_TYPE).send(error.body(request.id));
 }
 
-/** The place of a syntax error, without its message, because that repeats parts of the body. */
+/** What is wrong with a body, without a part of it. */
 function whereInText(error: unknown): string {
   if (error instanceof ForbiddenKey) return `: ${error.message}`;
-  if (!(error instanceof SyntaxError)) return ' in UTF-8';
-  const [, position] = /at position (\d+)/.exec(error.message) ?? [];
-  return position === undefined ? '' : ` (at character ${position})`;
+  return error instanceof BrokenJson ? ` (at character ${error.at})` : ' in UTF-8';
 }
 
 /** SQLSTATE for a text with a NUL, which PostgreSQL can neither store nor compare. */

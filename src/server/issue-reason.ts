@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { because, type Reason, type ReasonCode, readableReason, saidBySchema } from '../contract/reason.ts';
 
 /** How zod's own messages begin. Any other message is one of ours, which says more than zod's issue code. */
-const ITS_OWN = /^(?:Invalid (?:input|option): expected|Too (?:big|small): expected)/;
+const ITS_OWN = /^(?:Invalid |Too (?:big|small): expected|Unrecognized )/;
 
 const EXPECTED = new Map<string, ExpectedCode>([
   ['number', 'expected-number'],
@@ -19,7 +19,12 @@ type ExpectedCode = Exclude<Extract<ReasonCode, `expected-${string}`>, 'expected
 
 /** @param found the value in the body; undefined where there is none */
 export function reasonOfIssue(issue: z.core.$ZodIssue, found: unknown): Reason {
-  return known(issue, found) ?? because('other', { said: issue.message.slice(0, 1_000) });
+  return (
+    known(issue, found) ??
+    (ITS_OWN.test(issue.message)
+      ? because('value-unexpected', {})
+      : because('other', { said: issue.message.slice(0, 1_000) }))
+  );
 }
 
 function known(issue: z.core.$ZodIssue, found: unknown): Reason | undefined {

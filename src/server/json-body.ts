@@ -7,6 +7,7 @@
  * A body comes from a stranger: reading it takes time in proportion to its length, in stretches (`stretches.ts`).
  */
 import { because, type Reason } from '../contract/reason.ts';
+import { brokenAt } from './json-syntax.ts';
 import type { Long } from './stretches.ts';
 
 /** A number in the body that a double cannot hold exactly. */
@@ -26,6 +27,16 @@ export class InexactNumber {
 
 /** A name in the body that cannot be taken as it is; the message says which. */
 export class ForbiddenKey extends Error {}
+
+/** The text is no JSON from this character on, counted from 0. */
+export class BrokenJson extends SyntaxError {
+  readonly at: number;
+
+  constructor(at: number) {
+    super(`no JSON at character ${at}`);
+    this.at = at;
+  }
+}
 
 /** Characters: more than any double has when it is written out without an exponent. */
 const LONGEST_NUMBER = 400;
@@ -50,13 +61,18 @@ const DEEPEST = 100;
 /** Characters of a name that an error repeats. */
 const SHOWN = 60;
 
-/** @throws SyntaxError, ForbiddenKey, BodyTooRich */
+/** @throws BrokenJson, ForbiddenKey, BodyTooRich */
 export function* readJson(
   text: string,
   { values = MOST_VALUES, holders = MOST_HOLDERS }: { values?: number; holders?: number } = {},
 ): Long<unknown> {
   const named = yield* checkRichness(text, values, holders);
-  const value: unknown = JSON.parse(text);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new BrokenJson(yield* brokenAt(text));
+  }
   yield;
   if (named !== (yield* countNames(value))) throw yield* repeatedName(text);
   if (!SUSPICIOUS.test(text)) return value;

@@ -75,7 +75,12 @@ export const PROBLEM_EXAMPLES = {
     1_000,
   ),
   'template-not-found': new ProblemError('template-not-found', 'the tenant has no template "shelf-label-2"'),
-  'printer-unknown': refusedAt('printer-unknown', '/printer', because('printer-no-name', {}), 'Dispatch'),
+  'printer-unknown': refusedAt(
+    'printer-unknown',
+    '/printer',
+    because('printer-no-name-of', { choices: '"Dispatch 1" (serial-4f1c9a2b7d3e)' }),
+    'Dispatch',
+  ),
   'printer-ambiguous': refusedAt(
     'printer-ambiguous',
     '/printer',

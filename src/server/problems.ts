@@ -250,11 +250,12 @@ export function faultsOf(issues: readonly z.core.$ZodIssue[], body: unknown): Fa
       }
     } else {
       const value = valueAt(body, issue.path);
+      const said = value instanceof InexactNumber ? value.reason : reasonOfIssue(issue, value);
       faults.push({
         pointer: jsonPointer(issue.path),
-        detail: value instanceof InexactNumber ? reasonText(value.reason) : issue.message,
+        detail: reasonText(said),
         ...(value === undefined || typeof value === 'object' ? {} : { value: shorten(value) }),
-        reason: value instanceof InexactNumber ? value.reason : reasonOfIssue(issue, value),
+        reason: said,
       });
     }
   }

@@ -1,6 +1,8 @@
 /** The Host header: any valid name is taken, and anything else is refused. */
 import { once } from 'node:events';
 import { request as ask } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { useService } from '../kit/service/use-service.ts';
 
@@ -37,4 +39,22 @@ test('any that is one is heard, and only this machine has passkeys without a pub
     expect(await statusFor(host, '/app/sign-in'), host).toBe(200);
   expect(await statusFor('localhost:8310', '/app/session/passkey/options', 'POST')).toBe(200);
   expect(await statusFor('platen.example', '/app/session/passkey/options', 'POST')).toBe(409);
+});
+
+test.each([
+  ['1.1', 400],
+  ['1.0', 200],
+])('HTTP/%s without a Host: %i, and what is wrong is said as of any request', async (version, status) => {
+  const { hostname, port } = new URL(service.url);
+  const socket = connect(Number(port), hostname);
+  socket.write(`GET /healthz HTTP/${version}\r\nConnection: close\r\n\r\n`);
+  const answer = await text(socket);
+  expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  if (status === 400) {
+    expect(answer).toContain('content-type: application/problem+json');
+    expect(JSON.parse(answer.slice(answer.indexOf('{')))).toMatchObject({
+      code: 'request-malformed',
+      detail: 'expected the header Host',
+    });
+  }
 });

@@ -53,7 +53,20 @@ const PAYLOAD_CASES: Refusal[] = [
     status: 400,
     code: 'content-type-unsupported',
   },
-  { rule: 'Errors 400: not JSON', request: () => ({ raw: '{"idT":' }), status: 400, code: 'json-invalid' },
+  {
+    rule: 'Errors 400: not JSON',
+    request: () => ({ raw: '{"idT":' }),
+    status: 400,
+    code: 'json-invalid',
+    says: 'at character 7',
+  },
+  {
+    rule: 'Errors 400: a number that JSON does not have',
+    request: () => ({ raw: '{"numberCopies":NaN}' }),
+    status: 400,
+    code: 'json-invalid',
+    says: 'at character 16',
+  },
   {
     rule: 'Errors 400: not UTF-8',
     request: () => ({ raw: new Uint8Array(Buffer.from('{"idT":"\xfc"}', 'latin1')) }),
@@ -66,6 +79,7 @@ const PAYLOAD_CASES: Refusal[] = [
     status: 400,
     code: 'payload-invalid',
     at: [''],
+    says: '"expected an object"',
   },
   {
     rule: 'Limits 3: a body over the limit',
@@ -135,6 +149,7 @@ const PAYLOAD_CASES: Refusal[] = [
     status: 400,
     code: 'payload-invalid',
     at: ['/data/1'],
+    says: '/data/1: expected an object',
   },
   {
     rule: 'values are not nested',
@@ -215,6 +230,20 @@ const PAYLOAD_CASES: Refusal[] = [
     code: 'template-not-found',
   },
   {
+    rule: "Errors 404: a template's name, which is told the ID",
+    request: () => ({ body: site.payload({ idT: 'Shelf label' }) }),
+    status: 404,
+    code: 'template-not-found',
+    says: () => `has ${site.ids.template}`,
+  },
+  {
+    rule: "Errors 404: the name of another tenant's template",
+    request: () => ({ body: site.payload({ idT: 'Of globex alone' }) }),
+    status: 404,
+    code: 'template-not-found',
+    says: 'the tenant has no template',
+  },
+  {
     rule: "Errors 404: another tenant's template",
     request: () => ({ body: site.payload({ idT: site.ids.other }) }),
     status: 404,
@@ -234,10 +263,12 @@ const PAYLOAD_CASES: Refusal[] = [
   },
   {
     rule: 'routing: an unknown printer ID',
-    request: () => ({ body: site.payload({ printerId: 'serial-000000000000' }) }),
+    request: () => ({ body: site.payload({ printerId: 'serial-111111111112' }) }),
     status: 400,
     code: 'printer-unknown',
     at: ['/printerId'],
+    says: 'no printer has this ID; there are \\"Twin\\" (serial-111111111111), ',
+    not: 'Globex only',
   },
   {
     rule: 'routing: an unknown printer name',
@@ -257,6 +288,8 @@ const PAYLOAD_CASES: Refusal[] = [
     request: () => ({ body: site.payload({ printerId: undefined, printer: 'zebra' }) }),
     status: 400,
     code: 'printer-unknown',
+    says: `there are \\"Zebra\\" (${PRINTER}), `,
+    not: 'Left behind',
   },
   ...(['printerId', 'printer', 'format', 'idT'] as const).flatMap((field) =>
     [(text: string) => `${text} `, (text: string) => ` ${text}`, (text: string) => `${text}\t`].map(

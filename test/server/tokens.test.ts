@@ -112,6 +112,7 @@ describe('errors of the token request (RFC 6749 §5.2)', () => {
     headers?: () => Record<string, string>;
     status: number;
     error: string;
+    says?: string;
   }[] = [
     {
       name: 'wrong secret',
@@ -165,18 +166,21 @@ describe('errors of the token request (RFC 6749 §5.2)', () => {
       fields: () => ({ grant_type: 'password' }),
       status: 400,
       error: 'unsupported_grant_type',
+      says: 'expected grant_type=client_credentials',
     },
     {
       name: 'another scope',
       fields: () => ({ scope: 'jobs:enqueue admin' }),
       status: 400,
       error: 'invalid_scope',
+      says: 'the client may have this scope, or a part of it: jobs:enqueue',
     },
     {
       name: 'another audience',
       fields: () => ({ audience: 'elsewhere' }),
       status: 400,
       error: 'invalid_target',
+      says: 'expected audience=platen',
     },
     {
       name: 'another content type',
@@ -185,9 +189,12 @@ describe('errors of the token request (RFC 6749 §5.2)', () => {
       error: 'invalid_request',
     },
   ];
-  test.each(cases)('$name → $status $error', async ({ fields, headers, status, error }) => {
+  test.each(cases)('$name → $status $error', async ({ fields, headers, status, error, says = '' }) => {
     const answer = await service.tokenRequest(account, fields?.(), { ...fromElsewhere(), ...headers?.() });
     expect([answer.status, failure.parse(answer.body).error]).toEqual([status, error]);
+    // RFC 6749 §5.2 has no other characters in it.
+    expect(failure.parse(answer.body).error_description).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/);
+    expect(failure.parse(answer.body).error_description).toContain(says);
     expect(answer.headers.get('cache-control')).toBe('no-store');
     expect(answer.headers.get('www-authenticate') !== null).toBe(status === 401);
     await service.pool.query('DELETE FROM platen.token_failures');

@@ -36,22 +36,27 @@ export interface AccessTokens {
   verify(token: string): Promise<Claims>;
 }
 
+/** As an `error_description`: ASCII without quotes and backslashes (RFC 6749 §5.2, RFC 6750 §3). */
+export function describable(text: string): string {
+  return text.replaceAll(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, '?');
+}
+
 function invalid(reason: string, cause?: unknown): ProblemError {
   return new ProblemError('token-invalid', reason, {
     headers: {
-      'www-authenticate': `Bearer realm="platen", error="invalid_token", error_description="${reason}"`,
+      'www-authenticate': `Bearer realm="platen", error="invalid_token", error_description="${describable(reason)}"`,
     },
     ...(cause === undefined ? {} : { cause }),
   });
 }
 
 /** Why a token was refused, in our own words: the library's may repeat parts of the token. */
-function refusal(error: unknown): ProblemError {
+function refusal(error: unknown, { audience, issuer }: { audience: string; issuer: string }): ProblemError {
   if (error instanceof errors.JWTExpired) return invalid('the token has expired', error);
   if (error instanceof errors.JWTClaimValidationFailed) {
     const wrong = {
-      aud: 'is for another audience',
-      iss: 'is from another issuer',
+      aud: `is for another audience: expected ${audience}`,
+      iss: `is from another issuer: expected ${issuer}`,
       typ: 'is not an access token',
     };
     const reason = Object.entries(wrong).find(([claim]) => claim === error.claim)?.[1];
@@ -127,7 +132,9 @@ export class OwnTokens implements AccessTokens {
         clockTolerance: CLOCK_TOLERANCE,
       }));
     } catch (error) {
-      throw isRefusal(error) ? refusal(error) : error;
+      throw isRefusal(error)
+        ? refusal(error, { audience: this.#config.audience, issuer: this.#issuer() })
+        : error;
     }
     return {
       account: payload.sub ?? '',
@@ -168,7 +175,9 @@ export class ExternalTokens implements AccessTokens {
         clockTolerance: CLOCK_TOLERANCE,
       }));
     } catch (error) {
-      throw isRefusal(error) ? refusal(error) : error;
+      throw isRefusal(error)
+        ? refusal(error, { audience: this.#audience, issuer: this.#external.issuer })
+        : error;
     }
     const { sub = '', exp = 0, iat = 0 } = payload;
     if (sub === '') throw invalid('the token names no subject');

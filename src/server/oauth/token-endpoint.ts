@@ -12,8 +12,10 @@ import type { ServerConfig } from '../config.ts';
 import type { FailedAttempts } from '../failed-attempts.ts';
 import { HashingBusy } from '../slow-hash.ts';
 import { isAbandoned } from '../unread-body.ts';
-import type { OwnTokens } from './access-token.ts';
+import { describable, type OwnTokens } from './access-token.ts';
 import { type Account, type Integrations, knownPermissions } from './integrations.ts';
+
+const GRANT = 'client_credentials';
 
 /** Bytes. */
 const BODY_LIMIT = 16 * 1024;
@@ -102,7 +104,8 @@ export async function tokenEndpoint(app: FastifyInstance, parts: Parts): Promise
     // Only what looks like a key is logged: a caller may have swapped key and secret.
     if (/^pk_[\w-]{1,100}$/.test(clientId)) request.facts.account = clientId;
     const grant = form.get('grant_type');
-    if (grant === undefined) throw new TokenError('invalid_request', 'grant_type is missing');
+    if (grant === undefined)
+      throw new TokenError('invalid_request', `grant_type is missing: expected ${GRANT}`);
 
     // The secret is checked even after many failures: wrong ones from elsewhere must not lock its owner out.
     const account = await parts.integrations.authenticate(clientId, clientSecret).catch(busy);
@@ -114,12 +117,12 @@ export async function tokenEndpoint(app: FastifyInstance, parts: Parts): Promise
       });
     }
     request.facts.tenant = account.tenantId;
-    if (grant !== 'client_credentials') {
-      throw new TokenError('unsupported_grant_type', 'only client_credentials is supported');
+    if (grant !== GRANT) {
+      throw new TokenError('unsupported_grant_type', `expected grant_type=${GRANT}`);
     }
     const audience = form.get('audience');
     if (audience !== undefined && audience !== parts.config.audience) {
-      throw new TokenError('invalid_target', 'the audience is not that of this service');
+      throw new TokenError('invalid_target', `expected audience=${parts.config.audience}`);
     }
     const scope = grantedScope(form.get('scope'), account);
     const { token, expires } = await parts.tokens.issue(account, scope);
@@ -145,7 +148,10 @@ function answerError(
   reply: FastifyReply,
   error: { status: number; headers: Readonly<Record<string, string>>; code: TokenErrorCode; message: string },
 ): FastifyReply {
-  const body: z.infer<typeof tokenError> = { error: error.code, error_description: error.message };
+  const body: z.infer<typeof tokenError> = {
+    error: error.code,
+    error_description: describable(error.message),
+  };
   return reply.code(error.status).headers(error.headers).send(body);
 }
 
@@ -221,7 +227,8 @@ function grantedScope(asked: string | undefined, account: Account): Permission[]
   const names = asked.split(' ').filter((name) => name !== '');
   const scope = knownPermissions(names);
   if (scope.length !== new Set(names).size || scope.some((name) => !account.scope.includes(name))) {
-    throw new TokenError('invalid_scope', 'the client may not have all of this scope');
+    const all = account.scope.join(' ');
+    throw new TokenError('invalid_scope', `the client may have this scope, or a part of it: ${all}`);
   }
   return scope;
 }

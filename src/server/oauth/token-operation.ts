@@ -46,14 +46,14 @@ export function tokenOperation(config: ServerConfig): ZodOpenApiOperationObject 
       '200': { description: 'The token.', content: { 'application/json': { schema: tokenResponse } } },
       '400': tokenErrors(
         'The request is not one that gets a token.',
-        { error: 'invalid_request', error_description: 'grant_type is missing' },
+        { error: 'invalid_request', error_description: 'grant_type is missing: expected client_credentials' },
         {
           error: 'unsupported_grant_type',
           error_description: 'expected grant_type=client_credentials',
         },
         {
           error: 'invalid_scope',
-          error_description: 'the client may have the scope "jobs:enqueue jobs:read" or a part of it',
+          error_description: 'the client may have this scope, or a part of it: jobs:enqueue jobs:read',
         },
         { error: 'invalid_target', error_description: `expected audience=${config.audience}` },
       ),

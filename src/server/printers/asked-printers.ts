@@ -5,7 +5,7 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { onlyRow, type Queryable } from '../store/pool.ts';
-import { askedPrinters, type Printer } from './printers.ts';
+import { askedPrinters, otherPrinters, type Printer } from './printers.ts';
 
 /** An ID, a name, or both; null: not asked for. */
 export type Asked = { id: string | null; name: string | null };
@@ -13,6 +13,8 @@ export type Found = {
   byId: Printer | undefined;
   /** The printers that bear exactly this name now. */
   named: readonly Printer[];
+  /** Where none was found: printers that could have been meant. */
+  others: readonly Printer[];
   stamp: string;
 };
 
@@ -42,7 +44,9 @@ export class AskedPrinters {
       await onlyRow(this.#db, stampRow, sql, [tenantId, asked.id, asked.name]),
       await askedPrinters(this.#db, tenantId, asked),
     ];
-    const found = { ...printers, stamp };
+    const isFound = printers.byId !== undefined || printers.named.length > 0;
+    const others = isFound ? [] : await otherPrinters(this.#db, tenantId);
+    const found = { ...printers, others, stamp };
     this.#kept.set(nameOf(tenantId, asked), found);
     return found;
   }

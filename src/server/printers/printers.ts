@@ -141,6 +141,16 @@ export async function askedPrinters(
   };
 }
 
+/** Most sightings that are read to name other printers than the one asked for. */
+const MOST_OTHERS = 200;
+
+/** Printers that a tenant's jobs can go to; not all, where there are many. */
+export async function otherPrinters(db: Queryable, tenantId: string): Promise<Printer[]> {
+  const shown = `${VISIBLE} AND p.gone_at IS NULL AND NOT coalesce(s.hidden, false)`;
+  const seen = await sightings(db, shown, [tenantId], MOST_OTHERS);
+  return [...ofOneTenant(seen)].flatMap(([id, rows]) => printer(id, rows) ?? []);
+}
+
 function sightingsOf(
   db: Queryable,
   tenantId: string | undefined,

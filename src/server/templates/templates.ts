@@ -161,7 +161,8 @@ export class Templates {
 
   /** @throws ProblemError `template-not-found` */
   async get(tenantId: string, id: string): Promise<SavedTemplate> {
-    const row = await this.#row(tenantId, id);
+    const row = await this.#find(tenantId, id);
+    if (row === undefined) throw await this.#unknown(tenantId, id);
     const { printer_commands: printerCommands, stamp, size } = row;
     const saved = { id, template: parsed(row), printerCommands, stamp };
     this.#kept.set(`${tenantId}/${id}`, saved, { size: Math.max(1, size) });
@@ -273,19 +274,41 @@ export class Templates {
     });
   }
 
-  /** @param locked a transaction, until whose end the row is locked */
+  /** A request with a template's name where its ID is wanted is told the ID. */
+  async #unknown(tenantId: string, asked: string): Promise<ProblemError> {
+    // PostgreSQL refuses such texts.
+    const isName = asked.isWellFormed() && !asked.includes('\0');
+    const sql = 'SELECT id FROM platen.templates WHERE tenant_id = $1 AND name = $2';
+    const named = isName
+      ? await rowOf(this.#pool, z.object({ id: z.string() }), sql, [tenantId, asked])
+      : undefined;
+    if (named === undefined) return notFound(asked);
+    const name = JSON.stringify(asked);
+    return new ProblemError('template-not-found', `expected an ID: the template ${name} has ${named.id}`);
+  }
+
+  /** @param locked as `#find`. @throws ProblemError `template-not-found` */
   async #row(tenantId: string, id: string, locked?: Queryable): Promise<z.infer<typeof ofTenant>> {
+    const row = await this.#find(tenantId, id, locked);
+    if (row === undefined) throw notFound(id);
+    return row;
+  }
+
+  /** @param locked a transaction, until whose end the row is locked */
+  async #find(
+    tenantId: string,
+    id: string,
+    locked?: Queryable,
+  ): Promise<z.infer<typeof ofTenant> | undefined> {
     const sql = `SELECT t.*, t.xmin::text AS stamp, length(t.body::text) AS size, n.printer_commands FROM platen.templates t JOIN platen.tenants n ON n.id = t.tenant_id
       WHERE t.tenant_id = $1 AND t.id = $2 ${locked === undefined ? '' : 'FOR UPDATE OF t'}`;
     // IDs are ours, so nothing else is looked up: PostgreSQL refuses a NUL in a text.
-    const row = /^[\w-]+$/.test(id)
-      ? await rowOf(locked ?? this.#pool, ofTenant, sql, [tenantId, id])
-      : undefined;
-    if (row === undefined) {
-      throw new ProblemError('template-not-found', `the tenant has no template ${JSON.stringify(id)}`);
-    }
-    return row;
+    return /^[\w-]+$/.test(id) ? await rowOf(locked ?? this.#pool, ofTenant, sql, [tenantId, id]) : undefined;
   }
+}
+
+function notFound(id: string): ProblemError {
+  return new ProblemError('template-not-found', `the tenant has no template ${JSON.stringify(id)}`);
 }
 
 function faultOf({ pointer, message, reason }: TemplateProblem): Fault {

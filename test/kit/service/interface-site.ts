@@ -49,6 +49,7 @@ export class InterfaceSite {
     this.ids.raw = await service.template('acme', ZPL_TEMPLATE);
     this.ids.plain = await service.template('acme', NO_FIELDS);
     this.ids.other = await service.template('globex');
+    await service.template('globex', { ...NO_FIELDS, name: 'Of globex alone' });
     this.ids.broke = await service.template('broke');
     await service.agent([...PRINTERS, { id: LEFT, name: 'Left behind' }]);
     await service.agent(PRINTERS);

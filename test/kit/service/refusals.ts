@@ -12,6 +12,9 @@ export type Refusal = {
   code?: string;
   /** JSON pointers that the answer must name. */
   at?: string[];
+  /** What the answer says, as JSON, and what it must not. */
+  says?: string | (() => string);
+  not?: string;
 };
 
 function expectProblem(answer: Answer, expected: Refusal): void {
@@ -21,6 +24,11 @@ function expectProblem(answer: Answer, expected: Refusal): void {
   });
   expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
   if (expected.at !== undefined) expect(pointersOf(answer)).toEqual(expected.at);
+  const { says = '' } = expected;
+  expect(answer.text).toContain(typeof says === 'string' ? says : says());
+  if (expected.not !== undefined) expect(answer.text).not.toContain(expected.not);
+  // No words of the schema library's own.
+  expect(answer.text).not.toMatch(/Invalid input|received/);
   // What `/openapi.json` shows of the code has the members of a real answer.
   const example = Object.entries(PROBLEM_EXAMPLES).find(([code]) => code === expected.code)?.[1];
   expect(Object.keys(Object(answer.body))).toEqual(Object.keys(example?.body('') ?? {}));

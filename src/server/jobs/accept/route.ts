@@ -3,6 +3,7 @@
  * exact name. Where it is not certain which printer is meant, nothing is printed.
  */
 import type { PrinterFormat } from '../../../contract/format.ts';
+import { nearest } from '../../../contract/nearest.ts';
 import type { PrintRequest } from '../../../contract/print-request.ts';
 import { because, type Reason } from '../../../contract/reason.ts';
 import type { Template } from '../../../contract/template.ts';
@@ -14,6 +15,8 @@ export type Route = { printer: Printer; agentId: string; format: PrinterFormat }
 
 /** IDs or names that an error lists at most. */
 const LISTED = 20;
+/** Characters of such a list: a reason's value has at most 1,000. */
+const LONGEST = 900;
 
 /** What to look for. PostgreSQL refuses a text with a NUL or half of a surrogate pair: nothing has that ID or name. */
 export function askedOf({
@@ -41,14 +44,20 @@ export function route(request: PrintRequest, found: Found, template: Template): 
   return { printer, agentId: agent.id, format: chooseFormat(printer, request.format, template) };
 }
 
-function chosen(request: PrintRequest, { byId, named }: Found): Printer {
+function chosen(request: PrintRequest, { byId, named, others }: Found): Printer {
   if (byId !== undefined) return byId;
-  if (request.printer === undefined) {
-    throw refusal('printer-unknown', 'printerId', because('printer-no-id', {}), request.printerId);
-  }
   const [first, second] = named;
-  if (first === undefined)
-    throw refusal('printer-unknown', 'printer', because('printer-no-name', {}), request.printer);
+  if (request.printer === undefined) {
+    const choices = candidates(request.printerId, others);
+    const reason = choices === '' ? because('printer-no-id', {}) : because('printer-no-id-of', { choices });
+    throw refusal('printer-unknown', 'printerId', reason, request.printerId);
+  }
+  if (first === undefined) {
+    const choices = candidates(request.printer, others);
+    const reason =
+      choices === '' ? because('printer-no-name', {}) : because('printer-no-name-of', { choices });
+    throw refusal('printer-unknown', 'printer', reason, request.printer);
+  }
   if (second !== undefined) {
     const ids = listed(named.map((one) => one.id));
     throw refusal(
@@ -91,8 +100,23 @@ function chooseFormat(printer: Printer, wanted: string | undefined, template: Te
   return format;
 }
 
+/** Names and IDs; first the printer whose name or ID looks most like what was asked for. */
+function candidates(wanted = '', others: readonly Printer[]): string {
+  const names = others.flatMap(({ id, name }) => [id, name]);
+  const meant = nearest(wanted, names);
+  const isMeant = ({ id, name }: Printer) => [id, name].includes(meant ?? '');
+  const ordered = [...others.filter(isMeant), ...others.filter((one) => !isMeant(one))];
+  return listed(ordered.map(({ id, name }) => `${JSON.stringify(name)} (${id})`));
+}
+
 function listed(items: readonly string[]): string {
-  return `${items.slice(0, LISTED).join(', ')}${items.length > LISTED ? ', …' : ''}`;
+  let text = '';
+  for (const [index, item] of items.entries()) {
+    const more = index === 0 ? item : `, ${item}`;
+    if (index >= LISTED || text.length + more.length > LONGEST) return `${text}, …`;
+    text += more;
+  }
+  return text;
 }
 
 function refusal(
