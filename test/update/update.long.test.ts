@@ -1,10 +1,12 @@
 /** `platen update` on a machine that lays its versions side by side: real versions, a real agent, a printer. */
 import { generateKeyPairSync } from 'node:crypto';
-import { readFileSync, readlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { STEPS } from '../../src/cli/update/steps.ts';
+import { listeningForTest } from '../kit/wire/listening.ts';
 import { FIRST, VersionSite } from './version-site.ts';
 
 const NEXT = '1.1.0';
@@ -86,6 +88,82 @@ test.each(['ends at once', 'does nothing'] as const)(
   120_000,
 );
 
+test('only one update runs at a time', async () => {
+  const first = site.update(next, null);
+  await first.until(() => first.said().includes('step unpack'));
+  const second = site.update(next, null);
+  expect(await second.exited(30_000)).toBe(1);
+  expect(second.said()).toContain('already-running');
+  expect(await first.exited(90_000), first.said()).toBe(0);
+}, 120_000);
+
+test('what takes the place of a file is on the disk before: power may fail at any time', async () => {
+  const trace = join(site.directory, 'trace');
+  const calls = 'trace=fsync,fdatasync,rename,renameat,renameat2';
+  const updating = site.update(next, null, { within: ['strace', '-f', '-y', '-o', trace, '-e', calls] });
+  expect(await updating.exited(120_000), updating.said()).toBe(0);
+  const lines = readFileSync(trace, 'utf8').split('\n');
+  const placed = lines.flatMap((line, at) => {
+    const [, from] = /rename\w*\([^"]*"([^"]+\.new)"/.exec(line) ?? [];
+    return from === undefined
+      ? []
+      : [
+          {
+            from,
+            synced: lines.slice(0, at).some((one) => one.includes(`sync(`) && one.includes(`<${from}>`)),
+          },
+        ];
+  });
+  const files = placed.filter(({ from }) => !/(current|status\.json)\.new$/.test(from));
+  expect(files.map(({ from }) => from.replace(/.*\//, '')).sort()).toEqual(['launch.new', 'pending.new']);
+  expect(files.filter(({ synced }) => !synced)).toEqual([]);
+}, 180_000);
+
+/** A home on a small disk of its own, which is full or cannot be written to. */
+const SMALL_DISK = `mount -t tmpfs -o size=1m tmpfs "$1"
+mkdir "$1/${FIRST}"
+echo '{"name":"platen-agent","version":"${FIRST}"}' > "$1/${FIRST}/package.json"
+ln -s ${FIRST} "$1/current"
+[ "$2" = full ] || mount -o remount,ro "$1"
+shift 2
+exec "$@"`;
+
+test.skipIf(process.getuid?.() !== 0).each([
+  ['full', 'no-room', /has 1 MB left; the update needs \d+ MB/],
+  ['read-only', 'not-allowed', /cannot be written to: run it as root/],
+] as const)('a disk that is %s is said before anything is fetched', async (disk, code, why) => {
+  const sh = ['unshare', '--mount', 'sh', '-ec', SMALL_DISK, 'sh', site.home.directory, disk];
+  const updating = site.update(next, null, { within: sh });
+  expect(await updating.exited(60_000)).toBe(1);
+  expect(updating.said()).toMatch(why);
+  expect(updating.said()).toContain(code);
+  expect(updating.said()).not.toContain('step unpack');
+});
+
+test('a server that ends in the middle, and one that gives more than was signed', async () => {
+  const archive = readFileSync(next.replace('.update.json', '.tar.gz'));
+  const server = createServer((request, response) => {
+    if (request.url?.endsWith('.json')) return void response.end(readFileSync(next));
+    if (request.url?.startsWith('/short/')) {
+      response.writeHead(200, { 'content-length': archive.length });
+      return void response.write(archive.subarray(0, 1_000), () => response.destroy());
+    }
+    response.write(archive);
+    response.end('more');
+  });
+  const port = await listeningForTest(server);
+  for (const [way, code] of [
+    ['short', 'not-reached'],
+    ['long', 'archive-wrong'],
+  ]) {
+    const updating = site.update(`http://127.0.0.1:${port}/${way}/${basename(next)}`, null);
+    expect(await updating.exited(60_000)).toBe(1);
+    expect(updating.said()).toContain(code);
+    expect(site.home.current).toBe(FIRST);
+    expect(readdirSync(site.home.notes).filter((name) => /part|new/.test(name))).toEqual([]);
+  }
+}, 120_000);
+
 test('a version that does not come up goes back, also when the update that brought it was killed', async () => {
   const bad = site.make('1.4.0', 'ends at once');
   const killed = site.update(bad, 'watch');
@@ -129,5 +207,6 @@ test('what is not signed, not whole, older, or for another machine is not instal
   await refused(good, /archive-wrong/);
 
   await refused(site.makeEmpty('0.9.0'), /older-version/);
+  await refused(site.makeEmpty('1.5.0', undefined, 'platen'), /not-for-us/);
   await refused(join(site.directory, 'nowhere.update.json'), /not-reached/);
 }, 240_000);

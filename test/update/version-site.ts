@@ -124,23 +124,28 @@ export class VersionSite {
   }
 
   /** An archive that nobody gets to unpack. */
-  makeEmpty(version: string, signingKey?: string): string {
+  makeEmpty(version: string, signingKey?: string, name?: string): string {
     const stage = mkdtempSync(join(this.directory, 'stage-'));
     mkdirSync(join(stage, version));
     writeFileSync(join(stage, version, 'package.json'), randomBytes(10_000));
-    return this.#pack(stage, version, signingKey);
+    return this.#pack(stage, version, signingKey, name);
   }
 
-  #pack(stage: string, version: string, signingKey = this.#keys.privateKey): string {
+  #pack(stage: string, version: string, signingKey = this.#keys.privateKey, name = 'platen-agent'): string {
     const out = join(this.directory, 'archives');
     mkdirSync(out, { recursive: true });
     const build = { out, version, time: TIME, signingKey, level: 1 };
-    const [, manifest = ''] = packArchive(stage, 'platen-agent', build);
+    const [, manifest = ''] = packArchive(stage, name, build);
     rmSync(stage, { recursive: true });
     return join(out, manifest);
   }
 
-  update(source: string, killAt: Step | null, { patienceMs = 60_000, again = false } = {}): Program {
+  /** @param within what is put before the program: see `Programs` */
+  update(
+    source: string,
+    killAt: Step | null,
+    { patienceMs = 60_000, again = false, within = [] as readonly string[] } = {},
+  ): Program {
     const options: UpdateProcessOptions = {
       home: this.home.directory,
       source,
@@ -151,7 +156,7 @@ export class VersionSite {
       killAt,
       again,
     };
-    return this.#programs.start(process.execPath, [UPDATE, JSON.stringify(options)]);
+    return this.#programs.start(process.execPath, [UPDATE, JSON.stringify(options)], { within });
   }
 
   /** The version that runs now, as it says itself; null: none does, or it has not reported yet. */

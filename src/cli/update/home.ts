@@ -4,7 +4,9 @@
  * plain files, since `launch` (a shell script) has to read them where no version works any more.
  */
 import {
+  accessSync,
   closeSync,
+  constants,
   existsSync,
   fsyncSync,
   lstatSync,
@@ -15,11 +17,12 @@ import {
   readlinkSync,
   renameSync,
   rmSync,
+  statfsSync,
   symlinkSync,
-  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import { versionText } from './manifest.ts';
 import { UpdateError } from './update-error.ts';
@@ -153,24 +156,49 @@ export class Home {
     }
   }
 
-  /** One update at a time. @throws UpdateError `already-running` */
+  /**
+   * One update at a time. The lock is SQLite's on a file (fcntl), which the system drops when its holder ends, or the
+   * power: the process ID of a dead update is another program's before long.
+   * @throws UpdateError `already-running`, `not-allowed`
+   */
   lock(): Disposable {
-    const file = join(this.notes, 'lock');
-    for (const attempt of [1, 2]) {
-      try {
-        writeFileSync(file, String(process.pid), { flag: 'wx' });
-        return { [Symbol.dispose]: () => unlinkSync(file) };
-      } catch (error) {
-        const holder = Number(this.#read('lock'));
-        if (attempt === 2 || isRunning(holder)) {
-          throw new UpdateError('already-running', `another update runs here, process ${holder}`, {
-            cause: error,
-          });
-        }
-        rmSync(file, { force: true });
+    const file = join(this.#writable(), 'update.lock');
+    const lock = new DatabaseSync(file, { timeout: 0 });
+    try {
+      lock.exec('PRAGMA journal_mode = DELETE; BEGIN IMMEDIATE');
+    } catch (cause) {
+      lock.close();
+      // SQLITE_BUSY
+      if (cause instanceof Error && 'errcode' in cause && cause.errcode === 5) {
+        throw new UpdateError('already-running', `another update runs in ${this.directory}`, { cause });
       }
+      throw cause;
     }
-    throw new UpdateError('already-running', 'another update runs here');
+    return { [Symbol.dispose]: () => lock.close() };
+  }
+
+  /** The directory of the notes. @throws UpdateError `not-allowed` where we may not write to it */
+  #writable(): string {
+    try {
+      accessSync(this.notes, constants.W_OK);
+      accessSync(this.directory, constants.W_OK);
+      return this.notes;
+    } catch (cause) {
+      throw new UpdateError('not-allowed', `${this.directory} cannot be written to: run it as root (sudo)`, {
+        cause,
+      });
+    }
+  }
+
+  /** @throws UpdateError `no-room` where its disk has fewer bytes left */
+  needs(bytes: number): void {
+    const { bavail, bsize } = statfsSync(this.directory);
+    if (bavail * bsize >= bytes) return;
+    const [has, wants] = [bavail * bsize, bytes].map((one) => Math.ceil(one / 1024 ** 2));
+    throw new UpdateError(
+      'no-room',
+      `the disk of ${this.directory} has ${has} MB left; the update needs ${wants} MB`,
+    );
   }
 
   #read(name: string): string {
@@ -193,15 +221,5 @@ function syncDirectory(directory: string): void {
     fsyncSync(handle);
   } finally {
     closeSync(handle);
-  }
-}
-
-function isRunning(pid: number): boolean {
-  if (!(pid > 0) || pid === process.pid) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }

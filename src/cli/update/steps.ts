@@ -5,7 +5,7 @@
  */
 import { execFile } from 'node:child_process';
 import type { KeyObject } from 'node:crypto';
-import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -106,10 +106,14 @@ function fits({ name, platform, version }: Manifest, { home, allowOlder, again }
   }
 }
 
+/** Bytes that an update leaves free: journal and notes go on being written. */
+const SPARE = 32 * 1024 ** 2;
+
 /** Puts the version beside the others; it is not current yet. @throws UpdateError */
 async function install(manifest: Manifest, { home, source, config, onStep }: UpdateOptions): Promise<void> {
   const { version, archive } = manifest;
   const [brought, fresh] = [join(home.notes, `${archive}.part`), join(home.notes, 'unpacked.new')];
+  home.needs(manifest.size + manifest.unpacked + SPARE);
   try {
     onStep('archive', `brings ${archive}, ${Math.ceil(manifest.size / 1024 ** 2)} MB`);
     await bringArchive(beside(source, archive), manifest, brought);
@@ -240,7 +244,8 @@ function placeLauncher(home: Home, version: string): void {
   const source = join(home.path(version), 'bin/launch');
   if (!existsSync(source)) return;
   const next = join(home.notes, 'launch.new');
-  copyFileSync(source, next);
+  // Power that fails between the two must not leave an empty file: nothing would start any more.
+  writeFileSync(next, readFileSync(source), { flush: true });
   chmodSync(next, 0o755);
   renameSync(next, join(home.directory, 'launch'));
 }

@@ -4,6 +4,9 @@ import { defineFaults } from '../../contract/define-faults.ts';
 export class UpdateError extends defineFaults('UpdateError', {
   /** A checkout, or an installation that apt or Windows updates. */
   'not-here': {},
+  'not-allowed': {},
+  /** Of the disk. */
+  'no-room': { retrySafe: true },
   'no-key': {},
   unreadable: {},
   'not-signed': {},
