@@ -108,6 +108,12 @@ export const JOB_CHANGES: readonly {
   },
   {
     from: ['queued'],
+    to: ['held'],
+    by: 'service',
+    when: 'It waited when its tenant lost the permission for printer commands.',
+  },
+  {
+    from: ['queued'],
     to: ['failed'],
     by: 'service',
     when: 'On its way to the queue: what another version stored of it cannot be read.',

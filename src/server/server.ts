@@ -43,6 +43,7 @@ import { Moving } from './jobs/outcome/moving.ts';
 import { ReportIntake } from './jobs/outcome/report-intake.ts';
 import { Reports } from './jobs/outcome/reports.ts';
 import { forgetJobs } from './jobs/outcome/retention.ts';
+import { Withdrawals } from './jobs/outcome/withdrawals.ts';
 import { jobRoutes } from './jobs/routes.ts';
 import { JobList } from './jobs/shown/job-list.ts';
 import { ExternalTokens, OwnTokens } from './oauth/access-token.ts';
@@ -200,7 +201,9 @@ export class Server {
     const printers = new AskedPrinters(pool);
     const backlog = new Backlog(pool, config.limits);
     const reprints = new Reprints({ pool, printers, checks, dispatcher, backlog, limits: config.limits });
-    const moving = new Moving({ pool, printers, dispatcher, logger, changed: (jobs) => feed.tell({ jobs }) });
+    const changed = (jobs: string[]) => feed.tell({ jobs });
+    const moving = new Moving({ pool, printers, checks, dispatcher, logger, changed });
+    const withdrawals = new Withdrawals({ pool, queue: queues, logger, changed });
     const sweep = new Sweep({
       holds,
       pool,
@@ -208,6 +211,7 @@ export class Server {
       dispatcher,
       cancellations,
       moving,
+      withdrawals,
       logger,
       interval: config.sweepInterval,
       housekeeping: async () => {
@@ -245,7 +249,7 @@ export class Server {
       acceptance,
       accepted: ({ jobId, printerId }) => feed.tell({ jobs: [jobId], printers: [printerId] }),
     });
-    const decisions = new JobDecisions({ pool, dispatcher, logger });
+    const decisions = new JobDecisions({ pool, checks, dispatcher, logger });
 
     // With port 0 the address is known only once the service listens, but routes are made before.
     const address: { url?: string } = {};
@@ -304,6 +308,7 @@ export class Server {
       checks,
       printRequests,
       credentials,
+      withdrawals,
     });
     const signIns = new SignIns({ pool, sessions, cookie, limits: config.limits });
     const attempts = new FailedAttempts(pool, config.tokenFailures, 'sign-ins');

@@ -146,6 +146,7 @@ function sweepOf({ pool, queues: queue, logger }: ServiceHarness): Sweep {
     cancellations: { sweep: nothing },
     moving: { sweep: nothing },
     holds: { sweep: nothing },
+    withdrawals: { sweep: nothing },
     housekeeping: nothing,
     interval: 600_000,
     ...{ pool, queue, logger },

@@ -15,6 +15,7 @@ import type { CheckPool } from '../../rendering/check-pool.ts';
 import { idParam } from '../id-param.ts';
 import { parseKey } from '../jobs/accept/idempotency.ts';
 import type { PrintRequests } from '../jobs/accept/print-requests.ts';
+import type { Withdrawals } from '../jobs/outcome/withdrawals.ts';
 import { answer } from '../jobs/routes.ts';
 import type { Credentials } from '../oauth/credentials.ts';
 import { integrationRoutes } from '../oauth/integration-routes.ts';
@@ -36,6 +37,7 @@ export type AdminParts = {
   checks: CheckPool;
   printRequests: PrintRequests;
   credentials: Credentials;
+  withdrawals: Withdrawals;
 };
 
 const templateParam = idParam.extend({ templateId: z.string() });
@@ -43,7 +45,7 @@ const versionParam = templateParam.extend({ number: z.coerce.number().int() });
 
 export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Promise<void> {
   await app.register(integrationRoutes, parts);
-  const { tenants, templates, printRequests } = parts;
+  const { tenants, templates, printRequests, withdrawals } = parts;
   const files = new SentFiles();
   app.get('/app/tenants', { config: { needs: 'jobs:read', about: 'caller' } }, async (request) => {
     const { tenant } = accessOf(request);
@@ -77,7 +79,17 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
     async (request) => {
       const { id } = idParam.parse(request.params);
       const { allowed } = parseBody(printerCommandsSet, request.body);
-      return tenants.setPrinterCommands(id, allowed, written(request, { details: { allowed } }));
+      const tenant = await tenants.setPrinterCommands(
+        id,
+        allowed,
+        written(request, { details: { allowed } }),
+      );
+      if (!allowed) {
+        await withdrawals.sweep().catch((error: unknown) => {
+          request.log.warn({ err: error }, 'jobs that wait with a withdrawn permission are held later');
+        });
+      }
+      return tenant;
     },
   );
 

@@ -66,22 +66,24 @@ export class Tenants {
    * @throws ProblemError `tenant-not-found`
    */
   async setQuota(id: string, labels: number | null, also: Also): Promise<TenantView> {
-    // The lock waits for jobs that are being accepted under the old limit (their insert holds a key share lock).
-    await transaction(this.#pool, async (client) => {
-      await client.query('SELECT 1 FROM platen.tenants WHERE id = $1 FOR UPDATE', [id]);
-      await change(client, 'UPDATE platen.tenants SET quota_labels = $2 WHERE id = $1', id, labels);
-      await also(client);
-    });
-    return this.get(id);
+    return await this.#set('quota_labels = $2', id, labels, also);
   }
 
   /**
-   * Lets the tenant's raw templates set printers up, or no longer; templates that are there stay as they are.
+   * Lets the tenant's raw templates set printers up, or no longer. Templates stay as they are; of jobs that wait
+   * `Withdrawals` holds those that were accepted with a permission that is no longer there.
    * @throws ProblemError `tenant-not-found`
    */
   async setPrinterCommands(id: string, allowed: boolean, also: Also): Promise<TenantView> {
+    const sql = 'printer_commands = $2, commands_withdrawn_at = CASE WHEN $2 THEN NULL ELSE now() END';
+    return await this.#set(sql, id, allowed, also);
+  }
+
+  async #set(assignment: string, id: string, to: number | boolean | null, also: Also): Promise<TenantView> {
     await transaction(this.#pool, async (client) => {
-      await change(client, 'UPDATE platen.tenants SET printer_commands = $2 WHERE id = $1', id, allowed);
+      // Jobs that are being accepted as it was before hold a key share lock: this waits for them.
+      await client.query('SELECT 1 FROM platen.tenants WHERE id = $1 FOR UPDATE', [id]);
+      await change(client, `UPDATE platen.tenants SET ${assignment} WHERE id = $1`, id, to);
       await also(client);
     });
     return this.get(id);
@@ -106,10 +108,17 @@ async function insert(db: Queryable, tenant: { id: string; name?: string | undef
   return rowCount === 1;
 }
 
-/** Whether the tenant's raw templates may set printers up; false also where there is no such tenant. */
-export async function printerCommandsOf(pool: Queryable, id: string): Promise<boolean> {
-  const sql = 'SELECT printer_commands FROM platen.tenants WHERE id = $1';
-  const row = await rowOf(pool, tenantRow.pick({ printer_commands: true }), sql, [id]);
+/**
+ * Whether the tenant's raw templates may set printers up; false also where there is no such tenant.
+ * @param lock `FOR KEY SHARE`: it stays so until the transaction ends
+ */
+export async function printerCommandsOf(
+  db: Queryable,
+  id: string,
+  lock: '' | 'FOR KEY SHARE' = '',
+): Promise<boolean> {
+  const sql = `SELECT printer_commands FROM platen.tenants WHERE id = $1 ${lock}`;
+  const row = await rowOf(db, tenantRow.pick({ printer_commands: true }), sql, [id]);
   return row?.printer_commands ?? false;
 }
 

@@ -102,6 +102,7 @@ export const jobFaults: Readonly<Record<string, string>> = {
   'payload-unreadable': 'Der Auftrag war nicht zu lesen',
   'printer-refused': 'Der Drucker nimmt den Auftrag nicht an',
   'printer-aborted': 'Der Drucker hat den Auftrag vor dem letzten Etikett beendet',
+  'permission-withdrawn': 'Der Mandant darf keine Druckerbefehle mehr senden',
   'outcome-unknown': 'Etiketten sind vielleicht gedruckt, vielleicht nicht',
   internal: 'Im Agenten ist etwas Unerwartetes ausgefallen',
 };

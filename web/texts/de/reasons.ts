@@ -191,6 +191,8 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
     'Die Warteschlange hat den Auftrag verloren; ein Teil davon ist vielleicht schon gedruckt',
   'queue-lost-report':
     'Der Agent ist mit dem Auftrag fertig, aber seine Meldung, wie er ausging, ist verloren',
+  'printer-commands-withdrawn':
+    'Während der Auftrag wartete, verlor sein Mandant die Erlaubnis für Druckerbefehle, die er enthalten kann',
   'not-confirmed':
     'Alles ist gesendet, aber dieser Drucker kann nicht sagen, was er gedruckt hat: Sehen Sie seine Etiketten an',
   // Von Aufträgen.

@@ -22,8 +22,8 @@ import { type AloneParts, acceptAlone } from './accept-alone.ts';
 import type { Candidate } from './acceptance.ts';
 import { fingerprint } from './canonical-json.ts';
 import { previousAnswer } from './idempotency.ts';
-import { requirePrintable } from './printable-values.ts';
-import { askedOf, type Route, route } from './route.ts';
+import { requireJobPrintable, withPermissionOfNow } from './permitted.ts';
+import { askedOf, onWay, type Route, route } from './route.ts';
 
 type Again = NonNullable<QueuedJob['again']>;
 
@@ -116,18 +116,12 @@ export class Reprints {
     const way = route(wished, await printers.find(old.tenant_id, askedOf(wished)), template);
     const { resume: _, again, ...asBefore } = payload;
     const pinned = chosen === undefined ? again : chosen.again;
-    const job: QueuedJob = {
-      ...asBefore,
-      ...{ jobId: uuid(), scope: way.printer.scope, printerId: way.printer.id, format: way.format },
+    const job = await withPermissionOfNow(this.#parts.pool, {
+      ...onWay({ ...asBefore, jobId: uuid() }, way),
       ...(chosen === undefined ? {} : { records: chosen.records, copies: 1 }),
       ...(pinned === undefined ? { v: 1 } : { v: 3, again: pinned }),
-    };
-    await requirePrintable(checks, old.tenant_id, {
-      template,
-      printerCommands: payload.printerCommands ?? false,
-      request: { data: job.records, orientation, numberCopies: job.copies },
-      format: way.format,
     });
+    await requireJobPrintable(checks, job);
     return { job, way };
   }
 }

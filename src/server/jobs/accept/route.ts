@@ -28,6 +28,11 @@ export function askedOf({
   return { id: storable(printerId), name: storable(printer) };
 }
 
+/** The job as it goes this way. */
+export function onWay<Job extends object>(job: Job, { printer, format }: Route) {
+  return { ...job, scope: printer.scope, printerId: printer.id, format };
+}
+
 /** @throws ProblemError `printer-unknown`, `printer-ambiguous`, `printer-unassigned`, `format-…` */
 export function route(request: PrintRequest, found: Found, template: Template): Route {
   const printer = chosen(request, found);

@@ -74,6 +74,7 @@ export class Sweep {
   readonly #dispatcher: Dispatching;
   readonly #cancellations: { sweep(): Promise<void> };
   readonly #moving: { sweep(): Promise<void> };
+  readonly #withdrawals: { sweep(): Promise<void> };
   readonly #holds: { sweep(): Promise<void> };
   readonly #housekeeping: () => Promise<void>;
   readonly #logger: Logger;
@@ -92,6 +93,7 @@ export class Sweep {
     dispatcher: Dispatching;
     cancellations: { sweep(): Promise<void> };
     moving: { sweep(): Promise<void> };
+    withdrawals: { sweep(): Promise<void> };
     holds: { sweep(): Promise<void> };
     housekeeping: () => Promise<void>;
     logger: Logger;
@@ -102,6 +104,7 @@ export class Sweep {
     this.#dispatcher = parts.dispatcher;
     this.#cancellations = parts.cancellations;
     this.#moving = parts.moving;
+    this.#withdrawals = parts.withdrawals;
     this.#holds = parts.holds;
     this.#housekeeping = parts.housekeeping;
     this.#logger = parts.logger;
@@ -136,6 +139,7 @@ export class Sweep {
     await this.#forgotten();
     await this.#cancellations.sweep();
     await this.#moving.sweep();
+    await this.#withdrawals.sweep();
     await this.#holds.sweep();
     const due = await rowsOf(
       this.#pool,

@@ -15,12 +15,15 @@ import { z } from 'zod';
 import type { JobView } from '../../../contract/job.ts';
 import type { ResumePlan } from '../../../contract/job-actions.ts';
 import { mayBecome } from '../../../contract/job-life.ts';
-import { queuedJob } from '../../../contract/queued-job.ts';
+import { type QueuedJob, queuedJob } from '../../../contract/queued-job.ts';
 import { because } from '../../../contract/reason.ts';
 import type { Logger } from '../../../log.ts';
+import type { CheckPool } from '../../../rendering/check-pool.ts';
+import { oneJob } from '../../one-job.ts';
 import { faultAt, ProblemError, payloadInvalid } from '../../problems.ts';
-import { onlyRow, type Pool, type Queryable, transaction } from '../../store/pool.ts';
+import { type Pool, type Queryable, transaction } from '../../store/pool.ts';
 import { WHOLE_PAYLOAD } from '../../templates/job-templates.ts';
+import { requirePermitted, withPermissionOfNow } from '../accept/permitted.ts';
 import type { Dispatching } from '../dispatch/dispatching.ts';
 import { shownJob } from '../shown/job-row.ts';
 import { dataGone } from '../shown/label-data.ts';
@@ -28,15 +31,18 @@ import { type Decision, decidedBy, jobToDecide, type LockedJob, lockJob } from '
 
 export class JobDecisions {
   readonly #pool: Pool;
+  readonly #checks: CheckPool;
   readonly #dispatcher: Pick<Dispatching, 'dispatch'>;
   readonly #logger: Logger;
 
   constructor(parts: {
     pool: Pool;
+    checks: CheckPool;
     dispatcher: Pick<Dispatching, 'dispatch'>;
     logger: Logger;
   }) {
     this.#pool = parts.pool;
+    this.#checks = parts.checks;
     this.#dispatcher = parts.dispatcher;
     this.#logger = parts.logger;
   }
@@ -45,9 +51,11 @@ export class JobDecisions {
    * Has a held or failed job go on.
    * @param from the label to go on with, from 0; the number of labels: all are out. Left out: the first label
    *   that is not printed, if it is certain which one that is
-   * @throws ProblemError `job-not-found`, `job-not-held`, `labels-uncertain`, `label-data-gone`, `payload-invalid`
+   * @throws ProblemError `job-not-found`, `job-not-held`, `labels-uncertain`, `label-data-gone`, `payload-invalid`,
+   *   and those of `requirePrintable` where the job needs a permission that its tenant has lost
    */
   async resume(id: string, from: number | undefined, by: Decision): Promise<JobView> {
+    await this.plan(id, from);
     const decided = await transaction(this.#pool, async (client) => {
       await decidedBy(client, id, by);
       const job = await lockJob(client, id);
@@ -64,7 +72,10 @@ export class JobDecisions {
 
   /** What `resume` would do to the job as it is now; nothing is done. @throws ProblemError as `resume` */
   async plan(id: string, from: number | undefined): Promise<ResumePlan> {
-    return planOf(await jobToDecide(this.#pool, id), from);
+    const plan = planOf(await jobToDecide(this.#pool, id), from);
+    if (plan.status === 'queued')
+      await requirePermitted(this.#pool, this.#checks, await payloadOf(this.#pool, id));
+    return plan;
   }
 }
 
@@ -90,7 +101,14 @@ function planOf(job: LockedJob, from: number | undefined): ResumePlan {
   return { status: 'queued', prints };
 }
 
-const stored = z.object({ payload: queuedJob });
+const stored = z.object({ payload: queuedJob.nullable() });
+
+/** @throws ProblemError `job-not-found`, `label-data-gone` */
+async function payloadOf(db: Queryable, id: string): Promise<QueuedJob> {
+  const { payload } = await oneJob(db, stored, `SELECT ${WHOLE_PAYLOAD} FROM platen.jobs WHERE id = $1`, id);
+  if (payload === null) throw dataGone();
+  return payload;
+}
 
 async function endAsPrinted(client: Queryable, id: string, round: number): Promise<void> {
   await client.query(
@@ -106,8 +124,7 @@ async function queueAgain(
   id: string,
   resume: { round: number; from: number },
 ): Promise<void> {
-  const sql = `SELECT ${WHOLE_PAYLOAD} FROM platen.jobs WHERE id = $1`;
-  const { payload } = await onlyRow(client, stored, sql, [id]);
+  const payload = await withPermissionOfNow(client, await payloadOf(client, id));
   await client.query(
     `UPDATE platen.jobs SET status = 'queued', round = $2, payload = $4, template_hash = NULL, updated_at = now(), dispatched_at = NULL,
        delivery = 0, report_seq = 0, sent = $3, printed = $3, reasons = '{}', error = NULL,

@@ -15,7 +15,7 @@ import type { JobView } from '../../../contract/job.ts';
 import type { jobMove } from '../../../contract/job-actions.ts';
 import { jobStatus, mayBecome } from '../../../contract/job-life.ts';
 import { type Lane, laneOf } from '../../../contract/lane.ts';
-import { type QueuedJob, queuedJob, queueId } from '../../../contract/queued-job.ts';
+import { queuedJob, queueId } from '../../../contract/queued-job.ts';
 import { because, type Reason } from '../../../contract/reason.ts';
 import type { Logger } from '../../../log.ts';
 import type { CheckPool } from '../../../rendering/check-pool.ts';
@@ -24,8 +24,8 @@ import type { AskedPrinters } from '../../printers/asked-printers.ts';
 import { faultAt, ProblemError, payloadInvalid, refusedBecause } from '../../problems.ts';
 import { type Pool, transaction } from '../../store/pool.ts';
 import { WHOLE_PAYLOAD } from '../../templates/job-templates.ts';
-import { requirePrintable } from '../accept/printable-values.ts';
-import { askedOf, type Route, route } from '../accept/route.ts';
+import { requireJobPrintable, requirePermitted, withPermissionOfNow } from '../accept/permitted.ts';
+import { askedOf, onWay, type Route, route } from '../accept/route.ts';
 import type { Dispatching } from '../dispatch/dispatching.ts';
 import { shownJob } from '../shown/job-row.ts';
 import { dataGone } from '../shown/label-data.ts';
@@ -69,12 +69,13 @@ export class JobMoves {
 
   /**
    * @throws ProblemError `job-not-found`, `job-not-movable`, `labels-uncertain`, `label-data-gone`, `payload-invalid`,
-   *   those of `route`, and of a job that prints `data-unprintable`
+   *   those of `route`, and of a job that prints or lost its permission those of `requirePrintable`
    */
   async move(id: string, to: z.output<typeof jobMove>, by: Decision): Promise<JobView> {
-    const { tenant, status, payload, way, target } = await this.#wayOf(id, to);
+    const { status, there, way, target } = await this.#wayOf(id, to);
+    await requirePermitted(this.#pool, this.#checks, there);
     // A job that waits would fail at the other printer and could come back; this one is stopped for good.
-    if (status === 'printing') await this.#requirePrintable(tenant, payload, way);
+    if (status === 'printing') await requireJobPrintable(this.#checks, there);
     const from = await transaction(this.#pool, async (client) => {
       await decidedBy(client, id, by);
       const job = await lockJob(client, id, target);
@@ -87,11 +88,7 @@ export class JobMoves {
       }
       const first = await this.#takeOut(id, job, target, to.from);
       const resume = { round: job.round + 1, from: first };
-      const moved = {
-        ...payload,
-        ...{ v: Math.max(payload.v, 2), resume, format: way.format },
-        ...{ scope: way.printer.scope, printerId: way.printer.id },
-      };
+      const moved = { ...(await withPermissionOfNow(client, there)), v: Math.max(there.v, 2), resume };
       await client.query(
         `UPDATE platen.jobs SET status = 'queued', round = $2, payload = $4, template_hash = NULL, printer_id = $5, printer_name = $6, scope = $7,
            format = $8, updated_at = now(), dispatched_at = NULL, delivery = 0, report_seq = 0, sent = $3, printed = $3,
@@ -115,8 +112,9 @@ export class JobMoves {
 
   /** Checks that the template prints on the printer `to`, and that `to` is another one. @throws as `move` */
   async check(id: string, to: Target): Promise<void> {
-    const { lane, target } = await this.#wayOf(id, to);
+    const { lane, target, there } = await this.#wayOf(id, to);
     if (lane === target) throw notMovable(because('move-same', {}));
+    await requirePermitted(this.#pool, this.#checks, there);
   }
 
   async #wayOf(id: string, to: Target) {
@@ -124,13 +122,7 @@ export class JobMoves {
     const wished = { ...to, idT: payload.templateId, orientation: payload.orientation, numberCopies: 1 };
     const way = route(wished, await this.#printers.find(tenant, askedOf(wished)), payload.template);
     const target = laneOf({ scope: way.printer.scope, printerId: way.printer.id });
-    return { tenant, status, payload, way, lane, target };
-  }
-
-  async #requirePrintable(tenant: string, job: QueuedJob, { format }: Route): Promise<void> {
-    const { template, orientation, copies: numberCopies, records: data, printerCommands = false } = job;
-    const request = { data, orientation, numberCopies };
-    await requirePrintable(this.#checks, tenant, { template, printerCommands, request, format });
+    return { status, there: onWay(payload, way), way, lane, target };
   }
 
   /** Takes a waiting job out of its lane; refuses what is wrong first. @returns the first label to print */

@@ -19,13 +19,15 @@ import { laneOf } from '../../../contract/lane.ts';
 import { type QueuedJob, queuedJob } from '../../../contract/queued-job.ts';
 import type { Logger } from '../../../log.ts';
 import { isConnectionError } from '../../../queue/index.ts';
+import type { CheckPool } from '../../../rendering/check-pool.ts';
 import { oneJob } from '../../one-job.ts';
 import type { AskedPrinters } from '../../printers/asked-printers.ts';
 import { ProblemError } from '../../problems.ts';
 import { inSql, type Pool, type Queryable, rowOf, rowsOf, transaction } from '../../store/pool.ts';
 import { WHOLE_PAYLOAD } from '../../templates/job-templates.ts';
 import { acceptIn } from '../accept/acceptance.ts';
-import { askedOf, type Route, route } from '../accept/route.ts';
+import { requirePermitted, withPermissionOfNow } from '../accept/permitted.ts';
+import { askedOf, onWay, type Route, route } from '../accept/route.ts';
 import type { Dispatching } from '../dispatch/dispatching.ts';
 import { dataGone } from '../shown/label-data.ts';
 import { type MovingTo, movingTo } from '../shown/moving-to.ts';
@@ -74,6 +76,7 @@ export async function askToMove(client: Queryable, id: string, way: Route, by: D
 type Parts = {
   pool: Pool;
   printers: AskedPrinters;
+  checks: CheckPool;
   dispatcher: Pick<Dispatching, 'dispatch'>;
   logger: Logger;
   changed: (jobs: string[]) => void;
@@ -124,25 +127,25 @@ export class Moving {
     }
   }
 
-  /** Undefined: it was done, or taken back, meanwhile. @throws ProblemError those of `route`, `label-data-gone` */
+  /** Undefined: it was done, or taken back, meanwhile. @throws ProblemError those of `route` and `requirePermitted`, `label-data-gone` */
   async #accept(id: string, to: MovingTo): Promise<{ job: QueuedJob; from: number } | undefined> {
-    const { pool, printers } = this.#parts;
+    const { pool, printers, checks } = this.#parts;
     const sql = `SELECT tenant_id, template_id, ${WHOLE_PAYLOAD} FROM platen.jobs WHERE id = $1`;
     const { tenant_id: tenantId, template_id: idT, payload } = await oneJob(pool, stored, sql, id);
     if (payload === null) throw dataGone();
-    const { template, orientation, copies: numberCopies, printerCommands = false } = payload;
+    const { template, orientation, copies: numberCopies } = payload;
     const request = { idT, orientation, numberCopies, printerId: to.printerId, format: to.format };
     const way = route(request, await printers.find(tenantId, askedOf(request)), template);
+    const there = onWay(payload, way);
+    await requirePermitted(pool, checks, there);
     return await transaction(pool, async (client) => {
       // A late report may have counted more labels since, and a person may have canceled the move.
       const now = await rowOf(client, stopped, `${STOPPED} AND id = $1 FOR UPDATE`, [id]);
       if (now?.moves !== true) return undefined;
       const resume = { round: 1, from: now.first };
-      const job: QueuedJob = {
-        ...payload,
-        ...{ v: payload.again === undefined ? 2 : 3, resume, jobId: uuid() },
-        ...{ scope: way.printer.scope, printerId: way.printer.id, format: way.format },
-      };
+      const v = payload.again === undefined ? 2 : 3;
+      const job = await withPermissionOfNow(client, { ...there, v, resume, jobId: uuid() });
+      const { printerCommands = false } = job;
       await decidedBy(client, id, to);
       const { outcome } = await acceptIn(client, false, {
         job,

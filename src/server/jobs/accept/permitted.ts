@@ -1,0 +1,33 @@
+/**
+ * A job that was accepted before is printed again, goes on, or goes to another printer: it has its tenant's permission
+ * of now for printer commands, not that of then.
+ */
+import type { QueuedJob } from '../../../contract/queued-job.ts';
+import type { CheckPool } from '../../../rendering/check-pool.ts';
+import type { Queryable } from '../../store/pool.ts';
+import { printerCommandsOf } from '../../tenants/tenants.ts';
+import { requirePrintable } from './printable-values.ts';
+
+/**
+ * The job as its tenant may print it now. In a transaction it stays so until that ends. An agent refuses a job that needs what
+ * its tenant may not do, before the first byte.
+ */
+export async function withPermissionOfNow(db: Queryable, job: QueuedJob): Promise<QueuedJob> {
+  const { printerCommands: _, ...harmless } = job;
+  const allowed =
+    job.template.language === 'zpl' && (await printerCommandsOf(db, job.tenantId, 'FOR KEY SHARE'));
+  return allowed ? { ...harmless, printerCommands: true } : harmless;
+}
+
+/** Refuses a job that needs a permission which its tenant has lost. @throws ProblemError those of `requirePrintable` */
+export async function requirePermitted(db: Queryable, checks: CheckPool, job: QueuedJob): Promise<void> {
+  const now = await withPermissionOfNow(db, job);
+  if (job.printerCommands && !now.printerCommands) await requireJobPrintable(checks, now);
+}
+
+/** @throws ProblemError those of `requirePrintable` */
+export async function requireJobPrintable(checks: CheckPool, job: QueuedJob): Promise<void> {
+  const { tenantId, template, format, orientation, printerCommands = false } = job;
+  const request = { data: job.records, orientation, numberCopies: job.copies };
+  await requirePrintable(checks, tenantId, { template, printerCommands, request, format });
+}
