@@ -13,7 +13,13 @@ export const agentId = z.string().regex(/^[a-z0-9-]{8,64}$/);
 /** A word of `knows`: the agent finds a job's template beside the job's lane, by its hash. */
 export const TEMPLATES_APART = 'templates-apart';
 
-/** All the printers of an agent; also its heartbeat, sent at every scan and at least every 15 s. */
+/** Most bytes of a report's JSON: a longer one is not read. */
+export const REPORT_BYTES = 96 * 1024;
+
+/**
+ * All the printers of an agent, or those of a stretch of their IDs; also its heartbeat, sent at every scan and at least every
+ * 15 s.
+ */
 export const agentReport = z.object({
   kind: z.literal('agent'),
   agentId,
@@ -27,7 +33,12 @@ export const agentReport = z.object({
   /** False in the last report of an agent that stops in good order. */
   online: z.boolean(),
   printers: z.array(printerDescription).max(5_000),
-  /** Addresses that its configuration names and where nothing was ever reached: no printers yet. */
+  /**
+   * Of an agent with more printers than a report has room for, several reports say all: this one is of the printers whose IDs
+   * come after `after` (left out: from the first), up to `upTo`, included (left out: to the last), in the order of their bytes.
+   */
+  stretch: z.object({ after: printerId.optional(), upTo: printerId.optional() }).optional(),
+  /** Addresses that its configuration names and where nothing was ever reached: no printers yet. Said with the first stretch. */
   unreached: z.array(unreachedPrinter).max(5_000).optional(),
 });
 export type AgentStateReport = z.infer<typeof agentReport>;

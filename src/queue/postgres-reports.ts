@@ -9,7 +9,6 @@ import type { Report } from '../contract/report.ts';
 import { type PostgresBell, REPORTS } from './postgres-bell.ts';
 import {
   BACKOFF,
-  type Reported,
   type ReportPlan,
   type ReportSource,
   type ReportStore,
@@ -138,10 +137,10 @@ class PostgresReportReader implements ReportSource {
     try {
       const results = takenRows.parse(await client.query(TAKE));
       const rows = z.array(row).parse(results.at(-1)?.rows);
-      const batch = rows.flatMap(({ age, ...found }): Reported[] => {
-        const report = readable(this.#plan, found);
-        return report === null ? [] : [{ report, ageMs: Math.max(0, age) }];
-      });
+      const { reports: batch } = await readable(
+        this.#plan,
+        rows.map(({ age, ...found }) => ({ ...found, ageMs: Math.max(0, age) })),
+      );
       if (batch.length > 0) await this.#plan.handle(batch);
       if (rows.length === 0) {
         const left = await client.query(`COMMIT; SELECT FROM lanes.report LIMIT 1`);

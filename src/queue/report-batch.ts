@@ -2,6 +2,7 @@
  * Agents' reports on their way to the service, in Redis (`report-stream.ts`, `report-reader.ts`) or in PostgreSQL
  * (`postgres-reports.ts`): those of one agent in the order in which it published them, many handed over at once.
  */
+import { setImmediate } from 'node:timers/promises';
 import type { Scope } from '../contract/lane.ts';
 import type { Report } from '../contract/report.ts';
 import type { Parsed } from './payload.ts';
@@ -49,11 +50,39 @@ export interface ReportStore {
 /** ms until the same is tried again, at first and at most. */
 export const BACKOFF = { first: 250, most: 30_000 };
 
-/** null: the payload cannot be read, or names another agent; that is logged, not for each of thousands. */
-export function readable(
+/** Longest time that reports are read without a pause for what else the process has to do, ms. */
+const STRETCH = 5;
+
+interface Found {
+  name: string;
+  id: string;
+  json: string;
+  ageMs: number;
+}
+
+/**
+ * @returns those that can be read and do not name another agent (the others are logged, not each of thousands); and how long
+ *   reading took, ms, without the pauses
+ */
+export async function readable(
   plan: Pick<ReportPlan, 'parse' | 'errors'>,
-  { name, id, json }: { name: string; id: string; json: string },
-): Report | null {
+  found: readonly Found[],
+): Promise<{ reports: Reported[]; tookMs: number }> {
+  const reports: Reported[] = [];
+  let [tookMs, since] = [0, performance.now()];
+  for (const one of found) {
+    const report = ownReport(plan, one);
+    if (report !== null) reports.push({ report, ageMs: one.ageMs });
+    const now = performance.now();
+    if (now - since < STRETCH) continue;
+    tookMs += now - since;
+    await setImmediate();
+    since = performance.now();
+  }
+  return { reports, tookMs: tookMs + performance.now() - since };
+}
+
+function ownReport(plan: Pick<ReportPlan, 'parse' | 'errors'>, { name, id, json }: Found): Report | null {
   const parsed = plan.parse(json);
   if ('issues' in parsed) {
     const reason = new Error(`${name}: ${parsed.issues.join(', ')}`);

@@ -5,11 +5,14 @@
  * looked at every few seconds, a hundred in one command, and a search for all streams runs every minute.
  *
  * Whoever may write a stream may write anything into it, as much and as fast as it likes. So what is read at
- * once is bounded in bytes, and a stream that does not end waits behind the others after some batches.
+ * once is bounded in bytes, and of what is too long for a report nothing reaches this process. A stream that
+ * does not end waits behind the others after some batches, and one with something in it that is no report of
+ * its agent is then left alone for many times as long as it has taken.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
+import { REPORT_BYTES } from '../contract/report.ts';
 import { duplicateOf, nodesOf } from './redis-connection.ts';
 import { type Connection, RedisScript } from './redis-script.ts';
 import { BACKOFF, type Reported, type ReportPlan, type ReportSource, readable } from './report-batch.ts';
@@ -21,8 +24,11 @@ import { isWithin } from './within.ts';
 const PARALLEL = 8;
 const GROUP = 100;
 const BATCH = 100;
-/** Most bytes read at once; a longer report is set aside: 5,000 printers with ten formats each fit. */
-const MOST_BYTES = 8 * 1024 * 1024;
+/** Most bytes of reports read at once; and most that the server looks at for that, with what is too long. */
+const MOST_BYTES = 1024 * 1024;
+const LOOKED_AT = 16 * 1024 * 1024;
+/** A stream with something unreadable is left alone for so many times as long as it took, ms: at least, and at most. */
+const SET_BACK = { times: 20, least: 100, most: 10_000 };
 /** Most batches that are read of a stream before other streams have their turn. */
 const ROUNDS = 10;
 /** Most names that wait to be read: anybody on Redis can ring the bell with any name. */
@@ -36,25 +42,27 @@ const SEARCH = 60_000;
  * For each stream: deletes the entries that were handled, and reads on unless another service reads the
  * stream. Answers whether this reader may read it (0 also if the answer had no room for it), whether the
  * stream exists, and the entries; and with the server's clock. Only the first value of an entry counts; it is
- * empty if it was too long.
+ * empty if the entry was too long.
  */
 const READ = new RedisScript(`
   local me, ms, most, longest, at, answers = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), 5, {}
-  local room = longest
+  local room, looks = ${MOST_BYTES}, ${LOOKED_AT}
   local function next(stream, after)
     for _, entry in ipairs(redis.call('XRANGE', stream, after, '+', 'COUNT', 2)) do
-      if entry[1] ~= after then return entry[1], entry[2][2] end
+      if entry[1] ~= after then return entry[1], entry[2] end
     end
   end
   local function some(stream)
     local found = {}
-    local id, json = next(stream, '-')
+    local id, fields = next(stream, '-')
     while id and #found < most do
-      if #json > longest then json = '' end
-      if #json > room then return found, true end
-      room = room - #json
+      local json, bytes = fields[2], 0
+      for _, text in ipairs(fields) do bytes = bytes + #text end
+      if bytes > longest then json = '' end
+      if #json > room or looks <= 0 then return found, true end
+      room, looks = room - #json, looks - bytes
       found[#found + 1] = {id, json}
-      id, json = next(stream, id)
+      id, fields = next(stream, id)
     end
     return found, id ~= nil
   end
@@ -102,6 +110,8 @@ export class ReportReader implements ReportSource {
   readonly #busy = new Set<string>();
   readonly #running = new Set<Promise<void>>();
   readonly #failures = new Map<string, number>();
+  /** Streams that are left alone for a while. */
+  readonly #setBack = new Set<string>();
   readonly #timers: NodeJS.Timeout[] = [];
   #stopping: Promise<void> | undefined;
 
@@ -152,7 +162,7 @@ export class ReportReader implements ReportSource {
   }
 
   #await(name: string): void {
-    if (this.#stopped.signal.aborted) return;
+    if (this.#stopped.signal.aborted || this.#setBack.has(name)) return;
     // However many names ring: known streams always get their turn, and the rest is found by a search.
     if (this.#known.has(name) || this.#waiting.size < MOST_WAITING) {
       if (parseName(name) !== null) this.#waiting.add(name);
@@ -188,7 +198,10 @@ export class ReportReader implements ReportSource {
 
   #ringLater(name: string, ms: number): void {
     wait(ms, undefined, { signal: this.#stopped.signal, ref: false }).then(
-      () => this.#ring(name),
+      () => {
+        this.#setBack.delete(name);
+        this.#ring(name);
+      },
       () => undefined,
     );
   }
@@ -239,6 +252,7 @@ export class ReportReader implements ReportSource {
       const [answers, [seconds]] = await this.#ask(reading, isLast);
       const batch: Reported[] = [];
       const going: Reading[] = [];
+      const abused: (Reading & { tookMs: number })[] = [];
       for (const [at, { name }] of reading.entries()) {
         const [mine, exists, found] = answers[at] ?? [0, 0, []];
         if (exists === 1) this.#known.add(name);
@@ -249,19 +263,36 @@ export class ReportReader implements ReportSource {
           this.#leave(group, name);
           continue;
         }
-        going.push({ name, handled: found.map(([id]) => id) });
-        for (const [id, json] of found) {
-          const report = readable(this.#plan, { name, id, json });
-          const ageMs = Math.max(0, seconds * 1_000 - Number.parseInt(id, 10));
-          if (report !== null) batch.push({ report, ageMs });
-        }
+        const handled = found.map(([id]) => id);
+        const { reports: own, tookMs } = await readable(
+          this.#plan,
+          found.map(([id, json]) => ({
+            name,
+            id,
+            json,
+            ageMs: Math.max(0, seconds * 1_000 - Number.parseInt(id, 10)),
+          })),
+        );
+        if (own.length === found.length) going.push({ name, handled });
+        else abused.push({ name, handled, tookMs });
+        batch.push(...own);
       }
       try {
-        if (this.#stopped.signal.aborted && going.length > 0) throw new Error('stopped');
+        const left = going.length + abused.length;
+        if (this.#stopped.signal.aborted && left > 0) throw new Error('stopped');
         if (batch.length > 0) await this.#plan.handle(batch);
+        if (abused.length > 0) await this.#ask(abused, true);
       } catch (error) {
-        for (const { name } of going) await RELEASE.run(this.#redis, [this.#lock(name)], [this.#id]);
+        for (const { name } of [...going, ...abused])
+          await RELEASE.run(this.#redis, [this.#lock(name)], [this.#id]);
         throw error;
+      }
+      for (const { name, tookMs } of abused) {
+        this.#setBack.add(name);
+        this.#waiting.delete(name);
+        const ms = Math.max(tookMs * SET_BACK.times, SET_BACK.least);
+        this.#ringLater(name, Math.min(ms, SET_BACK.most));
+        this.#leave(group, name);
       }
       reading = going;
     }
@@ -280,7 +311,7 @@ export class ReportReader implements ReportSource {
     const keys = reading.flatMap(({ name }) => [this.#streams.keyOf(name, 'stream'), this.#lock(name)]);
     const handled = reading.flatMap(({ handled }) => [handled.length, ...handled]);
     const most = ends ? 0 : Math.ceil(BATCH / reading.length);
-    const given = [this.#id, this.#plan.lockMs, most, MOST_BYTES, ...handled];
+    const given = [this.#id, this.#plan.lockMs, most, REPORT_BYTES, ...handled];
     return read.parse(await READ.run(this.#redis, keys, given));
   }
 

@@ -61,6 +61,7 @@ export class ReportStreams {
   readonly bell: string;
   readonly #prefix: string;
   readonly #onPublished: (services: number) => void;
+  /** By the stream and where the stretch of printers begins. */
   readonly #lastState = new Map<string, { id: string; content: string }>();
 
   /** @param onPublished called after each report with the number of services that hear of it */
@@ -91,7 +92,8 @@ export class ReportStreams {
     const key = this.keyOf(name, 'stream');
     // A heartbeat that says nothing new does not ring: it is read at the next look, some seconds later.
     const content = report.kind === 'agent' ? JSON.stringify({ ...report, at: '' }) : '';
-    const before = report.kind === 'agent' ? this.#lastState.get(name) : undefined;
+    const said = report.kind === 'agent' ? `${name} ${report.stretch?.after ?? ''}` : '';
+    const before = this.#lastState.get(said);
     const called = content !== '' && content === before?.content ? NO_HURRY : name;
     const told = await PUBLISH.run(this.redis, [key], [JSON.stringify(report), this.bell, called]);
     const [id, length, services, newest] = published.parse(told);
@@ -99,7 +101,7 @@ export class ReportStreams {
     if (!this.redis.isCluster) this.#onPublished(services);
     if (report.kind === 'agent') {
       if (before !== undefined && length > BACKLOG) await this.redis.xdel(key, before.id);
-      this.#lastState.set(name, { id, content });
+      this.#lastState.set(said, { id, content });
     }
     return newest === '' ? null : { stream: name, at: ordered(id), before: ordered(newest) };
   }

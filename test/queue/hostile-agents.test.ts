@@ -1,6 +1,7 @@
 /** An agent with its own Redis user may write wrong, endless or huge entries: the others print on. */
 import { describe, expect, test } from 'vitest';
 import type { Reported } from '../../src/queue/index.ts';
+import { ReportPayload } from '../../src/queue/payload.ts';
 import { parseName } from '../../src/queue/report-stream.ts';
 import { Collected, job, printerId, report } from '../kit/queue/samples.ts';
 import { serve } from '../kit/queue/serving.ts';
@@ -96,21 +97,47 @@ test('no more than some bytes of reports are read at once, and none that is long
   const agentId = 'agent-large';
   const large = (seq: number, bytes: number) =>
     write(agentId, JSON.stringify({ ...own, agentId, seq, padding: 'x'.repeat(bytes) }));
-  for (let seq = 1; seq <= 6; seq += 1) await large(seq, 3 * MIB);
-  await large(7, 9 * MIB);
-  const fields = Array.from({ length: 100_000 }, (_, n) => [`field-${n}`, 'value']).flat();
-  const json = JSON.stringify({ ...own, agentId, seq: 8 });
-  await redis().call('XADD', [streamOf(agentId), '*', 'json', json, ...fields]);
+  for (let seq = 1; seq <= 16; seq += 1) await large(seq, 95 * 1024);
   const got = new Collected<number[]>();
   await used.queues.consumeReports(async (batch) => {
     got.add(batch.map(({ report: one }) => (one.kind === 'job' ? one.seq : -1)));
   });
-  expect(await got.reach(3)).toEqual([
-    [1, 2],
-    [3, 4],
-    [5, 6, 8],
+  expect(await got.reach(2)).toEqual([
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+    [11, 12, 13, 14, 15, 16],
   ]);
+  await large(17, 97 * 1024);
+  const fields = Array.from({ length: 100_000 }, (_, n) => [`field-${n}`, 'value']).flat();
+  const json = JSON.stringify({ ...own, agentId, seq: 18 });
+  await redis().call('XADD', [streamOf(agentId), '*', 'json', json, ...fields]);
+  await large(19, 9 * MIB);
+  await large(20, 0);
+  await ring(`/${agentId}`);
+  expect((await got.reach(3)).at(-1)).toEqual([20]);
   expect(used.logger.lines.join()).toContain('unreadable payload set aside');
+});
+
+test('a stream with garbage is left alone for many times as long as that took, however often it rings', async () => {
+  const agentId = 'agent-garbage';
+  // As much as fits, of what takes long to find wrong.
+  const garbage = JSON.stringify({ kind: 'agent', agentId, printers: Array.from({ length: 45_000 }, () => 0) });
+  for (let n = 0; n < 20; n += 1) await write(agentId, garbage);
+  const payload = new ReportPayload(used.logger);
+  const began = performance.now();
+  for (let n = 0; n < 20; n += 1) payload.parse(garbage);
+  const parsing = performance.now() - began;
+  const since = performance.now();
+  const got = await heard();
+  let seq = 0;
+  while ((await redis().xlen(streamOf(agentId))) > 0) {
+    await ring(`/${agentId}`);
+    // Others are read meanwhile.
+    await sayOther(seq);
+    seq += 1;
+    await got.reach(seq);
+  }
+  expect(performance.now() - since).toBeGreaterThan(5 * parsing);
+  expect(seq).toBeGreaterThan(10);
 });
 
 test('garbage by the thousand is a few lines in the log', async () => {

@@ -33,6 +33,24 @@ test('an agent with the addresses that it has never reached', async () => {
   ]);
 });
 
+test('an agent whose printers are said in stretches, at one moment', async () => {
+  const agentId = 'agent-of-many';
+  const [at, later] = [2_000, 1_000].map((ms) => new Date(Date.now() - ms).toISOString());
+  const missed = { uri: 'socket://10.0.0.9:9100', why: 'connection refused' };
+  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((letter) => `serial-${letter.repeat(8)}`);
+  if (!at || !later || !a || !b || !c || !d) throw new Error('two times and four printers');
+  const has = async () => (await agents()).find(({ id }) => id === agentId);
+  await service.agent([{ id: a }, { id: b }], { agentId, at, stretch: { upTo: b }, unreached: [missed] });
+  await service.agent([{ id: c }, { id: d }], { agentId, at, stretch: { after: b } });
+  expect(await has()).toMatchObject({ printers: 4, unreached: [missed] });
+  // Those that are gone are missing in their own stretch only.
+  await service.agent([{ id: d }], { agentId, at: later, stretch: { after: b } });
+  expect(await has()).toMatchObject({ printers: 3, unreached: [missed] });
+  await service.agent([{ id: b }], { agentId, at: later, stretch: { upTo: b } });
+  expect(await has()).toMatchObject({ printers: 2, unreached: [] });
+  await service.agent([], { agentId, at: new Date().toISOString() });
+});
+
 test('a job says why no agent takes it', async () => {
   await service.agent([{}]);
   const id = await acme.newJob();

@@ -105,13 +105,18 @@ test('that jobs are canceled is told to the lanes of others', async () => {
   await expect.poll(open, { timeout: 10_000 }).toEqual(jobs.slice(0, 1));
 });
 
-test('an agent that has other printers each time fills no table', async () => {
+test('an agent that has other printers each time, or names more in each stretch, fills no table', async () => {
   const agentId = 'agent-shifting';
   const printers = (round: number) =>
     Array.from({ length: 5_000 }, (_, n) => ({ id: `serial-${round}${String(n).padStart(12, '0')}` }));
-  for (const round of [1, 2, 3, 4]) await service.agent(printers(round), { agentId });
-  await service.agent([], { agentId });
   const sql = 'SELECT count(*)::int AS count FROM platen.agent_printers WHERE agent_id = $1';
-  const { rows } = await service.pool.query<{ count: number }>(sql, [agentId]);
-  expect(rows).toEqual([{ count: 5_000 }]);
+  const kept = async () => (await service.pool.query<{ count: number }>(sql, [agentId])).rows[0]?.count;
+  for (const round of [1, 2, 3]) await service.agent(printers(round), { agentId });
+  await service.agent([], { agentId });
+  expect(await kept()).toBe(10_000);
+  for (const round of [4, 5, 6]) {
+    const stretch = { after: `serial-${round}`.padEnd(15, '9'), upTo: `serial-${round}`.padEnd(16, '9') };
+    await service.agent(printers(round), { agentId, stretch });
+  }
+  expect(await kept()).toBe(10_000);
 });

@@ -18,6 +18,7 @@ import type { Logger } from '../../log.ts';
 import type { ReportPlace } from '../../queue/index.ts';
 import type { Journal, Unpublished } from '../journal.ts';
 import { Backoff, pause } from '../pause.ts';
+import { stretchesOf } from './stretches.ts';
 
 /** Shortest time between two reports of mere progress of one job, ms. */
 const PROGRESS_MS = 250;
@@ -217,7 +218,11 @@ export class Reporter {
     this.#agentBusy = true;
     while (this.#agentReport !== null && !this.#stopped.signal.aborted) {
       const report: AgentStateReport = this.#agentReport;
-      const published = await this.#publish(report);
+      let published: unknown = null;
+      for (const part of stretchesOf(report)) {
+        published = await this.#publish(part);
+        if (published === null) break;
+      }
       if (published !== null && this.#agentReport === report) this.#agentReport = null;
     }
     this.#agentBusy = false;

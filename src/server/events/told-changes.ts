@@ -10,13 +10,14 @@ export function toldOf(feed: Pick<ChangeFeed, 'tell'>): (report: Report) => void
   const known = new Map<string, string>();
   return (report) => {
     if (report.kind === 'job') return feed.tell({ jobs: [report.jobId], printers: [report.printerId] });
-    const { agentId, online, printers, unreached } = report;
+    const { agentId, online, printers, unreached, stretch } = report;
+    const stretchOf = `${agentId} ${stretch?.after ?? ''}`;
     const digest = createHash('sha256')
       .update(JSON.stringify([online, printers, unreached]))
       .digest('base64');
-    if (known.get(agentId) === digest) return;
+    if (known.get(stretchOf) === digest) return;
     if (known.size >= MOST_AGENTS) known.clear();
-    known.set(agentId, digest);
+    known.set(stretchOf, digest);
     feed.tell({ printers: printers.map(({ id }) => id) });
   };
 }

@@ -24,8 +24,8 @@ import type { Reported } from '../dispatch/queue-port.ts';
 
 /** SQLSTATE class of values that the database can never hold: such a report is dropped, not tried for ever. */
 const DATA_EXCEPTION = '22';
-/** How many of the printers that an agent no longer has are remembered. */
-const MOST_GONE = 5_000;
+/** How many printers of an agent are kept: those that it has, and then those that it had last. */
+const MOST_PRINTERS = 10_000;
 /** s without a newer report (they come every 15 s) after which an agent's clock must have been set back. */
 const CLOCK_DOUBTED = 30;
 
@@ -98,14 +98,15 @@ export class Reports {
   }
 
   async #agent(report: AgentStateReport, ageMs: number): Promise<void> {
+    const { after, upTo } = report.stretch ?? {};
     await transaction(this.#pool, async (client) => {
       const { rowCount } = await client.query(
         `INSERT INTO platen.agents AS a (id, name, version, tenant_id, online, reported_at, seen_at, unreached, knows)
          VALUES ($1, $2, $3, $4, $5, least($6, now()), now() - make_interval(secs => $7), $8, $9)
          ON CONFLICT (id) DO UPDATE SET name = excluded.name, version = excluded.version,
            tenant_id = excluded.tenant_id, online = excluded.online, reported_at = excluded.reported_at, seen_at = excluded.seen_at,
-           unreached = excluded.unreached, knows = excluded.knows
-         WHERE (a.reported_at < excluded.reported_at
+           unreached = CASE WHEN $10 THEN excluded.unreached ELSE a.unreached END, knows = excluded.knows
+         WHERE (a.reported_at <= excluded.reported_at
              OR a.seen_at < now() - make_interval(secs => ${CLOCK_DOUBTED}))
            AND (a.tenant_id IS NOT DISTINCT FROM excluded.tenant_id OR NOT a.online
              OR a.seen_at < now() - make_interval(secs => ${HEARTBEAT_LOST}))`,
@@ -119,11 +120,12 @@ export class Reports {
           ageMs / 1_000,
           storable(report.unreached ?? []),
           (report.knows ?? []).filter((word) => word === TEMPLATES_APART),
+          after === undefined,
         ],
       );
       if (rowCount === 0) return await this.#notTaken(client, report);
       const printers = [...new Map(report.printers.map((printer) => [printer.id, printer])).values()];
-      await client.query(
+      const changed = await client.query(
         `INSERT INTO platen.agent_printers AS p (agent_id, printer_id, name, uri, model, state, reasons, formats,
            confirmed_by)
          SELECT $1, r.id, r.name, r.uri, r.model, r.state,
@@ -140,15 +142,16 @@ export class Reports {
       );
       const gone = await client.query(
         `UPDATE platen.agent_printers SET gone_at = now()
-         WHERE agent_id = $1 AND gone_at IS NULL AND NOT printer_id = ANY($2)`,
-        [report.agentId, printers.map((printer) => printer.id)],
+         WHERE agent_id = $1 AND gone_at IS NULL AND NOT printer_id = ANY($2)
+           AND ($3::text IS NULL OR printer_id > $3 COLLATE "C") AND ($4::text IS NULL OR printer_id <= $4 COLLATE "C")`,
+        [report.agentId, printers.map((printer) => printer.id), after, upTo],
       );
-      // An agent may name other printers in each report, so the number of those that are gone is bounded.
-      if ((gone.rowCount ?? 0) > 0)
+      // An agent may name other printers in each report, and other stretches, so the number of all is bounded.
+      if ((changed.rowCount ?? 0) + (gone.rowCount ?? 0) > 0)
         await client.query(
           `DELETE FROM platen.agent_printers WHERE agent_id = $1 AND printer_id IN (
-             SELECT printer_id FROM platen.agent_printers WHERE agent_id = $1 AND gone_at IS NOT NULL
-             ORDER BY gone_at DESC, printer_id OFFSET ${MOST_GONE})`,
+             SELECT printer_id FROM platen.agent_printers WHERE agent_id = $1
+             ORDER BY gone_at DESC NULLS FIRST, printer_id OFFSET ${MOST_PRINTERS})`,
           [report.agentId],
         );
     });
