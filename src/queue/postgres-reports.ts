@@ -7,13 +7,7 @@ import type { Pool, PoolClient } from 'pg';
 import { z } from 'zod';
 import type { Report } from '../contract/report.ts';
 import { type PostgresBell, REPORTS } from './postgres-bell.ts';
-import {
-  BACKOFF,
-  type ReportPlan,
-  type ReportSource,
-  type ReportStore,
-  readable,
-} from './report-batch.ts';
+import { BACKOFF, type ReportPlan, type ReportSource, type ReportStore, readable } from './report-batch.ts';
 import { nameOf } from './report-stream.ts';
 import type { StopOptions } from './stop-options.ts';
 import type { Turns } from './turns.ts';

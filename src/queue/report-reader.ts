@@ -16,7 +16,7 @@ import { REPORT_BYTES } from '../contract/report.ts';
 import { duplicateOf, nodesOf } from './redis-connection.ts';
 import { type Connection, RedisScript } from './redis-script.ts';
 import { BACKOFF, type Reported, type ReportPlan, type ReportSource, readable } from './report-batch.ts';
-import { parseName, type ReportStreams } from './report-stream.ts';
+import { LONGEST_NAME, NO_HURRY, parseName, type ReportStreams } from './report-stream.ts';
 import type { StopOptions } from './stop-options.ts';
 import { isWithin } from './within.ts';
 
@@ -31,8 +31,10 @@ const LOOKED_AT = 16 * 1024 * 1024;
 const SET_BACK = { times: 20, least: 100, most: 10_000 };
 /** Most batches that are read of a stream before other streams have their turn. */
 const ROUNDS = 10;
-/** Most names that wait to be read: anybody on Redis can ring the bell with any name. */
-const MOST_WAITING = 10_000;
+/** Most names that are not known and wait to be looked up; how often they are, ms; and how long after more nothing is heard. */
+const MOST_STRANGERS = 100;
+const STRANGERS = 50;
+const DEAF = 1_000;
 /** Intervals, ms: to a stream that another service reads, of looks at known streams, and of searches. */
 const TAKEN = 200;
 const LOOK = 5_000;
@@ -99,12 +101,14 @@ export class ReportReader implements ReportSource {
   readonly #streams: ReportStreams;
   readonly #plan: ReportPlan;
   readonly #redis: Connection;
-  readonly #ear: Connection;
+  #ear: Connection | undefined;
   readonly #id = randomUUID();
   readonly #stopped = new AbortController();
   readonly #known = new Set<string>();
   readonly #waiting = new Set<string>();
-  /** A name was rung for which `#waiting` had no room. */
+  /** Names that were rung and are not known: an agent's that is new, or anybody's who is on Redis. */
+  readonly #strangers = new Set<string>();
+  /** Rings were missed that may have been of streams that are not known. */
   #missed = false;
   /** The names of the streams that are being read; and the groups. */
   readonly #busy = new Set<string>();
@@ -119,24 +123,20 @@ export class ReportReader implements ReportSource {
     this.#streams = streams;
     this.#plan = plan;
     this.#redis = streams.redis;
-    this.#ear = duplicateOf(this.#redis);
   }
 
   start(): void {
-    const { errors } = this.#plan;
-    this.#ear.on('error', (error) => errors.report('reports are not called out', error));
-    this.#ear.on('message', (_channel, name: string) => this.#ring(name));
-    // Rings while the connection was away were not heard.
-    this.#ear.on('ready', () => this.#search());
-    this.#ear
-      .subscribe(this.#streams.bell)
-      .catch((error) => errors.report('reports are not called out', error));
+    this.#listen(() => this.#search());
     this.#timers.push(
       setInterval(() => {
-        for (const name of this.#known) this.#await(name);
+        this.#lookAtKnown();
         if (this.#missed) this.#search();
-        this.#next();
       }, LOOK),
+      setInterval(() => {
+        for (const name of this.#strangers) this.#await(name);
+        this.#strangers.clear();
+        this.#next();
+      }, STRANGERS),
       setInterval(() => this.#search(), SEARCH),
     );
     this.#search();
@@ -148,12 +148,53 @@ export class ReportReader implements ReportSource {
       this.#stopped.abort();
       for (const timer of this.#timers) clearInterval(timer);
       this.#waiting.clear();
-      this.#ear.disconnect();
+      this.#ear?.disconnect();
       const idle = Promise.allSettled(this.#running);
       await isWithin(idle, timeoutMs);
       this.#plan.onStopped();
     })();
     return this.#stopping;
+  }
+
+  /** @param onReady called when rings are heard, since those before were not */
+  #listen(onReady: () => void): void {
+    const { errors } = this.#plan;
+    const ear = duplicateOf(this.#redis);
+    this.#ear = ear;
+    ear.on('error', (error) => errors.report('reports are not called out', error));
+    ear.on('message', (_channel, name: string) => {
+      if (this.#ear === ear) this.#hear(name);
+    });
+    ear.on('ready', onReady);
+    ear.subscribe(this.#streams.bell).catch((error) => {
+      if (this.#ear === ear) errors.report('reports are not called out', error);
+    });
+  }
+
+  /** Anybody on Redis can ring with any name, as often and as long as they like: rather hear nothing for a while. */
+  #hear(name: string): void {
+    if (this.#known.has(name)) this.#ring(name);
+    if (this.#known.has(name) || name === NO_HURRY) return;
+    if (name.length <= LONGEST_NAME && this.#strangers.size < MOST_STRANGERS) {
+      this.#strangers.add(name);
+      return;
+    }
+    this.#ear?.disconnect();
+    this.#ear = undefined;
+    this.#missed = true;
+    this.#plan.errors.report(
+      'rings that name no agent: none is heard for a moment',
+      new Error('too many, or too long'),
+    );
+    wait(DEAF, undefined, { signal: this.#stopped.signal, ref: false }).then(
+      () => this.#listen(() => this.#lookAtKnown()),
+      () => undefined,
+    );
+  }
+
+  #lookAtKnown(): void {
+    for (const name of this.#known) this.#await(name);
+    this.#next();
   }
 
   #ring(name: string): void {
@@ -163,10 +204,7 @@ export class ReportReader implements ReportSource {
 
   #await(name: string): void {
     if (this.#stopped.signal.aborted || this.#setBack.has(name)) return;
-    // However many names ring: known streams always get their turn, and the rest is found by a search.
-    if (this.#known.has(name) || this.#waiting.size < MOST_WAITING) {
-      if (parseName(name) !== null) this.#waiting.add(name);
-    } else this.#missed = true;
+    if (this.#known.has(name) || parseName(name) !== null) this.#waiting.add(name);
   }
 
   #next(): void {

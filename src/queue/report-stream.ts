@@ -33,10 +33,10 @@ const BACKLOG = 50;
 
 const origin = z.object({ scope, agentId });
 /** Of scope and agent together: anybody on Redis can ring the bell, with megabytes. */
-const LONGEST_NAME = 200;
+export const LONGEST_NAME = 200;
 
 /** Rung instead of the stream's name when the reader need not hurry; PUBLISH still counts who hears it. */
-const NO_HURRY = '';
+export const NO_HURRY = '';
 
 /**
  * A stream knows its newest ID even after that entry was deleted. A server that took over from one that died

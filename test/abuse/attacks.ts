@@ -5,6 +5,7 @@
  */
 import { Agent } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import { BY_STOLEN_AGENT } from './stolen-agent.ts';
 import { type Target, type TemplateName, tokenForm } from './target.ts';
 
 const BODY = 5 * 1024 * 1024 - 200;
@@ -111,6 +112,7 @@ const junkForm = (index: number) =>
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
 export const ATTACKS: readonly Attack[] = [
+  ...BY_STOLEN_AGENT,
   bodies('a number of zeros with a one at its end', [400], (length, target) =>
     withRecords(target, `[{"v":1${'0'.repeat(Math.min(length, 300_000))}1}]`),
   ),

@@ -4,7 +4,9 @@ import { type Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { z } from 'zod';
 import type { IntegrationCreated } from '../../src/contract/admin.ts';
+import { startRedisAlone } from '../kit/servers/start-servers.ts';
 import { PlatenUp, temporaryDirectory } from '../kit/service/platen.ts';
+import { StolenAgent } from './stolen-agent.ts';
 
 const size = { width: 101.6, height: 152.4 };
 /** Templates by what each does with a value. */
@@ -36,13 +38,14 @@ export class Target {
   readonly honest: IntegrationCreated;
   readonly templates: Readonly<Record<TemplateName, string>>;
   readonly honestTemplate: string;
+  readonly stolenAgent: StolenAgent;
   readonly #stack: AsyncDisposableStack;
   readonly #sockets = new Set<Socket>();
 
   #tokens = { attacker: '', honest: '' };
 
   private constructor(
-    parts: Pick<Target, 'up' | 'attacker' | 'honest' | 'templates' | 'honestTemplate'> & {
+    parts: Pick<Target, 'up' | 'attacker' | 'honest' | 'templates' | 'honestTemplate' | 'stolenAgent'> & {
       stack: AsyncDisposableStack;
     },
   ) {
@@ -51,16 +54,19 @@ export class Target {
     this.honest = parts.honest;
     this.templates = parts.templates;
     this.honestTemplate = parts.honestTemplate;
+    this.stolenAgent = parts.stolenAgent;
     this.#stack = parts.stack;
   }
 
   static async start(): Promise<Target> {
     await using stack = new AsyncDisposableStack();
     const directory = stack.use(await temporaryDirectory());
+    const redis = await startRedisAlone();
+    stack.defer(() => redis.stop());
     const up = await PlatenUp.start({
       dataDir: `${directory.path}/data`,
       args: ['--virtual', '1'],
-      env: { LOG_LEVEL: 'warn' },
+      env: { LOG_LEVEL: 'warn', REDIS_URL: redis.redisUrl },
     });
     stack.defer(async () => void (await up.stop()));
     const made: Record<string, string> = {};
@@ -90,6 +96,7 @@ export class Target {
           qr: z.string(),
         })
         .parse(made),
+      stolenAgent: stack.use(await StolenAgent.take(redis.redisUrl)),
       honestTemplate: (await up.admin.importTemplate('honest', template('honest', TEMPLATES.plain))).id,
       stack: stack.move(),
     });

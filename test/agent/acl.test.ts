@@ -1,7 +1,5 @@
 /** An agent with a Redis user of its own, as docs/deployment.md makes it: it works, and can touch nothing that is not its own. */
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { laneOf } from '../../src/contract/lane.ts';
@@ -9,9 +7,9 @@ import type { JobReport } from '../../src/contract/report.ts';
 import { lookAtRedis, openQueues, type Queues } from '../../src/queue/index.ts';
 import { expected, jobFor, logger } from '../kit/agent/site.ts';
 import { useSite } from '../kit/agent/use-site.ts';
+import { DOCUMENTED, makeAgentUser } from '../kit/queue/agent-user.ts';
 import { printerId, report } from '../kit/queue/samples.ts';
 
-const DOCUMENT = readFileSync(join(import.meta.dirname, '../../docs/deployment.md'), 'utf8');
 const RIGHTS_BEFORE = `resetkeys resetchannels
   ~platen:{acme/*}:* ~platen:{@reports/acme/agent-dock-3}:stream &platen:@reports -@all
   +ping +info +client|setname +pubsub|numsub +publish +eval +evalsha +bzpopmin +del +exists +get +set +incr +pexpire +pttl
@@ -19,7 +17,7 @@ const RIGHTS_BEFORE = `resetkeys resetchannels
   +sadd +scard +srem +smembers +xadd +xdel +xlen +xtrim
   +zadd +zcard +zpopmin +zrange +zrangebyscore +zrem +zremrangebyrank +zremrangebyscore +zrevrange +zrevrangebyscore
   +zscore`;
-const AGENT = 'agent-dock-3';
+const AGENT = DOCUMENTED.agentId;
 const site = useSite();
 const user = `dock-${randomUUID()}`;
 const password = randomUUID();
@@ -28,21 +26,10 @@ let own: Redis;
 let ownUrl: string;
 let queues: Queues;
 
-/** The arguments of the documented command, for the prefix of this site. */
-function documented(prefix: string): string[] {
-  const command = /redis-cli ACL SETUSER dock-3 ((?:.*\\\n)*.*)/.exec(DOCUMENT)?.[1] ?? '';
-  const words = command
-    .replaceAll(/[\\']/g, ' ')
-    .split(/\s+/)
-    .filter((word) => word !== '');
-  expect(words.length).toBeGreaterThan(30);
-  return words.map((word) => word.replace('>SECRET', `>${password}`).replace('platen:', `${prefix}:`));
-}
-
 beforeAll(async () => {
   const { redisUrl = '', prefix } = site.queueOptions;
   admin = new Redis(redisUrl);
-  await admin.acl('SETUSER', user, ...documented(prefix));
+  await makeAgentUser(admin, { user, password, prefix });
   await admin.acl('LOG', 'RESET');
   const url = new URL(redisUrl);
   url.username = user;

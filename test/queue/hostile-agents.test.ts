@@ -120,7 +120,11 @@ test('no more than some bytes of reports are read at once, and none that is long
 test('a stream with garbage is left alone for many times as long as that took, however often it rings', async () => {
   const agentId = 'agent-garbage';
   // As much as fits, of what takes long to find wrong.
-  const garbage = JSON.stringify({ kind: 'agent', agentId, printers: Array.from({ length: 45_000 }, () => 0) });
+  const garbage = JSON.stringify({
+    kind: 'agent',
+    agentId,
+    printers: Array.from({ length: 45_000 }, () => 0),
+  });
   for (let n = 0; n < 20; n += 1) await write(agentId, garbage);
   const payload = new ReportPayload(used.logger);
   const began = performance.now();

@@ -53,6 +53,22 @@ export async function startServers(options: { durable: boolean }): Promise<Runni
   }
 }
 
+/** A Redis alone, not durable, for a service of a test's own. */
+export async function startRedisAlone(): Promise<{ redisUrl: string; stop(): Promise<void> }> {
+  const directory = mkdtempSync(join(tmpdir(), 'platen-test-redis-'));
+  const running: ChildProcess[] = [];
+  const teardown = async () => {
+    await Promise.all(running.map(stop));
+    rmSync(directory, { recursive: true, force: true });
+  };
+  try {
+    return { redisUrl: await startRedis(directory, running, false), stop: teardown };
+  } catch (error) {
+    await teardown();
+    throw error;
+  }
+}
+
 async function startRedis(directory: string, running: ChildProcess[], durable: boolean): Promise<string> {
   const password = randomBytes(12).toString('hex');
   const port = await freePort();
