@@ -24,15 +24,16 @@ export async function lookAtRedis(url: string, prefix: string, limitMs: number):
     enableReadyCheck: false,
     connectTimeout: limitMs,
   });
-  let reason = 'no answer';
+  // What is thrown where a connection is refused or fails says no more than that it is closed.
+  let told: unknown;
   redis.on('error', (error) => {
-    reason = reasonOf(error);
+    told = error;
   });
   const ask = async () => {
     await redis.connect();
-    const told = await redis.info('server');
+    const info = await redis.info('server');
     const fields = new Map(
-      told.split(/\r?\n/).map((line) => [line.split(':', 1)[0], line.slice(line.indexOf(':') + 1)]),
+      info.split(/\r?\n/).map((line) => [line.split(':', 1)[0], line.slice(line.indexOf(':') + 1)]),
     );
     const field = (name: string) => fields.get(name);
     const microseconds = Number(field('server_time_usec'));
@@ -49,10 +50,15 @@ export async function lookAtRedis(url: string, prefix: string, limitMs: number):
   try {
     return await within(ask(), limitMs, `Redis at ${address}`);
   } catch (error) {
-    if (isRefusal(error))
-      throw new QueueError('refused', `Redis at ${address} refuses us: ${reasonOf(error)}`);
+    const refusal = [error, told].find(isRefusal);
+    if (refusal !== undefined) {
+      throw new QueueError('refused', `Redis at ${address} refuses us: ${reasonOf(refusal)}`);
+    }
     if (error instanceof QueueError) throw error;
-    throw new QueueError('unavailable', `Redis at ${address} does not answer: ${reason}`);
+    throw new QueueError(
+      'unavailable',
+      `Redis at ${address} does not answer: ${told === undefined ? 'no answer' : reasonOf(told)}`,
+    );
   } finally {
     redis.disconnect();
   }

@@ -12,7 +12,7 @@ import { writeBundle } from './bundle.ts';
 import { type Finding, failed } from './finding.ts';
 import { disk, permissions, program } from './machine.ts';
 import { clock, names, proxy } from './network.ts';
-import { heldJobs, printers } from './printers.ts';
+import { heldJobs, jobsUnderWay, printers } from './printers.ts';
 import { agents, lanes, service, unit } from './service.ts';
 import { type Subject, type SubjectOptions, subjectOf } from './subject.ts';
 import { testLabel } from './test-label.ts';
@@ -35,6 +35,7 @@ const CHECKS: Readonly<Record<string, (subject: Subject) => Promise<Finding[]>>>
   lanes,
   agents,
   printers,
+  'jobs under way': jobsUnderWay,
   'jobs that need a person': heldJobs,
 };
 

@@ -1,9 +1,10 @@
 /** Checks of this machine: the program and its native parts, permissions, room on the disk. */
-import { accessSync, constants, readdirSync, type Stats, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, type Stats, statfsSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import metadata from '../../../package.json' with { type: 'json' };
-import { isNobodys } from '../../server/store/own-account.ts';
+import { USER } from '../../contract/own-user.ts';
+import { isNobodys, may, whyNotRun } from '../../server/store/own-account.ts';
 import { explain } from '../explain.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 import type { Subject } from './subject.ts';
@@ -40,9 +41,37 @@ export async function program({ isAgent, places }: Subject): Promise<Finding[]> 
   return found;
 }
 
-export async function permissions({ dataDir, file }: Subject): Promise<Finding[]> {
-  const check = 'permissions';
+/** What keeps the service's user from starting it, whoever asks. */
+function forService({ dataDir, file, installed }: Subject): Finding[] {
+  if (installed === null) return [];
+  const { account, command } = installed;
+  const fault = (detail: string, advice: string) => failed('permissions', detail, advice);
   const found: Finding[] = [];
+  if (file !== null && !may(account, '-r', file)) {
+    const directory = dirname(file);
+    const detail = `${USER}, as whom the service runs, cannot read ${file}`;
+    found.push(
+      fault(detail, `chgrp ${USER} ${directory} ${file}; chmod g+rx ${directory}; chmod g+r ${file}`),
+    );
+  }
+  const owner = statSync(dataDir, { throwIfNoEntry: false })?.uid ?? account.uid;
+  const usable = (['-r', '-w', '-x'] as const).every((what) => may(account, what, dataDir));
+  if (owner !== account.uid || (existsSync(dataDir) && !usable)) {
+    const detail = `${dataDir} is not for ${USER}, as whom the service runs`;
+    found.push(fault(detail, `chown -R ${USER}:${USER} ${dataDir}; run no "platen up" on it as root.`));
+  }
+  const why = command === null ? null : whyNotRun(account, command);
+  if (why !== null) {
+    const detail = `${USER}, as whom the service runs, cannot run ${command}: ${why}`;
+    found.push(fault(detail, 'Have the program, and each directory above it, where every user can read it.'));
+  }
+  return found;
+}
+
+export async function permissions(subject: Subject): Promise<Finding[]> {
+  const { dataDir, file } = subject;
+  const check = 'permissions';
+  const found = forService(subject);
   if (file !== null && isOthers(statSync(file))) {
     found.push(
       warning(

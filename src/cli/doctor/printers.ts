@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { configuredPrinters } from '../../agent/discovery/providers/configured.ts';
 import { standardDrivers } from '../../agent/drivers.ts';
 import { Printers } from '../../agent/printer/printers.ts';
+import type { JobView } from '../../contract/job.ts';
 import type { AgentView, PrinterView } from '../../contract/printer-view.ts';
 import { createLogger } from '../../log.ts';
 import type { AdminClient } from '../admin-client.ts';
@@ -156,6 +157,24 @@ async function asked({ agent }: Subject): Promise<Finding[]> {
     await looking.stop();
     await Promise.all(looking.all.map(({ device }) => device.drop()));
   }
+}
+
+/** Jobs whose agent's disk is full, or broken: its own doctor, on its machine, would say so of the disk itself. */
+export async function jobsUnderWay({ client }: Subject): Promise<Finding[]> {
+  const jobs = (await client?.jobs({ status: 'printing', limit: 1_000 }).catch(() => null)) ?? [];
+  return jobs
+    .filter(({ reasons }) => reasons.includes('agent-disk'))
+    .slice(0, 5)
+    .map(lacksDisk);
+}
+
+function lacksDisk({ id, printer }: JobView): Finding {
+  const detail = `the disk of the agent that has job ${id} takes nothing`;
+  return failed(
+    `printer ${printer.name}`,
+    detail,
+    'Make room on the disk of that computer; the job goes on by itself.',
+  );
 }
 
 export async function heldJobs({ client }: Subject): Promise<Finding[]> {

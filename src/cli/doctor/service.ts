@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import metadata from '../../../package.json' with { type: 'json' };
-import { lookAtPostgres, lookAtRedis } from '../../queue/index.ts';
+import { lookAtPostgres, lookAtRedis, QueueError } from '../../queue/index.ts';
 import { serverAt } from '../awaiting.ts';
 import { explain } from '../explain.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
@@ -75,7 +75,7 @@ export async function service({ service, client, isAgent, dataDir }: Subject): P
         failed(
           'service',
           `cannot work: ${detail}`,
-          'Start the server that it names, and look at its address.',
+          'Start the server that it names, and look at its address and its password.',
         ),
       );
     }
@@ -86,6 +86,13 @@ export async function service({ service, client, isAgent, dataDir }: Subject): P
   }
 }
 
+/** A server that refuses us runs: it is the configuration that has to change. */
+function remedy(error: unknown, server: string, setting: string): string {
+  if (error instanceof QueueError && error.code === 'refused')
+    return `Set user, password and name in ${setting} as ${server} has them.`;
+  return `Start ${server}, or set ${setting} to where it is.`;
+}
+
 /** Whether this machine reaches the servers of lanes and database. */
 export async function lanes({ places, isAgent }: Subject): Promise<Finding[]> {
   const found: Finding[] = [];
@@ -94,7 +101,7 @@ export async function lanes({ places, isAgent }: Subject): Promise<Finding[]> {
     try {
       found.push(ok('database', `${(await lookAtPostgres(databaseUrl, LIMIT_MS)).server} answers`));
     } catch (error) {
-      const advice = `Start ${serverAt('PostgreSQL', databaseUrl)}, or set databaseUrl (DATABASE_URL) to where it is.`;
+      const advice = remedy(error, serverAt('PostgreSQL', databaseUrl), 'databaseUrl (DATABASE_URL)');
       found.push(failed('database', explain(error), advice));
     }
   }
@@ -118,8 +125,8 @@ export async function lanes({ places, isAgent }: Subject): Promise<Finding[]> {
       found.push(ok('lanes', `${answers}, prefix "${queuePrefix}"${who}`));
     }
   } catch (error) {
-    const advice = `Start ${serverAt('Redis', redisUrl)}, or set redisUrl (REDIS_URL) to where it is. Agents print what they have, and nothing new.`;
-    found.push(failed('lanes', explain(error), advice));
+    const advice = remedy(error, serverAt('Redis', redisUrl), 'redisUrl (REDIS_URL)');
+    found.push(failed('lanes', explain(error), `${advice} Agents print what they have, and nothing new.`));
   }
   return found;
 }

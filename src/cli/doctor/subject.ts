@@ -1,9 +1,11 @@
 /** What the doctor examines: this machine's configuration, its data directory, and the service, if known. */
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { AgentConfig } from '../../agent/config.ts';
 import { type AgentStatus, readStatus } from '../../agent/status-file.ts';
+import { USER } from '../../contract/own-user.ts';
 import { configFromEnv } from '../../server/config.ts';
+import { type Account, accountOf } from '../../server/store/own-account.ts';
 import { AdminClient } from '../admin-client.ts';
 import { agentConfigOf } from '../agent-config.ts';
 import { agentFile, INSTALLED_FILES, kindOf, platenFile, readConfigFile } from '../config-file.ts';
@@ -12,10 +14,18 @@ import { type Places, placesFromEnv, placesOver } from '../places.ts';
 import { type ServiceFile, type ServiceOptions, serviceOf, USUAL_DATA } from '../which-service.ts';
 import { type Finding, failed, ok } from './finding.ts';
 
+export interface Installed {
+  account: Account;
+  /** What the unit starts; null: nothing of the kind. */
+  command: string | null;
+}
+
 export interface Subject {
   dataDir: string;
   /** null: none was named, and none is installed. */
   file: string | null;
+  /** Its user and its command, where the system runs it, and where root asks. */
+  installed: Installed | null;
   /** An agent alone, whose service is elsewhere. */
   isAgent: boolean;
   places: Places;
@@ -67,7 +77,17 @@ export async function subjectOf(options: SubjectOptions): Promise<{ subject: Sub
   const service = await serviceOf(options).catch(() => null);
   const client = service === null ? null : new AdminClient(service);
   return {
-    subject: { dataDir, file, isAgent, places, agent, service, client, status: readStatus(dataDir) },
+    subject: {
+      dataDir,
+      file,
+      installed: installedAs(file, isAgent),
+      isAgent,
+      places,
+      agent,
+      service,
+      client,
+      status: readStatus(dataDir),
+    },
     findings,
   };
 }
@@ -86,8 +106,19 @@ async function readFileOf(
   return { written: written ?? {}, agent: await agentConfigOf(written?.agent, undefined, { dataDir }) };
 }
 
+function installedAs(file: string | null, isAgent: boolean): Installed | null {
+  const unit = unitOf({ file, isAgent });
+  const account = unit === null || process.getuid?.() !== 0 ? null : accountOf(USER);
+  if (account === null) return null;
+  const texts = ['/etc/systemd/system', '/lib/systemd/system']
+    .map((directory) => join(directory, `${unit}.service`))
+    .filter((path) => existsSync(path))
+    .map((path) => readFileSync(path, 'utf8'));
+  return { account, command: /^ExecStart=(\S+)/m.exec(texts[0] ?? '')?.[1] ?? null };
+}
+
 /** The system's service that runs it; null: it is not installed as one. */
-export function unitOf({ file, isAgent }: Subject): string | null {
+export function unitOf({ file, isAgent }: Pick<Subject, 'file' | 'isAgent'>): string | null {
   if (file === null || !INSTALLED_FILES.includes(resolve(file))) return null;
   return isAgent ? 'platen-agent' : 'platen';
 }

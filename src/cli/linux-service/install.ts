@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { STATE, USER } from '../../contract/own-user.ts';
-import { ownAccount } from '../../server/store/own-account.ts';
+import { ownAccount, whyNotRun } from '../../server/store/own-account.ts';
 import { CommandFailure } from '../failure.ts';
 import type { Program } from './program.ts';
 import { CONFIGURATION, unitText } from './unit.ts';
@@ -49,12 +49,13 @@ export function install(program: Program, role: Role, says: (line: string) => vo
   if (existsSync(`/etc/systemd/system/${other}.service`)) {
     throw new CommandFailure(`${other} is a service here already, and both keep their state in ${STATE}`);
   }
-  ownAccount(() => says(`the user ${USER}, who cannot log in`));
+  const account = ownAccount(() => says(`the user ${USER}, who cannot log in`));
   makeDirectories(role, says);
   if (program.home !== null) layBeside(program, program.home, says);
-  else if (!canBeRead(program.command)) {
+  const why = whyNotRun(account, program.command);
+  if (why !== null) {
     throw new CommandFailure(
-      `the user ${USER} cannot run ${program.command}: have the checkout where others can read it, such as /opt/platen`,
+      `the user ${USER} cannot run ${program.command} (${why}): have it where others can read it, such as /opt/platen`,
     );
   }
   const words = `${role} --config ${configOf(role)} --data ${STATE}`;
@@ -111,10 +112,6 @@ function layBeside({ root, version, command }: Program, home: string, says: (lin
   mkdirSync('/usr/local/bin', { recursive: true });
   symlinkSync(command, ON_PATH);
   says(`${ON_PATH} leads to ${command}`);
-}
-
-function canBeRead(file: string): boolean {
-  return spawnSync('runuser', ['-u', USER, '--', 'test', '-x', file], { stdio: 'ignore' }).status === 0;
 }
 
 /** @param purge also remove what it kept: jobs, journal, keys, configuration */

@@ -37,6 +37,21 @@ export function ownAccount(onMade: () => void): Account {
   return made;
 }
 
+/** Whether the account may do with a path what `test` calls `-r`, `-w` or `-x`. Only root may ask. */
+export function may(account: Account, what: '-r' | '-w' | '-x', path: string): boolean {
+  const { status } = spawnSync('test', [what, path], { ...account, cwd: '/', timeout: TIMEOUT_MS });
+  return status === 0;
+}
+
+/** Why the account cannot run a command of ours, in the system's words; null: it can. Only root may ask. */
+export function whyNotRun(account: Account, command: string): string | null {
+  const env = { PATH: process.env['PATH'] ?? '' };
+  const options = { ...account, cwd: '/', env, encoding: 'utf8', timeout: TIMEOUT_MS } as const;
+  const { error, status, stderr } = spawnSync(command, ['--version'], options);
+  if (status === 0) return null;
+  return error?.message ?? (stderr.trim().split('\n')[0] || `it ends with ${status}`);
+}
+
 /** Whether the path belongs to `nobody`: daemons without an account of their own all run as that. */
 export function isNobodys(path: string): boolean {
   const stats = process.platform === 'win32' ? undefined : statSync(path, { throwIfNoEntry: false });

@@ -1,0 +1,114 @@
+/** What single checks of the doctor find, without a service. */
+import { chmodSync, chownSync, copyFileSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { AdminClient } from '../../src/cli/admin-client.ts';
+import { permissions } from '../../src/cli/doctor/machine.ts';
+import { jobsUnderWay } from '../../src/cli/doctor/printers.ts';
+import { lanes } from '../../src/cli/doctor/service.ts';
+import type { Subject } from '../../src/cli/doctor/subject.ts';
+import { ownAccount } from '../../src/server/store/own-account.ts';
+import { nobody } from '../kit/programs/ordinary-user.ts';
+import { onRedis } from '../kit/servers/backends.ts';
+import { httpPeer } from '../kit/wire/http-peer.ts';
+
+const isRoot = process.getuid?.() === 0;
+
+function subject(more: Partial<Subject> = {}): Subject {
+  const dataDir = mkdtempSync(join(tmpdir(), 'platen-permissions-'));
+  const none = {
+    file: null,
+    installed: null,
+    isAgent: false,
+    agent: null,
+    service: null,
+    client: null,
+    status: null,
+  };
+  return { dataDir, places: {}, ...none, ...more };
+}
+
+describe.runIf(isRoot)('what belongs to the wrong user', () => {
+  test('a database that other programs reach, since it is nobody’s', async () => {
+    const one = subject();
+    const home = join(one.dataDir, 'postgres');
+    mkdirSync(home);
+    chownSync(home, nobody?.uid ?? 0, nobody?.gid ?? 0);
+    expect(await permissions(one)).toEqual([
+      expect.objectContaining({
+        result: 'warning',
+        detail: expect.stringContaining(`${home} belongs to nobody`),
+      }),
+    ]);
+  });
+
+  test('a service that its user could not start: its configuration, its directory, its program', async () => {
+    const account = ownAccount(() => {});
+    const top = mkdtempSync(join(tmpdir(), 'platen-closed-'));
+    const [file, command] = [join(top, 'platen.json'), join(top, 'true')];
+    writeFileSync(file, '{}', { mode: 0o600 });
+    copyFileSync('/bin/true', command);
+    const one = subject({ file, installed: { account, command } });
+    expect((await permissions(one)).map(({ result, detail }) => [result, detail])).toEqual([
+      ['failed', expect.stringContaining(`cannot read ${file}`)],
+      ['failed', expect.stringContaining(`${one.dataDir} is not for platen`)],
+      ['failed', expect.stringMatching(`cannot run ${command}: .*EACCES`)],
+    ]);
+    // As the advice says.
+    for (const path of [top, file, one.dataDir]) chownSync(path, account.uid, account.gid);
+    expect((await permissions(one)).map(({ result }) => result)).toEqual(['ok']);
+    // A program that is there, and ends.
+    chmodSync(command, 0o755);
+    copyFileSync('/bin/false', command);
+    expect(await permissions(one)).toMatchObject([
+      { result: 'failed', detail: expect.stringContaining('ends with 1') },
+    ]);
+  });
+});
+
+test('a wrong password is mended in the configuration, not by starting the server', async () => {
+  const backend = await onRedis().open();
+  try {
+    const [redis, postgres] = [new URL(backend.redisUrl ?? ''), new URL(backend.databaseUrl ?? '')];
+    redis.password = 'wrong';
+    postgres.password = 'wrong';
+    const places = { redisUrl: redis.href, databaseUrl: postgres.href };
+    const found = await lanes(subject({ places }));
+    expect(found).toMatchObject([
+      {
+        check: 'database',
+        result: 'failed',
+        advice: expect.stringMatching(/^Set user, password .* databaseUrl/),
+      },
+      { check: 'lanes', result: 'failed', advice: expect.stringMatching(/^Set user, password .* redisUrl/) },
+    ]);
+    expect(JSON.stringify(found)).not.toContain('wrong@');
+  } finally {
+    await backend.close();
+  }
+});
+
+test('a disk that takes nothing, at an agent on another machine', async () => {
+  const at = new Date().toISOString();
+  const named = { id: 'x', name: 'dock' };
+  const job = {
+    ...{ id: 'x', tenant: 'default', status: 'printing', labels: { total: 1, sent: 0, printed: 0 } },
+    ...{
+      reasons: ['agent-disk'],
+      error: null,
+      uncertain: null,
+      printer: named,
+      template: named,
+      format: 'x',
+    },
+    ...{ orientation: 'portrait', copies: 1, records: 1, createdAt: at, updatedAt: at },
+  };
+  const { uri } = await httpPeer(
+    (_, response) => void response.end(JSON.stringify({ jobs: [job], next: null })),
+  );
+  const client = new AdminClient({ url: `http://${new URL(uri).host}`, adminToken: 'a-token-for-tests' });
+  expect(await jobsUnderWay(subject({ client }))).toMatchObject([
+    { check: 'printer dock', result: 'failed', detail: expect.stringContaining('takes nothing') },
+  ]);
+});
