@@ -183,3 +183,62 @@ test('the frame of a picture has its shape, also when a corner is pulled', async
   await expect.poll(ratio).toBeCloseTo(3, 1);
   expect(site.faults).toEqual([]);
 });
+
+test('a session that ends while saving brings the drawing back, beside what is saved', async () => {
+  const text = { type: 'text', x: 2, y: 2, width: 40, height: 6, size: 5, text: 'Before' };
+  const page = await opened({ ...LABEL, name: 'Session', fields: [], elements: [text] });
+  const address = page.url();
+  await page.locator('.thing').focus();
+  await page.getByLabel('Text', { exact: true }).fill('After hours of work');
+  await page.locator('[data-drawn="true"]').waitFor();
+  await page.context().clearCookies();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await page.goto(await site.link());
+  await page.locator('nav').first().waitFor();
+  await page.goto(address);
+  await page.getByText('Here is something that was not saved').waitFor();
+  for (const says of ['Not saved', 'Saved']) {
+    await page
+      .getByRole('figure')
+      .filter({ hasText: new RegExp(`^${says}$`) })
+      .locator('img')
+      .waitFor();
+  }
+  const pictures = await page.evaluate(`[...document.querySelectorAll('figure img')].map(({ src }) => src)`);
+  expect(new Set(z.array(z.string()).length(2).parse(pictures)).size).toBe(2);
+  await page.getByRole('button', { name: 'Go on with it' }).click();
+  await page.locator('.thing[aria-label^="Text After hours"]').waitFor();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('All is saved').waitFor();
+  // What the page was refused is in the browser's log.
+  site.faults.length = 0;
+});
+
+test.each(['en', 'de'])(
+  'a template in ZPL shows its source, its size and its fields: %s',
+  async (language) => {
+    const source = '^XA\n^FO20,20^A0N,40^FD{{article}}^FS\n^XZ';
+    const zpl = {
+      name: `Raw ${language}`,
+      language: 'zpl',
+      source,
+      fields: [{ name: 'article', sample: 'Bolt' }],
+    };
+    const { id } = await site.up.admin.importTemplate('default', zpl);
+    const page = await site.signedIn({
+      locale: language,
+      ...(language === 'de' && { width: 360, height: 900 }),
+    });
+    await site.show(page, `templates/${id}`);
+    await expect.poll(() => page.locator('pre.source').textContent()).toBe(source);
+    const says =
+      language === 'de'
+        ? 'nicht angegeben: so groß wie die Etiketten im Drucker'
+        : 'not said: as large as the labels in the printer';
+    await page.getByText(says).waitFor();
+    await page.getByRole('cell', { name: 'Bolt' }).waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    expect(site.faults).toEqual([]);
+  },
+);

@@ -7,6 +7,8 @@ import { Empty, Page } from '../controls/page.tsx';
 import { Problem } from '../controls/problem.tsx';
 import { say } from '../controls/toast.tsx';
 import { may, session } from '../service/session.ts';
+import { usePreview } from '../templates/preview.ts';
+import { SamplePicture } from '../templates/template-picture.tsx';
 import { t, when } from '../texts/texts.ts';
 import { Canvas } from './canvas.tsx';
 import type { LabelDocument } from './document.ts';
@@ -17,6 +19,9 @@ import { type Opened, open, Saving } from './saving.ts';
 import { Side } from './side.tsx';
 import { Toolbar } from './toolbar.tsx';
 import { ViewBar } from './view-bar.tsx';
+
+/** Most pixels of the width of a picture that is only looked at. */
+const SHOWN = 800;
 
 export function Designer({ id }: { id: string }) {
   const { designer: words, general } = t.value;
@@ -104,7 +109,25 @@ function Opening(props: OpeningProps) {
           </button>
         </div>
       </div>
+      <div class="side-by-side">
+        <OneVersion label={document} says={words.unsaved} />
+        <OneVersion label={props.saved} says={words.asSaved} />
+      </div>
     </Page>
+  );
+}
+
+/** A label with the samples of its fields. */
+function OneVersion({ label, says }: { label: LabelDocument; says: string }) {
+  const request = useMemo(() => ({ template: label, width: SHOWN }), [label]);
+  const { preview, problem } = usePreview(request);
+  return (
+    <figure>
+      <div class="stage" style={{ aspectRatio: label.width / label.height }}>
+        <SamplePicture found={problem ?? preview?.png} name={says} />
+      </div>
+      <figcaption>{says}</figcaption>
+    </figure>
   );
 }
 

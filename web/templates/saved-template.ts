@@ -45,3 +45,9 @@ export function sizeOf({ template: body }: SavedTemplate): { width: number; heig
   if (data?.width === undefined || data.height === undefined) return undefined;
   return { width: data.width, height: data.height };
 }
+
+/** The ZPL of a template that is a program; undefined for one that is drawn. */
+export function sourceOf({ template: body }: SavedTemplate): string | undefined {
+  const { data } = template.safeParse(body);
+  return data?.language === 'zpl' ? data.source : undefined;
+}

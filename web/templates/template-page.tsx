@@ -7,7 +7,7 @@ import { Page, Shown } from '../controls/page.tsx';
 import { ofTheTenant, useLive } from '../service/live.ts';
 import { may, ofTenant } from '../service/session.ts';
 import { t, when } from '../texts/texts.ts';
-import { fieldsOf, type SavedTemplate, savedTemplate, sizeOf } from './saved-template.ts';
+import { fieldsOf, type SavedTemplate, savedTemplate, sizeOf, sourceOf } from './saved-template.ts';
 import { TemplateActions } from './template-actions.tsx';
 import { TemplatePicture } from './template-picture.tsx';
 import { Versions } from './versions.tsx';
@@ -47,6 +47,7 @@ export function TemplatePage({ id }: { id: string }) {
               <div class="card stage-large">
                 <TemplatePicture template={saved} width={WIDTH} />
               </div>
+              <Source saved={saved} />
               <Versions id={id} changed={saved.updatedAt} onRestored={reload} />
             </div>
             <div class="stack wide">
@@ -93,12 +94,8 @@ function Facts({ saved }: { saved: SavedTemplate }) {
   const size = sizeOf(saved);
   return (
     <dl class="facts">
-      {size !== undefined && (
-        <>
-          <dt>{words.size}</dt>
-          <dd>{general.mm(size.width, size.height)}</dd>
-        </>
-      )}
+      <dt>{words.size}</dt>
+      <dd>{size === undefined ? words.sizeUnsaid : general.mm(size.width, size.height)}</dd>
       <dt>{words.kind}</dt>
       <dd>{saved.language === 'zpl' ? words.raw : words.designed}</dd>
       <dt>{words.id}</dt>
@@ -113,6 +110,21 @@ function Facts({ saved }: { saved: SavedTemplate }) {
         <a href={to(['jobs'], { template: saved.name })}>{words.jobs}</a>
       </dd>
     </dl>
+  );
+}
+
+/** What is sent to the printer, with its placeholders, of a template that is a program. */
+function Source({ saved }: { saved: SavedTemplate }) {
+  const source = sourceOf(saved);
+  if (source === undefined) return null;
+  return (
+    <section class="stack tight">
+      <h2>{t.value.templates.source}</h2>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
+      <pre class="card source" tabIndex={0}>
+        {source}
+      </pre>
+    </section>
   );
 }
 

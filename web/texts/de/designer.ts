@@ -31,6 +31,7 @@ export const designerWords: Texts['designer'] = {
   seeTheirs: 'Die andere ansehen',
   draft: (time) => `Hier ist etwas, das nicht gespeichert wurde, von ${time}.`,
   draftOld: 'Die Vorlage hat seither jemand gespeichert.',
+  asSaved: 'Gespeichert',
   takeDraft: 'Damit weitermachen',
   dropDraft: 'Wegwerfen',
   leave: 'Was Sie gezeichnet haben, ist noch nicht gespeichert.',

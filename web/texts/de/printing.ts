@@ -221,6 +221,8 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
     sampleOf: 'Beispiel',
     defaultOf: 'Wenn leer',
     size: 'Größe',
+    sizeUnsaid: 'nicht angegeben: so groß wie die Etiketten im Drucker',
+    source: 'ZPL-Quelltext',
     kind: 'Art',
     designed: 'gezeichnet',
     raw: 'ZPL',

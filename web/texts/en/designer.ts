@@ -29,6 +29,7 @@ export const designerWords = {
   seeTheirs: 'See theirs',
   draft: (time: string) => `Here is something that was not saved, from ${time}.`,
   draftOld: 'The template has been saved by somebody since.',
+  asSaved: 'Saved',
   takeDraft: 'Go on with it',
   dropDraft: 'Throw it away',
   leave: 'What you have drawn is not saved yet.',

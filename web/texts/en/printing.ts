@@ -218,6 +218,8 @@ export const printingWords = {
     sampleOf: 'Sample',
     defaultOf: 'Default',
     size: 'Size',
+    sizeUnsaid: 'not said: as large as the labels in the printer',
+    source: 'ZPL source',
     kind: 'Kind',
     designed: 'designed',
     raw: 'ZPL',
