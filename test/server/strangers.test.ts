@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { BodyRoom } from '../../src/server/body-room.ts';
-import { codeOf, newKey } from '../kit/service/harness.ts';
+import { codeOf, newKey, ServiceHarness } from '../kit/service/harness.ts';
 import { takeKey } from '../kit/service/taken-key.ts';
 import { useService, useTenant } from '../kit/service/use-service.ts';
 
@@ -342,4 +342,29 @@ describe('room for bodies', () => {
       vi.useRealTimers();
     }
   });
+});
+
+test('a request that comes in while the service stops is answered as ever', async () => {
+  const stopping = await ServiceHarness.start({ redis: false });
+  const { hostname, port } = new URL(stopping.url);
+  const to = () => connect({ host: hostname, port: Number(port) }).on('error', () => undefined);
+  // Half of it is there, so that the connection is not idle.
+  const late = to();
+  late.write('GET /openapi.json HTTP/1.1\r\nhost: ');
+  sockets.push(late);
+  // An answer on another connection: what was sent before it has been read.
+  await (await fetch(`${stopping.url}/healthz`)).text();
+  const stopped = stopping.stop();
+  // Until it listens no more: from then on it stops.
+  await vi.waitUntil(async () => {
+    const other = to();
+    const { promise: refused, resolve } = Promise.withResolvers<boolean>();
+    other.once('connect', () => resolve(false)).once('close', () => resolve(true));
+    const isRefused = await refused;
+    other.destroy();
+    return isRefused;
+  });
+  late.write('platen\r\n\r\n');
+  expect(await text(late)).toMatch(/^HTTP\/1.1 200 OK\r\n(?:.*\r\n)*connection: close\r\n/i);
+  await stopped;
 });
