@@ -102,7 +102,19 @@ export const templateReplace = z.strictObject({
   /** The version that this template replaces, as the template's GET or last PUT said. */
   version: z.string().max(40),
   template: z.unknown(),
+  /** The template takes the place of its draft, which goes. */
+  endsDraft: z.boolean().default(false),
 });
+// PUT …/templates/{templateId}/draft
+export const templateDraftSave = z.strictObject({ version: z.string().max(40), template: z.unknown() });
+/** In the answer to a template's GET: what was saved while it could not print. */
+export const templateDraft = z.object({
+  template: z.unknown(),
+  /** Who saved it; null: it is not known. */
+  who: z.string().nullable(),
+  at: z.iso.datetime(),
+});
+export type TemplateDraft = z.infer<typeof templateDraft>;
 export const templateView = z.object({
   id: z.string(),
   name: z.string(),

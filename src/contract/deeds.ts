@@ -5,6 +5,7 @@ export const DEEDS = [
   'tenant.set-printer-commands',
   'template.import',
   'template.save',
+  'template.save-draft',
   'template.rename',
   'template.delete',
   'job.print',

@@ -27,6 +27,10 @@ const BODIES: Readonly<Record<string, object>> = {
     version: '1',
     template: { name: 'taken', width: 50, height: 25, elements: [] },
   },
+  'PUT /app/tenants/:id/templates/:templateId/draft': {
+    version: '1',
+    template: { name: 'taken', width: 50, height: 25, elements: [] },
+  },
   'PUT /app/tenants/:id/templates/:templateId/name': { name: 'taken' },
   'PUT /app/tenants/:id/people/:personId': { role: 'admin' },
 };

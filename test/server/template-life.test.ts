@@ -158,3 +158,56 @@ test('a list of large templates takes the service no more than a few of them do'
   expect(z.array(z.object({ name: z.string() })).parse(body)).toHaveLength(COUNT);
   expect(most).toBeLessThan(100 * 1024 * 1024);
 });
+
+test('a draft: kept beside what prints, for whoever has seen both; the tenant’s alone, and bounded', async () => {
+  const id = await named('Drafted');
+  const wrong = {
+    ...TEMPLATE,
+    name: 'Drafted',
+    elements: [{ type: 'text', x: 900, y: 2, size: 3, text: 'off' }],
+  };
+  const right = { ...TEMPLATE, name: 'Drafted' };
+  const draft = (version: string, template: unknown = wrong) =>
+    service.admin('PUT', at(id, '/draft'), { version, template });
+  const versionOf = (answer: Answer) => z.object({ version: z.string() }).parse(answer.body).version;
+  const seen = async () => await service.admin('GET', at(id));
+  const first = versionOf(await seen());
+  expect(codeOf(await service.admin('PUT', at(id), { version: first, template: wrong }))).toBe(
+    'payload-invalid',
+  );
+  const kept = await draft(first);
+  expect(kept.status).toBe(200);
+  const both = await seen();
+  expect(versionOf(both)).toBe(versionOf(kept));
+  expect(both.body).toMatchObject({
+    template: { elements: TEMPLATE.elements },
+    draft: { template: wrong, at: expect.any(String) },
+  });
+  // What prints is as it was, and no other tenant has a draft of it.
+  expect(await acme.newJob({ idT: id, data: [{ sku: 'A', name: 'B' }] })).toEqual(expect.any(String));
+  const theirs = await service.admin('PUT', `/tenants/globex/templates/${id}/draft`, {
+    version: versionOf(kept),
+    template: wrong,
+  });
+  expect(codeOf(theirs)).toBe('template-not-found');
+  // Whoever has not seen the draft writes over neither.
+  expect(codeOf(await draft(first))).toBe('template-changed');
+  expect(codeOf(await service.admin('PUT', at(id), { version: first, template: right }))).toBe(
+    'template-changed',
+  );
+  expect(pointersOf(await draft(versionOf(kept), { ...wrong, width: 0 }))).toEqual(['/width']);
+  // A version that is restored leaves the draft there; saved in its place, it is gone.
+  const restored = await service.admin('PUT', at(id), { version: versionOf(kept), template: right });
+  expect((await seen()).body).toHaveProperty('draft');
+  const ended = await service.admin('PUT', at(id), {
+    version: versionOf(restored),
+    template: right,
+    endsDraft: true,
+  });
+  expect(versionOf(await seen())).toBe(versionOf(ended));
+  expect((await seen()).body).not.toHaveProperty('draft');
+  await draft(versionOf(ended));
+  await service.admin('DELETE', at(id));
+  const left = await service.pool.query('SELECT FROM platen.template_drafts WHERE template_id = $1', [id]);
+  expect(left.rowCount).toBe(0);
+});

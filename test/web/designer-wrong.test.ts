@@ -242,3 +242,45 @@ test.each(['en', 'de'])(
     expect(site.faults).toEqual([]);
   },
 );
+
+test('what is wrong is saved as a draft, while jobs print what was saved before', async () => {
+  const text = { type: 'text', x: 2, y: 2, width: 40, height: 6, size: 5, text: 'Good' };
+  const { id } = await site.up.admin.importTemplate('default', {
+    ...LABEL,
+    name: 'Draft',
+    fields: [],
+    elements: [text],
+  });
+  const page = await site.signedIn();
+  await site.show(page, `templates/${id}/design`);
+  await page.locator('.thing').focus();
+  await page.getByLabel('Text', { exact: true }).fill('Much too long for its box '.repeat(9));
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Draft: does not print').waitFor();
+  const inTemplate = z.object({
+    template: z.object({ elements: z.array(z.looseObject({ text: z.string() })) }),
+  });
+  const printed = async () =>
+    inTemplate.parse(await site.up.admin.template('default', id)).template.elements[0]?.text;
+  expect(await printed()).toBe('Good');
+  // It is there for whoever opens the template next, and its page says so.
+  await page.evaluate('localStorage.clear()');
+  await site.show(page, `templates/${id}`);
+  await page.getByText('There is a draft from').waitFor();
+  await page.getByRole('link', { name: 'Edit' }).click();
+  await page.locator('.thing[aria-label^="Text Much too long"]').focus();
+  await page.getByText('This is a draft.').waitFor();
+  await page.getByLabel('Text', { exact: true }).fill('Better');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('All is saved').waitFor();
+  expect(await printed()).toBe('Better');
+  // Thrown away, what prints is there again.
+  await page.getByLabel('Text', { exact: true }).fill('Worse, and again too long '.repeat(9));
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('This is a draft.').waitFor();
+  await page.getByRole('button', { name: 'Throw it away' }).click();
+  await page.locator('.thing[aria-label^="Text Better"]').waitFor();
+  await page.getByText('All is saved').waitFor();
+  // The browser's log has what was refused.
+  site.faults.length = 0;
+});

@@ -54,7 +54,7 @@ export function Designer({ id }: { id: string }) {
       </p>
     );
   }
-  const { version, name, document } = found.value;
+  const { version, name, document, isDraft } = found.value;
   if (document === undefined) {
     return (
       <Page title={name} crumb={{ words: t.value.templates.title, href: to(['templates']) }}>
@@ -66,10 +66,18 @@ export function Designer({ id }: { id: string }) {
       </Page>
     );
   }
-  return <Opening key={version} id={id} version={version} saved={document} onReload={reload} />;
+  return (
+    <Opening key={version} id={id} version={version} saved={document} isDraft={isDraft} onReload={reload} />
+  );
 }
 
-type OpeningProps = { id: string; version: string; saved: LabelDocument; onReload: () => void };
+type OpeningProps = {
+  id: string;
+  version: string;
+  saved: LabelDocument;
+  isDraft: boolean;
+  onReload: () => void;
+};
 
 /** Offers the unsaved draft of an earlier visit before the designer opens, where the browser kept one. */
 function Opening(props: OpeningProps) {
@@ -133,12 +141,12 @@ function OneVersion({ label, says }: { label: LabelDocument; says: string }) {
 
 type DeskProps = OpeningProps & { drafts: DraftPlace; from: LabelDocument };
 
-function Desk({ id, version, saved, drafts, from, onReload }: DeskProps) {
+function Desk({ id, version, saved, isDraft, drafts, from, onReload }: DeskProps) {
   const { designer: words } = t.value;
   const [editor, saving] = useMemo(() => {
     const made = new Editor(from);
-    return [made, new Saving({ id, editor: made, drafts, version, saved })] as const;
-  }, [id, version, saved, drafts, from]);
+    return [made, new Saving({ id, editor: made, drafts, version, saved, isDraft })] as const;
+  }, [id, version, saved, isDraft, drafts, from]);
   const stage = useRef<HTMLDivElement>(null);
   // Computed, so that this component does not render with every step of a drag.
   const name = useComputed(() => editor.scene.value.document.name);
@@ -152,7 +160,7 @@ function Desk({ id, version, saved, drafts, from, onReload }: DeskProps) {
   };
   const save = async () => {
     if (!may('templates:edit')) return;
-    if (await saving.save()) say(words.saved);
+    if (await saving.save()) say(saving.isDraft.value ? words.savedDraft : words.saved, saving.isDraft.value);
   };
   useEffect(() => {
     fitLabel();
@@ -195,11 +203,13 @@ function Desk({ id, version, saved, drafts, from, onReload }: DeskProps) {
       title={name.value}
       crumb={{ words: t.value.templates.title, href: to(['templates', id]) }}
       beside={
-        <span class={unsaved ? 'badge warn' : 'badge good'}>{unsaved ? words.unsaved : words.allSaved}</span>
+        <span class={unsaved || saving.isDraft.value ? 'badge warn' : 'badge good'}>
+          {unsaved ? words.unsaved : saving.isDraft.value ? words.isDraft : words.allSaved}
+        </span>
       }
       actions={
         <>
-          {may('jobs:act') && !unsaved && (
+          {may('jobs:act') && !unsaved && !saving.isDraft.value && (
             <a class="button" href={to(['print'], { template: id })}>
               {words.print}
             </a>
@@ -217,6 +227,24 @@ function Desk({ id, version, saved, drafts, from, onReload }: DeskProps) {
     >
       <div class="designer">
         {saving.problem.value !== undefined && <Problem problem={saving.problem.value} />}
+        {saving.isDraft.value && (
+          <div class="note warn row spread">
+            <span>{words.draftSays}</span>
+            {may('templates:edit') && (
+              <button
+                type="button"
+                class="button"
+                onClick={() => {
+                  saving.dropDraft().then(onReload, (error: unknown) => {
+                    saving.problem.value = error instanceof Error ? error : new Error(String(error));
+                  });
+                }}
+              >
+                {words.dropDraft}
+              </button>
+            )}
+          </div>
+        )}
         <Toolbar editor={editor} />
         <div class="desk">
           <section class="stage-column" aria-label={words.canvas}>

@@ -1,7 +1,7 @@
 /** Saves the label at the service, and keeps a draft in the browser until it is saved. */
-import { effect, signal } from '@preact/signals';
+import { effect, type Signal, signal } from '@preact/signals';
 import { z } from 'zod';
-import { templateView } from '../../src/contract/admin.ts';
+import { templateDraft, templateView } from '../../src/contract/admin.ts';
 import { call, Refusal } from '../service/call.ts';
 import { ofTenant } from '../service/session.ts';
 import { freeName } from '../templates/free-name.ts';
@@ -10,16 +10,25 @@ import type { DraftPlace } from './draft.ts';
 import type { Editor } from './editor.ts';
 
 const versioned = templateView.extend({ version: z.string() });
-const opened = versioned.extend({ template: z.unknown() });
+const opened = versioned.extend({ template: z.unknown(), draft: templateDraft.optional() });
+const kept = z.object({ version: z.string() });
 
-export type Opened = { version: string; name: string; document: LabelDocument | undefined };
+export type Opened = {
+  version: string;
+  name: string;
+  document: LabelDocument | undefined;
+  /** It was saved as a draft: this document does not print, the one that was saved before does. */
+  isDraft: boolean;
+};
 
 const pathOf = (id: string) => ofTenant(`/templates/${encodeURIComponent(id)}`);
 
 /** @returns the template; its document is undefined where it is raw ZPL. @throws as `call` */
 export async function open(id: string, signal?: AbortSignal): Promise<Opened> {
-  const { version, name, template } = await call(opened, pathOf(id), { signal });
-  return { version, name, document: isLabel(template) ? template : undefined };
+  const { version, name, template, draft } = await call(opened, pathOf(id), { signal });
+  if (draft !== undefined && isLabel(draft.template))
+    return { version, name, document: draft.template, isDraft: true };
+  return { version, name, document: isLabel(template) ? template : undefined, isDraft: false };
 }
 
 /** ms without a change before the draft is kept. */
@@ -31,6 +40,8 @@ export class Saving {
   /** Whether somebody else has saved the template since it was opened. */
   readonly conflict = signal(false);
   readonly saved: { readonly value: string };
+  /** Whether what is saved is a draft, which does not print. */
+  readonly isDraft: Signal<boolean>;
   readonly #saved = signal('');
   readonly #id: string;
   readonly #editor: Editor;
@@ -44,11 +55,13 @@ export class Saving {
     drafts: DraftPlace;
     version: string;
     saved: LabelDocument;
+    isDraft: boolean;
   }) {
     this.#id = parts.id;
     this.#editor = parts.editor;
     this.#drafts = parts.drafts;
     this.#version = parts.version;
+    this.isDraft = signal(parts.isDraft);
     this.#saved.value = JSON.stringify(parts.saved);
     this.saved = this.#saved;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -78,16 +91,24 @@ export class Saving {
     return JSON.stringify(this.#editor.history.value.now.document) !== this.#saved.value;
   }
 
-  /** @returns whether it is saved now */
+  /** Saves the label; as a draft where it would not print. @returns whether it is saved now */
   async save(): Promise<boolean> {
     if (this.busy.value) return false;
     this.busy.value = true;
     this.problem.value = undefined;
     const { document } = this.#editor.history.value.now;
+    const body = { version: this.#version, template: document };
     try {
-      const body = { version: this.#version, template: document };
-      const { version } = await call(versioned, pathOf(this.#id), { method: 'PUT', body });
-      this.#version = version;
+      try {
+        const ends = { ...body, endsDraft: true };
+        this.#version = (await call(versioned, pathOf(this.#id), { method: 'PUT', body: ends })).version;
+        this.isDraft.value = false;
+      } catch (error) {
+        if (!(error instanceof Refusal && error.code === 'payload-invalid')) throw error;
+        const path = `${pathOf(this.#id)}/draft`;
+        this.#version = (await call(kept, path, { method: 'PUT', body })).version;
+        this.isDraft.value = true;
+      }
       this.#saved.value = JSON.stringify(document);
       return true;
     } catch (error) {
@@ -98,6 +119,15 @@ export class Saving {
     } finally {
       this.busy.value = false;
     }
+  }
+
+  /** Throws the draft away: what prints is saved. */
+  async dropDraft(): Promise<void> {
+    const path = pathOf(this.#id);
+    const { version, template } = await call(opened, path);
+    await call(versioned, path, { method: 'PUT', body: { version, template, endsDraft: true } });
+    this.#saved.value = JSON.stringify(this.#editor.history.value.now.document);
+    this.#drafts.drop();
   }
 
   /** Saves over the version that somebody else has saved. */

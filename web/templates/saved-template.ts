@@ -1,10 +1,13 @@
 /** A saved template with its content, and facts about its fields and its size. */
 import { z } from 'zod';
-import { templateView } from '../../src/contract/admin.ts';
+import { templateDraft, templateView } from '../../src/contract/admin.ts';
 import { template } from '../../src/contract/template.ts';
 import type { TemplateProblem } from '../../src/contract/template-problem.ts';
 
-export const savedTemplate = templateView.extend({ template: z.unknown() });
+export const savedTemplate = templateView.extend({
+  template: z.unknown(),
+  draft: templateDraft.omit({ template: true }).optional(),
+});
 export type SavedTemplate = z.infer<typeof savedTemplate>;
 
 export type FieldFacts = { name: string; sample: string | undefined; default: string | undefined };

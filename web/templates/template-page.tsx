@@ -51,6 +51,7 @@ export function TemplatePage({ id }: { id: string }) {
               <Versions id={id} changed={saved.updatedAt} onRestored={reload} />
             </div>
             <div class="stack wide">
+              {saved.draft && <p class="note warn">{words.hasDraft(when(saved.draft.at))}</p>}
               <Facts saved={saved} />
               <Fields saved={saved} />
               <Uses id={id} />

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import {
   printerCommandsSet,
   quotaSet,
+  templateDraftSave,
   templateRename,
   templateReplace,
   tenantCreate,
@@ -146,6 +147,15 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
       const { id, templateId } = templateParam.parse(request.params);
       const body = parseBody(templateReplace, request.body);
       return templates.replace(id, templateId, body, accountOf(accessOf(request)), written(request));
+    },
+  );
+  app.put(
+    '/app/tenants/:id/templates/:templateId/draft',
+    { config: { needs: 'templates:edit', about: 'tenant', audit: 'template.save-draft' } },
+    async (request) => {
+      const { id, templateId } = templateParam.parse(request.params);
+      const body = parseBody(templateDraftSave, request.body);
+      return templates.saveDraft(id, templateId, body, accountOf(accessOf(request)), written(request));
     },
   );
   app.put(

@@ -49,8 +49,8 @@ async function count(client: Queryable, tenantId: string): Promise<z.infer<typeo
   return await onlyRow(
     client,
     counted,
-    `SELECT count(*)::int AS templates, coalesce(sum(pg_column_size(t.body) + v.bytes), 0)::float8 AS bytes
-     FROM platen.templates t CROSS JOIN LATERAL (
+    `SELECT count(*)::int AS templates, coalesce(sum(pg_column_size(t.body) + coalesce(pg_column_size(d.body), 0) + v.bytes), 0)::float8 AS bytes
+     FROM platen.templates t LEFT JOIN platen.template_drafts d ON d.template_id = t.id CROSS JOIN LATERAL (
        SELECT coalesce(sum(pg_column_size(o.body)), 0) AS bytes FROM platen.template_versions o
        WHERE o.template_id = t.id) AS v
      WHERE t.tenant_id = $1`,

@@ -5,13 +5,11 @@
 import { LRUCache } from 'lru-cache';
 import { v7 as uuid } from 'uuid';
 import { z } from 'zod';
-import type { TemplateView } from '../../contract/admin.ts';
-import { JobFaultError } from '../../contract/fault.ts';
+import type { TemplateDraft, TemplateView } from '../../contract/admin.ts';
 import { because } from '../../contract/reason.ts';
 import { designedTemplate, rawZplTemplate, type Template, template } from '../../contract/template.ts';
 import type { TemplateProblem } from '../../contract/template-problem.ts';
 import { templateRemains } from '../../contract/template-remains.ts';
-import { templateFields } from '../../render/template-fields.ts';
 import { type CheckPool, CheckStopped, type CheckTimes } from '../../rendering/check-pool.ts';
 import {
   type Fault,
@@ -33,6 +31,8 @@ import {
   transaction,
 } from '../store/pool.ts';
 import { printerCommandsOf } from '../tenants/tenants.ts';
+import { fieldsOf } from './record-fields.ts';
+import { type DraftRow, draftOf, dropDraft, keepDraft, versionOf } from './template-drafts.ts';
 import { lockTemplates, requireRoom, type TemplateLimits } from './template-room.ts';
 import { keepVersion } from './template-versions.ts';
 
@@ -46,6 +46,7 @@ const templateRow = z.object({
 });
 const ofTenant = templateRow.extend({ printer_commands: z.boolean(), stamp: z.string(), size: z.int() });
 type Row = z.infer<typeof templateRow>;
+export type ShownTemplate = TemplateView & { version: string; template: unknown; draft?: TemplateDraft };
 export type SavedTemplate = {
   id: string;
   template: Template;
@@ -121,9 +122,16 @@ export class Templates {
   }
 
   /** `version` is for `replace`. @throws ProblemError `template-not-found` */
-  async show(tenantId: string, id: string): Promise<TemplateView & { version: string; template: unknown }> {
+  async show(tenantId: string, id: string): Promise<ShownTemplate> {
     const row = await this.#row(tenantId, id);
-    return { ...view(row), version: row.stamp, template: row.body };
+    const draft = await draftOf(this.#pool, id);
+    const shown = draft && { template: draft.body, who: draft.who, at: draft.at.toISOString() };
+    return {
+      ...view(row),
+      version: versionOf(row.stamp, draft),
+      template: row.body,
+      ...(shown && { draft: shown }),
+    };
   }
 
   /**
@@ -135,17 +143,17 @@ export class Templates {
   async replace(
     tenantId: string,
     id: string,
-    { version, template: body }: { version: string; template?: unknown },
+    { version, template: body, endsDraft }: { version: string; template?: unknown; endsDraft: boolean },
     who: string,
     also?: Also,
   ): Promise<TemplateView & { version: string }> {
     const checked = await this.#parsed(tenantId, body);
     const warnings = await this.#warnings(tenantId, checked);
     const saved = await this.#renaming(tenantId, checked.name, async (client) => {
-      const { stamp, updated_at: at } = await this.#row(tenantId, id, client);
-      if (stamp !== version) {
-        const detail = `somebody has saved the template since, at ${at.toISOString()}`;
-        throw new ProblemError('template-changed', detail);
+      let draft = await this.#locked(client, { tenantId, id, version });
+      if (endsDraft) {
+        await dropDraft(client, id);
+        draft = undefined;
       }
       await client.query(
         `UPDATE platen.templates SET name = $3, body = $4, updated_at = now()
@@ -154,9 +162,48 @@ export class Templates {
       );
       await this.#keep(client, { tenantId, id, created: false }, who);
       await also?.(client);
-      return await this.#row(tenantId, id, client);
+      const row = await this.#row(tenantId, id, client);
+      return { row, version: versionOf(row.stamp, draft) };
     });
-    return { ...view(saved), version: saved.stamp, warnings: [...warnings] };
+    return { ...view(saved.row), version: saved.version, warnings: [...warnings] };
+  }
+
+  /**
+   * Keeps what would not print as the template's draft; its check is the schema alone.
+   * @throws ProblemError as `replace`, but `template-exists`
+   */
+  async saveDraft(
+    tenantId: string,
+    id: string,
+    { version, template: body }: { version: string; template?: unknown },
+    who: string,
+    also?: Also,
+  ): Promise<{ version: string }> {
+    const { name } = parseBody(designedTemplate, body);
+    return await transaction(this.#pool, async (client) => {
+      await lockTemplates(client, tenantId);
+      await this.#locked(client, { tenantId, id, version });
+      await keepDraft(client, id, { body: sentText(body, name), who });
+      await requireRoom(client, { tenantId, id, created: false }, this.#limits);
+      await also?.(client);
+      const { stamp } = await this.#row(tenantId, id, client);
+      return { version: versionOf(stamp, await draftOf(client, id)) };
+    });
+  }
+
+  /** Locks the template, where this is its version. @throws ProblemError `template-not-found`, `template-changed` */
+  async #locked(
+    client: Queryable,
+    { tenantId, id, version }: { tenantId: string; id: string; version: string },
+  ): Promise<DraftRow | undefined> {
+    const { stamp, updated_at: saved } = await this.#row(tenantId, id, client);
+    const draft = await draftOf(client, id);
+    if (versionOf(stamp, draft) === version) return draft;
+    const at = draft !== undefined && draft.at > saved ? draft.at : saved;
+    throw new ProblemError(
+      'template-changed',
+      `somebody has saved the template since, at ${at.toISOString()}`,
+    );
   }
 
   /** @throws ProblemError `template-not-found` */
@@ -335,23 +382,6 @@ function sentText(body: unknown, name: string): string {
 
 function parsed(row: Row): Template {
   return template.parse(row.body);
-}
-
-const fieldNames = new WeakMap<Template, readonly string[]>();
-
-/** The fields of records. A template that was imported under earlier rules may be invalid by now: it is read all the same. */
-export function fieldsOf(body: Template): readonly string[] {
-  const kept = fieldNames.get(body);
-  if (kept !== undefined) return kept;
-  let fields: string[];
-  try {
-    fields = templateFields(body);
-  } catch (error) {
-    if (!(error instanceof JobFaultError)) throw error;
-    fields = body.fields.map(({ name }) => name);
-  }
-  fieldNames.set(body, fields);
-  return fields;
 }
 
 function view(row: Row): TemplateView {

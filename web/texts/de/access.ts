@@ -166,6 +166,7 @@ export const accessWords: Pick<Texts, 'integrations' | 'usage' | 'passkeys' | 'p
       'tenant.set-printer-commands': 'Über eigene Druckerbefehle entschieden',
       'template.import': 'Vorlage importiert',
       'template.save': 'Vorlage gespeichert',
+      'template.save-draft': 'Vorlage als Entwurf gespeichert',
       'template.rename': 'Vorlage umbenannt',
       'template.delete': 'Vorlage gelöscht',
       'job.print': 'Auftrag gesendet',

@@ -32,6 +32,10 @@ export const designerWords: Texts['designer'] = {
   draft: (time) => `Hier ist etwas, das nicht gespeichert wurde, von ${time}.`,
   draftOld: 'Die Vorlage hat seither jemand gespeichert.',
   asSaved: 'Gespeichert',
+  isDraft: 'Entwurf: druckt nicht',
+  savedDraft: 'Als Entwurf gespeichert: So würde es nicht gedruckt.',
+  draftSays:
+    'Das ist ein Entwurf. Aufträge drucken die Vorlage, wie sie vorher gespeichert war, bis sie ohne Fehler gespeichert wird.',
   takeDraft: 'Damit weitermachen',
   dropDraft: 'Wegwerfen',
   leave: 'Was Sie gezeichnet haben, ist noch nicht gespeichert.',

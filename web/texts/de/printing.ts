@@ -221,6 +221,7 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
     sampleOf: 'Beispiel',
     defaultOf: 'Wenn leer',
     size: 'Größe',
+    hasDraft: (time) => `Es gibt einen Entwurf von ${time}, der nicht gedruckt wird: Bearbeiten öffnet ihn.`,
     sizeUnsaid: 'nicht angegeben: so groß wie die Etiketten im Drucker',
     source: 'ZPL-Quelltext',
     kind: 'Art',

@@ -164,6 +164,7 @@ export const accessWords = {
       'tenant.set-printer-commands': "Decided about the tenant's own printer commands",
       'template.import': 'Imported a template',
       'template.save': 'Saved a template',
+      'template.save-draft': 'Saved a draft of a template',
       'template.rename': 'Renamed a template',
       'template.delete': 'Deleted a template',
       'job.print': 'Printed',

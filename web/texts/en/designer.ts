@@ -30,6 +30,10 @@ export const designerWords = {
   draft: (time: string) => `Here is something that was not saved, from ${time}.`,
   draftOld: 'The template has been saved by somebody since.',
   asSaved: 'Saved',
+  isDraft: 'Draft: does not print',
+  savedDraft: 'Saved as a draft: it would not print like this.',
+  draftSays:
+    'This is a draft. Jobs print the template as it was saved before, until you save it with nothing wrong in it.',
   takeDraft: 'Go on with it',
   dropDraft: 'Throw it away',
   leave: 'What you have drawn is not saved yet.',

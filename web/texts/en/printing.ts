@@ -218,6 +218,7 @@ export const printingWords = {
     sampleOf: 'Sample',
     defaultOf: 'Default',
     size: 'Size',
+    hasDraft: (time: string) => `There is a draft from ${time} that does not print: Edit opens it.`,
     sizeUnsaid: 'not said: as large as the labels in the printer',
     source: 'ZPL source',
     kind: 'Kind',

@@ -11,7 +11,7 @@ import { type CheckPool, CheckStopped } from '../../../rendering/check-pool.ts';
 import type { RawMedia, RawPlacementFault } from '../../../zpl/raw/placement.ts';
 import { shorten } from '../../problems.ts';
 import { inStretches, type Long } from '../../stretches.ts';
-import { fieldsOf } from '../../templates/templates.ts';
+import { fieldsOf } from '../../templates/record-fields.ts';
 
 type Warning = ValidationResult['warnings'][number];
 
