@@ -3,6 +3,7 @@
  * one place where errors become problem details.
  */
 import { randomUUID } from 'node:crypto';
+import { Transform } from 'node:stream';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -18,6 +19,7 @@ import { clientErrors } from './client-errors.ts';
 import type { ServerConfig } from './config.ts';
 import { boundConnections } from './connections.ts';
 import { BodyTooRich, BrokenJson, ForbiddenKey, MOST_HOLDERS, MOST_VALUES, readJson } from './json-body.ts';
+import { networkOf } from './network.ts';
 import { PROBLEM_TYPE, ProblemError, refusedBecause } from './problems.ts';
 import { sqlState } from './store/pool.ts';
 import { inStretches, type Long } from './stretches.ts';
@@ -44,7 +46,7 @@ const IDLE_TIMEOUT = 60_000;
 /** ms that an idle connection is kept: longer than load balancers keep theirs (60 s). */
 const KEEP_ALIVE = 65_000;
 
-/** Bytes of large bodies that may be in memory at once; one account may have half of them. */
+/** Bytes of large bodies that may be in memory at once; a tenant may have half, and a quarter is for who holds nothing. */
 const BODIES = 32 * 1024 * 1024;
 /** `inStretches` counts work in records: reading this many characters takes about as long as one record. */
 const RECORD = 500;
@@ -159,21 +161,37 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
   // In `preParsing` the caller has been identified already: a stranger's body is not read at all.
   const room = new BodyRoom({
     total: Math.max(BODIES, config.limits.bodyBytes),
-    perAccount: Math.max(BODIES / 2, config.limits.bodyBytes),
+    perParty: Math.max(BODIES / 2, config.limits.bodyBytes),
+    reserve: BODIES / 4,
   });
-  app.addHook('preParsing', async (request, reply) => {
-    if (!hasUnreadBody(request.raw)) return;
+  app.addHook('preParsing', async (request, reply, payload) => {
+    if (!hasUnreadBody(request.raw)) return payload;
     const limit = request.routeOptions.bodyLimit ?? config.limits.bodyBytes;
     const length = Number(request.headers['content-length'] ?? limit);
     // Fastify refuses a larger body before it reads a byte of it.
-    if (length > limit) return;
+    if (length > limit) return payload;
     const gone = new AbortController();
     const { raw } = reply;
     raw.once('close', () => gone.abort(new ProblemError('request-malformed', 'the connection was closed')));
-    const account = request.facts.account ?? request.ip;
-    const giveBack = await room.take(account, length, gone.signal);
-    if (raw.destroyed) giveBack();
-    else raw.once('close', giveBack);
+    const place = await room.take(partyOf(request), length, {
+      signal: gone.signal,
+      lost: (late) => body.destroy(late),
+    });
+    if (place === undefined) return payload;
+    if (raw.destroyed) place.leave();
+    else raw.once('close', place.leave);
+    const body = new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        place.came(chunk.length);
+        done(null, chunk);
+      },
+      flush(done) {
+        place.came(Number.POSITIVE_INFINITY);
+        done();
+      },
+    });
+    payload.once('error', (error) => body.destroy(error));
+    return payload.pipe(body);
   });
   // A connection that is kept alive would delay the stop until it idles out, so each answer closes its own.
   let closing = false;
@@ -216,6 +234,11 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
     sendProblem(request, reply, notFound(app, request));
   });
   return app;
+}
+
+/** Whose room a body takes: its tenant's, else that of the caller. No ID of a tenant has a space. */
+function partyOf({ facts, ip }: FastifyRequest): string {
+  return facts.tenant ?? `without tenant: ${facts.account ?? networkOf(ip)}`;
 }
 
 function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ProblemError): void {

@@ -1,6 +1,7 @@
 /**
- * Bounds the bytes of request bodies that are in memory at a time, in all and for one account. A request that
- * finds no room waits, and its body is not read meanwhile.
+ * Bounds the bytes of request bodies that are in memory at a time, in all and for one party: a tenant, or a caller who has none.
+ * A request that finds no room waits, and its body is not read meanwhile. Part of the room is for parties that hold nothing. While
+ * somebody waits, a body that comes too slowly loses its place.
  */
 import { ProblemError } from './problems.ts';
 
@@ -8,66 +9,114 @@ import { ProblemError } from './problems.ts';
 const SMALL = 64 * 1024;
 /** ms that a request waits for room. */
 const PATIENCE = 10_000;
+/** Bytes a second that a body must bring, and ms after which that counts. */
+const LEAST_RATE = 256 * 1024;
+const GRACE = 1_000;
+/** ms between two looks at bodies that come in while somebody waits. */
+const LOOKS = 500;
 
-export type RoomOptions = { total: number; perAccount: number };
+/** `reserve`: of the total, bytes that only a party takes which holds nothing. */
+export type RoomOptions = { total: number; perParty: number; reserve: number };
 
-type Waiting = { account: string; bytes: number; admit: () => void };
+type Waiting = { party: string; bytes: number; admit: () => void };
+
+/** The place of a body in the room. */
+export interface Place {
+  /** So many more bytes of the body have come; infinitely many: it is here in whole. */
+  came(bytes: number): void;
+  /** Gives the room back; again it does nothing. */
+  leave(): void;
+}
+type Held = { since: number; bytes: number; come: number; lose: () => void };
 
 export class BodyRoom {
   readonly #options: RoomOptions;
   readonly #taken = new Map<string, number>();
   readonly #waiting = new Set<Waiting>();
+  readonly #held = new Set<Held>();
   #total = 0;
+  #looks: NodeJS.Timeout | undefined;
 
-  /** A body larger than its account's share is admitted when the account has no other body in memory. */
+  /** A body larger than its party's share is admitted when the party has no other body in memory. */
   constructor(options: RoomOptions) {
     this.#options = options;
   }
 
   /**
-   * Resolves when there is room for a body.
-   * @returns a function that gives the room back; calling it again does nothing
+   * Resolves when there is room for a body; with undefined for a small one, which needs none.
+   * @param lost called with `request-late` when a body came too slowly, and has given its place to others
    * @throws ProblemError `overloaded` after 10 s; the signal's reason when it aborts
    */
-  async take(account: string, bytes: number, signal: AbortSignal): Promise<() => void> {
-    if (bytes <= SMALL) return () => undefined;
-    if (!this.#fits(account, bytes)) await this.#turn(account, bytes, signal);
-    else this.#add(account, bytes);
-    let held = true;
-    return () => {
-      if (!held) return;
-      held = false;
-      this.#add(account, -bytes);
+  async take(
+    party: string,
+    bytes: number,
+    { signal, lost }: { signal: AbortSignal; lost: (late: ProblemError) => void },
+  ): Promise<Place | undefined> {
+    if (bytes <= SMALL) return undefined;
+    if (!this.#fits(party, bytes)) await this.#turn(party, bytes, signal);
+    else this.#add(party, bytes);
+    const leave = () => {
+      if (!this.#held.delete(held)) return;
+      this.#add(party, -bytes);
       this.#admit();
     };
+    const lose = () => {
+      leave();
+      lost(new ProblemError('request-late', 'the body comes too slowly while others wait; send it again'));
+    };
+    const held: Held = { since: performance.now(), bytes, come: 0, lose };
+    this.#held.add(held);
+    const came = (more: number) => {
+      held.come += more;
+    };
+    return { came, leave };
   }
 
-  #fits(account: string, bytes: number): boolean {
-    const own = this.#taken.get(account) ?? 0;
-    const { total, perAccount } = this.#options;
-    return (own === 0 || own + bytes <= perAccount) && (this.#total === 0 || this.#total + bytes <= total);
+  #fits(party: string, bytes: number): boolean {
+    const own = this.#taken.get(party) ?? 0;
+    const { total, perParty, reserve } = this.#options;
+    const most = own === 0 ? total : total - reserve;
+    return (own === 0 || own + bytes <= perParty) && (this.#total === 0 || this.#total + bytes <= most);
   }
 
-  #add(account: string, bytes: number): void {
+  #add(party: string, bytes: number): void {
     this.#total += bytes;
-    const own = (this.#taken.get(account) ?? 0) + bytes;
-    if (own === 0) this.#taken.delete(account);
-    else this.#taken.set(account, own);
+    const own = (this.#taken.get(party) ?? 0) + bytes;
+    if (own === 0) this.#taken.delete(party);
+    else this.#taken.set(party, own);
   }
 
-  /** First come, first served, except that a body that does not fit yet holds up none of those behind it. */
+  /**
+   * First come, first served, except that parties that hold nothing come before the others, and a body that does not fit yet
+   * holds up none of those behind it.
+   */
   #admit(): void {
-    for (const waiting of this.#waiting) {
-      if (!this.#fits(waiting.account, waiting.bytes)) continue;
-      this.#waiting.delete(waiting);
-      this.#add(waiting.account, waiting.bytes);
-      waiting.admit();
+    for (const holding of [false, true]) {
+      for (const waiting of this.#waiting) {
+        if (this.#taken.has(waiting.party) !== holding || !this.#fits(waiting.party, waiting.bytes)) continue;
+        this.#waiting.delete(waiting);
+        this.#add(waiting.party, waiting.bytes);
+        waiting.admit();
+      }
     }
   }
 
-  async #turn(account: string, bytes: number, signal: AbortSignal): Promise<void> {
+  /** While somebody waits, ends bodies that have come too slowly so far. */
+  #look(): void {
+    if (this.#waiting.size === 0) {
+      clearInterval(this.#looks);
+      this.#looks = undefined;
+    }
+    const now = performance.now();
+    for (const { since, bytes, come, lose } of this.#held) {
+      const due = ((now - since - GRACE) / 1_000) * LEAST_RATE;
+      if (this.#waiting.size > 0 && come < Math.min(bytes, due)) lose();
+    }
+  }
+
+  async #turn(party: string, bytes: number, signal: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiting = { account, bytes, admit: resolve };
+    const waiting = { party, bytes, admit: resolve };
     const leave = () => {
       this.#waiting.delete(waiting);
       reject(signal.reason);
@@ -78,6 +127,7 @@ export class BodyRoom {
       reject(new ProblemError('overloaded', detail, { headers: { 'retry-after': '5' } }));
     }, PATIENCE);
     this.#waiting.add(waiting);
+    this.#looks ??= setInterval(() => this.#look(), LOOKS);
     signal.addEventListener('abort', leave, { once: true });
     try {
       await promise;

@@ -4,7 +4,6 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { BodyRoom } from '../../src/server/body-room.ts';
 import { codeOf, newKey, ServiceHarness } from '../kit/service/harness.ts';
 import { takeKey } from '../kit/service/taken-key.ts';
 import { useService, useTenant } from '../kit/service/use-service.ts';
@@ -299,49 +298,41 @@ describe('an answer before the body is in reaches a client that writes it all fi
   });
 });
 
-describe('room for bodies', () => {
-  const never = new AbortController().signal;
-
-  test('an account waits for itself, and the others do not', async () => {
-    const room = new BodyRoom({ total: 4 * MIB, perAccount: 2 * MIB });
-    const first = await room.take('a', 2 * MIB, never);
-    const order: string[] = [];
-    const second = room.take('a', MIB, never).then((back) => {
-      order.push('a');
-      return back;
-    });
-    const other = await room.take('b', 2 * MIB, never);
-    const third = room.take('c', MIB, never).then((back) => {
-      order.push('c');
-      return back;
-    });
-    first();
-    first();
-    for (const back of await Promise.all([second, third])) back();
-    expect(order).toEqual(['a', 'c']);
-    other();
-    (await room.take('a', 9 * MIB, never))();
-    (await room.take('b', 1_000, never))();
-  });
-
-  test('who goes away, or finds none in time, leaves nothing behind', async () => {
-    vi.useFakeTimers();
-    try {
-      const room = new BodyRoom({ total: MIB, perAccount: MIB });
-      const back = await room.take('a', MIB, never);
-      const gone = new AbortController();
-      const left = expect(room.take('b', MIB, gone.signal)).rejects.toThrow('gone');
-      gone.abort(new Error('gone'));
-      await left;
-      const late = expect(room.take('b', MIB, never)).rejects.toMatchObject({ code: 'overloaded' });
-      await vi.advanceTimersByTimeAsync(10_000);
-      await late;
-      back();
-      (await room.take('c', MIB, never))();
-    } finally {
-      vi.useRealTimers();
+test('slow bodies of several accounts of a tenant keep none of another tenant waiting', async () => {
+  const integrations = [1, 2, 3, 4].map(() => service.integration('acme', ['jobs:enqueue']));
+  const accounts = await Promise.all(integrations.map(async (one) => await service.token(await one)));
+  const dripping: Socket[] = [];
+  for (const token of accounts) {
+    const headers = { authorization: `Bearer ${token}`, 'content-length': String(5 * MIB) };
+    for (let one = 0; one < 20; one++) {
+      const socket = await dial();
+      await written(socket, head('/v2/jobs', { ...headers, 'idempotency-key': newKey() }));
+      dripping.push(socket);
     }
-  });
+  }
+  const drip = setInterval(() => {
+    for (const socket of dripping) socket.write(Buffer.alloc(1024, ' '));
+  }, 100);
+  try {
+    const large = { data: Array.from({ length: 100 }, () => ({ other: 'x'.repeat(20_000) })) };
+    const began = performance.now();
+    const answers = await Promise.all(Array.from({ length: 4 }, () => globex.enqueue(large)));
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+    expect(performance.now() - began).toBeLessThan(8_000);
+  } finally {
+    clearInterval(drip);
+  }
+});
+
+test('a body that comes too slowly while others wait is told so, and its place is free', async () => {
+  const headers = { authorization: `Bearer ${acme.token}`, 'content-length': String(5 * MIB) };
+  const slow = await dial();
+  await written(slow, head('/v2/jobs', { ...headers, 'idempotency-key': newKey(), connection: 'close' }));
+  for (let one = 0; one < 4; one++) {
+    await written(await dial(), head('/v2/jobs', { ...headers, 'idempotency-key': newKey() }));
+  }
+  const [said] = await once(slow.resume(), 'data');
+  expect(String(said)).toMatch(/^HTTP\/1\.1 408 [\s\S]*"code":"request-late"/);
 });
 
 test('a request that comes in while the service stops is answered as ever', async () => {
