@@ -134,7 +134,7 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
   );
 
   const turns = new Turns(app.server);
-  const beginWork = boundConnections(app.server, config.limits.connections);
+  const connections = boundConnections(app.server, config.limits.connections);
   app.addHook('onRequest', async (request, reply) => {
     request.facts = {};
     // A health probe does not wait for a turn: it asks whether the process answers, not how busy it is.
@@ -143,7 +143,7 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
       reply.hijack();
       return;
     }
-    if (!hasBody(request.raw)) beginWork(request.raw);
+    if (!hasBody(request.raw)) connections.works(request.raw);
     reply.headers({
       'x-request-id': request.id,
       'x-content-type-options': 'nosniff',
@@ -165,6 +165,7 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
     reserve: BODIES / 4,
   });
   app.addHook('preParsing', async (request, reply, payload) => {
+    if (request.facts.account !== undefined) connections.identified(request.raw);
     if (!hasUnreadBody(request.raw)) return payload;
     const limit = request.routeOptions.bodyLimit ?? config.limits.bodyBytes;
     const length = Number(request.headers['content-length'] ?? limit);

@@ -99,7 +99,7 @@ export const serverConfig = z.strictObject({
         .default(LIMITS.bodyBytes),
       records: z.int().min(1).max(1_000_000).default(LIMITS.records),
       labels: z.int().min(1).max(10_000_000).default(LIMITS.labels),
-      /** HTTP connections; for one more, the connection that has been idle for longest is closed. */
+      /** HTTP connections; for one more, an idle one is closed (`connections.ts`). */
       connections: z.int().min(10).max(100_000).default(1_000),
       /** Requests of one tenant to `/v2`, at each instance. */
       requestsPerSecond: z.int().min(1).max(1_000_000).default(1_000),

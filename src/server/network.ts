@@ -13,3 +13,9 @@ export function networkOf(address: string): string {
   ];
   return groups.slice(0, 4).join(':');
 }
+
+/** The wider network around it: the /24 of an IPv4 address, the /48 of an IPv6 host. */
+export function widerNetworkOf(address: string): string {
+  const dot = address.lastIndexOf('.');
+  return dot < 0 ? networkOf(address).split(':').slice(0, 3).join(':') : address.slice(0, dot);
+}

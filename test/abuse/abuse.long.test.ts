@@ -13,6 +13,7 @@ test('no attack keeps the service from answering, or takes it more memory than i
     share: 0.2,
     answer: 5_000,
     memory: 600 * 1024 * 1024,
+    growth: 600 * 1024 * 1024,
     tell: (line) => told.push(line),
   });
   expect(broken, told.join('\n')).toEqual([]);

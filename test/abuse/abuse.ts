@@ -1,5 +1,5 @@
 /**
- * `npm run abuse [-- --seconds 10 --share 1 --answer 100 --memory 600 --only words]`: sends hostile requests
+ * `npm run abuse [-- --seconds 10 --share 1 --answer 100 --memory 600 --growth 300 --only words]`: sends hostile requests
  * in large numbers to a real `platen up`. If anything broke, it says what and exits with 1.
  */
 import { parseArgs } from 'node:util';
@@ -12,15 +12,17 @@ const { values } = parseArgs({
     share: { type: 'string', default: '1' },
     answer: { type: 'string', default: '100' },
     memory: { type: 'string', default: '600' },
+    growth: { type: 'string', default: '300' },
     only: { type: 'string' },
   },
 });
-const { seconds, share, answer, memory, only } = z
+const { seconds, share, answer, memory, growth, only } = z
   .object({
     seconds: z.coerce.number().min(0.1).max(3_600),
     share: z.coerce.number().min(0.01).max(1),
     answer: z.coerce.number().positive(),
     memory: z.coerce.number().positive(),
+    growth: z.coerce.number().positive(),
     only: z.string().optional(),
   })
   .parse(values);
@@ -30,6 +32,7 @@ const broken = await besiege({
   share,
   answer,
   memory: memory * 1024 * 1024,
+  growth: growth * 1024 * 1024,
   ...(only === undefined ? {} : { only }),
   tell: (line) => console.log(line),
 });

@@ -90,15 +90,20 @@ function values(name: string, template: TemplateName, value: string): Attack {
   };
 }
 
-/** Checks that the honest caller gets each answer within `most` ms while `other` goes on. */
-async function honestly(target: Target, other: Promise<unknown>, most: number): Promise<string[]> {
+/** Checks that the honest caller gets each answer within `most` ms while `other` goes on. @param large bytes of each request */
+async function honestly(
+  target: Target,
+  other: Promise<unknown>,
+  most: number,
+  large?: number,
+): Promise<string[]> {
   const wrong: string[] = [];
   let over = false;
   const ended = other.finally(() => {
     over = true;
   });
   while (!over) {
-    const { status, ms } = await target.honestRequest();
+    const { status, ms } = await target.honestRequest(large);
     if (status !== 200) wrong.push(`the honest caller got ${status}`);
     if (ms > most) wrong.push(`the honest caller waited ${Math.round(ms)} ms`);
     await pause(50);
@@ -171,6 +176,25 @@ export const ATTACKS: readonly Attack[] = [
     },
   },
   {
+    name: 'slow bodies of all accounts of a tenant, while another tenant sends large ones',
+    run: async (target, { seconds, share }) => {
+      for (const token of await target.moreAttackers(4)) {
+        const headers = { ...target.jobHeaders(), authorization: `Bearer ${token}`, host: 'x' };
+        const head = Object.entries({ ...headers, 'content-length': String(BODY) });
+        for (let caller = 0; caller < 49 * share; caller++) {
+          const lines = head.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+          void target.dial(`POST /v2/jobs HTTP/1.1\r\n${lines}\r\n`);
+        }
+      }
+      const drip = setInterval(() => target.drip(), 200);
+      try {
+        return await honestly(target, pause(seconds * 1000), 5_000, 100_000);
+      } finally {
+        clearInterval(drip);
+      }
+    },
+  },
+  {
     name: 'halves of bodies and of headers, from nobody',
     run: async (target, { seconds, share }) => {
       for (let caller = 0; caller < 400 * share; caller++) {
@@ -187,6 +211,25 @@ export const ATTACKS: readonly Attack[] = [
     run: async (target, { seconds, share }) => {
       for (let caller = 0; caller < 1_500 * share; caller++) void target.dial('GET /healthz HTTP/1.1\r\n');
       return honestly(target, pause(seconds * 1000), 5_000);
+    },
+  },
+  {
+    name: 'idle connections without number, while people look at the console',
+    run: async (target, { seconds }) => {
+      const tenants = Array.from({ length: 17 }, (_, index) => (index % 2 === 0 ? 'honest' : 'attacker'));
+      const streams: (() => boolean)[] = [];
+      for (const tenant of tenants) streams.push(await target.stream(tenant));
+      for (let caller = 0; caller < 1_100; caller++) void target.dial('');
+      const more = setInterval(() => {
+        for (let caller = 0; caller < 30; caller++) void target.dial('');
+      }, 100);
+      try {
+        const wrong = await honestly(target, pause(seconds * 1000), 5_000);
+        const cut = streams.filter((isOpen) => !isOpen()).length;
+        return cut === 0 ? wrong : [...wrong, `${cut} of ${streams.length} streams of the console were cut`];
+      } finally {
+        clearInterval(more);
+      }
     },
   },
   {

@@ -14,6 +14,8 @@ export type SiegeOptions = {
   answer: number;
   /** Bytes that the service is to stay below, always. */
   memory: number;
+  /** Bytes that one attack may make it grow by. */
+  growth: number;
   /** Only attacks with this in their names. */
   only?: string;
   tell: (line: string) => void;
@@ -41,20 +43,23 @@ export async function besiege(options: SiegeOptions): Promise<string[]> {
       await target.signIn();
       await target.forgetPeak();
       await pulse.take();
+      const before = await target.memory();
       const wrong = await run(target, options);
       const { times, idle, failures } = await pulse.take();
       target.hangUp();
       const slowest = Math.max(0, ...times);
       const slowestIdle = Math.max(0, ...idle);
-      const peak = await target.peakMemory();
+      const { peak } = await target.memory();
+      const growth = peak - before.now;
       if (failures.length > 0) wrong.push(`/healthz failed ${failures.length} times: ${failures[0]}`);
       if (slowest - slowestIdle > options.answer) {
         wrong.push(`/healthz took ${Math.round(slowest)} ms, an idle server ${Math.round(slowestIdle)} ms`);
       }
       if (peak > options.memory) wrong.push(`the service had ${megabytes(peak)} MB`);
+      if (growth > options.growth) wrong.push(`the service grew by ${megabytes(growth)} MB`);
       options.tell(
         `${wrong.length === 0 ? 'held ' : 'BROKE'} ${name}: /healthz ${times.length} times, ${quantile(times, 0.5)} ms at the median, ` +
-          `${quantile(times, 0.99)} at p99, ${Math.round(slowest)} at most (an idle server ${Math.round(slowestIdle)}); ${megabytes(peak)} MB`,
+          `${quantile(times, 0.99)} at p99, ${Math.round(slowest)} at most (an idle server ${Math.round(slowestIdle)}); ${megabytes(peak)} MB, of which ${megabytes(growth)} new`,
       );
       for (const line of wrong) options.tell(`        ${line}`);
       broken.push(...wrong.map((line) => `${name}: ${line}`));

@@ -1,11 +1,14 @@
 /** The service under attack: a real `platen up`, two tenants, and what an honest caller has there. */
+import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { type Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { z } from 'zod';
 import type { IntegrationCreated } from '../../src/contract/admin.ts';
+import { CONSOLE_HEADER } from '../../src/contract/people.ts';
 import { startRedisAlone } from '../kit/servers/start-servers.ts';
 import { PlatenUp, temporaryDirectory } from '../kit/service/platen.ts';
+import { PASSWORD, tokenIn } from '../kit/service/signed-in.ts';
 import { StolenAgent } from './stolen-agent.ts';
 
 const size = { width: 101.6, height: 152.4 };
@@ -30,6 +33,8 @@ export type Sent = {
 
 /** The client address of the attackers' raw connections: not the one from which the service is watched. */
 const STRANGER = '127.0.0.2';
+/** That of people who look at the console. */
+const OFFICE = '127.0.1.1';
 
 export class Target {
   readonly up: PlatenUp;
@@ -116,13 +121,15 @@ export class Target {
     await this.#stack.disposeAsync();
   }
 
-  /** Most memory that the process has had so far, bytes. */
-  async peakMemory(): Promise<number> {
+  /** Memory that the process has, and the most that it has had so far, bytes. */
+  async memory(): Promise<{ now: number; peak: number }> {
     const status = await readFile(`/proc/${this.up.pid}/status`, 'utf8');
-    return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1]) * 1024;
+    const bytes = (name: string) =>
+      Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) * 1024;
+    return { now: bytes('VmRSS'), peak: bytes('VmHWM') };
   }
 
-  /** Makes `peakMemory` begin anew. */
+  /** Makes the most memory begin anew. */
   async forgetPeak(): Promise<void> {
     await writeFile(`/proc/${this.up.pid}/clear_refs`, '5');
   }
@@ -156,8 +163,41 @@ export class Target {
     };
   }
 
-  /** Sends the honest caller's request; `ms` is how long its answer took. */
-  async honestRequest(): Promise<{ status: number; ms: number }> {
+  /** So many more service accounts of the attacker's; their tokens. */
+  async moreAttackers(count: number): Promise<string[]> {
+    const account = async (name: string) =>
+      tokenOf(await this.up.admin.createIntegration('attacker', { name, scope: ['jobs:enqueue'] }));
+    return await Promise.all(Array.from({ length: count }, (_, index) => account(`attacker ${index}`)));
+  }
+
+  /**
+   * Opens the console's stream of events as a new person of the tenant, from the address of an office.
+   * @returns a function that tells whether it is still open
+   */
+  async stream(tenant: string): Promise<() => boolean> {
+    const { url } = await this.up.admin.invite(tenant, {
+      login: `p${Math.random()}@example.com`,
+      role: 'viewer',
+    });
+    const accepted = await fetch(`${this.up.url}/app/invitations/accept`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', [CONSOLE_HEADER]: '1' },
+      body: JSON.stringify({ token: tokenIn(url), password: PASSWORD }),
+    });
+    const cookie = accepted.headers.get('set-cookie')?.split(';')[0] ?? '';
+    const said = `GET /app/events HTTP/1.1\r\nhost: x\r\ncookie: ${cookie}\r\n\r\n`;
+    const socket = this.#connect(OFFICE);
+    const [answer] = await Promise.all([once(socket, 'data'), socket.write(said)]);
+    if (!/^HTTP\/1\.1 200/.test(String(answer))) throw new Error(`no stream: ${String(answer)}`);
+    return () => !socket.resume().closed;
+  }
+
+  /** Sends the honest caller's request, of `large` bytes about; `ms` is how long its answer took. */
+  async honestRequest(large = 0): Promise<{ status: number; ms: number }> {
+    const data = Array.from({ length: 1 + large / 10_000 }, () => ({
+      v: 'A-1',
+      ...(large > 0 && { filling: 'x'.repeat(10_000) }),
+    }));
     const since = performance.now();
     const { status } = await this.send({
       path: '/v2/jobs/validate',
@@ -166,22 +206,30 @@ export class Target {
         'x-tenant': 'honest',
         'content-type': 'application/json',
       },
-      body: JSON.stringify({ idT: this.honestTemplate, printer: 'virtual-1', data: [{ v: 'A-1' }] }),
+      body: JSON.stringify({ idT: this.honestTemplate, printer: 'virtual-1', data }),
     });
     return { status, ms: performance.now() - since };
   }
 
+  #connect(localAddress: string): Socket {
+    const { hostname, port } = new URL(this.up.url);
+    const socket = connect({ host: hostname, port: Number(port), localAddress });
+    this.#sockets.add(socket);
+    return socket.once('close', () => this.#sockets.delete(socket)).on('error', () => undefined);
+  }
+
   /** Opens a connection that sends `said` and reads nothing. It stays open until `hangUp`. */
   async dial(said: string | Uint8Array): Promise<void> {
-    const { hostname, port } = new URL(this.up.url);
-    const socket = connect({ host: hostname, port: Number(port), localAddress: STRANGER });
-    this.#sockets.add(socket);
-    socket.once('close', () => this.#sockets.delete(socket)).on('error', () => undefined);
-    socket.pause();
+    const socket = this.#connect(STRANGER).pause();
     await new Promise<void>((resolve) => {
       socket.once('close', () => resolve());
       socket.write(said, () => resolve());
     });
+  }
+
+  /** Sends a little more on each open connection. */
+  drip(): void {
+    for (const socket of this.#sockets) socket.write(' ');
   }
 
   hangUp(): void {
