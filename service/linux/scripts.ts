@@ -11,6 +11,14 @@ export interface ServicePackage {
   needs?: string;
 }
 
+/** Programs that run read which fonts there are when they start. Restarted, they finish labels under way first. */
+export const FONTS_POSTINST = `#!/bin/sh
+set -e
+if [ "$1" = configure ] && [ -d /run/systemd/system ]; then
+  systemctl --system try-restart platen.service platen-agent.service >/dev/null 2>&1 || true
+fi
+`;
+
 export function maintainerScripts({ unit, config, needs }: ServicePackage): Record<string, string> {
   const file = `${CONFIGURATION}/${config}`;
   const start = `deb-systemd-invoke start ${unit}.service || true`;

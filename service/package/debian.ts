@@ -7,10 +7,11 @@ import { gzipSync } from 'node:zlib';
 import { SETTINGS } from '../../src/cli/linux-service/install.ts';
 import { CONFIGURATION, unitText } from '../../src/cli/linux-service/unit.ts';
 import { STATE } from '../../src/contract/own-user.ts';
-import { maintainerScripts, type ServicePackage } from '../linux/scripts.ts';
+import { FONTS_POSTINST, maintainerScripts, type ServicePackage } from '../linux/scripts.ts';
 import { treeOf } from './bundle.ts';
 import { type Edition, layOut, layOutCjkFonts, settle } from './layout.ts';
 import { licences } from './licences.ts';
+import { manual } from './manual.ts';
 import type { NpmPackage } from './packages.ts';
 import { softwareBill } from './sbom.ts';
 import { inStage, writeAll } from './stage.ts';
@@ -79,7 +80,7 @@ export async function cjkFontsDeb(build: Build): Promise<string[]> {
   return await inStage(async (stage) => {
     const name = 'platen-fonts-cjk';
     const packages = await layOutCjkFonts(root, join(stage, HOME));
-    writeAll(stage, documents(name, build, packages));
+    writeAll(stage, { ...documents(name, build, packages), 'DEBIAN/postinst': FONTS_POSTINST });
     const control = {
       name,
       architecture: 'all',
@@ -125,6 +126,7 @@ async function programDeb(build: Build, edition: Edition, program: Program): Pro
       'usr/share/bash-completion/completions/platen': complete('bash'),
       'usr/share/zsh/vendor-completions/_platen': complete('zsh'),
       'usr/share/fish/vendor_completions.d/platen.fish': complete('fish'),
+      'usr/share/man/man1/platen.1.gz': gzipSync(manual(version, build.time), { level: 9 }),
       [`usr/share/lintian/overrides/${name}`]: overrides(name, edition),
       'DEBIAN/conffiles': `/etc/platen/${config}\n`,
       ...Object.fromEntries(

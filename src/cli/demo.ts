@@ -2,7 +2,7 @@
  * `npm run demo`: everything that an integrator does, once: a token over HTTP, a validation, jobs with
  * several records and copies, and labels out of virtual printers. Leaves pictures, and nothing running.
  */
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { Command } from 'commander';
@@ -12,6 +12,7 @@ import type { JobView } from '../contract/job.ts';
 import type { PrintRequestInput } from '../contract/print-request.ts';
 import { createLogger } from '../log.ts';
 import { consoleLine } from './console.ts';
+import { explain } from './explain.ts';
 import { CommandFailure } from './failure.ts';
 import { Installation, type VirtualPrinterSpec } from './installation.ts';
 import { followJob, jobLine } from './job-progress.ts';
@@ -37,8 +38,8 @@ export function demoCommand(): Command {
     .option('--stay', 'go on until it is told to stop, to be looked at in the console')
     .action(async ({ out, stay }: { out: string; stay?: true }) => {
       const logger = createLogger({ level: process.env['LOG_LEVEL'] ?? 'warn' });
+      await makeAnew(out);
       const dataDir = await mkdtemp(join(tmpdir(), 'platen-demo-'));
-      await rm(out, { recursive: true, force: true });
       const installation = new Installation({
         dataDir,
         printedDir: out,
@@ -66,6 +67,18 @@ export function demoCommand(): Command {
         await rm(dataDir, { recursive: true, force: true });
       }
     });
+}
+
+/** @throws CommandFailure where it cannot be made, as in a checkout that can only be read */
+async function makeAnew(directory: string): Promise<void> {
+  try {
+    await rm(directory, { recursive: true, force: true });
+    await mkdir(directory, { recursive: true });
+  } catch (error) {
+    throw new CommandFailure(
+      `The folder for the pictures cannot be made (${explain(error)}): name another one, such as --out /tmp/demo-labels`,
+    );
+  }
 }
 
 /** The media that fits a sample, mm. */

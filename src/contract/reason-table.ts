@@ -97,7 +97,7 @@ const GENERAL_REASONS = {
   // Texts, and elements in their place.
   'no-glyph': 'no font has the character {character}',
   'font-absent':
-    'the character {character} needs the font {font}, which is not installed: install platen-fonts-cjk',
+    'the character {character} needs the font {font}, which is not installed: install platen-fonts-cjk, and restart Platen',
   'text-too-large': 'the text does not fit its box even at {smallest} mm',
   'text-over-edge': 'the text runs over the edge of the label',
   'symbol-too-wide': 'the symbol with its quiet zones needs {needs} mm and has {has} mm: {short} dots short',

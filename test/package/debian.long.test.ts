@@ -213,6 +213,21 @@ describe.skipIf(process.getuid?.() !== 0)('the Debian packages', () => {
     expect(printed()).toBe(before + 40);
   });
 
+  test('what systemd did not start is not removed from under it', async () => {
+    const start = `${commandsOf(PAGE, 'Without systemd')[0]}/second --port 0`;
+    await machine.run('sh', '-c', `${start} >/run/second.log 2>&1 & echo $! >/run/second.pid`);
+    await until('it is ready', async () =>
+      (await machine.run('cat', '/run/second.log')).includes('platen is ready'),
+    );
+    const pid = await machine.run('cat', '/run/second.pid');
+    await expect(machine.run('apt-get', 'remove', 'platen')).rejects.toThrow(`process ${pid} runs it`);
+    expect(await unit('ActiveState')).toBe('active');
+    await machine.run('sh', '-c', `kill ${pid}`);
+    await until('it has ended', async () =>
+      (await machine.run('sh', '-c', `kill -0 ${pid} 2>&1 || echo gone`)).includes('gone'),
+    );
+  });
+
   test('removed, it leaves what it kept; purged, nothing', async () => {
     await follow(UPGRADING, 'sudo apt remove');
     expect(await machine.run('sh', '-c', 'find /proc -maxdepth 1 -user platen')).toBe('');

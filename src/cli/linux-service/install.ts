@@ -114,8 +114,28 @@ function layBeside({ root, version, command }: Program, home: string, says: (lin
   says(`${ON_PATH} leads to ${command}`);
 }
 
-/** @param purge also remove what it kept: jobs, journal, keys, configuration */
-export function uninstall(role: Role, purge: boolean, says: (line: string) => void): void {
+/**
+ * @param role null: the service is gone already
+ * @param purge also remove what it kept: jobs, journal, keys, configuration
+ * @param command by which what it kept can still be purged afterwards
+ */
+export function uninstall(
+  role: Role | null,
+  purge: boolean,
+  command: string,
+  says: (line: string) => void,
+): void {
+  if (role !== null) takeAway(role, says);
+  if (!purge) {
+    says(`${STATE} and ${CONFIGURATION} stay; they go too with: sudo ${command} service uninstall --purge`);
+    return;
+  }
+  rmSync(STATE, { recursive: true, force: true });
+  rmSync(CONFIGURATION, { recursive: true, force: true });
+  says(`${STATE} and ${CONFIGURATION} are gone; the user ${USER} and the program stay`);
+}
+
+function takeAway(role: Role, says: (line: string) => void): void {
   if (!existsSync(unitFile(role))) {
     throw new CommandFailure(`${UNITS[role]} is no service that "platen service install" has made`);
   }
@@ -126,13 +146,6 @@ export function uninstall(role: Role, purge: boolean, says: (line: string) => vo
   if (lstatSync(ON_PATH, { throwIfNoEntry: false })?.isSymbolicLink()) {
     if (readlinkSync(ON_PATH).endsWith('/current/bin/platen')) rmSync(ON_PATH);
   }
-  if (!purge) {
-    says(`${STATE} and ${CONFIGURATION} stay; --purge takes them away too`);
-    return;
-  }
-  rmSync(STATE, { recursive: true, force: true });
-  rmSync(CONFIGURATION, { recursive: true, force: true });
-  says(`${STATE} and ${CONFIGURATION} are gone`);
 }
 
 function systemctl(...args: string[]): void {

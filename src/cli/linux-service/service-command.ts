@@ -41,8 +41,8 @@ export function linuxServiceCommand(): Command {
       needsRoot(`uninstall${purge ? ' --purge' : ''}`);
       needsSystemd();
       const role = installedRole();
-      if (role === null) throw new CommandFailure('There is no service of Platen here.');
-      uninstall(role, purge === true, printLine);
+      if (role === null && !purge) throw new CommandFailure('There is no service of Platen here.');
+      uninstall(role, purge === true, thisProgram().command, printLine);
     });
   service
     .command('status')

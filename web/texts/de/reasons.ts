@@ -58,7 +58,7 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
   'gs1-check-digit': 'Bezeichner ({ai}): Die Prüfziffer ist falsch: Sie ist {expected}',
   'no-glyph': 'Das Zeichen {character} hat keine Schrift',
   'font-absent':
-    'Für das Zeichen {character} fehlt die Schrift {font}: Das Paket platen-fonts-cjk bringt sie mit',
+    'Für das Zeichen {character} fehlt die Schrift {font}: Das Paket platen-fonts-cjk bringt sie mit; danach Platen neu starten',
   'text-too-large': 'Der Text passt auch in {smallest} mm Höhe nicht in seinen Rahmen',
   'text-over-edge': 'Der Text ragt über den Rand des Etiketts',
   'symbol-too-wide':
