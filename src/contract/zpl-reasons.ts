@@ -51,6 +51,7 @@ export const ZPL_REASONS = {
   'zpl-no-end': '^XA without ^XZ',
   'zpl-stored-unused': '^DF stores a format that this template does not recall',
   'zpl-recalled-long': 'with the stored formats that it recalls the label is too long',
+  'zpl-graphics-large': 'its graphics (^GF, ~DG, ~DY) unpack to more than {most} MB',
   'zpl-object-unnamed': '{command} without the name of an object',
   'zpl-downloads-many': 'more than {most} downloads',
   'zpl-object-kind': '~DY takes pictures and fonts only: B, E, G, P, T or X',

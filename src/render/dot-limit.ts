@@ -10,20 +10,26 @@ import { ElementFault, type ElementPlace } from './place.ts';
 /** The most dots of a label or a sheet: 100 mm × 1.8 m at 600 dpi. */
 const MOST_DOTS = 100_000_000;
 /** The most dots drawn in one piece, A4 at 500 dpi: about six bytes each in use until the thread is idle. */
-const MOST_ELEMENT_DOTS = 25_000_000;
+export const MOST_ELEMENT_DOTS = 25_000_000;
 
 /**
  * @param what whose size it is
+ * @param most fewer than a label that is drawn in parts may have
  * @throws JobFaultError `template-invalid`
  */
-export function requireDots(what: 'label' | 'sheet', { width, height }: Size, dpi: number): void {
-  if (width * height <= MOST_DOTS) return;
+export function requireDots(
+  what: 'label' | 'sheet',
+  { width, height }: Size,
+  dpi: number,
+  most = MOST_DOTS,
+): void {
+  if (width * height <= most) return;
   const element = what === 'label' ? '/width' : '/sheet/width';
   const reason = because('label-dots-many', {
     what,
     count: inMillions(width * height),
     dpi,
-    most: inMillions(MOST_DOTS),
+    most: inMillions(most),
   });
   throw new JobFaultError('template-invalid', `${element}: ${reasonText(reason)}`, { element, reason });
 }

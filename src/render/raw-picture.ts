@@ -15,9 +15,11 @@ import type { JobFacts } from '../values/built-ins.ts';
 import { composeMedia, drawFields } from '../zpl/interpreter/draw.ts';
 import { labelZpl } from '../zpl/interpreter/label-plan.ts';
 import { plannedLabel } from '../zpl/interpreter/planned-label.ts';
+import { RasteriserFull } from '../zpl/interpreter/rasteriser.ts';
 import { compileRawZpl } from '../zpl/raw/template.ts';
 import { type Bitmap, blacken, createBitmap } from './bitmap.ts';
 import type { DisplayList } from './display-list.ts';
+import { MOST_ELEMENT_DOTS, requireDots } from './dot-limit.ts';
 import { maxiCodeDots } from './maxicode-dots.ts';
 import { withPixels } from './pixels.ts';
 
@@ -45,6 +47,7 @@ export function compileRawPictures(template: RawZplTemplate, target: RawTarget):
   const dpi = template.dpi ?? target.dpi;
   const [widthMm, heightMm] = [template.width ?? target.width, template.height ?? target.height];
   const sheet = { dpi, width: dots(widthMm, dpi), height: dots(heightMm, dpi), widthMm, heightMm };
+  requireDots('label', sheet, dpi, MOST_ELEMENT_DOTS);
   return {
     layout: async (record, index = 0, copy = 0) => {
       const bitmap = await picture(raw.downloads + raw.fill(record, 1, index, copy), sheet, index);
@@ -71,25 +74,33 @@ async function picture(
   let png: Buffer;
   try {
     png = await composeMedia(page, await drawFields(labelZpl(plan, 0), page), false);
-  } catch {
+  } catch (error) {
+    if (error instanceof RasteriserFull) throw refuse(error.message);
     // The rasteriser's own message is not passed on: it may quote the data.
     throw refuse('a command or its data is not understood');
   }
   return await dotsOf(png, width, height);
 }
 
+/** The most dots read at once: each takes four bytes. */
+const STRETCH = 1_000_000;
+
 async function dotsOf(png: Buffer, width: number, height: number): Promise<Bitmap> {
   const image = await loadImage(png);
-  const onWhite = (context: SKRSContext2D) => {
-    context.fillStyle = 'white';
-    context.fillRect(0, 0, width, height);
-    context.drawImage(image, 0, 0);
-  };
-  return withPixels(width, height, onWhite, (rgba) => {
-    const bitmap = createBitmap(width, height);
-    for (let y = 0, at = 0; y < height; y++) {
-      for (let x = 0; x < width; x++, at += 4) if ((rgba[at] ?? 255) < 128) blacken(bitmap, x, y);
-    }
-    return bitmap;
-  });
+  const bitmap = createBitmap(width, height);
+  const most = Math.max(1, Math.floor(STRETCH / width));
+  for (let top = 0; top < height; top += most) {
+    const rows = Math.min(most, height - top);
+    const onWhite = (context: SKRSContext2D) => {
+      context.fillStyle = 'white';
+      context.fillRect(0, 0, width, rows);
+      context.drawImage(image, 0, -top);
+    };
+    withPixels(width, rows, onWhite, (rgba) => {
+      for (let y = top, at = 0; y < top + rows; y++) {
+        for (let x = 0; x < width; x++, at += 4) if ((rgba[at] ?? 255) < 128) blacken(bitmap, x, y);
+      }
+    });
+  }
+  return bitmap;
 }

@@ -6,6 +6,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import { nativeField } from '../../drivers/languages/zpl/designed.ts';
 import { JobFaultError } from '../contract/fault.ts';
 import type { ElementBox } from '../contract/label-picture.ts';
+import { reasonIn } from '../contract/reason.ts';
 import type { DesignedTemplate, Template } from '../contract/template.ts';
 import type { TemplateProblem } from '../contract/template-problem.ts';
 import { createAssets, type Keep } from '../render/assets.ts';
@@ -33,9 +34,13 @@ const OF_SAMPLES = 'with the samples of the fields: ';
  */
 export async function labelPicture(check: PictureCheck, keep: Keep): Promise<PictureResult> {
   const drawn = check.preview ? drawnElements(check, keep) : undefined;
-  const list = check.preview ? await previewList(check, drawn) : { ...(await listOf(check)), boxes: [] };
+  const list: Preview = check.preview
+    ? await previewList(check, drawn)
+    : { ...(await listOf(check)), boxes: [] };
   const { width, height } = list;
   const problems = check.preview ? await problemsOf(check, drawn) : [];
+  if (list.refused !== undefined && !problems.some(({ severity }) => severity === 'error'))
+    problems.push(list.refused);
   const png = list.items === null ? null : await pngOf({ ...list, items: list.items }, check.width);
   return { png, width, height, problems, boxes: list.boxes };
 }
@@ -76,9 +81,13 @@ async function listOf({
   return (await compileLabel(template, { dpi, orientation, job })).layout(record, index, copy);
 }
 
-type Preview = Omit<DisplayList, 'items'> & { items: readonly Item[] | null; boxes: ElementBox[] };
+type Preview = Omit<DisplayList, 'items'> & {
+  items: readonly Item[] | null;
+  boxes: ElementBox[];
+  /** Why nothing can be drawn of a raw template, which `problemsOf` may not know. */
+  refused?: TemplateProblem;
+};
 
-/** Leaves faults to `problemsOf`. */
 async function previewList(check: PictureCheck, drawn: DrawnElements | undefined): Promise<Preview> {
   const { template, dpi, media, orientation } = check;
   if (template.language !== 'zpl') return await designed(template, check, drawn);
@@ -87,7 +96,17 @@ async function previewList(check: PictureCheck, drawn: DrawnElements | undefined
     return { ...(await listOf(check)), boxes: [] };
   } catch (error) {
     if (!(error instanceof JobFaultError)) throw error;
-    return { ...mediaGrid(size, { dpi: template.dpi ?? dpi, orientation }), items: null, boxes: [] };
+    const grid = mediaGrid(size, { dpi: template.dpi ?? dpi, orientation });
+    const { message, reason } = error.fault;
+    // A ZPL printer may print it all the same.
+    const refused = {
+      severity: 'warning',
+      code: 'template-invalid',
+      pointer: '/source',
+      message,
+      ...reasonIn(reason),
+    } as const;
+    return { ...grid, items: null, boxes: [], refused };
   }
 }
 

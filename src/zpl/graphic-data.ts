@@ -1,14 +1,12 @@
 /**
- * Packs rows of dots into the data of graphics (`^GF`, `~DG`), and unpacks its run-length form.
+ * Packs rows of dots into the data of graphics (`^GF`, `~DG`), and unpacks it.
  *
  * Run-length is the guide's "Alternative Data Compression Scheme": hex digits with repeat counts G–Y (1–19) and
  * g–z (20–400), `,` for the rest of a row white, `!` for the rest black, `:` for a row like the one before. Z64 is zlib,
- * base64, and a CRC-16/XMODEM over the base64 text.
+ * base64, and a CRC-16/XMODEM over the base64 text. B64 is the same without zlib.
  */
-import { deflateSync } from 'node:zlib';
+import { deflateSync, inflateSync } from 'node:zlib';
 
-/** The most bytes that one graphic may unpack to; 24 dots/mm, 4 × 12 inches. */
-const MOST_UNPACKED = 8 * 1024 * 1024;
 /** A repeat count is its character's code minus this: G is 1, g is 1 × 20. */
 const ONES = 0x46;
 const TWENTIES = 0x66;
@@ -73,36 +71,80 @@ function runLength(data: Uint8Array, stride: number): string {
   return text;
 }
 
+/** Thrown for a graphic that unpacks to more bytes than it may. */
+export class GraphicTooLarge extends GraphicError {
+  constructor() {
+    super('a graphic that is too large');
+    this.name = 'GraphicTooLarge';
+  }
+}
+
 /**
- * Unpacks run-length data to hex digits; an incomplete last row is not padded.
- * @throws GraphicError `stride` is not positive, or the data unpacks to more than `MOST_UNPACKED` bytes
+ * Unpacks the data of a graphic, in any of its forms, to hex digits; an incomplete last row is not padded.
+ * @param data without line ends
+ * @param stride bytes of a row
+ * @param most the most bytes that it may unpack to
+ * @throws GraphicTooLarge; GraphicError: the data cannot be read
  */
-export function unpackRuns(data: string, stride: number): string {
+export function unpackGraphic(data: string, stride: number, most: number): string {
+  const [, form, coded = ''] = /^:(Z64|B64):([^:]*)/i.exec(data) ?? [];
+  if (form === undefined) {
+    if (/[^0-9A-Fa-f]/.test(data)) return unpackRuns(data, stride, most);
+    if (data.length > 2 * most) throw new GraphicTooLarge();
+    return data;
+  }
+  const bytes = Buffer.from(coded, 'base64');
+  if (form.toUpperCase() === 'Z64') return hexDigits(inflated(bytes, most));
+  if (bytes.length > most) throw new GraphicTooLarge();
+  return hexDigits(bytes);
+}
+
+function inflated(bytes: Buffer, most: number): Buffer {
+  try {
+    return inflateSync(bytes, { maxOutputLength: Math.max(1, most) });
+  } catch (error) {
+    if (error instanceof RangeError) throw new GraphicTooLarge();
+    throw new GraphicError('a graphic whose compressed data is broken');
+  }
+}
+
+const ZERO = '0'.charCodeAt(0);
+const FULL = 'F'.charCodeAt(0);
+
+function unpackRuns(data: string, stride: number, most: number): string {
   const row = stride * 2;
   if (!(row > 0)) throw new GraphicError('a graphic with no bytes per row');
-  const rows: string[] = [];
-  let line = '';
-  let run = 0;
-  const end = () => {
-    while (line.length >= row) {
-      rows.push(line.slice(0, row));
-      line = line.slice(row);
+  let digits = Buffer.alloc(4096);
+  let length = 0;
+  const add = (count: number, digit: number): void => {
+    const from = length;
+    length += count;
+    if (length > 2 * most) throw new GraphicTooLarge();
+    if (length > digits.length) {
+      const larger = Buffer.alloc(Math.max(length, 2 * digits.length));
+      digits.copy(larger);
+      digits = larger;
     }
-    if (rows.length * stride > MOST_UNPACKED) throw new GraphicError('a graphic that is too large');
+    digits.fill(digit, from, length);
   };
+  let run = 0;
   for (const char of data) {
     if (char >= 'G' && char <= 'Y') run += char.charCodeAt(0) - ONES;
     else if (char >= 'g' && char <= 'z') run += (char.charCodeAt(0) - TWENTIES) * 20;
     else {
-      if (char === ',') line = line.padEnd(row, '0');
-      else if (char === '!') line = line.padEnd(row, 'F');
-      else if (char === ':') line = rows.at(-1) ?? ''.padEnd(row, '0');
-      else line += char.repeat(Math.min(run || 1, MOST_UNPACKED));
+      const begun = length % row;
+      if (char === ',') add(row - begun, ZERO);
+      else if (char === '!') add(row - begun, FULL);
+      else if (char === ':') {
+        length -= begun;
+        const from = length;
+        add(row, ZERO);
+        if (from > 0) digits.copy(digits, from, from - row, from);
+      } else add(run || 1, char.charCodeAt(0));
       run = 0;
-      end();
     }
   }
-  return rows.join('') + line;
+  return digits.toString('latin1', 0, length);
 }
 
 const crcTable = Uint16Array.from({ length: 256 }, (_, index) => {

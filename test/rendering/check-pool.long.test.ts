@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
-import type { Template } from '../../src/contract/template.ts';
+import { rawZplTemplate, type Template } from '../../src/contract/template.ts';
 import { createLogger } from '../../src/log.ts';
 import { CheckPool, CheckStopped } from '../../src/rendering/check-pool.ts';
 import { design } from '../kit/judges/judges.ts';
@@ -167,4 +167,31 @@ test('a service that was started behind everything else checks templates too', a
     process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-sys_nice', ...nice] : nice;
   const { stdout } = await promisify(execFile)(command, words, { timeout: 90_000 });
   expect(stdout).toBe('1');
+});
+
+const MEDIA = { width: 100, height: 150 };
+const rawPicture = (source: string, media = MEDIA) => ({
+  template: rawZplTemplate.parse({ name: 'Raw', language: 'zpl', source }),
+  dpi: 203,
+  media,
+  orientation: 'portrait' as const,
+  job: { createdAt: '2026-11-22T08:00:00.000Z', copies: 1, records: { length: 1 } },
+  record: {},
+  index: 0,
+  copy: 0,
+  preview: true,
+});
+const SMALL = rawPicture('^XA^FO9,9^GB99,99,9^FS^XZ');
+test('a label for which the rasteriser has no memory is named, and the memory is given back', async () => {
+  const checks = start(2);
+  await checks.picture('a', SMALL, TIMES);
+  const before = process.memoryUsage.rss();
+  const greedy = rawPicture('^XA^FO9,9^BXN,1000,200^FDabc^FS^XZ');
+  const message = '/source: it cannot be drawn: it takes too much memory';
+  const problem = { severity: 'warning', pointer: '/source', message };
+  expect(await checks.picture('a', greedy, TIMES)).toMatchObject({ png: null, problems: [problem] });
+  const large = rawPicture('^XA^FR^FO9,9^GB4000,4000,9^FS^XZ', { width: 600, height: 600 });
+  expect(await checks.picture('a', large, TIMES)).toMatchObject({ width: 4795, png: expect.anything() });
+  expect(await checks.picture('a', SMALL, TIMES)).toMatchObject({ png: expect.anything(), problems: [] });
+  expect(process.memoryUsage.rss() - before).toBeLessThan(200 * 1024 * 1024);
 });

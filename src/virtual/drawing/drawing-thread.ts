@@ -86,7 +86,10 @@ export class DrawingThread<Order, Reply extends { readonly id: number }> {
   }
 
   #spawn(): Worker {
-    const worker = new Worker(this.#file);
+    // What a library prints there could be label data, or mix with a command's output.
+    const worker = new Worker(this.#file, { stdout: true, stderr: true });
+    worker.stdout.resume();
+    worker.stderr.resume();
     worker.on('message', (reply: Reply) => {
       const task = this.#busy;
       if (worker !== this.#worker || reply.id !== task?.request.id) return;

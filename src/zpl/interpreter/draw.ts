@@ -5,6 +5,7 @@
  */
 import { setImmediate as yieldToCollector } from 'node:timers/promises';
 import { createCanvas, loadImage } from '@napi-rs/canvas';
+import { rasterise } from './rasteriser.ts';
 
 /** The printable part of a label, and its media, dots. */
 export interface LabelPage {
@@ -22,16 +23,14 @@ const UNIT = 8;
 
 /**
  * The picture of the fields, a PNG; undefined when nothing on the label leaves a mark.
- * @throws Error the rasteriser cannot draw the label
+ * @throws RasteriserFull; Error: the rasteriser cannot draw the label
  */
 export async function drawFields(
   zpl: string,
   { width, length }: Pick<LabelPage, 'width' | 'length'>,
 ): Promise<Buffer | undefined> {
-  const { ready } = await import('zpl-renderer-js');
-  const { api } = await ready;
   try {
-    const [picture] = await api.zplToBase64MultipleAsync(zpl, width / UNIT, length / UNIT, UNIT);
+    const [picture] = await rasterise(zpl, width / UNIT, length / UNIT, UNIT);
     return picture === undefined ? undefined : Buffer.from(picture, 'base64');
   } catch (error) {
     if (String(error).includes('no labels parsed')) return undefined;

@@ -6,6 +6,7 @@
  * Source: ZPL II Programming Guide, the commands named.
  */
 import { barHeightParameter, isBarcode, isFont } from '../commands.ts';
+import { whole } from '../parameters.ts';
 
 /** A field on the label, dots; half-open. */
 export interface FieldMark {
@@ -136,10 +137,14 @@ export class FieldMarks {
   }
 }
 
+/** How often a parameter of `^XG` repeats each dot: 1 to 10. */
+export function enlarged(parameter: string): number {
+  return whole(parameter, 1, 1, 10);
+}
+
 /** The size of a graphic as `~DG` defines it: `~DGR:LOGO.GRF,total,row,…`, enlarged. */
 export function storedSize(definition: string, across: string, down: string): Size {
   const [, bytes, row] = numbers(definition.slice(0, 200));
   const { width, height } = rowsOf(bytes, row);
-  const times = (text: string) => Math.min(Math.max(Number.parseInt(text, 10) || 1, 1), 10);
-  return { width: width * times(across), height: height * times(down) };
+  return { width: width * enlarged(across), height: height * enlarged(down) };
 }

@@ -1,10 +1,10 @@
 /**
- * Rewrites `^GF` and `~DG` for the rasteriser, which reads hexadecimal but no binary data, and draws the fill
- * `!` of Zebra's alternative compression wrongly.
+ * Rewrites `^GF` and `~DG` for the rasteriser with hexadecimal data. The rasteriser reads no binary data, draws the fill
+ * `!` of Zebra's alternative compression wrongly, and unpacks Z64 without a limit.
  *
  * Source: ZPL II Programming Guide, ^GF, ~DG, "Alternative Data Compression Scheme".
  */
-import { GraphicError, hexDigits, unpackRuns } from '../graphic-data.ts';
+import { GraphicError, GraphicTooLarge, hexDigits, unpackGraphic } from '../graphic-data.ts';
 
 /** Splits off `count` comma-separated parameters; the rest is data. */
 function split(params: Buffer, count: number): { fields: string[]; data: Buffer } {
@@ -23,38 +23,74 @@ function ascii(data: Buffer): string {
   return data.toString('latin1').replace(/[^\x21-\x7d]/g, '');
 }
 
-/** Unpacks data that has the fill `!` to hexadecimal digits; other data stays as it is. */
-function withoutFills(data: string, rowBytes: number): string {
-  return data.startsWith(':') || !data.includes('!') ? data : unpackRuns(data, rowBytes);
+/**
+ * The most dots of all graphics of a label, each as large as it is printed. The rasteriser takes up to eight bytes for each
+ * dot, and takes no single graphic with more.
+ */
+const MOST_DOTS = 8 * 3 * 1024 * 1024;
+
+/** How many more graphics a label may have. */
+export class GraphicRoom {
+  #dots: number;
+
+  constructor(dots = MOST_DOTS) {
+    this.#dots = dots;
+  }
+
+  /** The most bytes that one more graphic may unpack to. */
+  get bytes(): number {
+    return Math.ceil(this.#dots / 8);
+  }
+
+  /** @throws GraphicTooLarge */
+  draw(dots: number): void {
+    if (dots > this.#dots) throw new GraphicTooLarge();
+    this.#dots -= dots;
+  }
 }
 
-/** The `^GF` command as the rasteriser reads it. Throws {@link GraphicError}. */
-export function graphicField(params: Buffer): string {
+/** The `^GF` command as the rasteriser reads it. @throws GraphicError */
+export function graphicField(params: Buffer, room: GraphicRoom): string {
   const { fields, data } = split(params, 4);
   const [kind = 'A', bytes = '', total = '', row = ''] = fields;
   if (kind.toUpperCase() === 'C') throw new GraphicError('^GFC is not drawn by the virtual printer');
-  if (kind.toUpperCase() === 'B') {
-    const raw = data.subarray(0, Number.parseInt(bytes, 10) || 0);
-    return `^GFA,${raw.length},${total},${row},${hexDigits(raw)}`;
-  }
-  return `^GFA,${bytes},${total},${row},${withoutFills(ascii(data), Number.parseInt(row, 10))}`;
+  const binary = kind.toUpperCase() === 'B';
+  const digits = binary
+    ? digitsOf(data.subarray(0, Number.parseInt(bytes, 10) || 0), room.bytes)
+    : unpackGraphic(ascii(data), Number.parseInt(row, 10), room.bytes);
+  room.draw(4 * digits.length);
+  return `^GFA,${binary ? digits.length / 2 : bytes},${total},${row},${digits}`;
 }
 
-/** The name and `~DG` parameters of a downloaded graphic; undefined for a download that is no graphic. */
+function digitsOf(data: Buffer, most: number): string {
+  if (data.length > most) throw new GraphicTooLarge();
+  return hexDigits(data);
+}
+
+export interface DownloadedGraphic {
+  readonly object: string;
+  /** The parameters of `~DG` after the name. */
+  readonly rest: string;
+  readonly dots: number;
+}
+
+/** The graphic that a download command brings; undefined for a download that is no graphic. @throws GraphicError */
 export function downloadedGraphic(
   name: string,
   params: Buffer,
-): { object: string; rest: string } | undefined {
-  if (name === 'DG') {
-    const { fields, data } = split(params, 3);
-    const [object = '', total = '', row = ''] = fields;
-    return { object, rest: `${total},${row},${withoutFills(ascii(data), Number.parseInt(row, 10))}` };
-  }
-  if (name !== 'DY') return undefined;
-  const { fields, data } = split(params, 5);
-  const [object = '', kind = '', extension = '', total = '', row = ''] = fields;
+  room: GraphicRoom,
+): DownloadedGraphic | undefined {
+  const isGraphic = name === 'DG';
+  if (!isGraphic && name !== 'DY') return undefined;
+  const { fields, data } = split(params, isGraphic ? 3 : 5);
+  const [object = '', ...more] = fields;
+  const [kind = '', extension = '', total = '', row = ''] = isGraphic ? ['A', 'G', ...more] : more;
   if (extension.toUpperCase() !== 'G') return undefined;
-  if (kind.toUpperCase() === 'A') return { object, rest: `${total},${row},${ascii(data)}` };
-  if (kind.toUpperCase() === 'B') return { object, rest: `${total},${row},${hexDigits(data)}` };
-  return undefined;
+  const binary = kind.toUpperCase() === 'B';
+  if (!binary && kind.toUpperCase() !== 'A') return undefined;
+  const digits = binary
+    ? digitsOf(data, room.bytes)
+    : unpackGraphic(ascii(data), Number.parseInt(row, 10), room.bytes);
+  room.draw(4 * digits.length);
+  return { object, rest: `${total},${row},${digits}`, dots: 4 * digits.length };
 }

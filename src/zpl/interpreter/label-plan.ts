@@ -18,11 +18,12 @@ import { text, whole } from '../parameters.ts';
 import { MOST_RECALLED, recall } from '../recall.ts';
 import type { ZplCommand, ZplFormat } from '../stream.ts';
 import { code128Field } from './code128-field.ts';
-import { type FieldMark, FieldMarks, storedSize } from './field-marks.ts';
-import { graphicField } from './graphic-field.ts';
+import { enlarged, type FieldMark, FieldMarks, storedSize } from './field-marks.ts';
+import { GraphicRoom, graphicField } from './graphic-field.ts';
 import { type DrawMaxiCode, maxiCodeField } from './maxicode-field.ts';
 import { isLastingSetting, type LastingSetting, type PrinterMemory } from './printer-memory.ts';
 import { type Serial, serialField, serialValue } from './serial.ts';
+import { isShape, shapeField } from './shape.ts';
 import { toDots } from './units.ts';
 
 /** The printer's media and head, dots. */
@@ -63,20 +64,6 @@ const DRAWN_BARCODES = words('B2 B3 B7 BC BD BE BO BQ BX');
 /** Parameters are looked for in this many bytes of a command; what follows is data. */
 const HEAD = 128;
 const MAX_QUANTITY = 99_999_999;
-
-/**
- * `^GB` for the rasteriser, which draws a square one dot too large if its line is as thick as the square is
- * wide. With half that thickness the square is filled as well. A single dot becomes a graphic.
- */
-function boxField(params: string): string {
-  const [width, height, thickness, ...rest] = params.split(',');
-  const line = whole(thickness, 1, 1, 32_000);
-  const across = Math.max(whole(width, line, 0, 32_000), line);
-  const down = Math.max(whole(height, line, 0, 32_000), line);
-  if (across !== down || line < across) return `^GB${params}`;
-  if (across === 1 && rest[0]?.trim().toUpperCase() !== 'W') return '^GFA,1,1,1,80';
-  return `^GB${[across, down, Math.ceil(across / 2), ...rest].join(',')}`;
-}
 
 /** The most `^ID` with a `*` that are obeyed in one format: each looks at everything stored. */
 const MOST_SEARCHES = 100;
@@ -126,6 +113,7 @@ class PlanBuilder {
   readonly #fields = new FieldMarks();
   #printable = false;
   #searches = 0;
+  readonly #room = new GraphicRoom();
   #quantity: string[] = [];
   #pauseAfter = false;
   #hex: string | undefined;
@@ -218,7 +206,7 @@ class PlanBuilder {
       this.#barcode = undefined;
       this.#origin = undefined;
       this.#pieces.push('^FS');
-    } else if (name === 'GF') this.#graphicField(command);
+    } else if (name === 'GF') this.#attempt(() => this.#print(graphicField(command.params, this.#room)));
     else if (name === 'XG' || name === 'IM' || name === 'IL') this.#recallGraphic(command);
     else if (name === 'PQ') this.#quantity = text(command).split(',');
     else if (name === 'PP') this.#pauseAfter = true;
@@ -230,7 +218,7 @@ class PlanBuilder {
     } else if (isLastingSetting(name)) {
       const value = this.#set(command);
       if (!WHOLE_LABEL.has(name)) this.#pieces.push(`^${name}${value}`);
-    } else if (name === 'GB') this.#print(boxField(this.#dots(command)));
+    } else if (isShape(name)) this.#print(shapeField(name, this.#dots(command)));
     else if (PRINTS.has(name)) this.#print(this.#plain(command));
     else if (!NOT_DRAWN.has(name)) {
       // The last barcode command of a field decides what becomes of its data.
@@ -257,14 +245,11 @@ class PlanBuilder {
       this.#print(plainField(name, data, this.#hex));
       return;
     }
-    try {
+    this.#attempt(() => {
       const drawn = code128Field(command, name, data, this.#hex);
       this.#pieces[piece] = drawn.command;
       this.#print(drawn.field);
-    } catch (error) {
-      if (!(error instanceof GraphicError)) throw error;
-      this.#faults.push(error.message);
-    }
+    });
   }
 
   #printMaxiCode(params: string, data: Buffer): void {
@@ -274,7 +259,7 @@ class PlanBuilder {
       return;
     }
     const utf8 = this.#memory.settings.get('CI')?.trim() === '28';
-    try {
+    this.#attempt(() => {
       const { field, height } = maxiCodeField(params, data, this.#hex, { dpi: this.#media.dpi, utf8, draw });
       // The rasteriser always takes a graphic's position as its upper corner; with `^FT` it is the lower one.
       const origin = this.#origin === undefined ? undefined : this.#pieces[this.#origin];
@@ -283,10 +268,7 @@ class PlanBuilder {
         this.#pieces[this.#origin] = `^FO${lower[1]},${Math.max(0, Number(lower[2]) - height)}`;
       }
       this.#print(field);
-    } catch (error) {
-      if (!(error instanceof GraphicError)) throw error;
-      this.#faults.push(error.message);
-    }
+    });
   }
 
   #delete(pattern: string): void {
@@ -308,9 +290,10 @@ class PlanBuilder {
     return toDots(command.name, text(command), this.#memory.settings.get('MU'), this.#media.dpi);
   }
 
-  #graphicField(command: ZplCommand): void {
+  /** Prints something, or notes why it cannot be drawn. */
+  #attempt(print: () => void): void {
     try {
-      this.#print(graphicField(command.params));
+      print();
     } catch (error) {
       if (!(error instanceof GraphicError)) throw error;
       this.#faults.push(error.message);
@@ -325,13 +308,15 @@ class PlanBuilder {
       this.#faults.push(`graphic ${object} does not exist`);
       return;
     }
-    this.#graphics.set(object, graphic.definition);
-    const place = command.name === 'IL' ? '^FO0,0' : '';
     const [wide, tall] = command.name === 'XG' ? [across, down] : ['1', '1'];
-    const size = `${wide},${tall}`;
+    const place = command.name === 'IL' ? '^FO0,0' : '';
     if (place !== '') this.#fields.command('FO', '0,0', command.at);
     this.#fields.graphic(command.name, command.at, storedSize(graphic.definition, wide, tall));
-    this.#print(`${place}^XG${object},${size}${command.name === 'IL' ? '^FS' : ''}`);
+    this.#attempt(() => {
+      this.#room.draw(graphic.dots * enlarged(wide) * enlarged(tall));
+      this.#graphics.set(object, graphic.definition);
+      this.#print(`${place}^XG${object},${wide},${tall}${command.name === 'IL' ? '^FS' : ''}`);
+    });
   }
 
   /** Puts a lasting setting in force, measured in dots. */

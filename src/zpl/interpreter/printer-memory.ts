@@ -17,7 +17,7 @@ export function isLastingSetting(name: string): name is LastingSetting {
 
 export type StoredObject =
   | { kind: 'format'; commands: readonly ZplCommand[]; bytes: number }
-  | { kind: 'graphic'; definition: string; bytes: number };
+  | { kind: 'graphic'; definition: string; dots: number; bytes: number };
 
 /** Most objects in the memory. Firmware has such a limit too. */
 const MOST_OBJECTS = 1_000;

@@ -11,6 +11,8 @@
 import { LIMITS } from '../../contract/limits.ts';
 import { because, type Reason } from '../../contract/reason.ts';
 import { DOWNLOADS, isDownload, PRINTS, words } from '../commands.ts';
+import { GraphicError, GraphicTooLarge } from '../graphic-data.ts';
+import { downloadedGraphic, GraphicRoom, graphicField } from '../interpreter/graphic-field.ts';
 import { objectName } from '../names.ts';
 import { recall } from '../recall.ts';
 import { type RawCommand, rawCommands, rawFault } from './commands.ts';
@@ -63,6 +65,8 @@ const REFERENCES: Readonly<Record<string, readonly [parameter: number, extension
 };
 /** Commands that print, besides `PRINTS`: their data or format comes from elsewhere. */
 const PRINTS_LATER = words('FN SF GS XF');
+/** The most bytes that all graphics of a program may unpack to. 24 dots/mm, 4 × 12 inches take a quarter of it. */
+const MOST_UNPACKED = 8 * 1024 * 1024;
 const BOM = '\ufeff';
 /** Downloads are numbered with two digits of base 36. */
 const MOST_DOWNLOADS = 36 ** 2;
@@ -102,9 +106,27 @@ export function readProgram(source: string, options: ProgramOptions): RawProgram
     else if (label === undefined) before.push(kept.filter(({ code }) => !/^\^X[AZ]$/.test(code)));
   }
   const [begin, ...rest] = label ?? [];
-  if (begin === undefined) throw rawFault(because('zpl-no-label', {}));
+  if (label === undefined || begin === undefined) throw rawFault(because('zpl-no-label', {}));
   stored.requireUsed();
+  requireRoom([...downloads, ...label]);
   return { downloads: objects.downloads, label: [begin, ...before.flat(), ...rest], leftOut };
+}
+
+/** Refuses graphics that unpack to more than a printer, or the rasteriser, should hold. */
+function requireRoom(commands: readonly RawCommand[]): void {
+  const room = new GraphicRoom(8 * MOST_UNPACKED);
+  for (const { code, params, line } of commands) {
+    try {
+      const data = Buffer.from(params, 'latin1');
+      if (code === '^GF') graphicField(data, room);
+      else if (code.startsWith('~')) downloadedGraphic(code.slice(1), data, room);
+    } catch (error) {
+      if (error instanceof GraphicTooLarge)
+        throw rawFault(because('zpl-graphics-large', { most: MOST_UNPACKED / 1024 / 1024 }), line);
+      // What else is wrong with a graphic shows when it is drawn.
+      if (!(error instanceof GraphicError)) throw error;
+    }
+  }
 }
 
 function printing({ code }: RawCommand): boolean {

@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createCanvas, loadImage } from '@napi-rs/canvas';
-import { ready } from 'zpl-renderer-js';
 import { prepareZXingModule, type ReaderOptions, readBarcodes } from 'zxing-wasm/reader';
 import type { LabelEncoder } from '../../../drivers/languages/language.ts';
 import type { PrinterFormat } from '../../../src/contract/format.ts';
@@ -16,6 +15,7 @@ import type { LabelRecord, Orientation } from '../../../src/contract/print-reque
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
 import { designedTemplate, type Template, template } from '../../../src/contract/template.ts';
 import { type Bitmap, blacken, createBitmap } from '../../../src/render/bitmap.ts';
+import { rasterise } from '../../../src/zpl/interpreter/rasteriser.ts';
 
 const run = promisify(execFile);
 const require = createRequire(import.meta.url);
@@ -65,9 +65,8 @@ export async function labelText(encoder: LabelEncoder, record = 0, copies = 1): 
 
 /** Draws one label's ZPL on a sheet of that many dots. */
 export async function drawZpl(zpl: string, width: number, height: number): Promise<Buffer> {
-  const { api } = await ready;
   // The resolution only turns millimetres into dots there; 8 a millimetre keeps the sum exact.
-  const [png, ...more] = await api.zplToBase64MultipleAsync(zpl, width / 8, height / 8, 8);
+  const [png, ...more] = await rasterise(zpl, width / 8, height / 8, 8);
   if (png === undefined || more.length > 0) throw new Error(`expected one label, got ${more.length + 1}`);
   return Buffer.from(png, 'base64');
 }

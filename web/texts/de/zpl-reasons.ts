@@ -53,6 +53,7 @@ export const zplReasons: Readonly<Record<keyof typeof ZPL_REASONS, string>> = {
   'zpl-outside': '{command} steht außerhalb von ^XA … ^XZ',
   'zpl-no-end': 'Zu ^XA fehlt ^XZ',
   'zpl-stored-unused': 'Mit ^DF wird ein Format gespeichert, das diese Vorlage nicht abruft',
+  'zpl-graphics-large': 'Seine Grafiken (^GF, ~DG, ~DY) sind entpackt größer als {most} MB',
   'zpl-recalled-long': 'Mit den gespeicherten Formaten, die es abruft, ist das Etikett zu lang',
   'zpl-object-unnamed': '{command} ohne den Namen eines Objekts',
   'zpl-downloads-many': 'Mehr als {most} Bilder und Schriften werden geladen',

@@ -1,0 +1,156 @@
+/**
+ * The rasteriser of ZPL, a Go program in WebAssembly. Neither Node's limits nor its garbage collector know what the program
+ * takes, and WebAssembly memory never shrinks: so the program has a limit of its own, and begins anew once it is large.
+ * The package starts its program once and for good, and so is kept from it: this file starts the program.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+/** The most that the program may take, pages of 64 KB: 288 MB. It begins with 32 MB. */
+const MOST_PAGES = 4608;
+/** Bytes above which it begins anew after a label. Most labels of 4 × 6 inches leave it at 50 MB. */
+const LARGE = 128 * 1024 * 1024;
+/** Its garbage collector does more before it takes more memory. */
+const FRUGAL = { GOGC: '50', GOMEMLIMIT: '160MiB' };
+
+type Package = typeof import('zpl-renderer-js');
+type Api = Awaited<Package['ready']>['api'];
+
+// Node's types leave WebAssembly out, and the package's leave its runtime out.
+interface Instance {
+  readonly exports: { readonly mem: { readonly buffer: ArrayBuffer } };
+}
+interface Wasm {
+  compile(source: unknown): Promise<object>;
+  instantiate(module: unknown, imports?: object): Promise<Instance>;
+}
+interface Runtime {
+  env: Readonly<Record<string, string>>;
+  readonly importObject: object;
+  readonly exited: boolean;
+  run(instance: Instance): Promise<void>;
+  _resume(): void;
+  readonly _scheduledTimeouts: Map<number, NodeJS.Timeout>;
+}
+const wasm: Wasm = Reflect.get(globalThis, 'WebAssembly');
+
+interface Program {
+  readonly api: Api;
+  readonly instance: Instance;
+  /** Resolves when it has ended by itself: it ends when it gets no more memory. */
+  readonly ended: Promise<void>;
+  /** Its timers no longer wake it. */
+  leave(): void;
+  readonly left: boolean;
+  /** Calls under way. */
+  drawing: number;
+}
+
+let compiled: Promise<object> | undefined;
+let running: Promise<Program> | undefined;
+
+/** A label takes more memory than the rasteriser may. */
+export class RasteriserFull extends Error {
+  constructor() {
+    super('it takes too much memory');
+    this.name = 'RasteriserFull';
+  }
+}
+
+/**
+ * Draws labels. Loads the rasteriser with the first.
+ * @param width mm
+ * @returns PNGs, base64
+ * @throws RasteriserFull; Error: it does not understand the ZPL
+ */
+export async function rasterise(
+  zpl: string,
+  width: number,
+  height: number,
+  dotsPerMm: number,
+): Promise<string[]> {
+  running ??= start();
+  const starting = running;
+  const program = await starting;
+  const full = program.ended.then(() => {
+    throw new RasteriserFull();
+  });
+  program.drawing += 1;
+  try {
+    return await Promise.race([full, program.api.zplToBase64MultipleAsync(zpl, width, height, dotsPerMm)]);
+  } catch (error) {
+    // The program's end makes its last call fail in any way, and may be known only after that.
+    await Promise.race([full, nextTurn()]);
+    throw error;
+  } finally {
+    program.drawing -= 1;
+    const large = program.instance.exports.mem.buffer.byteLength > LARGE && program.drawing === 0;
+    if ((program.left || large) && running === starting) {
+      running = undefined;
+      program.leave();
+      collectGarbage();
+    }
+  }
+}
+
+async function start(): Promise<Program> {
+  compiled ??= compile();
+  const module = await compiled;
+  const Go: new () => Runtime = Reflect.get(globalThis, 'Go');
+  const go = new Go();
+  go.env = FRUGAL;
+  const instance = await wasm.instantiate(module, go.importObject);
+  let left = false;
+  const leave = () => {
+    left = true;
+    for (const timer of go._scheduledTimeouts.values()) clearTimeout(timer);
+    go._scheduledTimeouts.clear();
+  };
+  const resume = go._resume.bind(go);
+  go._resume = () => {
+    // A timer that it does not know calls again and again; after its end a call would be an error that nobody catches.
+    if (left || go.exited) leave();
+    else resume();
+  };
+  const ended = go.run(instance).finally(leave);
+  const api: Api = Reflect.get(globalThis, 'zpl');
+  return {
+    api,
+    instance,
+    ended,
+    leave,
+    get left() {
+      return left;
+    },
+    drawing: 0,
+  };
+}
+
+/** The package's program, which the package itself does not get to start. */
+async function compile(): Promise<object> {
+  // Takes effect for memory that grows from now on, in all threads.
+  setFlagsFromString(`--wasm-max-mem-pages=${MOST_PAGES}`);
+  const { instantiate } = wasm;
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  wasm.instantiate = (source, imports) => {
+    if (imports === undefined || !('gojs' in imports)) return instantiate(source, imports);
+    resolve(source);
+    return Promise.reject(new Error('The program is started elsewhere.'));
+  };
+  try {
+    const { ready } = await import('zpl-renderer-js');
+    ready.catch(() => undefined);
+    return await wasm.compile(await promise);
+  } finally {
+    wasm.instantiate = instantiate;
+  }
+}
+
+/** Frees the memory of a program that was left, which would otherwise stay while its thread has nothing to do. */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  const collect: unknown = runInNewContext('gc');
+  setFlagsFromString('--no-expose-gc');
+  if (typeof collect === 'function') collect();
+}

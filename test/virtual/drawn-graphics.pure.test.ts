@@ -1,0 +1,114 @@
+/** What the pictures of raw templates show of graphics, and what of them is refused before it takes memory. */
+import { deflateSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { rawZplTemplate } from '../../src/contract/template.ts';
+import { compileRawPictures } from '../../src/render/raw-picture.ts';
+import { templateProblems } from '../../src/render/template-check.ts';
+import { drawFields } from '../../src/zpl/interpreter/draw.ts';
+import { labelZpl } from '../../src/zpl/interpreter/label-plan.ts';
+import { plannedLabel } from '../../src/zpl/interpreter/planned-label.ts';
+
+const MEDIA = { dpi: 203, width: 100, height: 30 };
+const DOTS = { width: 800, height: 240, dpi: 203 };
+const MB = 1024 * 1024;
+
+function raw(source: string) {
+  return rawZplTemplate.parse({ name: 'Raw', language: 'zpl', source, ...MEDIA });
+}
+
+function z64(data: Buffer): string {
+  return `:Z64:${deflateSync(data, { level: 9 }).toString('base64')}:0000`;
+}
+
+const ROW = 4;
+const PICTURE = Buffer.from('80000001ff0000fffffffffff000000f00000000ffffffff', 'hex');
+const FORMS: Readonly<Record<string, string>> = {
+  hexadecimal: PICTURE.toString('hex'),
+  Z64: z64(PICTURE),
+  B64: `:B64:${PICTURE.toString('base64')}:0000`,
+  'run-length': '8L01HFJ0HF!FL0F,!',
+};
+
+describe('a graphic is the same picture in each of its forms', () => {
+  const bytes = `${PICTURE.length},${ROW}`;
+  test.each([
+    ['^GF', (data: string) => `^XA^FO8,8^GFA,${PICTURE.length},${bytes},${data}^FS^XZ`],
+    ['~DG', (data: string) => `~DGR:A.GRF,${bytes},${data}^XA^FO8,8^XGR:A.GRF,2,3^FS^XZ`],
+    ['~DY', (data: string) => `~DYR:A,A,G,${bytes},${data}^XA^FO8,8^XGR:A.GRF,2,3^FS^XZ`],
+  ])('%s', async (_, program) => {
+    const drawn = new Set<string>();
+    for (const data of Object.values(FORMS)) {
+      const { plan, faults } = plannedLabel(program(data), DOTS);
+      expect([...faults, ...(plan?.faults ?? ['nothing prints'])]).toEqual([]);
+      if (plan === undefined) continue;
+      expect(labelZpl(plan, 0)).not.toContain('64:');
+      drawn.add((await drawFields(labelZpl(plan, 0), plan))?.toString('base64') ?? '');
+    }
+    expect(drawn.size).toBe(1);
+  });
+});
+
+const ZEROS = Buffer.alloc(64 * MB);
+const SMALL = z64(Buffer.alloc(2 * MB));
+const gf = (data: string) => `^FO0,0^GFA,100,100,100,${data}^FS`;
+
+describe('a graphic that unpacks to too much', () => {
+  test.each([
+    ['Z64', `^XA${gf(z64(ZEROS))}^XZ`],
+    ['many of Z64', `^XA${gf(SMALL).repeat(5)}^XZ`],
+    ['run-length', `^XA${gf('z0'.repeat(50_000))}^XZ`],
+    ['rows like the one before', `^XA^FO0,0^GFA,9,9,999999,0:${':'.repeat(100)}^FS^XZ`],
+    ['fills', `^XA^FO0,0^GFA,9,9,999999999,,!^FS^XZ`],
+    ['~DG', `~DGR:A.GRF,100,100,${z64(ZEROS)}^XA^FO0,0^XGR:A.GRF^FS^XZ`],
+    ['~DY', `~DYR:A,A,G,100,100,${z64(ZEROS)}^XA^FO0,0^XGR:A.GRF^FS^XZ`],
+    [
+      'many of ~DG',
+      `${['A', 'B', 'C', 'D', 'E'].map((name) => `~DGR:${name}.GRF,9,9,${SMALL}`).join('')}^XA^FO0,0^GB9,9^FS^XZ`,
+    ],
+  ])('%s: is refused at import, in pictures and in print', async (_, source) => {
+    const before = process.memoryUsage.rss();
+    const reason = { code: 'zpl-line', why: { code: 'zpl-graphics-large' } };
+    const [problem] = await templateProblems(raw(source));
+    expect(problem).toMatchObject({ severity: 'error', pointer: '/source', reason });
+    expect(problem?.message).toMatch(/line 1: its graphics .* unpack to more than 8 MB/);
+    expect(() => compileRawPictures(raw(source), MEDIA)).toThrow(problem?.message ?? '-');
+    expect(process.memoryUsage.rss() - before).toBeLessThan(200 * MB);
+  });
+
+  test.each([
+    ['^GF', `^XA${gf(z64(ZEROS))}^XZ`],
+    ['two of ^GF', `^XA${gf(SMALL).repeat(2)}^XZ`],
+    ['^XG, enlarged', `~DGR:A.GRF,50000,100,${z64(Buffer.alloc(50_000))}^XA^FO0,0^XGR:A.GRF,10,10^FS^XZ`],
+    [
+      '^XG, again and again',
+      `~DGR:A.GRF,50000,100,${z64(Buffer.alloc(50_000))}^XA${'^FO0,0^XGR:A.GRF^FS'.repeat(100)}^XZ`,
+    ],
+  ])('%s: is not given to the rasteriser', (_, program) => {
+    const { plan } = plannedLabel(program, DOTS);
+    expect(plan?.faults).toContain('a graphic that is too large');
+    expect(plan && labelZpl(plan, 0).length).toBeLessThan(10 * MB);
+  });
+
+  test('a download leaves nothing in the memory of a printer', () => {
+    const { faults } = plannedLabel(`~DGR:A.GRF,9,9,${z64(ZEROS)}^XA^FO0,0^XGR:A.GRF^FS^XZ`, DOTS);
+    expect(faults).toEqual(['a graphic that is too large']);
+  });
+});
+
+test('a graphic as large as a label of 600 dpi is drawn', async () => {
+  const bytes = 300 * 7200;
+  const source = `^XA^FO0,0^GFA,${bytes},${bytes},300,${z64(Buffer.alloc(bytes, 0xaa))}^FS^XZ`;
+  const pictures = compileRawPictures(raw(source), MEDIA);
+  expect((await pictures.layout({})).items).toHaveLength(1);
+});
+
+test('shapes are no larger than the guide lets them be', () => {
+  const { plan } = plannedLabel('^XA^FO0,0^GC99999999,1,B^FS^FO0,0^GB99999999,9,9^FS^XZ', DOTS);
+  expect(plan && labelZpl(plan, 0)).toContain('^GC4095,1,B');
+  expect(plan && labelZpl(plan, 0)).toContain('^GB32000,9,9');
+});
+
+test('a label of more dots than are drawn in one piece is refused', () => {
+  const large = rawZplTemplate.parse({ ...raw('^XA^FO0,0^GB9,9^FS^XZ'), dpi: 600, width: 300, height: 300 });
+  expect(() => compileRawPictures(large, MEDIA)).toThrow(/51 million dots at 600 dpi/);
+});
