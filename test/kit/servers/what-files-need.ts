@@ -39,7 +39,7 @@ export function loadedWith(entry: string): Set<string> {
 }
 
 /** Of files that are about Redis itself; others only have their queue there, and can have it in PostgreSQL. */
-const ABOUT_REDIS = /new Redis\(|useRedis\(|REDIS_URL|needs Redis\b/;
+const ABOUT_REDIS = /new Redis\(|new URL\(backend\.redisUrl|useRedis\(|REDIS_URL|needs Redis\b/;
 
 /** The test files that start a program of one of these packages. */
 export function filesThatNeed(packages: Packages): string[] {
@@ -58,6 +58,6 @@ export function filesThatNeed(packages: Packages): string[] {
 export function leftOut(project: string): { packages: Packages; files: string[] } {
   if (mayInstall()) return { packages: {}, files: [] };
   const packages = missingOf(NEEDED_BY[project] ?? {});
-  const isOfProject = (file: string) => /\.long\.test\.ts$/.test(file) === (project === 'long');
-  return { packages, files: filesThatNeed(packages).filter(isOfProject) };
+  const names = project === 'long' ? /\.long\.test\.ts$/ : /(?<!\.long|\.pure)\.test\.ts$/;
+  return { packages, files: filesThatNeed(packages).filter((file) => names.test(file)) };
 }
