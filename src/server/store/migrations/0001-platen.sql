@@ -8,7 +8,9 @@ create table platen.tenants (
   quota_labels bigint check (quota_labels >= 0),
   created_at timestamptz not null default now(),
   -- Whether the tenant's raw templates may set printers up: an administrator decides, since printers are often shared.
-  printer_commands boolean not null default false
+  printer_commands boolean not null default false,
+  -- Since when the tenant may not send printer commands any more, as long as jobs may wait that were accepted before.
+  commands_withdrawn_at timestamptz
 );
 
 -- Labels taken from the quota. Several rows (shards) for one month, so that the jobs of a tenant without a limit
@@ -176,6 +178,14 @@ create table platen.template_versions (
   who text,
   at timestamptz not null default now(),
   primary key (template_id, number)
+);
+
+-- What somebody has drawn that would not print yet, at most one for each template. Jobs print the template as it was saved before.
+create table platen.template_drafts (
+  template_id text primary key references platen.templates (id) on delete cascade,
+  body json not null,
+  who text,
+  at timestamptz not null default now()
 );
 
 -- `reported_at` is the agent's clock and orders its reports, `seen_at` is the database's and says if it is online.
@@ -437,7 +447,8 @@ language sql stable as $$
 $$;
 
 -- What a request refers to is kept by the instances. The stamps tell, inside the statement that accepts, whether what was
--- kept is still what is stored. Where the lanes are in this database, a job comes into its lane with the same commit.
+-- kept is still what is stored. A job with printer commands is accepted only where its tenant may send them now: also a job
+-- that is printed again, and one for which everything was looked up just before. Where the lanes are in this database, a job comes into its lane with the same commit.
 --
 -- Accepts jobs of one tenant, each for itself, and says in their order what became of each:
 --   accepted      key, quota and job are written
@@ -485,7 +496,7 @@ begin
     if job."apiKey" is not null and not exists (select from platen.integrations i
         where i.api_key = job."apiKey" and i.tenant_id = tenant and i.revoked_at is null) then
       outcomes[job.n] := json_build_object('outcome', 'revoked');
-    elsif job."templateStamp" is not null and (job."printerCommands" <> printer_commands
+    elsif (job."printerCommands" and not printer_commands) or job."templateStamp" is not null and (job."printerCommands" <> printer_commands
         or not exists (select from platen.templates t
           where t.tenant_id = tenant and t.id = job.template and t.xmin::text = job."templateStamp")
         or platen.route_stamp(tenant, job."printerId", job."printerName") <> job."routeStamp") then
