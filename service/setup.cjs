@@ -6,7 +6,7 @@
 //
 // `npm run setup -- --link [DIR]` also puts `platen` on the PATH: see link.cjs.
 const { createHash } = require('node:crypto');
-const { existsSync, readFileSync, writeFileSync } = require('node:fs');
+const { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { spawnSync } = require('node:child_process');
 
@@ -44,11 +44,20 @@ if (now.lock !== lock || (dev && !now.dev)) {
   );
 }
 
+// npm up to 11.0 removes the command `node` again with the packages for other systems, which name it too.
+const isWindows = process.platform === 'win32';
+const own = `node-${isWindows ? 'win' : process.platform}-${process.arch}`;
+const ownNode = join(root, 'node_modules', '.bin', isWindows ? 'node.cmd' : 'node');
+if (!existsSync(ownNode) && existsSync(join(root, 'node_modules', own))) {
+  mkdirSync(join(root, 'node_modules', '.bin'), { recursive: true });
+  if (isWindows) writeFileSync(ownNode, `@"%~dp0..\\${own}\\bin\\node.exe" %*\r\n`);
+  else symlinkSync(`../${own}/bin/node`, ownNode);
+}
+
 // The console's pages, on the Node that has just been installed: this one may be too old for the bundler.
-const ownNode = join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
 const made = spawnSync(existsSync(ownNode) ? ownNode : process.execPath, [join(__dirname, 'console.ts')], {
   stdio: ['ignore', 2, 2],
-  shell: process.platform === 'win32',
+  shell: isWindows,
 });
 if (made.status !== 0) {
   process.stderr.write('The console could not be built; see the message above.\n');
