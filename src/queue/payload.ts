@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import { issuePaths } from '../contract/issue-paths.ts';
 import type { Lane } from '../contract/lane.ts';
+import { isLabelRecord } from '../contract/print-request.ts';
 import { type QueuedJob, queuedJob } from '../contract/queued-job.ts';
 import { readReport } from '../contract/read-report.ts';
 import type { Report } from '../contract/report.ts';
@@ -30,21 +31,58 @@ export interface Unreadable {
   note: unknown;
 }
 
-/** Never throws; the issues never contain a value. */
-function parse<T>(schema: z.ZodType<T>, json: string): Parsed<T> {
+/** Most values in a job besides its records and labels; no template of ours has a tenth of that. */
+const MOST_VALUES = 200_000;
+
+const withoutTemplate = queuedJob.omit({ template: true });
+
+/**
+ * Never throws; the issues never contain a value.
+ * @param template the job's template, where `json` does not contain it
+ */
+export function parseJob(json: string, template?: QueuedJob['template']): Parsed<QueuedJob> {
   const data = parseJson(json);
   if (data === undefined) return { issues: [': not JSON'] };
+  const hostile = tooMuch(data);
+  if (hostile !== null) return { issues: [hostile] };
+  if (template === undefined) return parse(queuedJob, data);
+  const parsed = parse(withoutTemplate, data);
+  return 'issues' in parsed ? parsed : { value: { ...parsed.value, template } };
+}
+
+function parse<T>(schema: z.ZodType<T>, data: unknown): Parsed<T> {
   const parsed = schema.safeParse(data);
   return parsed.success ? { value: parsed.data } : { issues: issuePaths(parsed.error) };
 }
 
-const withoutTemplate = queuedJob.omit({ template: true });
+/**
+ * What a schema would be slow to refuse, since it names each wrong value of millions: on Redis an agent can write any job into
+ * its lanes. null: nothing.
+ */
+function tooMuch(data: unknown): string | null {
+  if (typeof data !== 'object' || data === null || !('records' in data)) return ': not a job';
+  const { records, ...rest } = data;
+  if (!Array.isArray(records) || !records.every(isLabelRecord)) return 'records: not records';
+  let left = MOST_VALUES;
+  const inside: unknown[] = [rest];
+  if ('again' in rest && typeof rest.again === 'object' && rest.again !== null && 'labels' in rest.again) {
+    const { labels } = rest.again;
+    if (!Array.isArray(labels) || !labels.every(isPlace)) return 'again/labels: not labels';
+    left += labels.length * 3;
+  }
+  for (let one = inside.pop(); one !== undefined; one = inside.pop()) {
+    if (typeof one !== 'object' || one === null) continue;
+    const values: unknown[] = Array.isArray(one) ? one : Object.values(one);
+    left -= values.length;
+    if (left < 0) return ': more values than a job has';
+    inside.push(...values.filter((value) => typeof value === 'object' && value !== null));
+  }
+  return null;
+}
 
-/** @param template the job's template, where `json` does not contain it */
-export function parseJob(json: string, template?: QueuedJob['template']): Parsed<QueuedJob> {
-  if (template === undefined) return parse(queuedJob, json);
-  const parsed = parse(withoutTemplate, json);
-  return 'issues' in parsed ? parsed : { value: { ...parsed.value, template } };
+/** The index of a label's record, and of its copy. */
+function isPlace(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 2 && value.every(Number.isInteger);
 }
 
 /** Reads reports. Words of another version that this one does not know are left out, and logged once. */

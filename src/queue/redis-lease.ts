@@ -9,6 +9,10 @@ import type { LeaseAsk, LeaseLength, LeaseStore, StoredAnswer } from './lease.ts
 import { isRefusal } from './redis-connection.ts';
 import { type Connection, RedisScript } from './redis-script.ts';
 
+/** Most marks of a lane that are told, and the longest, characters: agents write their lanes' keys. */
+const MOST_MARKS = 10_000;
+const LONGEST_MARK = 100;
+
 /**
  * Answers for each lane: the milliseconds granted, or 0; whether a rival that reaches the printer waits; the
  * marks; and whether the lane has a job. An agent's ID has no "/".
@@ -29,7 +33,11 @@ const ASK = new RedisScript(`
       if same and question > before then left = keeps end
       redis.call('SET', key[1], me .. '/' .. term .. '/' .. math.max(question, before), 'PX', math.max(ms, left))
       local jobs = redis.call('EXISTS', key[4], key[5])
-      return {ms, wanted and 1 or 0, redis.call('SMEMBERS', key[3]), jobs}
+      local marks = {}
+      for _, name in ipairs(redis.call('SMEMBERS', key[3])) do
+        if #marks < ${MOST_MARKS} and #name <= ${LONGEST_MARK} then marks[#marks + 1] = name end
+      end
+      return {ms, wanted and 1 or 0, marks, jobs}
     end
     if reaches == '1' or not wanted then
       redis.call('SET', key[2], me .. '/' .. reaches, 'PX', contended)

@@ -6,17 +6,24 @@
  * A template is stored before the first job that needs it, and kept for two weeks after such a job was last
  * added or looked up, which the service does every few minutes with waiting jobs. Readers check the hash.
  */
+import { z } from 'zod';
 import type { Lane } from '../contract/lane.ts';
 import type { QueuedJob } from '../contract/queued-job.ts';
 import { template } from '../contract/template.ts';
 import { hashOf, templateHash } from '../contract/template-hash.ts';
 import { keptTemplates } from './kept-templates.ts';
-import type { Connection } from './redis-script.ts';
+import { type Connection, RedisScript } from './redis-script.ts';
 
 type Template = QueuedJob['template'];
 
 /** How long a template is kept after its last use, ms. */
 export const TEMPLATE_KEPT = 14 * 24 * 3_600_000;
+
+/** Most bytes of a template's JSON: agents write their lanes' keys, and one that is longer is none. */
+const LONGEST = 32 * 1024 * 1024;
+const READ = new RedisScript(`
+  local json = redis.call('GET', KEYS[1]) or ''
+  return #json > ${LONGEST} and '' or json`);
 
 export class RedisTemplates {
   readonly #redis: Connection;
@@ -44,7 +51,7 @@ export class RedisTemplates {
   /** One at a time: a server cuts off a subscribed connection for which more than 32 MB of answers wait. */
   #fetched(lane: Lane, hash: string): Promise<Template | undefined> {
     const fetched = this.#fetching.then(async () => {
-      const json = (await this.#redis.get(this.#keyOf(lane, templateKey(hash)))) ?? '';
+      const json = z.string().parse(await READ.run(this.#redis, [this.#keyOf(lane, templateKey(hash))], []));
       // Agents write their lanes' keys.
       if (hashOf(json) !== hash) return undefined;
       const { data } = template.safeParse(JSON.parse(json));

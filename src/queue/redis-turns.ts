@@ -27,6 +27,9 @@ import type { TakenJob, TurnServer } from './turns.ts';
  * connection for which more than 32 MB of answers wait.
  */
 const LONG = 65_536;
+/** Agents write their lanes' keys: a payload (bytes) or a note that is longer than any of ours is not read. */
+const MOST_PAYLOAD = 32 * 1024 * 1024;
+const MOST_NOTE = 4_096;
 
 /** `<agent>/<term>/<question>`, see `redis-lease.ts`. */
 export const TERM_OF_LEASE = `
@@ -82,6 +85,8 @@ const TURN = new RedisScript(`
       redis.call('LREM', active, 0, id)
     else
       local delivery = tonumber(job[2]) or 0
+      if not (delivery >= 0 and delivery < 2 ^ 31) then delivery = 0 end
+      delivery = math.floor(delivery)
       local turn = job[3] == term and tonumber(job[4]) or 0
       -- A question that gets there after a later one.
       if turn > said.number then break end
@@ -89,12 +94,19 @@ const TURN = new RedisScript(`
         delivery = delivery + 1
         redis.call('HSET', base .. id, 'ats', delivery, 'term', term, 'turn', said.number, 'order', 0)
       end
-      taken = {id, delivery, #job[1] > ${LONG} and '' or job[1], job[5] or ''}
+      local data, note = job[1], job[5] or ''
+      if #data > ${MOST_PAYLOAD} then data = 'too long' elseif #data > ${LONG} then data = '' end
+      -- It says all the same that somebody has begun.
+      if #note > ${MOST_NOTE} then note = '{"too":"long"}' end
+      taken = {id, delivery, data, note}
       break
     end
   end
   return {ended, back, taken}`);
 
+const DATA = new RedisScript(`
+  local data = redis.call('HGET', KEYS[1], 'data') or ''
+  return #data > ${MOST_PAYLOAD} and '' or data`);
 const NOTE = new RedisScript(`
   ${TERM_OF_LEASE}
   if termOf(redis.call('GET', KEYS[1])) ~= ARGV[1] then return 0 end
@@ -160,7 +172,7 @@ export class RedisTurns {
   }
 
   #longData(key: string): Promise<string> {
-    const data = this.#long.then(async () => (await this.#redis.hget(key, 'data')) ?? '');
+    const data = this.#long.then(async () => z.string().parse(await DATA.run(this.#redis, [key], [])));
     this.#long = data.catch(() => undefined);
     return data;
   }
