@@ -8,7 +8,7 @@
  * no half picture.
  */
 import { randomBytes } from 'node:crypto';
-import { access, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { access, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 
@@ -115,6 +115,19 @@ export class LabelTray {
     this.#odometer = number;
     if (number > this.#kept && number % AT_ONCE === 0) await this.#throwAway(number - this.#kept);
     return { number, file, rawFile };
+  }
+
+  /** Whether the disk takes a label like this one, twice: beside the picture there is what made it. */
+  async hasRoom(png: Uint8Array): Promise<boolean> {
+    const path = join(this.#directory, `room${TEMPORARY}`);
+    try {
+      await writeFile(path, Buffer.concat([png, png]), { flush: true });
+      return true;
+    } catch {
+      return false;
+    } finally {
+      await rm(path, { force: true }).catch(() => undefined);
+    }
   }
 
   /** Deletes the files of labels up to `last`; a file that cannot be removed stays. */

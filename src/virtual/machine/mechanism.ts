@@ -29,6 +29,13 @@ export interface MechanismHost {
   changed(fault?: string): void;
 }
 
+/** How often a full disk is tried again, ms. */
+const ROOM_MS = 1_000;
+
+function isDiskFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
+}
+
 export class Mechanism {
   readonly #host: MechanismHost;
   #faults: PrinterFaults;
@@ -133,11 +140,22 @@ export class Mechanism {
       return true;
     } catch (error) {
       this.jam(error);
+      if (isDiskFull(error)) void this.#resumeWithRoom(png);
       return false;
     }
   }
 
-  /** A label could not be made: the printer stops, says so, and tries it again when it is told to go on. */
+  /** Nobody stands at the printer to press its key when the disk has room again. */
+  async #resumeWithRoom(png: Uint8Array): Promise<void> {
+    while (this.#on && this.#faults.paused && !(await this.#host.tray.hasRoom(png))) {
+      const later = setTimeout(() => this.wake(), ROOM_MS);
+      await new Promise<void>((resolve) => this.#waiters.push(resolve));
+      clearTimeout(later);
+    }
+    if (this.#on && this.#faults.paused) this.set({ paused: false });
+  }
+
+  /** A label could not be made: the printer pauses, says so, and tries it again when it is told to go on. */
   jam(error: unknown): void {
     this.#faults = { ...this.#faults, paused: this.#on };
     this.changed(error instanceof Error ? error.message : String(error));
