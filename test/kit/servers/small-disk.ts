@@ -14,11 +14,11 @@ export class SmallDisk {
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m,mode=0755`, 'none', this.path]);
   }
 
-  /** Takes all the room that is left. */
-  fill(): void {
+  /** Takes the room that is left. @param but leaves about so many MiB */
+  fill(but = 0): void {
     const { bavail, bsize } = statfsSync(this.path);
     // A file is as long as there is room, less what keeps its own pages.
-    for (let bytes = bavail * bsize; bytes >= bsize; bytes -= bsize) {
+    for (let bytes = bavail * bsize - but * 1024 * 1024; bytes >= bsize; bytes -= bsize) {
       try {
         writeFileSync(this.#filler, Buffer.alloc(bytes));
         return;
