@@ -37,6 +37,7 @@ export const DEEDS = [
   'session.sign-in-by-link',
   'session.sign-in-by-provider',
   'session.sign-in-by-passkey',
+  'session.wrong-password',
   'session.sign-out',
   'session.sign-out-everywhere',
   'session.set-password',

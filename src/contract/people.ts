@@ -42,9 +42,13 @@ export const ROLE_MAY: Readonly<Record<Role, readonly Need[]>> = {
 /** In every request that changes something by a session's cookie: no form and no foreign page can set it. */
 export const CONSOLE_HEADER = 'x-platen-console';
 
-/** What a person signs in with: an e-mail address or a short name, unique in the tenant; in lower case. */
+/**
+ * What a person signs in with: an e-mail address or a short name, unique in the tenant; in lower case, and letters that look
+ * the same are the same (Unicode's NFKC: full-width, ligatures).
+ */
 export const login = z
   .string()
+  .normalize('NFKC')
   .trim()
   .toLowerCase()
   .regex(/^[^\s\p{C}]{1,200}$/u, { error: saying('login-characters', {}) });

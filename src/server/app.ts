@@ -152,8 +152,9 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
       'cache-control': 'no-store',
     });
-    // RFC 9112 §3.2.
-    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined)
+    const hosts = hostsOf(request.raw.rawHeaders);
+    if (hosts > 1) throw new ProblemError('request-malformed', 'expected one header Host');
+    if (hosts === 0 && request.raw.httpVersion === '1.1')
       throw new ProblemError('request-malformed', 'expected the header Host');
     // Refused before the body is read: nobody needs to send one to an address that does not exist.
     if (request.is404) throw notFound(app, request);
@@ -235,6 +236,11 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
     sendProblem(request, reply, notFound(app, request));
   });
   return app;
+}
+
+/** How many Host headers there are: there must be one (RFC 9112 §3.2), and Node keeps the first of several. */
+function hostsOf(rawHeaders: readonly string[]): number {
+  return rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length;
 }
 
 /** Whose room a body takes: its tenant's, else that of the caller. No ID of a tenant has a space. */

@@ -11,6 +11,7 @@ import { assetParts } from './asset.ts';
 export type DocsPage = Readonly<Record<string, ReturnType<typeof assetParts>>>;
 
 const PATHS = ['/docs/', '/docs/js/scalar.js'];
+const START = 'js/start.js';
 
 const page = Fastify();
 await page.register(reference, {
@@ -27,12 +28,22 @@ await page.register(reference, {
     mcp: { disabled: true },
   },
 });
+let html = '';
 const files: Record<string, ReturnType<typeof assetParts>> = {};
 for (const url of PATHS) {
   const { statusCode, headers, rawPayload } = await page.inject({ url });
   if (statusCode !== 200) throw new Error(`the page has no ${url}`);
+  if (url === '/docs/') html = rawPayload.toString();
   files[url] = assetParts(String(headers['content-type'] ?? 'text/plain'), rawPayload);
 }
+// The package starts its script by a script in the page. In a file of its own it runs where no page may have one inside.
+const [whole = '', start = ''] = /<script type="text\/javascript">(.*?)<\/script>/s.exec(html) ?? [];
+if (start === '') throw new Error('the page does not start its script as it did');
+files['/docs/'] = assetParts(
+  'text/html; charset=utf-8',
+  html.replace(whole, () => `<script src="${START}"></script>`),
+);
+files[`/docs/${START}`] = assetParts('application/javascript; charset=utf-8', start);
 // A buffer is handed over without a copy, unless it shares its memory with something else.
 const handed = Object.values(files)
   .flatMap(({ body, gzip }) => [body, gzip])

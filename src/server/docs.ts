@@ -1,6 +1,7 @@
 /**
- * `/openapi.json` and a page to read it by at `/docs/`. The page and its script come from this service alone, and
- * its content security policy keeps it from asking anyone else: it works without the internet.
+ * `/openapi.json` and a page to read it by at `/docs/`. The page and its scripts come from this service alone, and
+ * its content security policy keeps it from asking anyone else, and from running what is inside of the page, which has the
+ * console's origin: it works without the internet.
  */
 import { once } from 'node:events';
 import { setImmediate as breathe } from 'node:timers/promises';
@@ -12,7 +13,7 @@ import { ProblemError } from './problems.ts';
 
 const POLICY = [
   "default-src 'none'",
-  "script-src 'self' 'unsafe-inline'",
+  "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
   "connect-src 'self'",
   "img-src 'self' data:",

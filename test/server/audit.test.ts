@@ -1,8 +1,8 @@
 /** Who did what: everything that is done under `/app` is in the audit, with the deed or not at all. */
 import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { auditPage } from '../../src/contract/people.ts';
-import { ADMIN_TOKEN, jobIdOf, PRINTER, TEMPLATE } from '../kit/service/harness.ts';
+import { auditPage, CONSOLE_HEADER } from '../../src/contract/people.ts';
+import { ADMIN_TOKEN, codeOf, jobIdOf, PRINTER, TEMPLATE } from '../kit/service/harness.ts';
 import { SignedIn } from '../kit/service/signed-in.ts';
 import { useService } from '../kit/service/use-service.ts';
 
@@ -60,6 +60,29 @@ test('reading, and what was refused, is not in it', async () => {
   const { rows } = await service.pool.query(`SELECT FROM platen.audit WHERE tenant_id = 'nobody'`);
   expect(rows).toEqual([]);
   expect(await entries()).toHaveLength(before);
+});
+
+test('a wrong password is in it, for the person whose it is not', async () => {
+  const guess = (login: string) =>
+    service.call('/app/session', {
+      body: { tenant: 'acme', login, password: 'a wrong guess' },
+      headers: { [CONSOLE_HEADER]: '1' },
+    });
+  const wrong = async () => (await entries()).filter(({ what }) => what === 'session.wrong-password');
+  expect(codeOf(await guess('nobody@example.com'))).toBe('sign-in-refused');
+  expect(codeOf(await guess('admin@example.com'))).toBe('sign-in-refused');
+  await expect.poll(wrong).toMatchObject([
+    {
+      who: { kind: 'person', name: 'admin@example.com' },
+      object: admin.id,
+      from: '127.0.0.1',
+      details: {},
+    },
+  ]);
+  const body = { current: 'another guess', password: 'a new password' };
+  expect(codeOf(await admin.call('/app/session/password', { method: 'PUT', body }))).toBe('password-wrong');
+  expect(await wrong()).toHaveLength(2);
+  expect(JSON.stringify(await entries())).not.toContain('guess');
 });
 
 test('a tenant sees its own; the machine all, page by page', async () => {

@@ -41,6 +41,18 @@ test('any that is one is heard, and only this machine has passkeys without a pub
   expect(await statusFor('platen.example', '/app/session/passkey/options', 'POST')).toBe(409);
 });
 
+test.each(['Host: platen', 'host: PLATEN', 'Host:'])('a second Host is refused: %s', async (second) => {
+  const { hostname, port } = new URL(service.url);
+  for (const version of ['1.0', '1.1']) {
+    const socket = connect(Number(port), hostname);
+    const head = `GET /healthz HTTP/${version}\r\nHost: platen\r\nX: y\r\n${second}\r\nConnection: close\r\n\r\n`;
+    socket.write(head);
+    const answer = await text(socket);
+    expect(answer).toMatch(/^HTTP\/1.1 400 /);
+    expect(answer).toContain('expected one header Host');
+  }
+});
+
 test.each([
   ['1.1', 400],
   ['1.0', 200],

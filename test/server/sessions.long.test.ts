@@ -58,6 +58,19 @@ describe('by invitation', () => {
     expect(service.log).not.toContain(PASSWORD);
   });
 
+  test('logins that look alike are one person’s', async () => {
+    const invite = (login: string) =>
+      service.admin('POST', '/tenants/acme/people', { login, role: 'viewer' });
+    const invited = invitationCreated.parse((await invite('ｗｉｄｅ＠example.com')).body);
+    expect(invited.person.login).toBe('wide@example.com');
+    for (const login of ['wide@example.com', 'WIDE@example.com', '𝐖ide@example.com'])
+      expect(codeOf(await invite(login))).toBe('person-exists');
+    expect(codeOf(await invite('ａｄｍｉｎ'))).toBe('person-exists');
+    const token = tokenIn(invited.url);
+    await service.call('/app/invitations/accept', { body: { token, password: PASSWORD }, headers: PAGE });
+    expect((await signIn('ＷＩＤＥ@example.com', PASSWORD)).status).toBe(200);
+  });
+
   test('a short password is refused and the invitation stays', async () => {
     const invited = await service.admin('POST', '/tenants/acme/people', { login: 'short' });
     const token = tokenIn(invitationCreated.parse(invited.body).url);
@@ -132,6 +145,50 @@ describe('a session', () => {
       person.cookie = cookie;
       expect((await person.call('/app/session')).status).toBe(401);
     }
+  });
+
+  test('ends everywhere with the links by which another could begin, also one that is being used', async () => {
+    const person = await SignedIn.as(service, 'acme', 'viewer', 'linked');
+    const link = async () => {
+      const made = await service.admin('POST', '/links', { tenant: 'acme', login: 'linked' });
+      return tokenIn(signInLink.parse(made.body).url);
+    };
+    const come = (token: string) => service.call('/app/session/link', { body: { token }, headers: PAGE });
+    const unused = await link();
+    expect((await person.call('/app/sessions', { method: 'DELETE' })).status).toBe(204);
+    expect((await come(unused)).status).toBe(410);
+
+    // A new password, too.
+    person.cookie = cookieOf(await signIn('linked', PASSWORD));
+    const kept = await link();
+    const body = { current: PASSWORD, password: 'another password' };
+    const set = await person.call('/app/session/password', { method: 'PUT', body });
+    expect((await come(kept)).status).toBe(410);
+
+    person.cookie = cookieOf(set);
+    const used = await link();
+    const client = await service.pool.connect();
+    try {
+      await client.query(`BEGIN; SELECT FROM platen.people WHERE login = 'linked' FOR NO KEY UPDATE`);
+      const waiting = async () => {
+        const sql = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+        return (await service.pool.query(sql)).rows.length;
+      };
+      const out = person.call('/app/sessions', { method: 'DELETE' });
+      await expect.poll(waiting).toBe(1);
+      const late = come(used);
+      await expect.poll(waiting).toBe(2);
+      await client.query('COMMIT');
+      expect((await out).status).toBe(204);
+      expect((await late).status).toBe(410);
+    } finally {
+      client.release();
+    }
+    const { rows } = await service.pool.query(
+      'SELECT FROM platen.sessions s JOIN platen.people p ON p.id = s.person_id WHERE p.login = $1',
+      ['linked'],
+    );
+    expect(rows).toEqual([]);
   });
 
   test('is another after each sign-in: one that a stranger has set is nobody’s', async () => {
@@ -240,8 +297,15 @@ describe('strangers', () => {
     ['a link typed in', { 'sec-fetch-site': 'none' }],
     ['another origin', { origin: 'https://evil.example' }],
     ['no origin at all', { origin: 'null' }],
-  ])('%s changes nothing with a person’s cookie', async (_name, headers) => {
+    ['another scheme at this host', { origin: 'ftp://{host}' }],
+    ['what no browser writes', { origin: 'http://somebody@{host}' }],
+    ['a path', { origin: 'http://{host}/console' }],
+  ])('%s changes nothing with a person’s cookie', async (_name, given) => {
     const person = await SignedIn.asKeeper(service);
+    const { host } = new URL(service.url);
+    const headers = Object.fromEntries(
+      Object.entries(given).map(([name, value]) => [name, value.replace('{host}', host)]),
+    );
     const answer = await person.call('/app/tenants', { body: { id: 'forged' }, headers });
     expect([answer.status, codeOf(answer)]).toEqual([403, 'origin-foreign']);
     const login = await service.call('/app/session/link', { body: {}, headers: { ...PAGE, ...headers } });

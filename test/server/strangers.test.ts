@@ -57,7 +57,7 @@ async function expectServed(): Promise<void> {
 }
 
 describe('what is the same for everybody', () => {
-  test.each(['/docs/', '/docs/js/scalar.js', '/openapi.json'])(
+  test.each(['/docs/', '/docs/js/scalar.js', '/docs/js/start.js', '/openapi.json'])(
     '%s is sent compressed, or not at all',
     async (path) => {
       const plain = await service.call(path, { headers: { 'accept-encoding': 'gzip;q=0, identity' } });
@@ -79,6 +79,14 @@ describe('what is the same for everybody', () => {
       await changed.body?.cancel();
     },
   );
+
+  test('the page has no script inside, and may run none', async () => {
+    const page = await service.call('/docs/');
+    expect(page.text).not.toMatch(/<script(?![^>]* src=)|\son\w+=|javascript:/i);
+    expect(page.headers.get('content-security-policy')).toMatch(/(?:^|; )script-src 'self';/);
+    for (const [, src] of page.text.matchAll(/<script[^>]* src="([^"]*)"/g))
+      expect((await service.call(`/docs/${src}`)).status).toBe(200);
+  });
 
   test('nothing else is there, and the script is compressed to a quarter at least', async () => {
     expect(codeOf(await service.call('/docs/../package.json'))).toBe('not-found');

@@ -307,3 +307,8 @@ test('without an answer the page says so, keeps what it knew, and comes back by 
   await page.getByText(/^No answer from the service since/).waitFor({ state: 'detached' });
   site.faults.length = 0;
 });
+
+test('the description of the interface is drawn by its own scripts', async () => {
+  await page.goto(`${site.up.url}/docs/`);
+  await page.getByRole('heading', { name: 'Label print interface' }).first().waitFor();
+});

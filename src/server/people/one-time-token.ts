@@ -49,8 +49,14 @@ export async function lookAtToken(
   return (await rowOf(db, personOnly, sql, [tokenHash(token), purpose]))?.person_id;
 }
 
-/** Uses a token up. Of several requests with the same token only one gets the person. */
+/**
+ * Uses a token up. Of several requests with the same token only one gets the person. The person is locked first, as by whoever
+ * ends all that they have.
+ */
 export async function useToken(db: Queryable, token: string, purpose: Purpose): Promise<string | undefined> {
+  const personId = await lookAtToken(db, token, purpose);
+  if (personId === undefined) return undefined;
+  await db.query('SELECT FROM platen.people WHERE id = $1 FOR NO KEY UPDATE', [personId]);
   const sql = `DELETE FROM platen.one_time_tokens
     WHERE token_hash = $1 AND purpose = $2 AND expires_at > now() RETURNING person_id`;
   return (await rowOf(db, personOnly, sql, [tokenHash(token), purpose]))?.person_id;

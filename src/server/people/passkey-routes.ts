@@ -79,6 +79,7 @@ export async function passkeyRoutes(app: FastifyInstance, parts: Parts): Promise
         const wait = await failures.count(...of);
         if (wait > 0) throw tooOften(wait);
         if (!(await passwordMatches(current ?? '', person.password_hash).catch(busy))) {
+          await signIns.noteWrongPassword(request, visitor);
           throw new ProblemError('password-wrong', 'the current password is wrong');
         }
         await failures.forgive(...of);

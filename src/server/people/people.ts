@@ -114,12 +114,11 @@ export class People {
   async revoke(tenantId: string, id: string, also: Also<PersonView>): Promise<PersonView> {
     return transaction(this.#pool, async (db) => {
       await this.#of(db, tenantId, id);
-      await db.query('DELETE FROM platen.one_time_tokens WHERE person_id = $1', [id]);
+      await this.#sessions.endAll(db, id);
       await this.forgetKeys(db, id);
       const sql = `UPDATE platen.people SET revoked_at = coalesce(revoked_at, now()), password_hash = NULL
         WHERE id = $1 RETURNING *`;
       const person = viewOf(await onlyRow(db, personRow, sql, [id]));
-      await this.#sessions.endAll(db, id);
       await also(db, person);
       return person;
     });
@@ -161,7 +160,7 @@ export class People {
     return rowOf(db, personRow, sql, [id, hash]);
   }
 
-  /** Ends all sessions of the person, also that of a sign-in under way: the sessions of a locked person are all there. */
+  /** Ends all sessions and links of the person. */
   async setPassword(db: Queryable, id: string, hash: string, name?: string): Promise<void> {
     const sql = 'UPDATE platen.people SET password_hash = $2, name = coalesce($3, name) WHERE id = $1';
     await db.query(sql, [id, hash, name ?? null]);

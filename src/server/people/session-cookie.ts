@@ -75,10 +75,12 @@ export class SessionCookie {
   }
 
   #isOwn(origin: string, request: FastifyRequest): boolean {
-    if (!URL.canParse(origin)) return false;
-    const { host, origin: canonical } = new URL(origin);
-    if (this.#publicUrl !== undefined && canonical === new URL(this.#publicUrl).origin) return true;
-    return host === request.host;
+    const named = URL.parse(origin);
+    // Browsers write an origin in one way (RFC 6454 §6.1); what is written otherwise is none of theirs.
+    if (named?.origin !== origin) return false;
+    if (this.#publicUrl !== undefined && origin === new URL(this.#publicUrl).origin) return true;
+    const schemes = this.#isSecure(request) ? ['https:'] : ['https:', 'http:'];
+    return named.host === request.host && schemes.includes(named.protocol);
   }
 }
 

@@ -19,7 +19,7 @@ import { hashPassword, passwordMatches } from './password.ts';
 import type { People, Person } from './people.ts';
 import type { SessionCookie } from './session-cookie.ts';
 import type { Sessions } from './sessions.ts';
-import { A_PERSON, ANYBODY, busy, type SignIns, spent, tooOften } from './sign-ins.ts';
+import { A_PERSON, ANYBODY, busy, type SignIns, spent, tooOften, visitorFor } from './sign-ins.ts';
 import { personIn } from './visitor.ts';
 
 type Parts = {
@@ -54,7 +54,15 @@ export async function sessionRoutes(app: FastifyInstance, parts: Parts): Promise
     const person = await people.byLogin(tenant, login);
     const matches = await passwordMatches(password, person?.password_hash).catch(busy);
     const wrong = () => new ProblemError('sign-in-refused', 'the login or the password is wrong');
-    if (!matches || person === undefined) throw wrong();
+    if (!matches || person === undefined) {
+      // Not waited for: the time that the answer takes tells nobody whether there is such a person.
+      if (person !== undefined) {
+        signIns.noteWrongPassword(request, visitorFor(person)).catch((error: unknown) => {
+          request.log.warn({ err: error }, 'a wrong password is not in the audit');
+        });
+      }
+      throw wrong();
+    }
     const view = await signIns.begin(app, request, reply, 'session.sign-in', async (db) => {
       const now = await people.byPassword(db, person.id, person.password_hash);
       if (now === undefined) throw wrong();
@@ -129,7 +137,10 @@ export async function sessionRoutes(app: FastifyInstance, parts: Parts): Promise
       const { password_hash: known } = await personOf(pool, visitor.id);
       const wrong = () => new ProblemError('password-wrong', 'the current password is wrong');
       // A person who came by a link may have no password yet, and then none is asked for.
-      if (known !== null && !(await passwordMatches(current ?? '', known).catch(busy))) throw wrong();
+      if (known !== null && !(await passwordMatches(current ?? '', known).catch(busy))) {
+        await signIns.noteWrongPassword(request, visitor);
+        throw wrong();
+      }
       await failures.forgive(`${visitor.tenant}/${visitor.login}`, request.ip);
       const hash = await hashPassword(password).catch(busy);
       const view = await signIns.begin(app, request, reply, 'session.set-password', async (db) => {

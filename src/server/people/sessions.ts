@@ -144,8 +144,10 @@ export class Sessions {
     await db.query('DELETE FROM platen.sessions WHERE token_hash = $1', [hash]);
   }
 
-  /** Ends all sessions of a person. */
+  /** Ends all sessions of a person, also that of a sign-in under way, and the links by which another could begin. */
   async endAll(db: Queryable, personId: string): Promise<void> {
+    await db.query('SELECT FROM platen.people WHERE id = $1 FOR NO KEY UPDATE', [personId]);
+    await db.query('DELETE FROM platen.one_time_tokens WHERE person_id = $1', [personId]);
     await db.query('DELETE FROM platen.sessions WHERE person_id = $1', [personId]);
   }
 

@@ -80,6 +80,16 @@ export class SignIns {
     return this.view(session);
   }
 
+  /** Says in the audit that a wrong password was given for this person. */
+  async noteWrongPassword(request: FastifyRequest, visitor: PersonVisitor): Promise<void> {
+    const { id, tenant } = visitor;
+    await writeEntry(
+      this.#pool,
+      { request, visitor, tenant, what: 'session.wrong-password' },
+      { object: id },
+    );
+  }
+
   /** What the console is told of a session. */
   view({ id, person, tenant, expiresAt }: Session): SessionView {
     const { deployment, ...shown } = person;
@@ -95,7 +105,7 @@ export class SignIns {
   }
 }
 
-function visitorFor(person: Person): PersonVisitor {
+export function visitorFor(person: Person): PersonVisitor {
   const { id, login, name, role, deployment, tenant_id: tenant } = person;
   return { kind: 'person', id, sessionId: '', tenant, login, name, role, deployment };
 }

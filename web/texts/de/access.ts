@@ -198,6 +198,7 @@ export const accessWords: Pick<Texts, 'integrations' | 'usage' | 'passkeys' | 'p
       'session.sign-in-by-link': 'Über einen Link angemeldet',
       'session.sign-in-by-provider': 'Über die zentrale Anmeldung angemeldet',
       'session.sign-in-by-passkey': 'Mit einem Passkey angemeldet',
+      'session.wrong-password': 'Falsches Passwort angegeben',
       'session.sign-out': 'Abgemeldet',
       'session.sign-out-everywhere': 'Überall abgemeldet',
       'session.set-password': 'Passwort gesetzt',
