@@ -37,12 +37,11 @@ for (const url of PATHS) {
   files[url] = assetParts(String(headers['content-type'] ?? 'text/plain'), rawPayload);
 }
 // The package starts its script by a script in the page. In a file of its own it runs where no page may have one inside.
-const [whole = '', start = ''] = /<script type="text\/javascript">(.*?)<\/script>/s.exec(html) ?? [];
-if (start === '') throw new Error('the page does not start its script as it did');
-files['/docs/'] = assetParts(
-  'text/html; charset=utf-8',
-  html.replace(whole, () => `<script src="${START}"></script>`),
-);
+const [before = '', behind = ''] = html.split('<script type="text/javascript">');
+const [start = '', after = ''] = behind.split('</script>');
+if (start === '' || after === '') throw new Error('the page does not start its script as it did');
+const whole = `${before}<script src="${START}"></script>${after}`;
+files['/docs/'] = assetParts('text/html; charset=utf-8', whole);
 files[`/docs/${START}`] = assetParts('application/javascript; charset=utf-8', start);
 // A buffer is handed over without a copy, unless it shares its memory with something else.
 const handed = Object.values(files)
