@@ -218,6 +218,13 @@ test('however much is heard, only so much is kept', () => {
   }
   expect(records.size).toBeLessThanOrEqual(4_000);
   expect(records.pointers('5999.local')).toEqual(['19999.local']);
+  // Each of hundreds of instances at one host has that host's addresses looked up.
+  for (let index = 0; index < 3_000; index += 1) {
+    const data = `10.0.${index >> 8}.${index & 255}`;
+    records.hear({ type: 'A', name: 'host.local', data, ttl: 120 });
+  }
+  expect(records.addresses('host.local')).toHaveLength(20);
+  expect(records.addresses('host.local').at(-1)).toBe('10.0.11.183');
 });
 
 test('a question whose name cannot be written is left out, the others are asked', () => {

@@ -225,7 +225,7 @@ test('whatever the bytes are: a response, or a BerError', () => {
       ),
       (bytes) => {
         try {
-          expect(decodeResponse(bytes).variables.length).toBeLessThanOrEqual(64);
+          expect(decodeResponse(bytes, () => true)?.variables.length).toBeLessThanOrEqual(64);
           outcomes.taken += 1;
         } catch (error) {
           expect(error).toBeInstanceOf(BerError);
@@ -237,6 +237,15 @@ test('whatever the bytes are: a response, or a BerError', () => {
   );
   expect(outcomes.taken).toBeGreaterThan(CASES / 100);
   expect(outcomes.refused).toBeGreaterThan(CASES / 100);
+});
+
+test('of what nobody waits for the variables are not read', () => {
+  const garbage = tlv(0x30, Buffer.from('no variables'));
+  const pdu = tlv(0xa2, integer(7), integer(0), integer(0), garbage);
+  const message = tlv(TAG.sequence, integer(1), tlv(TAG.octets, Buffer.from('public')), pdu);
+  const isAwaited = (id: number) => id === 7;
+  expect(() => decodeResponse(message, isAwaited)).toThrow(BerError);
+  expect(decodeResponse(message, () => false)).toBeUndefined();
 });
 
 test('a device that answers anything at all does not stop the others from being found', async () => {

@@ -10,6 +10,8 @@ import { z } from 'zod';
 /** Most records, and the longest time one is believed, s. */
 const MOST = 4_000;
 const LONGEST_TTL = 75 * 60;
+/** Most records of one name, other than the instances of a service: a host has few addresses, an instance one place. */
+const MOST_OF_NAME = 20;
 /** Questions that may go unanswered. */
 const UNANSWERED = 3;
 /** A record that another of its kind replaces, or that is taken back, stays for this long, ms (RFC 6762 §10.1, §10.2). */
@@ -88,6 +90,10 @@ export class DnsRecords {
         other.until = now + GOODBYE;
         ending = true;
       }
+    }
+    if (heard.type !== 'PTR' && known === undefined && set.size >= MOST_OF_NAME) {
+      const [oldest = key] = set.keys();
+      if (set.delete(oldest)) this.#size -= 1;
     }
     this.#sets.delete(setKey);
     this.#sets.set(setKey, set);

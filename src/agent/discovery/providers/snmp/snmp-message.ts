@@ -43,13 +43,22 @@ export function encodeRequest(
   );
 }
 
-/** @throws BerError for whatever is no response of one of the two versions */
-export function decodeResponse(bytes: Uint8Array): SnmpResponse {
+/**
+ * @param isAwaited says of a response's number whether anybody waits for it: the variables of any other are not read
+ * @returns undefined: nobody waits for it
+ * @throws BerError for whatever is no response of one of the two versions
+ */
+export function decodeResponse(
+  bytes: Uint8Array,
+  isAwaited: (id: number) => boolean,
+): SnmpResponse | undefined {
   const message = new BerReader(bytes).inside(TAG.sequence);
   const version = versionOf(message.integer());
   message.expect(TAG.octets);
   const pdu = message.inside(RESPONSE);
-  const [id, error, index] = [pdu.integer(), pdu.integer(), pdu.integer()];
+  const id = pdu.integer();
+  if (!isAwaited(id)) return undefined;
+  const [error, index] = [pdu.integer(), pdu.integer()];
   const list = pdu.inside(TAG.sequence);
   const variables: SnmpVariable[] = [];
   while (!list.done) {

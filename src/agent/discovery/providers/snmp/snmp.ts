@@ -252,9 +252,9 @@ export class SnmpSession {
 
   #heard(bytes: Uint8Array, address: string): void {
     try {
-      const response = decodeResponse(bytes);
-      const waiting = this.#waiting.get(response.id);
-      if (waiting?.address === address) waiting.heard(response);
+      const isAwaited = (id: number) => this.#waiting.get(id)?.address === address;
+      const response = decodeResponse(bytes, isAwaited);
+      if (response !== undefined) this.#waiting.get(response.id)?.heard(response);
     } catch (error) {
       if (!(error instanceof BerError)) throw error;
     }
