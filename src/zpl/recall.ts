@@ -8,7 +8,7 @@ import { isBarcode, isFont, PRINTS } from './commands.ts';
 import { whole } from './parameters.ts';
 
 /** The most commands that stored formats may add to one label: a few bytes recall many. */
-export const MOST_RECALLED = 100_000;
+export const MOST_RECALLED = 30_000;
 
 export interface Recalling<Command> {
   /** A command's name without prefix. */

@@ -5,7 +5,8 @@
  * is emitted as soon as its last byte arrives, even inside a format, as on a printer ("immediate" commands).
  * Binary data (`^GFB`, `^GFC`, `~DY…,B`) is counted by its declared length, never searched for prefixes.
  *
- * Memory is bounded: a format or download over the limit is read to its end, and reported as `discarded`.
+ * Memory and time are bounded: a format or download over the limit, and a format of very many commands, is read to its end,
+ * and reported as `discarded`.
  *
  * Source: ZPL II Programming Guide, "ZPL Commands", ^CC ^CD ^CT ^GF ~DY; SGD section for `! U1`.
  */
@@ -48,6 +49,8 @@ const CR = 0x0d;
 const LF = 0x0a;
 const SGD_START = '! U1 ';
 const SGD_LINE_LIMIT = 1024;
+/** The most commands of a format: each takes a hundred bytes, and a few microseconds to be read. */
+const MOST_COMMANDS = 50_000;
 
 /** Control commands without parameters: complete with their second letter. */
 const BARE_CONTROLS = words('HS HI HM HD HB JA JR JC JP JX PS PP PH WC EG RV PR JE JD JG JI JL KB HU WQ');
@@ -183,14 +186,17 @@ export class ZplStream {
     if (!this.#raw) return;
     if (this.#dropped > 0) this.#dropped++;
     else if (this.#raw.length < this.#limit) this.#raw.push(byte);
-    else {
-      this.#dropped = this.#raw.length + 1;
-      this.#raw.clear();
-      this.#commands = [];
-      // The header of a graphic stays: it says how many bytes of binary data follow.
-      const header = this.#command?.name === 'GF' && this.#command.delimiters < 4;
-      if (!header) this.#command?.params.clear();
-    }
+    else this.#drop(this.#raw);
+  }
+
+  /** Throws the format away. */
+  #drop(raw: ByteBuffer): void {
+    this.#dropped = raw.length + 1;
+    raw.clear();
+    this.#commands = [];
+    // The header of a graphic stays: it says how many bytes of binary data follow.
+    const header = this.#command?.name === 'GF' && this.#command.delimiters < 4;
+    if (!header) this.#command?.params.clear();
   }
 
   #commandByte(command: OpenCommand, byte: number): void {
@@ -234,7 +240,8 @@ export class ZplStream {
     this.#command = undefined;
     if (!command || !this.#raw || this.#dropped > 0 || command.name.length < 2) return;
     const { at, name, params } = command;
-    this.#commands.push({ name, params: params.copy(), at });
+    if (this.#commands.length < MOST_COMMANDS) this.#commands.push({ name, params: params.copy(), at });
+    else this.#drop(this.#raw);
   }
 
   /**

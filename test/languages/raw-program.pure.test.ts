@@ -64,6 +64,27 @@ describe('one label with a prologue is one label', () => {
     expect(filled('^CI27^XA^FO1,1^FDa^FS^XZ')).toBe('^XA^CI27^FO1,1^FDa^FS^PQ1^XZ');
   });
 
+  test("no other command is sent without the tenant's permission than those that make one label", () => {
+    const signs = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'];
+    const sent = new Set<string>();
+    for (const prefix of ['^', '~']) {
+      for (const name of signs.flatMap((first) => signs.map((second) => first + second))) {
+        const code = prefix + name;
+        let text = '';
+        try {
+          text = filled(`^XA${code}N,N^FS^FO1,1^GB9,9^FS^XZ`);
+        } catch {
+          // Refused by name.
+        }
+        if (text.includes(`${code}N,N`)) sent.add(code);
+      }
+    }
+    const drawing = /^\^(?:A[A-Z0-9]|B[0-9A-Z]|F[A-Z]|G[A-Z]|X[GB]|I[ML])$/;
+    expect([...sent].filter((code) => !drawing.test(code)).sort()).toEqual(
+      '^CF ^CV ^CW ^LH ^LL ^LR ^LS ^LT ^MU ^PA ^PM ^PO ^PW ^RB ^RF ^TB ^XF'.split(' '),
+    );
+  });
+
   test('what is left out is told, with its line and where it belongs', async () => {
     const problems = await templateProblems(raw('^XA\n~SD15\n^PR4^JUS^XZ\n^XA^FO1,1^FDa^FS^XZ'));
     expect(problems.map(({ severity, code, message }) => `${severity} ${code} ${message}`)).toEqual([

@@ -53,6 +53,8 @@ export interface EngineHost {
   room(): void;
 }
 
+/** How long formats are read before others have their turn, ms. */
+const STRETCH_MS = 10;
 /** The raw file of a blank label. */
 const BLANK = new Uint8Array();
 
@@ -62,6 +64,7 @@ export class PrintEngine {
   #queue: Waiting[] = [];
   #next: Batch | undefined;
   #active: Batch | undefined;
+  #later: NodeJS.Immediate | undefined;
   /** Formats still to be dropped, and blank labels still to be fed. */
   #toDrop = 0;
   #toFeed = 0;
@@ -149,8 +152,13 @@ export class PrintEngine {
     }
   }
 
-  /** Moves what can be moved on: next to active, and the first of the buffer to next. */
+  /**
+   * Moves what can be moved on: next to active, and the first of the buffer to next. Formats that print nothing may be many:
+   * the rest of them follows in the next turn.
+   */
   #advance(): void {
+    if (this.#later !== undefined) return;
+    const over = performance.now() + STRETCH_MS;
     for (;;) {
       if (!this.#active && this.#next) {
         this.#active = this.#next;
@@ -162,6 +170,13 @@ export class PrintEngine {
       if (!item) break;
       this.#next = this.#image(item);
       if (!this.#next) item.released();
+      if (this.#queue.length === 0 || performance.now() < over) continue;
+      this.#later = setImmediate(() => {
+        this.#later = undefined;
+        this.#advance();
+        this.#mechanism.changed();
+      });
+      break;
     }
     this.#host.room();
   }

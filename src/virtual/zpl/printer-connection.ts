@@ -1,5 +1,6 @@
 /**
- * One client's connection to the virtual ZPL printer, read only as fast as the printer takes the bytes.
+ * One client's connection to the virtual ZPL printer, read only as fast as the printer takes the bytes, and the client its
+ * answers.
  *
  * Back-pressure is TCP's own. While the receive buffer is full the socket is not read, so that everything
  * behind, even a `~HS`, waits at the client, as with a real printer.
@@ -7,10 +8,23 @@
 import type { Socket } from 'node:net';
 import { type ZplEvent, ZplStream, type ZplSyntax } from '../../zpl/stream.ts';
 
-/** Bytes parsed before asking again whether there is room. */
-const SLICE = 4096;
-/** Bytes of unread answers after which a client gets no more answers. */
-const MAX_UNREAD = 64 * 1024;
+/** Bytes parsed before asking again whether there is room and time: a few bytes can ask for much work. */
+const SLICE = 16;
+/** How long all connections of a process parse before others have their turn, ms. */
+const STRETCH_MS = 10;
+
+/** When the stretch under way is over; undefined: none is. */
+let over: number | undefined;
+
+function stretchIsOver(): boolean {
+  if (over === undefined) {
+    over = performance.now() + STRETCH_MS;
+    setImmediate(() => {
+      over = undefined;
+    });
+  }
+  return performance.now() >= over;
+}
 
 /** A ZPL stream, and the connection whose bytes it gets. */
 export class Framing {
@@ -48,6 +62,8 @@ export class PrinterConnection {
   #framing: Framing;
   #pending: Buffer[] = [];
   #pumping = false;
+  /** Goes on in the next turn. */
+  #later: NodeJS.Immediate | undefined;
   #ended = false;
   #dead = false;
   /** Bytes of this connection in complete formats that wait to be printed. */
@@ -69,6 +85,7 @@ export class PrinterConnection {
       this.#pending.push(this.#host.received(bytes, () => socket.resetAndDestroy()));
       this.pump();
     });
+    socket.on('drain', () => this.pump());
     socket.on('end', () => this.#finish());
     socket.on('close', () => this.#finish());
     // A connection's errors are the client's business; 'close' follows.
@@ -95,23 +112,33 @@ export class PrinterConnection {
 
   /** Parses what has been read, as far as there is room, and reads on only when all of it is parsed. */
   pump(): void {
-    if (this.#pumping || this.#dead) return;
+    if (this.#pumping || this.#dead || this.#later !== undefined) return;
     this.#pumping = true;
-    for (
-      let bytes = this.#pending[0];
-      bytes && !this.#dead && this.#host.accepts(this);
-      bytes = this.#pending[0]
-    ) {
+    this.#socket.cork();
+    for (let bytes = this.#pending[0]; bytes && !this.#dead && this.#accepts(); bytes = this.#pending[0]) {
       this.#pending[0] = bytes.subarray(SLICE);
       if (bytes.length <= SLICE) this.#pending.shift();
       this.#goOn();
       this.#framing.stream.push(bytes.subarray(0, SLICE));
+      // Every connection has a slice of each stretch.
+      if (!stretchIsOver()) continue;
+      this.#later = setImmediate(() => {
+        this.#later = undefined;
+        this.pump();
+      });
+      break;
     }
     this.#pumping = false;
+    this.#socket.uncork();
     if (this.#dead) return;
-    if (this.#pending.length > 0 || !this.#host.accepts(this)) this.#socket.pause();
+    if (this.#pending.length > 0 || !this.#accepts()) this.#socket.pause();
     else this.#socket.resume();
     if (this.#ended && this.#pending.length === 0) this.#leave();
+  }
+
+  /** A client that does not read its answers is not read. */
+  #accepts(): boolean {
+    return !this.#socket.writableNeedDrain && this.#host.accepts(this);
   }
 
   /** Takes over what another connection left unfinished. */
@@ -129,12 +156,13 @@ export class PrinterConnection {
   }
 
   reply(text: string): void {
-    if (this.#socket.writable && this.#socket.writableLength < MAX_UNREAD) this.#socket.write(text, 'latin1');
+    if (this.#socket.writable) this.#socket.write(text, 'latin1');
   }
 
   /** Power off: the connection breaks, and bytes that are not parsed yet are lost. */
   destroy(): void {
     this.#dead = true;
+    clearImmediate(this.#later);
     this.#pending = [];
     this.#framing.stream.cancel();
     this.#socket.resetAndDestroy();

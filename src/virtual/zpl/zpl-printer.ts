@@ -165,7 +165,7 @@ export class VirtualZplPrinter extends VirtualPrinter<VirtualZplPrinterEvents> {
     else if (event.kind === 'sgd') this.#sgd(from, event);
     else
       this.mechanism.changed(
-        `${event.bytes} bytes discarded: over the limit of ${this.#host.formatLimit} for one format`,
+        `${event.bytes} bytes discarded: over the limit of ${this.#host.formatLimit}, or too many commands, for one format`,
       );
   }
 
