@@ -10,15 +10,16 @@ test('a client that does not read its answers is not read, and misses none of th
   printer.on('received', (bytes) => {
     received += bytes.length;
   });
-  const queries = 100_000;
+  // Its answers, 25 MB, are more than the system's buffers hold.
+  const queries = 150_000;
   const client = new Client(printer.port);
   client.socket.pause();
-  client.send('~HI'.repeat(queries));
+  client.send('~HQOD'.repeat(queries));
   await once(printer, 'received');
   // Another client's answers come meanwhile.
   const other = new Client(printer.port);
   for (let asked = 0; asked < 20; asked++) await other.status();
-  expect(received).toBeLessThan(3 * queries);
+  expect(received).toBeLessThan('~HQOD'.length * queries);
   let answers = 0;
   client.socket.on('data', (text: string) => {
     answers += text.split('\x03').length - 1;
@@ -37,7 +38,7 @@ test.each([
   client.send(`^XA^DFR:A^FS${'^FO1,1'.repeat(25_000)}^XZ`);
   await client.status();
   printer.set(set);
-  const recalls = 'paused' in set ? 24 : 8;
+  const recalls = 24;
   // The first two labels are the one being printed and the next, behind which all others wait.
   client.send('^XA^FO1,1^FDx^FS^XZ'.repeat('paused' in set ? 2 : 0) + '^XA^XFR:A^XZ'.repeat(recalls));
   if ('paused' in set) {
@@ -57,5 +58,5 @@ test.each([
   await done;
   // In one turn it would take most of the time.
   const busy = turns.filter((ms) => ms > 5).reduce((sum, ms) => sum + ms, 0);
-  expect(Math.max(...turns)).toBeLessThan(busy / 4);
+  expect(Math.max(...turns)).toBeLessThan(busy / 3);
 });
