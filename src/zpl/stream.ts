@@ -50,7 +50,7 @@ const LF = 0x0a;
 const SGD_START = '! U1 ';
 const SGD_LINE_LIMIT = 1024;
 /** The most commands of a format: each takes a hundred bytes, and a few microseconds to be read. */
-const MOST_COMMANDS = 50_000;
+const MOST_COMMANDS = 100_000;
 
 /** Control commands without parameters: complete with their second letter. */
 const BARE_CONTROLS = words('HS HI HM HD HB JA JR JC JP JX PS PP PH WC EG RV PR JE JD JG JI JL KB HU WQ');
