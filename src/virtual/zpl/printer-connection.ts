@@ -51,6 +51,8 @@ export interface ConnectionHost {
   /** Tells whether the printer takes bytes of this connection now. */
   accepts(connection: PrinterConnection): boolean;
   handle(connection: PrinterConnection, event: ZplEvent): void;
+  /** The connection is read no further for want of room, perhaps in the middle of a format. */
+  halted(): void;
   /** Called with bytes just read; returns those to be kept; calls `cut` if the connection is to be cut. */
   received(bytes: Buffer, cut: () => void): Buffer;
   closed(connection: PrinterConnection): unknown;
@@ -64,6 +66,7 @@ export class PrinterConnection {
   #pumping = false;
   /** Goes on in the next turn. */
   #later: NodeJS.Immediate | undefined;
+  #halted = false;
   #ended = false;
   #dead = false;
   /** Bytes of this connection in complete formats that wait to be printed. */
@@ -131,6 +134,9 @@ export class PrinterConnection {
     this.#pumping = false;
     this.#socket.uncork();
     if (this.#dead) return;
+    const halted = this.#pending.length > 0 && !this.#host.accepts(this);
+    if (halted && !this.#halted) this.#host.halted();
+    this.#halted = halted;
     if (this.#pending.length > 0 || !this.#accepts()) this.#socket.pause();
     else this.#socket.resume();
     if (this.#ended && this.#pending.length === 0) this.#leave();

@@ -83,6 +83,7 @@ export class VirtualZplPrinter extends VirtualPrinter<VirtualZplPrinterEvents> {
       formatLimit: options.formatLimit ?? 8 * 1024 * 1024,
       accepts: (connection) => this.#accepts(connection),
       handle: (connection, event) => this.#handle(connection, event),
+      halted: () => this.mechanism.changed(),
       received: (bytes, cut) => {
         this.emit('received', bytes);
         return this.taken(bytes, cut);
