@@ -8,7 +8,7 @@ import { openEncoder } from '../drivers/languages/index.ts';
 import { graphicField } from '../drivers/languages/zpl/graphic.ts';
 import type { LanguageId } from '../src/contract/format.ts';
 import { compileLabel } from '../src/render/label-layout.ts';
-import { rasterBitmap } from '../src/render/raster.ts';
+import { rasterBitmap } from '../src/render/output/raster.ts';
 import { rasterize } from '../test/kit/judges/label-picture.ts';
 import { DPI, jobOf, LABELS, type LabelName, record } from './render-label.ts';
 

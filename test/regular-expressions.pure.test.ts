@@ -85,7 +85,7 @@ test('those made at run time are made of our own words alone', () => {
     // A reason of lpq's, of a table here.
     'drivers/send-queue.ts',
     // A count of digits.
-    'src/render/symbology/linear.ts',
-    'src/render/symbology/retail.ts',
+    'src/render/symbol/symbology/linear.ts',
+    'src/render/symbol/symbology/retail.ts',
   ]);
 });

@@ -11,14 +11,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { TransportError } from '../connection.ts';
 
-export interface IppCredentials {
+interface IppCredentials {
   user: string;
   password: string;
   /** Allows Basic where it is not safe: whoever answers at the address sees the password. */
   inClear?: boolean;
 }
 
-export interface Challenge {
+interface Challenge {
   /** Lower case: `digest`. */
   scheme: string;
   parameters: ReadonlyMap<string, string>;

@@ -57,7 +57,7 @@ export interface IppClientOptions {
   user?: string;
 }
 
-export interface JobRequest {
+interface JobRequest {
   /** Shown in the printer's list of jobs. */
   name: string;
   /** Job template attributes: `copies`, `media-col`, …. */

@@ -7,7 +7,7 @@
  * frame around the label becomes four thin blocks, and its contents do not become one large block. Blocks may
  * overlap, with the same dots. In total they never exceed one block of everything, unless `apart` demands it.
  */
-import type { Bitmap } from '../../src/render/bitmap.ts';
+import type { Bitmap } from '../../src/render/image/bitmap.ts';
 
 export interface InkBlock {
   /** From the picture's left edge, dots: a multiple of 8. */

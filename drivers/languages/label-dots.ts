@@ -8,15 +8,15 @@ import { faultFor, type JobFaultError } from '../../src/contract/fault.ts';
 import type { PrinterFormat } from '../../src/contract/format.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { because } from '../../src/contract/reason.ts';
-import { type Bitmap, cropBitmap } from '../../src/render/bitmap.ts';
-import { rasterBitmap } from '../../src/render/raster.ts';
+import { type Bitmap, cropBitmap } from '../../src/render/image/bitmap.ts';
+import { rasterBitmap } from '../../src/render/output/raster.ts';
 import { commandLines } from './command-lines.ts';
 import { type InkBlock, inkBlocks } from './ink-blocks.ts';
 import type { OpenEncoder } from './language.ts';
 import { openLabels } from './pages.ts';
 
 /** The commands around the dots, a line each. */
-export interface DotCommands {
+interface DotCommands {
   /** The commands before a job's labels. */
   setUp(job: QueuedJob): string[];
   /** Begins a label: clears the picture. */

@@ -8,9 +8,9 @@ import type { LabelRecord } from '../../src/contract/print-request.ts';
 import { labelsOnSheet, type QueuedJob } from '../../src/contract/queued-job.ts';
 import { because } from '../../src/contract/reason.ts';
 import type { DisplayList } from '../../src/render/display-list.ts';
-import { keptLabel } from '../../src/render/kept-labels.ts';
-import { labelPage, type Page, sheetPage } from '../../src/render/page.ts';
-import { compileRawPictures } from '../../src/render/raw-picture.ts';
+import { keptLabel } from '../../src/render/output/kept-labels.ts';
+import { labelPage, type Page, sheetPage } from '../../src/render/output/page.ts';
+import { compileRawPictures } from '../../src/render/output/raw-picture.ts';
 import type { LabelEncoder, LabelRun } from './language.ts';
 
 /** A page, and how many consecutive copies of it to print. */
@@ -77,7 +77,7 @@ export async function encoderOfPages(
   };
 }
 
-export interface OpenLabels {
+interface OpenLabels {
   /** Lays out one label of a record. */
   layout(record: LabelRecord, index: number, copy?: number): DisplayList | Promise<DisplayList>;
   /** As of `LabelEncoder`. */

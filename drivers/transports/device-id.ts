@@ -6,7 +6,7 @@
  * Source: IEEE 1284-2000 §7.6; the keys as CUPS and Windows know them.
  */
 
-export interface DeviceId {
+interface DeviceId {
   make?: string;
   model?: string;
   serial?: string;

@@ -8,7 +8,7 @@ import { type Connection, TransportError, transportTimeouts } from '../connectio
 import type { DeviceAccess, DocumentPort, DocumentTransport } from './document/document.ts';
 import type { StreamTransport, TransportTraits } from './transport.ts';
 
-export type Transport = StreamTransport | DocumentTransport;
+type Transport = StreamTransport | DocumentTransport;
 
 export class Transports {
   readonly #byScheme: ReadonlyMap<string, Transport>;

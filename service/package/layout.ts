@@ -19,7 +19,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { z } from 'zod';
-import { FONT_PACKS } from '../../src/render/font-packs.ts';
+import { FONT_PACKS } from '../../src/render/text/font-packs.ts';
 import { bundle, entriesIn, treeOf } from './bundle.ts';
 import { type NpmPackage, npmPackage } from './packages.ts';
 

@@ -65,7 +65,7 @@ export function isAway(error: unknown): boolean {
 }
 
 /** A printer's ID, and the tenant that tells it from another printer with the same ID. */
-export type PrinterMeant = Pick<PrinterView, 'id' | 'tenant'>;
+type PrinterMeant = Pick<PrinterView, 'id' | 'tenant'>;
 
 function pathOf({ id, tenant }: PrinterMeant, action?: string): string {
   const path = `/app/printers/${encodeURIComponent(id)}${action === undefined ? '' : `/${action}`}`;

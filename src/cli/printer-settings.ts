@@ -1,5 +1,5 @@
 /** `platen printer set`: settings as they are typed, and as they are shown. */
-import { nearest } from '../contract/nearest.ts';
+
 import {
   admits,
   expectation,
@@ -10,6 +10,7 @@ import {
 } from '../contract/print-settings.ts';
 import type { PrinterDetails } from '../contract/printer-actions.ts';
 import { reasonText } from '../contract/reason.ts';
+import { nearest } from '../words/nearest.ts';
 import { CommandFailure } from './failure.ts';
 
 const NAMES = new Map(settingName.options.map((name) => [typedName(name), name]));

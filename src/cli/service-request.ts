@@ -3,7 +3,7 @@
  * a short command; as with `fetch`, NODE_USE_ENV_PROXY makes it use the proxy of the environment.
  */
 
-export interface ServiceRequest {
+interface ServiceRequest {
   method: string;
   /** Absent: no body is sent. */
   body?: string;
@@ -11,7 +11,7 @@ export interface ServiceRequest {
   signal: AbortSignal;
 }
 
-export interface ServiceAnswer {
+interface ServiceAnswer {
   status: number;
   /** The target of a redirection, which is not followed, so that it does not get the token. */
   location: string | undefined;

@@ -55,7 +55,7 @@ export const jobStatus = z.enum(wordsOf(JOB_STATES));
 export const JOB_STATUSES: readonly JobStatus[] = jobStatus.options;
 
 /** `late agent`: by a report that is older than what is known already. */
-export type JobCause = 'agent' | 'late agent' | 'person' | 'service';
+type JobCause = 'agent' | 'late agent' | 'person' | 'service';
 
 /** All changes there are: a printed job stays printed, and a canceled one is never queued again. */
 export const JOB_CHANGES: readonly {

@@ -64,7 +64,7 @@ const personName = z
 const token = z.string().regex(/^[\w-]{20,200}$/, { error: 'expected a token as the link has it' });
 
 // GET|POST /app/tenants/{id}/people, PUT|DELETE …/people/{personId}, POST …/people/{personId}/invitation
-export const PERSON_STATES = ['invited', 'active', 'revoked'] as const;
+const PERSON_STATES = ['invited', 'active', 'revoked'] as const;
 export const personView = z.object({
   id: z.string(),
   tenant: tenantId,
@@ -154,7 +154,7 @@ export const providerBegin = z.strictObject({
   again: z.boolean().default(false),
 });
 export const providerBegun = z.object({ url: z.string() });
-export const PROVIDER_REFUSALS = [
+const PROVIDER_REFUSALS = [
   'canceled',
   'expired',
   'not-invited',

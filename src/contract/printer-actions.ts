@@ -48,7 +48,6 @@ export const printerTested = z.object({ id: z.string() });
 
 /** By whom and since when a printer is held. */
 const printerHeld = z.object({ by: z.string(), at: z.iso.datetime(), why: z.string().nullable() });
-export type PrinterHeld = z.infer<typeof printerHeld>;
 
 /** A printer with its lane: what `GET /app/printers` says of each. */
 export const printerDetails = printerView.extend({

@@ -42,7 +42,7 @@ const tolerantReport = z.discriminatedUnion('kind', [
   }),
 ]);
 
-export type ReadReport =
+type ReadReport =
   | {
       report: Report;
       /** Where something was left out, without positions in lists, and why; never the received value. */

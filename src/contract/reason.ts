@@ -4,7 +4,7 @@
  * a record's values that its sentence does not say.
  */
 import { z } from 'zod';
-import { REASONS } from './reason-table.ts';
+import { REASONS } from '../words/reason-table.ts';
 
 export type ReasonCode = keyof typeof REASONS;
 

@@ -38,7 +38,7 @@ interface Size {
 /** By how much sums of published sizes may be off, mm. */
 const TOLERANCE = 0.01;
 
-export interface SheetFault {
+interface SheetFault {
   readonly path: string[];
   readonly reason: Reason;
 }

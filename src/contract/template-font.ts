@@ -8,7 +8,7 @@ import { LIMITS } from './limits.ts';
 import { saying } from './reason.ts';
 
 /** The fonts that come with the project. */
-export const PACKAGED_FONTS = ['condensed', 'sans'] as const;
+const PACKAGED_FONTS = ['condensed', 'sans'] as const;
 
 function isPackagedFont(name: string): name is (typeof PACKAGED_FONTS)[number] {
   return PACKAGED_FONTS.some((font) => font === name);

@@ -7,7 +7,7 @@ import { type DesignedTemplate, designedTemplate } from './template.ts';
 
 type Issues = readonly z.core.$ZodIssue[];
 
-export interface TemplateRemains {
+interface TemplateRemains {
   /** The template, with stand-ins for elements that could not be read. */
   readonly template: DesignedTemplate;
   /** Whether a JSON pointer leads into an element that could not be read. */

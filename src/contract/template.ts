@@ -8,8 +8,8 @@
  * the label that it occupies *after* its rotation; rotation turns what is inside the box, clockwise.
  */
 import { z } from 'zod';
+import { nearest } from '../words/nearest.ts';
 import { LIMITS } from './limits.ts';
-import { nearest } from './nearest.ts';
 import { reasonText, saying } from './reason.ts';
 import { labelSheet, sheetFaults } from './sheet.ts';
 import { templateFonts } from './template-font.ts';

@@ -24,7 +24,7 @@ import type { StopOptions } from './stop-options.ts';
 import type { InHand, LaneTurns, TakenJob } from './turns.ts';
 import { isWithin, within } from './within.ts';
 
-export interface LaneConsumerParts {
+interface LaneConsumerParts {
   turns: LaneTurns;
   ping(): Promise<void>;
   /** Calls `ring` when the lane may have something to take, until the returned function is called. */

@@ -65,7 +65,7 @@ export interface LeaseLength {
   alone: number;
 }
 
-/** The port that `postgres-lease.ts` and `redis-lease.ts` implement. */
+/** The port that `postgres/lease.ts` and `redis/lease.ts` implement. */
 export interface LeaseStore {
   /** Lanes that the server does not let us ask about are left out. */
   ask(agentId: string, asks: readonly LeaseAsk[], length: LeaseLength): Promise<StoredAnswer[]>;

@@ -1,10 +1,10 @@
 /** Asks a Redis or PostgreSQL server once for its version and clock, to tell a person what is wrong. */
-import { PostgresClient } from './postgres-client.ts';
+import { PostgresClient } from './postgres/client.ts';
 import { QueueError, reasonOf } from './queue-error.ts';
-import { bellOf } from './report-stream.ts';
+import { bellOf } from './redis/report-stream.ts';
 import { within } from './within.ts';
 
-export interface ServerLook {
+interface ServerLook {
   /** `Redis 7.4.1` */
   server: string;
   /** The server's clock. */
@@ -15,7 +15,7 @@ export interface ServerLook {
 
 /** @throws QueueError `unavailable`, `refused` */
 export async function lookAtRedis(url: string, prefix: string, limitMs: number): Promise<ServerLook> {
-  const { isRefusal, readAddress, redisAt } = await import('./redis-connection.ts');
+  const { isRefusal, readAddress, redisAt } = await import('./redis/connection.ts');
   const address = readAddress(url);
   const redis = redisAt(url, {
     lazyConnect: true,

@@ -14,7 +14,7 @@ export async function openQueues(options: QueuesOptions): Promise<Queues> {
   if (options.redisUrl !== undefined) {
     const { redisUrl: url, logger, prefix = 'platen' } = options;
     // The client of what is not used would be a third of what an agent loads when it starts.
-    const { openRedis } = await import('./redis.ts');
+    const { openRedis } = await import('./redis/open.ts');
     return new Queues(
       await openRedis({ url, prefix, logger, errors, startTimeoutMs, signal }),
       options,
@@ -24,6 +24,6 @@ export async function openQueues(options: QueuesOptions): Promise<Queues> {
   if (options.database === undefined)
     throw new QueueError('refused', 'neither a Redis nor a database is given');
   const { database } = options;
-  const { openPostgres } = await import('./postgres.ts');
+  const { openPostgres } = await import('./postgres/lanes.ts');
   return new Queues(await openPostgres({ database, errors, startTimeoutMs, signal }), options, errors);
 }

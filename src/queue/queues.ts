@@ -15,8 +15,8 @@ import { parseJob, ReportPayload, type Unreadable } from './payload.ts';
 import { QueueError, reasonOf } from './queue-error.ts';
 import type { ErrorLog, QueueLogger } from './queue-log.ts';
 import { checkQueueId, laneOfJob, laneQueue } from './queue-name.ts';
+import type { ReportPlace } from './redis/report-stream.ts';
 import type { ReportHandler, ReportPlan } from './report-batch.ts';
-import type { ReportPlace } from './report-stream.ts';
 import type { StopOptions } from './stop-options.ts';
 import { within } from './within.ts';
 

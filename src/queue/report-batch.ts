@@ -1,13 +1,13 @@
 /**
  * Agents' reports on their way to the service, in Redis (`report-stream.ts`, `report-reader.ts`) or in PostgreSQL
- * (`postgres-reports.ts`): those of one agent in the order in which it published them, many handed over at once.
+ * (`postgres/reports.ts`): those of one agent in the order in which it published them, many handed over at once.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Scope } from '../contract/lane.ts';
 import type { Report } from '../contract/report.ts';
 import type { Parsed } from './payload.ts';
 import type { ErrorLog, QueueLogger } from './queue-log.ts';
-import { nameOf, parseName, type ReportOrigin, type ReportPlace } from './report-stream.ts';
+import { nameOf, parseName, type ReportOrigin, type ReportPlace } from './redis/report-stream.ts';
 import type { StopOptions } from './stop-options.ts';
 
 export interface Reported {

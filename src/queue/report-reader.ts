@@ -13,10 +13,10 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { REPORT_BYTES } from '../contract/report.ts';
-import { duplicateOf, nodesOf } from './redis-connection.ts';
-import { type Connection, RedisScript } from './redis-script.ts';
+import { duplicateOf, nodesOf } from './redis/connection.ts';
+import { LONGEST_NAME, NO_HURRY, parseName, type ReportStreams } from './redis/report-stream.ts';
+import { type Connection, RedisScript } from './redis/script.ts';
 import { BACKOFF, type Reported, type ReportPlan, type ReportSource, readable } from './report-batch.ts';
-import { LONGEST_NAME, NO_HURRY, parseName, type ReportStreams } from './report-stream.ts';
 import type { StopOptions } from './stop-options.ts';
 import { isWithin } from './within.ts';
 

@@ -1,11 +1,11 @@
 /** The images and fonts that a template brings for its elements. */
 import { LRUCache } from 'lru-cache';
 import type { DesignedTemplate } from '../contract/template.ts';
-import type { Bitmap } from './bitmap.ts';
-import type { TenantFace } from './font-face.ts';
-import { createImageSet, type ImageSet, type Picture, type PictureKeep } from './image.ts';
+import type { Bitmap } from './image/bitmap.ts';
+import { createImageSet, type ImageSet, type Picture, type PictureKeep } from './image/image.ts';
 import type { Kept } from './kept.ts';
-import { createFontSet, type FontSet } from './tenant-fonts.ts';
+import type { TenantFace } from './text/font-face.ts';
+import { createFontSet, type FontSet } from './text/tenant-fonts.ts';
 
 export interface Assets {
   readonly images: ImageSet;

@@ -6,9 +6,9 @@
  * Nothing is left to decide: text is broken into lines, sized and placed; symbols are scaled and checked.
  */
 import type { NativeSymbol } from '../zpl/bars.ts';
-import type { Bitmap, Turn } from './bitmap.ts';
-import type { Face } from './font-face.ts';
-import type { QuietZone } from './symbology/rules.ts';
+import type { Bitmap, Turn } from './image/bitmap.ts';
+import type { QuietZone } from './symbol/symbology/rules.ts';
+import type { Face } from './text/font-face.ts';
 
 export interface Rect {
   readonly x: number;

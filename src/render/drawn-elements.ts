@@ -12,7 +12,7 @@ import { compileElement } from './element.ts';
 import { type LabelGrid, labelGrid } from './label-grid.ts';
 import type { ElementLayout } from './place.ts';
 
-export interface DrawnWith {
+interface DrawnWith {
   readonly dpi: number;
   readonly job: JobFacts;
   /** Including the numbers of the record and the copy (`numbered`). */

@@ -4,14 +4,14 @@ import type { Scope } from '../values/built-ins.ts';
 import { isNo, ValueFault } from '../values/filters.ts';
 import { compileText } from '../values/merge.ts';
 import type { Assets } from './assets.ts';
-import { barcodeLayout } from './barcode-layout.ts';
 import type { Item } from './display-list.ts';
 import { requireItemDots } from './dot-limit.ts';
-import { imageLayout } from './image.ts';
+import { imageLayout } from './image/image.ts';
 import type { LabelGrid } from './label-grid.ts';
 import { ElementFault, type ElementLayout, type ElementPlace } from './place.ts';
 import { boxItems, ellipseItems, lineItems } from './shapes.ts';
-import { textLayout } from './text-element.ts';
+import { barcodeLayout } from './symbol/barcode-layout.ts';
+import { textLayout } from './text/text-element.ts';
 
 /**
  * @param index of the element in the template

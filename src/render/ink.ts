@@ -3,7 +3,6 @@
  * printer language both use it, so that they agree dot for dot.
  */
 import type { SKRSContext2D } from '@napi-rs/canvas';
-import { type Bitmap, blacken, blackenRect, createBitmap, scaleBitmap, turnBitmap } from './bitmap.ts';
 import type {
   BarsItem,
   EllipseItem,
@@ -14,8 +13,9 @@ import type {
   StrokeItem,
   TextItem,
 } from './display-list.ts';
-import { drawLine, type InkBounds, inkBounds } from './measure.ts';
-import { withPixels } from './pixels.ts';
+import { type Bitmap, blacken, blackenRect, createBitmap, scaleBitmap, turnBitmap } from './image/bitmap.ts';
+import { withPixels } from './image/pixels.ts';
+import { drawLine, type InkBounds, inkBounds } from './text/measure.ts';
 import { turnRect } from './turn.ts';
 
 /** Dots of one colour on the label. */

@@ -1,7 +1,7 @@
 /** Finds where on the label an item may leave dots, without drawing it where possible. */
 import type { Item, Rect } from './display-list.ts';
 import { stampOf, textRect } from './ink.ts';
-import { inkBounds } from './measure.ts';
+import { inkBounds } from './text/measure.ts';
 
 /** A rectangle, dots, that holds every dot of the item; not necessarily the smallest. */
 export function itemBounds(item: Item): Rect {

@@ -1,14 +1,14 @@
 /** Checks that elements lie on the label, and outside the quiet zones of barcodes. */
 
 import type { BarcodeElement, DesignedTemplate } from '../contract/template.ts';
-import { isBlack } from './bitmap.ts';
 import { enclosing, type Item, type Rect } from './display-list.ts';
+import { isBlack } from './image/bitmap.ts';
 import { type Stamp, stampOf } from './ink.ts';
 import { itemBounds } from './item-bounds.ts';
 import type { LabelGrid } from './label-grid.ts';
 import { isInside } from './place.ts';
-import { quietZone } from './symbol.ts';
-import { moduleOf, quietDots } from './symbol-box.ts';
+import { quietZone } from './symbol/symbol.ts';
+import { moduleOf, quietDots } from './symbol/symbol-box.ts';
 
 /** The most bytes of drawn items that are kept during a check. */
 const MOST_KEPT = 32 * 1024 * 1024;

@@ -21,16 +21,16 @@ import { createAssets } from './assets.ts';
 import type { Item } from './display-list.ts';
 import { requireDots } from './dot-limit.ts';
 import { DrawnElements } from './drawn-elements.ts';
-import { FontFault } from './font-fault.ts';
-import { codePoint, firstWithout } from './glyphs.ts';
-import type { ImageSet } from './image.ts';
+import type { ImageSet } from './image/image.ts';
+import { PictureFault } from './image/picture-fault.ts';
 import type { LabelGrid } from './label-grid.ts';
 import { mediaGrid } from './label-layout.ts';
-import { PictureFault } from './picture-fault.ts';
 import { ElementFault, type ElementLayout } from './place.ts';
 import { itemsOffLabel, itemsWhollyOff, quietZoneConflicts } from './placement-check.ts';
 import { fieldsIn, templateFields, templateTexts } from './template-fields.ts';
-import type { FaceWish, FontSet } from './tenant-fonts.ts';
+import { FontFault } from './text/font-fault.ts';
+import { codePoint, firstWithout } from './text/glyphs.ts';
+import type { FaceWish, FontSet } from './text/tenant-fonts.ts';
 
 /** What a template is checked for. `RESOLUTIONS` are checked if neither format nor template names one. */
 export type CheckTarget = Pick<PrinterFormat, 'dpi'> & Partial<Pick<PrinterFormat, 'width' | 'height'>>;

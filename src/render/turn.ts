@@ -1,6 +1,7 @@
 /** Quarter turns: from a box's own upright coordinates to where it lies on the label. */
-import { type Turn, turnBitmap } from './bitmap.ts';
+
 import type { Item, Rect } from './display-list.ts';
+import { type Turn, turnBitmap } from './image/bitmap.ts';
 
 /** Turn `a` followed by turn `b`. */
 function addTurns(a: Turn, b: Turn): Turn {

@@ -13,7 +13,7 @@ export interface PlannedChunk {
 }
 
 /** Some of a job's labels. Label i is a copy of record floor(i / copies). */
-export interface PlannedLabels {
+interface PlannedLabels {
   copies: number;
   /** The first label, from 0, and the one after the last. */
   from: number;

@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
  */
 const YOUNG_MB = 12;
 
-export interface ThreadOptions<Answer> {
+interface ThreadOptions<Answer> {
   readonly file: URL;
   /** A thread that needs a larger heap dies; the process does not. */
   readonly heapMb: number;

@@ -16,7 +16,7 @@ const GRACE = 1_000;
 const LOOKS = 500;
 
 /** `reserve`: of the total, bytes that only a party takes which holds nothing. */
-export type RoomOptions = { total: number; perParty: number; reserve: number };
+type RoomOptions = { total: number; perParty: number; reserve: number };
 
 type Waiting = { party: string; bytes: number; admit: () => void };
 

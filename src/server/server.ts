@@ -78,7 +78,7 @@ import { Templates } from './templates/templates.ts';
 import { Tenants } from './tenants/tenants.ts';
 import { countUsage } from './tenants/usage.ts';
 
-export type ServerOptions = {
+type ServerOptions = {
   config: ServerConfig;
   /** As `pg` takes it: `{connectionString}`, or host, port, user, … */
   database: PoolConfig;

@@ -184,7 +184,7 @@ const TIME_TOKENS: Readonly<Record<string, (time: Time) => string>> = {
   ss: ({ second }) => digits(second, 2),
 };
 
-export interface DatePattern {
+interface DatePattern {
   /** It shows a time, so a value that is only a date cannot be printed with it. */
   readonly needsTime: boolean;
   format(civil: CivilTime, locale: string): string;

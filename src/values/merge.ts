@@ -72,7 +72,7 @@ function valueText(value: RecordValue | undefined, fallback: string): string {
   return typeof value === 'string' ? value : String(value);
 }
 
-export interface MergeText {
+interface MergeText {
   /** The fields in it, in order. None: the text is the same for every record. */
   readonly fields: readonly string[];
   /**

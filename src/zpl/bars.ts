@@ -20,7 +20,7 @@ export interface Code128Run {
   readonly codewords: readonly number[];
 }
 
-export interface ZplBars {
+interface ZplBars {
   readonly command: 'BC' | 'BE' | 'B2' | 'B3';
   /** Field data; needs no escapes. */
   readonly data: string;
@@ -29,7 +29,7 @@ export interface ZplBars {
 }
 
 /** Why a symbol cannot be printed with a command. */
-export interface NoZplBars {
+interface NoZplBars {
   readonly reason: Reason;
 }
 

@@ -28,7 +28,7 @@ export function hexEscapes(bytes: Iterable<number>, indicator: string): string {
 }
 
 /** One character of field data, or one escape with the byte that it stands for. */
-export interface FieldPiece {
+interface FieldPiece {
   readonly text: string;
   readonly byte?: number;
 }

@@ -10,7 +10,7 @@ import { whole } from './parameters.ts';
 /** The most commands that stored formats may add to one label: a few bytes recall many. */
 export const MOST_RECALLED = 30_000;
 
-export interface Recalling<Command> {
+interface Recalling<Command> {
   /** A command's name without prefix. */
   readonly name: (command: Command) => string;
   readonly params: (command: Command) => string;

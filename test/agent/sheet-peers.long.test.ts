@@ -5,7 +5,7 @@ import { stringsOf } from '../../drivers/ipp/message.ts';
 import { LANGUAGES, printsPages } from '../../drivers/languages/index.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import { type LanguageId, languageId } from '../../src/contract/format.ts';
-import { encodePng } from '../../src/render/png-encoder.ts';
+import { encodePng } from '../../src/render/image/png-encoder.ts';
 import { jobFor } from '../kit/agent/site.ts';
 import { useSite } from '../kit/agent/use-site.ts';
 import { drawPdf } from '../kit/judges/judges.ts';

@@ -9,10 +9,16 @@ import { JobFaultError } from '../../src/contract/fault.ts';
 import type { PrinterFormat } from '../../src/contract/format.ts';
 import type { LabelRecord } from '../../src/contract/print-request.ts';
 import { type QueuedJob, queuedJob } from '../../src/contract/queued-job.ts';
-import { type Bitmap, blackenRect, createBitmap, cropBitmap, isBlack } from '../../src/render/bitmap.ts';
+import {
+  type Bitmap,
+  blackenRect,
+  createBitmap,
+  cropBitmap,
+  isBlack,
+} from '../../src/render/image/bitmap.ts';
+import { encodePng } from '../../src/render/image/png-encoder.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
-import { encodePng } from '../../src/render/png-encoder.ts';
-import { rasterBitmap } from '../../src/render/raster.ts';
+import { rasterBitmap } from '../../src/render/output/raster.ts';
 import { design, differingDots, inkBox, jobFor } from '../kit/judges/judges.ts';
 import { type PrintedLabel, readEpl, readTspl } from '../kit/judges/label-printers.ts';
 import { wholeJob } from '../kit/judges/printed.ts';

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import { rawZplTemplate } from '../../src/contract/template.ts';
-import { maxiCodeDots } from '../../src/render/maxicode-dots.ts';
+import { maxiCodeDots } from '../../src/render/symbol/maxicode-dots.ts';
 import { composeMedia, drawFields } from '../../src/zpl/interpreter/draw.ts';
 import { labelZpl } from '../../src/zpl/interpreter/label-plan.ts';
 import { plannedLabel } from '../../src/zpl/interpreter/planned-label.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { graphicField } from '../../drivers/languages/zpl/graphic.ts';
-import { type Bitmap, blacken, createBitmap, isBlack } from '../../src/render/bitmap.ts';
+import { type Bitmap, blacken, createBitmap, isBlack } from '../../src/render/image/bitmap.ts';
 import { differingDots, dotsOf, drawZpl } from '../kit/judges/judges.ts';
 
 function picture(width: number, height: number, black: (x: number, y: number) => boolean): Bitmap {

@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest';
 import { openPdf } from '../../drivers/languages/pdf/encode.ts';
 import type { LabelRecord } from '../../src/contract/print-request.ts';
-import { cropBitmap } from '../../src/render/bitmap.ts';
+import { cropBitmap } from '../../src/render/image/bitmap.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
-import { rasterBitmap } from '../../src/render/raster.ts';
+import { rasterBitmap } from '../../src/render/output/raster.ts';
 import { design, differingDots, dotsOf, drawPdf, jobFor, pdfText } from '../kit/judges/judges.ts';
 
 const text = { type: 'text', x: 5, y: 5, size: 6, font: 'sans', text: '{{v}}' };

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../drivers/languages/index.ts';
 import { openPdf, pdfDocument } from '../../drivers/languages/pdf/encode.ts';
-import { type Bitmap, cropBitmap } from '../../src/render/bitmap.ts';
+import { type Bitmap, cropBitmap } from '../../src/render/image/bitmap.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
-import { labelPage } from '../../src/render/page.ts';
-import { rasterBitmap } from '../../src/render/raster.ts';
+import { labelPage } from '../../src/render/output/page.ts';
+import { rasterBitmap } from '../../src/render/output/raster.ts';
 import {
   design,
   differingDots,

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { openPdf } from '../../drivers/languages/pdf/encode.ts';
 import { type RawZplTemplate, rawZplTemplate } from '../../src/contract/template.ts';
-import { rasterBitmap } from '../../src/render/raster.ts';
-import { compileRawPictures } from '../../src/render/raw-picture.ts';
+import { rasterBitmap } from '../../src/render/output/raster.ts';
+import { compileRawPictures } from '../../src/render/output/raw-picture.ts';
 import { compileRawZpl } from '../../src/zpl/raw/template.ts';
 import {
   differingDots,

@@ -8,9 +8,9 @@ import type { LabelRecord, Orientation } from '../../src/contract/print-request.
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import type { LabelSheet } from '../../src/contract/sheet.ts';
 import { type DesignedTemplate, designedTemplate } from '../../src/contract/template.ts';
-import { type Bitmap, cropBitmap } from '../../src/render/bitmap.ts';
-import { encodePng } from '../../src/render/png-encoder.ts';
-import { pageBitmap } from '../../src/render/raster.ts';
+import { type Bitmap, cropBitmap } from '../../src/render/image/bitmap.ts';
+import { encodePng } from '../../src/render/image/png-encoder.ts';
+import { pageBitmap } from '../../src/render/output/raster.ts';
 import {
   differingDots,
   dotsOf,

@@ -1,9 +1,9 @@
 /** Symbols that the printer draws itself; and what a record's value may not do to a symbol. */
 import { expect, test } from 'vitest';
 import { openZpl } from '../../drivers/languages/zpl/encode.ts';
-import { type Bitmap, cropBitmap } from '../../src/render/bitmap.ts';
+import { type Bitmap, cropBitmap } from '../../src/render/image/bitmap.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
-import { rasterBitmap } from '../../src/render/raster.ts';
+import { rasterBitmap } from '../../src/render/output/raster.ts';
 import {
   design,
   differingDots,

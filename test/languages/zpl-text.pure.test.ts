@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
-import { rasterBitmap } from '../../src/render/raster.ts';
+import { rasterBitmap } from '../../src/render/output/raster.ts';
 import { design, dotsOf, drawZpl, inkBox, jobFor, labelText } from '../kit/judges/judges.ts';
 
 const PLAIN = Array.from({ length: 0xff - 0x20 }, (_, index) => String.fromCharCode(0x20 + index)).filter(

@@ -22,7 +22,7 @@ import { archive, layOutWindows } from '../../service/package/windows.ts';
 import { makeInstaller } from '../../service/windows/installer.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { template } from '../../src/contract/template.ts';
-import type { Bitmap } from '../../src/render/bitmap.ts';
+import type { Bitmap } from '../../src/render/image/bitmap.ts';
 import { planDocuments } from '../../src/rendering/chunk-plan.ts';
 import { encodeDocument } from '../../src/rendering/encode-plan.ts';
 import { Directories, expected, jobFor, openSite, QUICK, type Site, TestPrinter } from '../kit/agent/site.ts';

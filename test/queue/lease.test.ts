@@ -12,7 +12,7 @@ import {
   openQueues,
   type Queues,
 } from '../../src/queue/index.ts';
-import { redisLeases } from '../../src/queue/redis-lease.ts';
+import { redisLeases } from '../../src/queue/redis/lease.ts';
 import { keepingLogger, printerId } from '../kit/queue/samples.ts';
 import { backends, type OpenBackend, onRedis } from '../kit/servers/backends.ts';
 

@@ -1,6 +1,6 @@
 /** What REDIS_URL may say, and how it is refused: never with the password in it. */
 import { expect, test } from 'vitest';
-import { readPlace } from '../../src/queue/redis-connection.ts';
+import { readPlace } from '../../src/queue/redis/connection.ts';
 
 const SECRET = 'the-secret';
 

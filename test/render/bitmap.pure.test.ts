@@ -1,7 +1,7 @@
 /** Pictures put on each other by whole bytes: the dots that dot by dot gives. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Bitmap, blacken, createBitmap, isBlack, stampBitmap } from '../../src/render/bitmap.ts';
+import { type Bitmap, blacken, createBitmap, isBlack, stampBitmap } from '../../src/render/image/bitmap.ts';
 import { blackRect } from '../../src/render/ink.ts';
 
 const bitmaps = fc

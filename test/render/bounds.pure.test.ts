@@ -3,13 +3,13 @@
  * begins with it, which cannot be stopped.
  */
 import { describe, expect, test } from 'vitest';
-import { isBlack } from '../../src/render/bitmap.ts';
-import { createImageSet } from '../../src/render/image.ts';
+import { isBlack } from '../../src/render/image/bitmap.ts';
+import { createImageSet } from '../../src/render/image/image.ts';
+import { readPictureFile } from '../../src/render/image/picture-file.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
-import { breakLines } from '../../src/render/line-break.ts';
-import { readPictureFile } from '../../src/render/picture-file.ts';
-import { rasterBitmap } from '../../src/render/raster.ts';
+import { rasterBitmap } from '../../src/render/output/raster.ts';
 import { templateProblems } from '../../src/render/template-check.ts';
+import { breakLines } from '../../src/render/text/line-break.ts';
 import { design } from '../kit/judges/judges.ts';
 
 const svg = (inner: string) =>

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { bwipWidths } from '../../src/render/bwip.ts';
-import { code128Widths, encodeCode128 } from '../../src/render/code128.ts';
+import { bwipWidths } from '../../src/render/symbol/bwip.ts';
+import { code128Widths, encodeCode128 } from '../../src/render/symbol/code128.ts';
 
 const codes = (text: string) => Array.from(text, (char) => char.charCodeAt(0));
 const width = (widths: readonly number[]) => widths.reduce((sum, modules) => sum + modules, 0);

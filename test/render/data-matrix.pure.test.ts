@@ -1,13 +1,13 @@
 /** Data Matrix: module for module what another encoder makes of the same data, and read back by a decoder. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createBitmap, isBlack, scaleBitmap, stampBitmap } from '../../src/render/bitmap.ts';
-import { bwipMatrix, SymbolError } from '../../src/render/bwip.ts';
-import { FNC1 } from '../../src/render/code128.ts';
-import { encodePng } from '../../src/render/png-encoder.ts';
-import { encodeSymbol } from '../../src/render/symbol.ts';
-import { type DataMatrixShape, dataMatrix } from '../../src/render/symbology/data-matrix.ts';
-import type { MatrixSymbol } from '../../src/render/symbology/rules.ts';
+import { createBitmap, isBlack, scaleBitmap, stampBitmap } from '../../src/render/image/bitmap.ts';
+import { encodePng } from '../../src/render/image/png-encoder.ts';
+import { bwipMatrix, SymbolError } from '../../src/render/symbol/bwip.ts';
+import { FNC1 } from '../../src/render/symbol/code128.ts';
+import { encodeSymbol } from '../../src/render/symbol/symbol.ts';
+import { type DataMatrixShape, dataMatrix } from '../../src/render/symbol/symbology/data-matrix.ts';
+import type { MatrixSymbol } from '../../src/render/symbol/symbology/rules.ts';
 import { readSymbols } from '../kit/judges/judges.ts';
 
 const codes = (text: string) => Array.from(text, (char) => char.charCodeAt(0));

@@ -14,7 +14,7 @@ import {
   textElement,
 } from '../../src/contract/template.ts';
 import { TEMPLATE_PROBLEMS } from '../../src/contract/template-problem.ts';
-import { symbologyRules } from '../../src/render/symbol.ts';
+import { symbologyRules } from '../../src/render/symbol/symbol.ts';
 
 const page = await readFile(new URL('../../docs/templates.md', import.meta.url), 'utf8');
 

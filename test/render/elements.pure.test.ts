@@ -6,9 +6,9 @@ import { openEncoder } from '../../drivers/languages/index.ts';
 import type { JobFaultError } from '../../src/contract/fault.ts';
 import { labelRecord } from '../../src/contract/print-request.ts';
 import { template } from '../../src/contract/template.ts';
-import { turnBitmap } from '../../src/render/bitmap.ts';
+import { turnBitmap } from '../../src/render/image/bitmap.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
-import { rasterBitmap } from '../../src/render/raster.ts';
+import { rasterBitmap } from '../../src/render/output/raster.ts';
 import { design, differingDots, jobFor } from '../kit/judges/judges.ts';
 import { difference } from './reference.ts';
 

@@ -1,6 +1,6 @@
 /** Small fonts that are much work: refused before the drawing library, which cannot be stopped, begins with it. */
 import { expect, test } from 'vitest';
-import { readFontFile } from '../../src/render/font-file.ts';
+import { readFontFile } from '../../src/render/text/font-file.ts';
 import { INCONSOLATA, OCR_A, OCR_B } from '../kit/judges/sample-fonts.ts';
 
 type Tables = ReadonlyMap<string, Buffer>;

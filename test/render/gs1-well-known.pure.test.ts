@@ -1,8 +1,8 @@
 /** What the quick check of a GS1 element string takes for valid, the full check takes for valid too. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { bwipWidths, SymbolError } from '../../src/render/bwip.ts';
-import { isWellKnown } from '../../src/render/gs1-well-known.ts';
+import { bwipWidths, SymbolError } from '../../src/render/symbol/bwip.ts';
+import { isWellKnown } from '../../src/render/symbol/gs1-well-known.ts';
 import { gs1 } from '../../src/values/check-digits.ts';
 
 const digits = (least: number, most = least) =>

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { openEncoder } from '../../drivers/languages/index.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
-import { keptLabel } from '../../src/render/kept-labels.ts';
+import { keptLabel } from '../../src/render/output/kept-labels.ts';
 import { RenderPool } from '../../src/rendering/render-pool.ts';
 import { logger } from '../kit/agent/site.ts';
 import { design, jobFor } from '../kit/judges/judges.ts';

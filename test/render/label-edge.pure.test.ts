@@ -1,7 +1,7 @@
 /** Nothing that a text says is cut off by the label's edge. */
 import { expect, test } from 'vitest';
 import { compileLabel } from '../../src/render/label-layout.ts';
-import { rasterBitmap } from '../../src/render/raster.ts';
+import { rasterBitmap } from '../../src/render/output/raster.ts';
 import { design, inkBox } from '../kit/judges/judges.ts';
 
 const DPI = 203;

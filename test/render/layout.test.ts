@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { turnBitmap } from '../../src/render/bitmap.ts';
 import { createRecordCheck } from '../../src/render/check.ts';
 import type { DisplayList, TextItem } from '../../src/render/display-list.ts';
+import { turnBitmap } from '../../src/render/image/bitmap.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
-import { rasterBitmap } from '../../src/render/raster.ts';
+import { rasterBitmap } from '../../src/render/output/raster.ts';
 import { design, differingDots, dotsOf, inkBox, readText } from '../kit/judges/judges.ts';
 import { rasterize } from '../kit/judges/label-picture.ts';
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { designedTemplate } from '../../src/contract/template.ts';
 import { templateRemains } from '../../src/contract/template-remains.ts';
-import { encodeSymbol } from '../../src/render/symbol.ts';
+import { encodeSymbol } from '../../src/render/symbol/symbol.ts';
 import { templateProblems } from '../../src/render/template-check.ts';
 import { parsePlaceholders } from '../../src/values/merge.ts';
 import { compileRawZpl } from '../../src/zpl/raw/template.ts';

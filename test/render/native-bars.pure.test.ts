@@ -4,7 +4,7 @@ import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import { JobFaultError } from '../../src/contract/fault.ts';
 import { SYMBOLOGIES } from '../../src/contract/template.ts';
 import { createRecordCheck } from '../../src/render/check.ts';
-import { symbologyRules } from '../../src/render/symbol.ts';
+import { symbologyRules } from '../../src/render/symbol/symbol.ts';
 import { templateProblems } from '../../src/render/template-check.ts';
 import { design, drawZpl, jobFor, labelText, readSymbols } from '../kit/judges/judges.ts';
 import { CASES } from './symbology-cases.ts';

@@ -6,7 +6,7 @@ import { standardDrivers } from '../../src/agent/drivers.ts';
 import { LIMITS } from '../../src/contract/limits.ts';
 import { type DesignedTemplate, designedTemplate } from '../../src/contract/template.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
-import { rasterBitmap } from '../../src/render/raster.ts';
+import { rasterBitmap } from '../../src/render/output/raster.ts';
 import { templateProblems } from '../../src/render/template-check.ts';
 import { RenderPool } from '../../src/rendering/render-pool.ts';
 import { logger } from '../kit/agent/site.ts';

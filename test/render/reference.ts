@@ -8,8 +8,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCanvas, ImageData } from '@napi-rs/canvas';
-import { type Bitmap, isBlack } from '../../src/render/bitmap.ts';
-import { encodePng } from '../../src/render/png-encoder.ts';
+import { type Bitmap, isBlack } from '../../src/render/image/bitmap.ts';
+import { encodePng } from '../../src/render/image/png-encoder.ts';
 import { dotsOf } from '../kit/judges/judges.ts';
 
 const FOLDER = join(import.meta.dirname, 'references');

@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { pdfDocument } from '../../drivers/languages/pdf/encode.ts';
 import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import type { LabelRecord } from '../../src/contract/print-request.ts';
-import type { Bitmap } from '../../src/render/bitmap.ts';
+import type { Bitmap } from '../../src/render/image/bitmap.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
-import { labelPage } from '../../src/render/page.ts';
-import { rasterBitmap } from '../../src/render/raster.ts';
+import { labelPage } from '../../src/render/output/page.ts';
+import { rasterBitmap } from '../../src/render/output/raster.ts';
 import { design, dotsOf, drawPdf, drawZpl, jobFor, labelText } from '../kit/judges/judges.ts';
 import { difference, reference, showDifference } from './reference.ts';
 

@@ -9,9 +9,9 @@ import { createCanvas, Path2D } from '@napi-rs/canvas';
 import { describe, expect, test } from 'vitest';
 import { openPdf } from '../../drivers/languages/pdf/encode.ts';
 import { openZpl } from '../../drivers/languages/zpl/encode.ts';
-import { type Bitmap, cropBitmap } from '../../src/render/bitmap.ts';
-import { FONT_FILES } from '../../src/render/fonts.ts';
+import { type Bitmap, cropBitmap } from '../../src/render/image/bitmap.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
+import { FONT_FILES } from '../../src/render/text/fonts.ts';
 import {
   design,
   dotsOf,

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { openPdf } from '../../drivers/languages/pdf/encode.ts';
 import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
-import { rasterBitmap } from '../../src/render/raster.ts';
+import { rasterBitmap } from '../../src/render/output/raster.ts';
 import { design, differingDots, dotsOf, drawPdf, drawZpl, jobFor, labelText } from '../kit/judges/judges.ts';
 import { difference } from './reference.ts';
 

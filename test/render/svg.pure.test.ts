@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { svgElements } from '../../src/render/svg.ts';
+import { svgElements } from '../../src/render/image/svg.ts';
 
 const svg = (inner: string, head = '') =>
   Buffer.from(`${head}<svg xmlns="http://www.w3.org/2000/svg">${inner}</svg>`);

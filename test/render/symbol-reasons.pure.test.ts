@@ -1,7 +1,7 @@
 /** Why a symbol does not hold a value, as a reason of its own wherever the library that encodes it says which. */
 import { expect, test } from 'vitest';
-import { SymbolError } from '../../src/render/bwip.ts';
-import { encodeSymbol } from '../../src/render/symbol.ts';
+import { SymbolError } from '../../src/render/symbol/bwip.ts';
+import { encodeSymbol } from '../../src/render/symbol/symbol.ts';
 
 test.each([
   ['gs1-128', '(01)04012345678901(02)04012345678901(37)1', 'gs1-exclusive', { ai: '01', other: '37' }],

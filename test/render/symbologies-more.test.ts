@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { SYMBOLOGIES, type Symbology } from '../../src/contract/template.ts';
-import { bwipWidths, SymbolError } from '../../src/render/bwip.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
-import { encodeSymbol } from '../../src/render/symbol.ts';
+import { bwipWidths, SymbolError } from '../../src/render/symbol/bwip.ts';
+import { encodeSymbol } from '../../src/render/symbol/symbol.ts';
 import { code11Checks } from '../../src/values/check-digits.ts';
 import { design, readSymbols } from '../kit/judges/judges.ts';
 import { rasterize } from '../kit/judges/label-picture.ts';

@@ -2,10 +2,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { SYMBOLOGIES, type Symbology } from '../../src/contract/template.ts';
-import { bwipWidths, SymbolError } from '../../src/render/bwip.ts';
 import type { BarsItem, DisplayList } from '../../src/render/display-list.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
-import { checkOptions, encodeSymbol } from '../../src/render/symbol.ts';
+import { bwipWidths, SymbolError } from '../../src/render/symbol/bwip.ts';
+import { checkOptions, encodeSymbol } from '../../src/render/symbol/symbol.ts';
 import { deutschePost, luhn, mod11, mod16, mod43 } from '../../src/values/check-digits.ts';
 import { design } from '../kit/judges/judges.ts';
 import { zintRows } from '../kit/judges/zint.ts';

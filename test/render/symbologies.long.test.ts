@@ -11,11 +11,11 @@ import { openPdf } from '../../drivers/languages/pdf/encode.ts';
 import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import { dots } from '../../src/contract/dots.ts';
 import { SYMBOLOGIES } from '../../src/contract/template.ts';
-import type { Turn } from '../../src/render/bitmap.ts';
 import type { DisplayList } from '../../src/render/display-list.ts';
+import type { Turn } from '../../src/render/image/bitmap.ts';
+import { encodePng } from '../../src/render/image/png-encoder.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
-import { encodePng } from '../../src/render/png-encoder.ts';
-import { rasterBitmap } from '../../src/render/raster.ts';
+import { rasterBitmap } from '../../src/render/output/raster.ts';
 import {
   design,
   differingDots,

@@ -1,9 +1,9 @@
 /** What the pictures of raw templates show of a ^BC, and of barcodes that are not drawn. */
 import { expect, test } from 'vitest';
 import { rawZplTemplate } from '../../src/contract/template.ts';
-import { encodePng } from '../../src/render/png-encoder.ts';
-import { rasterBitmap } from '../../src/render/raster.ts';
-import { compileRawPictures } from '../../src/render/raw-picture.ts';
+import { encodePng } from '../../src/render/image/png-encoder.ts';
+import { rasterBitmap } from '../../src/render/output/raster.ts';
+import { compileRawPictures } from '../../src/render/output/raw-picture.ts';
 import { readSymbols } from '../kit/judges/judges.ts';
 
 const MEDIA = { dpi: 203, width: 100, height: 30 };

@@ -2,7 +2,7 @@
 import { deflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { rawZplTemplate } from '../../src/contract/template.ts';
-import { compileRawPictures } from '../../src/render/raw-picture.ts';
+import { compileRawPictures } from '../../src/render/output/raw-picture.ts';
 import { templateProblems } from '../../src/render/template-check.ts';
 import { drawFields } from '../../src/zpl/interpreter/draw.ts';
 import { labelZpl } from '../../src/zpl/interpreter/label-plan.ts';

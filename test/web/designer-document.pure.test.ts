@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { dots } from '../../src/contract/dots.ts';
 import { designedTemplate, SYMBOLOGIES } from '../../src/contract/template.ts';
-import { encodeSymbol, symbologyRules } from '../../src/render/symbol.ts';
+import { encodeSymbol, symbologyRules } from '../../src/render/symbol/symbol.ts';
 import { ALIGNMENTS, align, distribute } from '../../web/designer/align.ts';
 import {
   add,

@@ -16,9 +16,9 @@ import {
   type Symbology,
   type SymbologyOption,
 } from '../../src/contract/template.ts';
-import { SymbolError } from '../../src/render/bwip.ts';
-import { checkOptions, encodeSymbol, symbologyRules } from '../../src/render/symbol.ts';
-import type { SymbolOptions } from '../../src/render/symbology/rules.ts';
+import { SymbolError } from '../../src/render/symbol/bwip.ts';
+import { checkOptions, encodeSymbol, symbologyRules } from '../../src/render/symbol/symbol.ts';
+import type { SymbolOptions } from '../../src/render/symbol/symbology/rules.ts';
 import { kindOf } from '../../web/designer/property-kinds.ts';
 import { SYMBOLOGY_FACTS } from '../../web/designer/symbologies.ts';
 import { temporaryDirectory } from '../kit/service/platen.ts';

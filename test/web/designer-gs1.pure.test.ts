@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { SYMBOLOGIES } from '../../src/contract/template.ts';
-import { SymbolError } from '../../src/render/bwip.ts';
-import { elementString } from '../../src/render/gs1.ts';
-import { encodeSymbol, isGs1 } from '../../src/render/symbol.ts';
+import { SymbolError } from '../../src/render/symbol/bwip.ts';
+import { elementString } from '../../src/render/symbol/gs1.ts';
+import { encodeSymbol, isGs1 } from '../../src/render/symbol/symbol.ts';
 import { gs1 } from '../../src/values/check-digits.ts';
 import { adviceOn, checkDigit } from '../../web/designer/gs1/advice.ts';
 import {

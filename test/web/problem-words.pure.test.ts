@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest';
 import { DEEDS } from '../../src/contract/deeds.ts';
 import { JOB_FAULTS } from '../../src/contract/fault.ts';
-import { REASONS } from '../../src/contract/reason-table.ts';
 import { TEMPLATE_PROBLEMS } from '../../src/contract/template-problem.ts';
 import { PROBLEM_CODES } from '../../src/server/problems.ts';
+import { REASONS } from '../../src/words/reason-table.ts';
 import { jobFaults, refusals, templateProblems } from '../../web/texts/de/problems.ts';
 import { reasons as german } from '../../web/texts/de/reasons.ts';
 import { de } from '../../web/texts/de.ts';

@@ -3,7 +3,7 @@ import { change, moved, type Placed, type Scene } from './document.ts';
 import type { Box } from './frame.ts';
 
 export const ALIGNMENTS = ['left', 'centre', 'right', 'top', 'middle', 'bottom'] as const;
-export type Alignment = (typeof ALIGNMENTS)[number];
+type Alignment = (typeof ALIGNMENTS)[number];
 export type Framed = Placed & { readonly frame: Box };
 
 export function around(boxes: readonly Box[]): Box {

@@ -176,7 +176,7 @@ export function duplicate(scene: Scene, keys: readonly number[], by: { x: number
   );
 }
 
-export type Direction = 'forward' | 'backward' | 'front' | 'back';
+type Direction = 'forward' | 'backward' | 'front' | 'back';
 
 /** Moves elements in the drawing order; a later element lies above an earlier one. */
 export function reorder(scene: Scene, keys: readonly number[], to: Direction): Scene {

@@ -11,7 +11,7 @@ import {
 import type { ElementType, LabelElement } from './document.ts';
 import { SYMBOLOGY_FACTS } from './symbologies.ts';
 
-export type PropertyKind =
+type PropertyKind =
   | { readonly kind: 'choice'; readonly options: readonly (string | number)[]; readonly fallback: unknown }
   | { readonly kind: 'flag' }
   | { readonly kind: 'number'; readonly fallback: unknown; readonly optional: boolean }

@@ -12,7 +12,7 @@ const DEADLINE = 20_000;
 
 declare const WORKBOOK_WORKER: string;
 
-export type FileFault = 'too-large' | 'unreadable';
+type FileFault = 'too-large' | 'unreadable';
 export class SheetFileError extends Error {
   readonly fault: FileFault;
   constructor(fault: FileFault) {

@@ -1,5 +1,5 @@
 /** Live data for pages: fetched, kept up to date, and marked as old when the service does not answer. */
-import { type Signal, signal, useSignal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { z } from 'zod';
 import { call } from './call.ts';
@@ -24,8 +24,6 @@ export type Live<T> = {
 
 /** Since when the service has not answered, ms; null: it answers. The shell shows it, once per page. */
 export const silentSince = signal<number | null>(null);
-
-export type Live$<T> = Signal<Live<T>> & { reload: () => void };
 
 /** Whether a change concerns templates, people or integrations; only one's own tenants are reported. */
 export const ofTheTenant = ({ tenants }: Exclude<Change, 'everything'>): boolean => tenants.length > 0;

@@ -1,6 +1,6 @@
 /** Every English word of the console. German stands beside it in `de.ts`, with the same keys. */
 import type { ProviderRefusal } from '../../src/contract/people.ts';
-import { REASONS } from '../../src/contract/reason-table.ts';
+import { REASONS } from '../../src/words/reason-table.ts';
 import { accessWords } from './en/access.ts';
 import { jobs, labels, many } from './en/counted.ts';
 import { designerWords } from './en/designer.ts';

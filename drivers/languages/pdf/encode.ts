@@ -10,7 +10,7 @@
 import { deflateSync, inflateSync } from 'node:zlib';
 import { PDFDocument } from '@napi-rs/canvas';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
-import { drawPage } from '../../../src/render/vector.ts';
+import { drawPage } from '../../../src/render/output/vector.ts';
 import type { LabelEncoder } from '../language.ts';
 import { encoderOfPages, type PageRun } from '../pages.ts';
 import { PdfText } from './text.ts';

@@ -9,7 +9,7 @@
  */
 import type { SKRSContext2D } from '@napi-rs/canvas';
 import type { TextItem } from '../../../src/render/display-list.ts';
-import { measureLine, startsRightToLeft } from '../../../src/render/measure.ts';
+import { measureLine, startsRightToLeft } from '../../../src/render/text/measure.ts';
 
 /** A text of scripts in which each glyph is one character, apart from the ligatures of Latin. */
 const GLYPH_BY_GLYPH =

@@ -1,6 +1,6 @@
 /** A label as a PNG: one bit a dot, with its resolution. A picture is one page, so each page is a document of its own. */
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
-import { rasterizePage } from '../../../src/render/raster.ts';
+import { rasterizePage } from '../../../src/render/output/raster.ts';
 import type { LabelEncoder } from '../language.ts';
 import { encoderOfPages } from '../pages.ts';
 

@@ -13,9 +13,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { RasterType } from '../../../src/contract/format.ts';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
-import type { Bitmap } from '../../../src/render/bitmap.ts';
-import type { Page } from '../../../src/render/page.ts';
-import { pageBitmap } from '../../../src/render/raster.ts';
+import type { Bitmap } from '../../../src/render/image/bitmap.ts';
+import type { Page } from '../../../src/render/output/page.ts';
+import { pageBitmap } from '../../../src/render/output/raster.ts';
 import { otherDpi } from '../label-dots.ts';
 import type { LabelEncoder } from '../language.ts';
 import { encoderOfPages, type PageRun } from '../pages.ts';

@@ -10,7 +10,7 @@ import type { QueuedJob } from '../../../src/contract/queued-job.ts';
 import type { DesignedTemplate, RawZplTemplate } from '../../../src/contract/template.ts';
 import type { RecordCheck } from '../../../src/render/check.ts';
 import type { DisplayList, Item } from '../../../src/render/display-list.ts';
-import { keptLabel } from '../../../src/render/kept-labels.ts';
+import { keptLabel } from '../../../src/render/output/kept-labels.ts';
 import { compileRawZpl } from '../../../src/zpl/raw/template.ts';
 import { labelLength } from '../label-dots.ts';
 import type { LabelEncoder, OpenEncoder } from '../language.ts';

@@ -1,5 +1,5 @@
 /** A bitmap as fields of ZPL: ^GFA (ZPL II Programming Guide, "Graphic Field"). */
-import { type Bitmap, cropBitmap } from '../../../src/render/bitmap.ts';
+import { type Bitmap, cropBitmap } from '../../../src/render/image/bitmap.ts';
 import { graphicCommand, graphicData } from '../../../src/zpl/graphic-data.ts';
 
 /** The largest byte count that ^GF takes. */

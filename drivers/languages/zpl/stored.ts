@@ -47,7 +47,7 @@ interface Slot {
   readonly required: boolean;
 }
 
-export interface StoredFormat {
+interface StoredFormat {
   /** Stores it; sent before the first label. */
   readonly begin: string;
   /** Deletes it; sent after the last. */
@@ -57,7 +57,7 @@ export interface StoredFormat {
 }
 
 /** What a batch's formats are made of. */
-export interface BatchParts {
+interface BatchParts {
   readonly job: QueuedJob;
   readonly label: CompiledLabel;
   /** ZPL of the fixed items, as it is sent. */

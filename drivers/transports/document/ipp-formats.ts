@@ -26,7 +26,7 @@ export const FORMAT_ATTRIBUTES = [
   'pwg-raster-document-resolution-supported',
 ];
 
-export interface FormatsTaken {
+interface FormatsTaken {
   /** The languages it is known to print, best for labels first; empty: it passes on whatever it gets. */
   languages: LanguageId[];
   /** The MIME type of each language there; a language that is absent would be refused. */

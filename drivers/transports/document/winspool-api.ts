@@ -34,7 +34,7 @@ const jobInfo = z.object({
   /** JOB_STATUS_… */
   Status: flags,
 });
-export type JobInfo = z.infer<typeof jobInfo>;
+type JobInfo = z.infer<typeof jobInfo>;
 
 /** PRINTER_INFO_2W and JOB_INFO_1W: `W` is a text, `P` a pointer, `D` 32 bits. */
 const PRINTER_INFO = {

@@ -15,7 +15,7 @@ import { open, readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { plainText } from '../device-id.ts';
 
-export interface UsbPrinter {
+interface UsbPrinter {
   /** `lp0`: the node's name for now. */
   node: string;
   /** Four lower-case hexadecimal digits. */

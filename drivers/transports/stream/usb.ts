@@ -37,7 +37,7 @@ const MOST_STALE = 1024 * 1024;
 const CLOSE_WRITES = 5_000;
 const CLOSED = 'closed by the agent';
 
-export interface UsbRoots {
+interface UsbRoots {
   sysfs: string;
   /** Where the nodes are. */
   devices: string;

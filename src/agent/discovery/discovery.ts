@@ -18,7 +18,7 @@ import { type MergedPrinter, merge, type Seen } from './merge.ts';
 import type { DiscoveryProvider } from './provider.ts';
 import { type ProviderNews, Scans } from './scans.ts';
 
-export interface DiscoveryOptions extends EndpointsOptions {
+interface DiscoveryOptions extends EndpointsOptions {
   /** What tells this computer from others: the agent's ID. */
   host: string;
   providers: readonly DiscoveryProvider[];

@@ -14,7 +14,7 @@ const notOurs = z.enum(['cpcl', 'dpl', 'urf', 'jpeg', 'postscript', 'pcl', 'escp
 
 /** Languages that printers say they speak, ours and others. */
 export const deviceLanguage = z.enum([...languageId.options, ...notOurs.options]);
-export type DeviceLanguage = z.infer<typeof deviceLanguage>;
+type DeviceLanguage = z.infer<typeof deviceLanguage>;
 
 /** What the others are called, as of `Language.mediaTypes` and `Language.commandSets`. */
 const NOT_OURS: Readonly<Record<z.infer<typeof notOurs>, readonly string[]>> = {

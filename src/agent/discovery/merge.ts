@@ -77,7 +77,7 @@ interface Node {
 type Cluster = Node[];
 
 /** Where addresses are compared. */
-export interface Surroundings {
+interface Surroundings {
   /** What tells this computer from others: the agent's ID. */
   host: string;
   transports: Transports;

@@ -11,7 +11,7 @@ export interface ProviderNews {
   error: unknown;
 }
 
-export interface ScansOptions {
+interface ScansOptions {
   providers: readonly DiscoveryProvider[];
   timings: { scan: number; near: number; scanTimeout: number };
   /** A provider's whole list. */

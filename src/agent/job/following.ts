@@ -9,7 +9,7 @@ import type { Sender } from './sender.ts';
 import { Interrupted, type Stop } from './stop.ts';
 import type { Behind, Succession } from './succession.ts';
 
-export interface FollowingParts {
+interface FollowingParts {
   ledger: Ledger;
   sender: Sender;
   labels: Labels;

@@ -9,7 +9,7 @@ import type { Sender } from './sender.ts';
 import type { Stop } from './stop.ts';
 import type { Succession } from './succession.ts';
 
-export interface LeadingParts {
+interface LeadingParts {
   delivery: Pick<PickedUpJob, 'follow' | 'waited'>;
   ledger: Pick<Ledger, 'sent' | 'total' | 'printed' | 'odometer' | 'underWay' | 'cleared' | 'followedBy'>;
   row: Pick<Row, 'pending' | 'doubtful'>;

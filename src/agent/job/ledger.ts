@@ -27,7 +27,7 @@ import type { UnderWay } from '../source/job-source.ts';
 import { labelsOn, pagesOf } from './page-count.ts';
 import { miscounted, type Row, type RowMember } from './row.ts';
 
-export interface LedgerOptions {
+interface LedgerOptions {
   journal: Journal;
   row: Row;
   /** What the job is called in its queue. */

@@ -7,7 +7,7 @@ import type { Ledger } from './ledger.ts';
 import { gone } from './rest.ts';
 import type { Row, WindowSize } from './row.ts';
 
-export interface PaceOptions {
+interface PaceOptions {
   ledger: Ledger;
   row: Row;
   link: Pick<PrinterLink, 'pollAfter'>;

@@ -15,7 +15,7 @@ import { isIdle } from '../printer/status.ts';
 import type { Ledger } from './ledger.ts';
 import { pagesOf } from './page-count.ts';
 
-export interface RestOptions {
+interface RestOptions {
   /** How long the printer must be idle, its counter standing still, ms. */
   settleMs: number;
   /** The most pages of one pending format. */

@@ -71,7 +71,7 @@ import type { Ledger } from './ledger.ts';
 import type { Row, WindowSize } from './row.ts';
 import { Interrupted, type Stop } from './stop.ts';
 
-export interface SenderOptions {
+interface SenderOptions {
   agentId: string;
   delivery: PickedUpJob;
   ledger: Ledger;

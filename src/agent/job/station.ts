@@ -24,7 +24,7 @@ import type { RunContext } from './run-context.ts';
 import { Interrupted, Stop } from './stop.ts';
 import { Succession } from './succession.ts';
 
-export type StationContext = Omit<RunContext, 'row' | 'device' | 'stop' | 'alone' | 'held' | 'succession'> & {
+type StationContext = Omit<RunContext, 'row' | 'device' | 'stop' | 'alone' | 'held' | 'succession'> & {
   /** The device for the next job: another one when a better endpoint of the printer is found. */
   device(): PrinterDevice;
   /** The lane whose jobs are this printer's. */

@@ -20,7 +20,7 @@ import type { JobSource } from '../source/job-source.ts';
 import { elapsed, type Instant, LeaseTerm, now } from './lease-term.ts';
 
 /** What a lease has to know of its printer. */
-export interface LeasedPrinter {
+interface LeasedPrinter {
   lane: Lane;
   reached(): boolean;
   /** Labels are under way. */
@@ -33,7 +33,7 @@ export interface LeasedPrinter {
   onHeld(held: boolean): void;
 }
 
-export interface LeasesOptions {
+interface LeasesOptions {
   source: Pick<JobSource, 'askLeases' | 'giveLeaseBack'>;
   agentId: string;
   /** Length of a lease while another agent wants it, ms. */

@@ -99,7 +99,7 @@ export function sameJobs(from: Driven, to: Driven, transports: Transports): bool
   return drivenAlike(from.driver, to.driver, transports) && !from.queue && !to.queue;
 }
 
-export interface Driven {
+interface Driven {
   driver: DriverChoice;
   /** The endpoint is a print server's queue. */
   queue: boolean;

@@ -18,7 +18,7 @@ import type { Certificates } from './certificates.ts';
 import type { LinkOptions, PrinterLink } from './link.ts';
 import type { PrinterDevice } from './printer-device.ts';
 
-export interface DocumentDeviceOptions {
+interface DocumentDeviceOptions {
   uri: string;
   certificates: Certificates;
   transports: Transports;

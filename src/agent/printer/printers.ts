@@ -37,7 +37,7 @@ import type { PrinterDevice } from './printer-device.ts';
 
 export type PrinterEvent = 'added' | 'changed' | 'offline' | 'back' | 'gone';
 
-export interface PrintersOptions {
+interface PrintersOptions {
   /** What tells this computer from others: the agent's ID. */
   host: string;
   config: Pick<AgentConfig, 'timings' | 'transport' | 'access' | 'confirmation' | 'discovery'>;

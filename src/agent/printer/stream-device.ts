@@ -20,7 +20,7 @@ import type { LinkOptions, PrinterLink } from './link.ts';
 import type { PrinterDevice } from './printer-device.ts';
 import { isIdle } from './status.ts';
 
-export interface StreamDeviceOptions {
+interface StreamDeviceOptions {
   uri: string;
   open(uri: string, signal: AbortSignal): Promise<Connection>;
   dialect: DeviceDialect | null;

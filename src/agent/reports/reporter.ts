@@ -39,7 +39,7 @@ interface Lane {
   timer: NodeJS.Timeout | undefined;
 }
 
-export interface ReporterOptions {
+interface ReporterOptions {
   source: { publish(report: Report): Promise<ReportPlace | null> };
   journal: Journal;
   logger: Logger;

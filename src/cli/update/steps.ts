@@ -38,7 +38,7 @@ export const STEPS = [
 ] as const;
 export type Step = (typeof STEPS)[number];
 
-export interface UpdateOptions {
+interface UpdateOptions {
   home: Home;
   /** File or address of the signed manifest. */
   source: string;
@@ -61,7 +61,7 @@ export interface UpdateOptions {
   onStep: (step: Step, says: string) => void;
 }
 
-export interface Updated {
+interface Updated {
   from: string;
   to: string;
   /** `unchanged`: it was the current one. `kept-unproven`: nothing ran, or only the network was missing. */

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 
-export interface LogFileOptions {
+interface LogFileOptions {
   file: string;
   /** Largest size of a file, bytes. */
   size: number;

@@ -49,7 +49,7 @@ interface ServiceBehaviour {
   shutdown: number;
 }
 
-export type ServiceFunctions = Awaited<ReturnType<typeof load>>;
+type ServiceFunctions = Awaited<ReturnType<typeof load>>;
 let loaded: Promise<ServiceFunctions> | undefined;
 
 /** @throws ServiceFault where this is not Windows */

@@ -24,7 +24,7 @@ const ERROR_CALL_NOT_IMPLEMENTED = 120;
 const STEP_MS = 1_000;
 const PATIENCE_MS = 10_000;
 
-export type StopReason = 'stop' | 'shutdown';
+type StopReason = 'stop' | 'shutdown';
 
 export interface ServiceProcess {
   /** Reports that the service works, and can be stopped from now on. */

@@ -25,7 +25,7 @@ const STATES = [
 ] as const;
 type ServiceState = (typeof STATES)[number];
 
-export interface ServiceStatus {
+interface ServiceStatus {
   state: ServiceState;
   /** 0 while it does not run. */
   pid: number;
@@ -33,7 +33,7 @@ export interface ServiceStatus {
   exitCode: number;
 }
 
-export interface ServiceSettings {
+interface ServiceSettings {
   name: string;
   displayName: string;
   description: string;

@@ -4,7 +4,7 @@ import { win32 } from 'node:path';
 /** The name of the service, also for people: `Get-Service platen-agent`. */
 export const SERVICE_NAME = 'platen-agent';
 
-export interface WindowsPlaces {
+interface WindowsPlaces {
   /** The directory of all the others; the rights are set on it. */
   home: string;
   config: string;

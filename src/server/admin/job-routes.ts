@@ -33,7 +33,7 @@ import { accessOf, accountOf } from '../people/visitor.ts';
 import { faultAt, ProblemError, parseBody, payloadInvalid } from '../problems.ts';
 import type { Pool } from '../store/pool.ts';
 
-export type AppJobParts = {
+type AppJobParts = {
   pool: Pool;
   checks: CheckPool;
   list: JobList;

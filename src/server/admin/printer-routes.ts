@@ -37,7 +37,7 @@ import { type OwnVirtuals, type VirtualPort, virtualOf } from '../printers/virtu
 import { ProblemError, parseBody, refusedBecause } from '../problems.ts';
 import { type Pool, type Queryable, transaction } from '../store/pool.ts';
 
-export type PrinterParts = {
+type PrinterParts = {
   pool: Pool;
   queue: Pick<JobQueue, 'leaseHolders'>;
   list: JobList;

@@ -31,7 +31,7 @@ import { usesOf, versionOf, versionsOf } from '../templates/template-versions.ts
 import type { Templates } from '../templates/templates.ts';
 import type { Tenants } from '../tenants/tenants.ts';
 
-export type AdminParts = {
+type AdminParts = {
   pool: Pool;
   tenants: Tenants;
   templates: Templates;

@@ -5,7 +5,7 @@ import { onlyRow, type Queryable, rowOf } from '../store/pool.ts';
 
 /** What a link is for, and the hours that it works. */
 const HOURS = { invitation: 7 * 24, 'sign-in': 1 } as const;
-export type Purpose = keyof typeof HOURS;
+type Purpose = keyof typeof HOURS;
 
 const personOnly = z.object({ person_id: z.string() });
 

@@ -19,7 +19,7 @@ const MOST = 256 * 1024;
 const KEPT = 60 * 60_000;
 
 /** A person, as the provider describes them. */
-export type AtProvider = {
+type AtProvider = {
   issuer: string;
   subject: string;
   login: string;

@@ -10,7 +10,7 @@ import { type Lane, lane } from '../../contract/lane.ts';
 import type { Logger } from '../../log.ts';
 import { type Also, type Pool, type Queryable, rowsOf, transaction } from '../store/pool.ts';
 
-export interface MarkedQueue {
+interface MarkedQueue {
   markHeld(lane: Lane, held: boolean): Promise<void>;
 }
 

@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { EmbeddedError, reasonOf } from './embedded-error.ts';
 
-export interface DirectoryLock {
+interface DirectoryLock {
   release(): void;
 }
 

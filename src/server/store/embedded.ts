@@ -38,7 +38,7 @@ interface EmbeddedLogger {
   error(fields: object, message: string): void;
 }
 
-export interface EmbeddedOptions {
+interface EmbeddedOptions {
   /** All of the database's files go under it. Made when missing. */
   dataDir: string;
   logger?: EmbeddedLogger;

@@ -80,7 +80,7 @@ export function sqlState(error: unknown): string | undefined {
 }
 
 /** A statement that each connection plans once, by its name: planning a large one costs more than running it. */
-export interface Planned {
+interface Planned {
   name: string;
   text: string;
 }

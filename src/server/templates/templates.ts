@@ -46,7 +46,7 @@ const templateRow = z.object({
 });
 const ofTenant = templateRow.extend({ printer_commands: z.boolean(), stamp: z.string(), size: z.int() });
 type Row = z.infer<typeof templateRow>;
-export type ShownTemplate = TemplateView & { version: string; template: unknown; draft?: TemplateDraft };
+type ShownTemplate = TemplateView & { version: string; template: unknown; draft?: TemplateDraft };
 export type SavedTemplate = {
   id: string;
   template: Template;

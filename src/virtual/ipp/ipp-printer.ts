@@ -57,7 +57,7 @@ export interface VirtualIppPrinterOptions extends VirtualPrinterOptions {
   readonly idle?: number;
 }
 
-export interface VirtualIppPrinterEvents {
+interface VirtualIppPrinterEvents {
   label: [PrintedPage];
   /** A job was made or changed. */
   job: [IppJobReport];

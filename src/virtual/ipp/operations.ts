@@ -43,7 +43,7 @@ export interface IppMisbehavior {
   refusedFormats: readonly string[];
 }
 
-export interface OperationsHost {
+interface OperationsHost {
   readonly spool: IppSpool;
   readonly misbehavior: IppMisbehavior;
   view(uri: string): PrinterView;

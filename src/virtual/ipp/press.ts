@@ -13,7 +13,7 @@ export interface PrintedPage extends PrintedLabel {
   readonly jobId: number;
 }
 
-export interface PressHost {
+interface PressHost {
   readonly spool: IppSpool;
   readonly mechanism: Mechanism;
   readonly memory: PrinterMemory;

@@ -12,7 +12,7 @@ import { BodyError, type BodyLimits, IppBody } from './body.ts';
 import { PRINTER_PATH, reply } from './exchange.ts';
 import { type IppRequest, operationName } from './operations.ts';
 
-export interface IppServerHost {
+interface IppServerHost {
   readonly bodyLimits: BodyLimits;
   /** What the printer's web page says. */
   page(): string;

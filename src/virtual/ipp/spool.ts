@@ -19,7 +19,7 @@ interface SpoolLimits {
   readonly documentWait: number;
 }
 
-export interface SpoolHost {
+interface SpoolHost {
   readonly limits: SpoolLimits;
   /** The ID of the next job; the same is never given twice. */
   nextId(): number;

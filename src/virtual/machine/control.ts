@@ -35,7 +35,7 @@ export const controlAnswer = z.union([
 type ControlAnswer = z.infer<typeof controlAnswer>;
 
 /** A printer as it is shown and controlled here. */
-export interface ControlledPrinter {
+interface ControlledPrinter {
   readonly name: string;
   readonly uri: string;
   readonly waiting: number;

@@ -1,5 +1,5 @@
 /** The faults of a virtual printer, and the words by which a person or a test sets them. */
-import { nearest } from '../../contract/nearest.ts';
+import { nearest } from '../../words/nearest.ts';
 
 /** What keeps labels from coming out, in the words of printer-state-reasons (RFC 8011 §5.4.12). */
 export const STOPPAGES = ['media-empty', 'marker-supply-empty', 'cover-open', 'paused'] as const;

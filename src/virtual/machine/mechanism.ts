@@ -20,7 +20,7 @@ export interface Sheet {
   readonly faults: readonly string[];
 }
 
-export interface MechanismHost {
+interface MechanismHost {
   readonly tray: LabelTray;
   /** Inches per second; 0 or Infinity (default): a label takes no time. */
   readonly speed?: number | undefined;

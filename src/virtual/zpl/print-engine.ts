@@ -41,7 +41,7 @@ interface Batch {
   canceled: boolean;
 }
 
-export interface EngineHost {
+interface EngineHost {
   readonly mechanism: Mechanism;
   readonly media: MediaDots;
   /** Length of a label, mm. */

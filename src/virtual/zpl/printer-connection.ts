@@ -27,7 +27,7 @@ function stretchIsOver(): boolean {
 }
 
 /** A ZPL stream, and the connection whose bytes it gets. */
-export class Framing {
+class Framing {
   readonly stream: ZplStream;
   owner: PrinterConnection;
 

@@ -38,7 +38,7 @@ export interface VirtualZplPrinterOptions extends VirtualPrinterOptions {
   readonly connections?: number;
 }
 
-export interface VirtualZplPrinterEvents {
+interface VirtualZplPrinterEvents {
   label: [PrintedLabel];
   /** An accepted format will not be printed, which no answer of the printer says. */
   lost: [LostFormat];

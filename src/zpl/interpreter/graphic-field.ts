@@ -67,7 +67,7 @@ function digitsOf(data: Buffer, most: number): string {
   return hexDigits(data);
 }
 
-export interface DownloadedGraphic {
+interface DownloadedGraphic {
   readonly object: string;
   /** The parameters of `~DG` after the name. */
   readonly rest: string;

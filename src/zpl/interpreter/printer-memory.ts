@@ -15,7 +15,7 @@ export function isLastingSetting(name: string): name is LastingSetting {
   return lasting.has(name);
 }
 
-export type StoredObject =
+type StoredObject =
   | { kind: 'format'; commands: readonly ZplCommand[]; bytes: number }
   | { kind: 'graphic'; definition: string; dots: number; bytes: number };
 

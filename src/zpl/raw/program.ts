@@ -32,7 +32,7 @@ export interface LeftOut {
   readonly reason: Reason;
 }
 
-export interface RawProgram {
+interface RawProgram {
   readonly downloads: readonly Download[];
   /** The one format, from its ^XA to its ^XZ. */
   readonly label: readonly RawCommand[];

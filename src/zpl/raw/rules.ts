@@ -11,7 +11,7 @@ import { isFont, words } from '../commands.ts';
 import { type RawCommand, rawFault } from './commands.ts';
 
 /** What happens to a command: it is sent as it stands, or left out for a reason. */
-export type Ruling = { readonly keep: true } | { readonly keep: false; readonly reason: Reason };
+type Ruling = { readonly keep: true } | { readonly keep: false; readonly reason: Reason };
 
 const KEEP: Ruling = { keep: true };
 

@@ -14,7 +14,7 @@ import type { PrinterFormat } from '../../../src/contract/format.ts';
 import type { LabelRecord, Orientation } from '../../../src/contract/print-request.ts';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
 import { designedTemplate, type Template, template } from '../../../src/contract/template.ts';
-import { type Bitmap, blacken, createBitmap } from '../../../src/render/bitmap.ts';
+import { type Bitmap, blacken, createBitmap } from '../../../src/render/image/bitmap.ts';
 import { rasterise } from '../../../src/zpl/interpreter/rasteriser.ts';
 
 const run = promisify(execFile);

@@ -6,7 +6,7 @@
  *
  * They are strict: a command that is not in the manual, or that a label of dots does not need, is an error.
  */
-import { type Bitmap, createBitmap } from '../../../src/render/bitmap.ts';
+import { type Bitmap, createBitmap } from '../../../src/render/image/bitmap.ts';
 
 export interface PrintedLabel {
   bitmap: Bitmap;

@@ -13,7 +13,7 @@ import type { LabelEncoder } from '../../../drivers/languages/language.ts';
 import { dots } from '../../../src/contract/dots.ts';
 import type { LanguageId } from '../../../src/contract/format.ts';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
-import { type Bitmap, cropBitmap } from '../../../src/render/bitmap.ts';
+import { type Bitmap, cropBitmap } from '../../../src/render/image/bitmap.ts';
 import { dotsOf, drawPdf, drawZpl } from './judges.ts';
 import { type PrintedLabel, readEpl, readTspl } from './label-printers.ts';
 

@@ -4,8 +4,8 @@
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { Turn } from '../../../src/render/bitmap.ts';
-import { type Bitmap, isBlack, turnBitmap } from '../../../src/render/bitmap.ts';
+import type { Turn } from '../../../src/render/image/bitmap.ts';
+import { type Bitmap, isBlack, turnBitmap } from '../../../src/render/image/bitmap.ts';
 import { inkBox } from './judges.ts';
 
 const run = promisify(execFile);

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { PDFDocument } from '@napi-rs/canvas';
 import { onTestFinished } from 'vitest';
-import { bwipMatrix } from '../../../src/render/bwip.ts';
+import { bwipMatrix } from '../../../src/render/symbol/bwip.ts';
 import {
   type IppJobReport,
   type PrintedPage,

@@ -1,5 +1,5 @@
 /** Warum ein Programm in ZPL keine Vorlage ist oder anders druckt. */
-import type { ZPL_REASONS } from '../../../src/contract/zpl-reasons.ts';
+import type { ZPL_REASONS } from '../../../src/words/zpl-reasons.ts';
 
 export const zplReasons: Readonly<Record<keyof typeof ZPL_REASONS, string>> = {
   'zpl-line': 'Zeile {line}: {why}',

@@ -37,7 +37,7 @@ export const cups = providerKind({
   },
 });
 
-export interface CupsDiscoveryOptions {
+interface CupsDiscoveryOptions {
   /** Of the provider, where there are several. */
   id?: string;
   /** `ipp://localhost:631/`, or `ipps:`. */

@@ -14,7 +14,7 @@ export const usb = providerKind({
   asked: (config) => (config.usb ? [usbDiscovery()] : []),
 });
 
-export interface UsbDiscoveryOptions {
+interface UsbDiscoveryOptions {
   /** `/sys`, or what stands for it. */
   sysfs?: string;
 }

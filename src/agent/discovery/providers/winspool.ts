@@ -24,7 +24,7 @@ export const winspool = providerKind({
   asked: (config) => (config.winspool ? [winspoolDiscovery()] : []),
 });
 
-export interface WinspoolDiscoveryOptions {
+interface WinspoolDiscoveryOptions {
   /** How long the spooler may take to answer, ms. */
   timeout?: number;
 }

@@ -29,7 +29,7 @@ export const zebra = providerKind({
   asked: (config) => (config.zebra === undefined ? [] : [zebraDiscovery(config.zebra)]),
 });
 
-export interface ZebraDiscoveryOptions {
+interface ZebraDiscoveryOptions {
   /** Hosts, broadcast addresses and subnets; see `targets.ts`. */
   targets: readonly string[];
   port?: number;
@@ -56,7 +56,7 @@ const LAYOUT = {
 } as const;
 const KNOWN_VERSION = 3;
 
-export interface ZebraAnswer {
+interface ZebraAnswer {
   product?: string;
   serial?: string;
   mac?: string;

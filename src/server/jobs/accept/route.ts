@@ -3,10 +3,10 @@
  * exact name. Where it is not certain which printer is meant, nothing is printed.
  */
 import type { PrinterFormat } from '../../../contract/format.ts';
-import { nearest } from '../../../contract/nearest.ts';
 import type { PrintRequest } from '../../../contract/print-request.ts';
 import { because, type Reason } from '../../../contract/reason.ts';
 import type { Template } from '../../../contract/template.ts';
+import { nearest } from '../../../words/nearest.ts';
 import type { Asked, Found } from '../../printers/asked-printers.ts';
 import type { Printer } from '../../printers/printers.ts';
 import { faultAt, type ProblemError, refusedBecause } from '../../problems.ts';

@@ -1,4 +1,4 @@
--- All that the service keeps, but for the lanes (`src/queue/lanes/`).
+-- All that the service keeps, but for the lanes (`src/queue/postgres/schema/`).
 
 -- A deployment's customers.
 create table platen.tenants (

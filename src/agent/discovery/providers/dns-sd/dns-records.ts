@@ -42,7 +42,7 @@ const record = z.discriminatedUnion('type', [
   z.object({ ...common, type: z.literal('A'), data: z.ipv4() }),
   z.object({ ...common, type: z.literal('AAAA'), data: z.ipv6() }),
 ]);
-export type DnsRecord = z.infer<typeof record>;
+type DnsRecord = z.infer<typeof record>;
 
 interface Held {
   record: DnsRecord;

@@ -10,7 +10,7 @@ import { believableSerial, type Evidence, languagesOf, uuidOf } from '../../evid
 const MOST_PAIRS = 100;
 const LONGEST_VALUE = 200;
 
-export interface PrinterTxt {
+interface PrinterTxt {
   evidence: Evidence;
   /** `rp`: the resource's path (IPP) or queue (LPD), without slash in front. */
   resource: string;

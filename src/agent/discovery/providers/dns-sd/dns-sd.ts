@@ -39,7 +39,7 @@ export const dnsSd = providerKind({
     dnsSd ? [dnsSdDiscovery({ transports, ...(interfaces !== undefined && { interfaces }) })] : [],
 });
 
-export interface DnsSdOptions {
+interface DnsSdOptions {
   /** IPv4 addresses of the interfaces to listen on; by default all but loopback, looked up at each scan. */
   interfaces?: readonly string[];
   /** By default all that there are. */

@@ -40,7 +40,7 @@ export const snmp = providerKind({
   asked: (config) => (config.snmp === undefined ? [] : [snmpDiscovery(config.snmp)]),
 });
 
-export interface SnmpOptions {
+interface SnmpOptions {
   /** Hosts and subnets; see `../targets.ts`. */
   targets: readonly string[];
   /** A secret of sorts: never logged. */
@@ -53,7 +53,7 @@ export interface SnmpOptions {
 }
 
 /** What one device said; `status` only changes what is shown, never who it is. */
-export interface SnmpPrinter {
+interface SnmpPrinter {
   evidence: Evidence;
   /** sysName: what its administrator calls it. */
   name?: string;

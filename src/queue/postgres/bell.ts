@@ -1,0 +1,74 @@
+/** The one connection on which a process hears that its lanes, or reports, have something to take. */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { PoolConfig } from 'pg';
+import type { ErrorLog } from '../queue-log.ts';
+import { PostgresClient } from './client.ts';
+
+/** Rung with the name of the lane that has a job to take, or with `REPORTS` (`lanes/0001-lanes.sql`). */
+const CHANNEL = 'platen_lanes';
+export const REPORTS = '@reports';
+/** How soon to connect again, ms. */
+const RETRY_MS = 1_000;
+
+type Listener = (name: string | null) => void;
+
+export class PostgresBell {
+  readonly #config: PoolConfig;
+  readonly #errors: ErrorLog;
+  readonly #listeners = new Set<Listener>();
+  readonly #closed = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(config: PoolConfig, errors: ErrorLog) {
+    this.#config = config;
+    this.#errors = errors;
+  }
+
+  /** Calls `ring` with the name rung, or null if one may have been missed. Returns a stop function. */
+  listen(ring: Listener): () => void {
+    this.#listeners.add(ring);
+    this.#running ??= this.#run();
+    return () => this.#listeners.delete(ring);
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closed;
+    while (!signal.aborted) {
+      try {
+        await this.#hear(signal);
+      } catch (error) {
+        if (!signal.aborted) this.#errors.report('the bell of the queue is not heard', error);
+      }
+      await wait(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  /** Resolves or rejects when the connection no longer listens. */
+  async #hear(signal: AbortSignal): Promise<void> {
+    const client = new PostgresClient(this.#config);
+    const over = Promise.withResolvers<void>();
+    client.on('error', over.reject);
+    client.on('end', over.resolve);
+    client.on('notification', ({ payload }) => this.#ring(payload ?? null));
+    signal.addEventListener('abort', () => over.resolve(), { once: true });
+    over.promise.catch(() => undefined);
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${CHANNEL}`);
+      // Rings before this moment were not heard.
+      this.#ring(null);
+      await over.promise;
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  #ring(name: string | null): void {
+    for (const ring of this.#listeners) ring(name);
+  }
+}

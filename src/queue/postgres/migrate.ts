@@ -1,0 +1,92 @@
+/**
+ * Brings a schema up to date: plain SQL files, in the order of their names, each in one transaction, each once. A ledger
+ * in the schema keeps their checksums, so that an edited file is noticed and not skipped in silence. Files that a later
+ * version has applied are left alone: it may have been taken back.
+ *
+ * Any number of instances may start at once: an advisory lock lets one migrate while the others wait.
+ */
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { DatabaseError, type PoolConfig } from 'pg';
+import { z } from 'zod';
+import { PostgresClient, refuseLentConnections } from './client.ts';
+
+/** ms. A migration may rewrite a large table. */
+const STATEMENT_TIMEOUT = 10 * 60_000;
+/** ms to get a connection. */
+const CONNECT_TIMEOUT = 10_000;
+
+/** How often a file is tried that others at work on its tables made fail. */
+const TRIES = 10;
+
+const migration = z.object({ name: z.string(), sha256: z.string() });
+
+/** A schema of the service's database, and the directory of its SQL files. */
+export interface Schema {
+  name: 'platen' | 'lanes';
+  directory: URL;
+}
+
+/**
+ * @returns the files that it has applied
+ * @throws QueueError `refused` behind a pooler that lends connections for one transaction; Error when an applied file has
+ *   another text now; pg's error when a file fails, of which nothing remains then
+ */
+export async function migrate(database: PoolConfig, { name: schema, directory }: Schema): Promise<string[]> {
+  const files = (await readdir(directory)).filter((name) => /^\d{4}-.*\.sql$/.test(name)).sort();
+  // A connection of its own: a pool's timeouts are those of requests, and its end frees the lock in any case.
+  const config = {
+    ...database,
+    application_name: 'platen-migration',
+    connectionTimeoutMillis: CONNECT_TIMEOUT,
+    statement_timeout: STATEMENT_TIMEOUT,
+    lock_timeout: STATEMENT_TIMEOUT,
+    query_timeout: STATEMENT_TIMEOUT,
+  };
+  const client = new PostgresClient(config);
+  try {
+    await client.connect();
+    await refuseLentConnections(client, config);
+    await client.query('SELECT pg_advisory_lock(hashtext($1))', [`platen migrates ${schema}`]);
+    await client.query(`
+      CREATE SCHEMA IF NOT EXISTS ${schema};
+      CREATE TABLE IF NOT EXISTS ${schema}.migrations (
+        name text PRIMARY KEY, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`);
+    const { rows } = await client.query(`SELECT name, sha256 FROM ${schema}.migrations`);
+    const known = new Map(rows.map((row) => migration.parse(row)).map(({ name, sha256 }) => [name, sha256]));
+    const applied: string[] = [];
+    for (const name of files) {
+      const sql = await readFile(new URL(name, directory), 'utf8');
+      const sha256 = createHash('sha256').update(sql.replaceAll('\r\n', '\n')).digest('hex');
+      const before = known.get(name);
+      if (before === sha256) continue;
+      if (before !== undefined) {
+        throw new Error(`migration ${name} was changed after it had been applied; add a new file instead`);
+      }
+      await apply(client, sql, `INSERT INTO ${schema}.migrations (name, sha256) VALUES ($1, $2)`, [
+        name,
+        sha256,
+      ]);
+      applied.push(name);
+    }
+    return applied;
+  } finally {
+    await client.end();
+  }
+}
+
+async function apply(client: PostgresClient, sql: string, entry: string, values: string[]): Promise<void> {
+  for (let left = TRIES; ; left -= 1) {
+    try {
+      await client.query('BEGIN');
+      await client.query(sql);
+      await client.query(entry, values);
+      await client.query('COMMIT');
+      return;
+    } catch (error) {
+      await client.query('ROLLBACK');
+      // SQLSTATE 40P01: it and a statement of an instance at work had waited for each other.
+      if (left === 0 || !(error instanceof DatabaseError) || error.code !== '40P01') throw error;
+    }
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * The reports of an agent on Redis: a stream for each agent, in the order in which it published them. The
+ * stream's name holds the agent and its scope, so that an ACL can let an agent write its own stream only, and
+ * a reader knows whose reports they are, whatever they contain.
+ *
+ *   agent ── XADD, PUBLISH the name ──▶ `…:{@reports/<tenant>/<agent>}:stream` ── XRANGE, applied, XDEL ──▶ service
+ */
+import { z } from 'zod';
+import { type Scope, scope } from '../../contract/lane.ts';
+import { agentId, type Report } from '../../contract/report.ts';
+import { type Connection, RedisScript } from './script.ts';
+
+/** Whose reports are in a stream. */
+export interface ReportOrigin {
+  scope: Scope;
+  agentId: string;
+}
+
+/** A report's place among those of its agent: it tells the agent which reports the server has lost. */
+export interface ReportPlace {
+  /** The name of the stream that `at` and `before` belong to. */
+  stream: string;
+  /** Sorts, as text, after the place of every earlier report. */
+  at: string;
+  /** The newest place that the server knew before: reports after that place are lost. */
+  before: string;
+}
+
+/** A stream to which nothing was published for so long is deleted, ms: its agent is gone. */
+const KEPT = 14 * 24 * 3_600_000;
+/** Above this many unread reports, an agent's older state reports are dropped: the newest is complete. */
+const BACKLOG = 50;
+
+const origin = z.object({ scope, agentId });
+/** Of scope and agent together: anybody on Redis can ring the bell, with megabytes. */
+export const LONGEST_NAME = 200;
+
+/** Rung instead of the stream's name when the reader need not hurry; PUBLISH still counts who hears it. */
+export const NO_HURRY = '';
+
+/**
+ * A stream knows its newest ID even after that entry was deleted. A server that took over from one that died
+ * may know an older ID only. A Redis user that may not use XINFO gets an
+ * empty `before`.
+ */
+const PUBLISH = new RedisScript(`
+  local before, about = '', redis.pcall('XINFO', 'STREAM', KEYS[1])
+  if about.err and string.find(about.err, 'no such key', 1, true) then before = '0-0' end
+  for at = 1, #about, 2 do
+    if about[at] == 'last-generated-id' then before = about[at + 1] end
+  end
+  local id = redis.call('XADD', KEYS[1], '*', 'json', ARGV[1])
+  redis.call('PEXPIRE', KEYS[1], ${KEPT})
+  return {id, redis.call('XLEN', KEYS[1]), redis.call('PUBLISH', ARGV[2], ARGV[3]), before}`);
+const entry = z.string().regex(/^\d+-\d+$/);
+const published = z.tuple([entry, z.int(), z.int(), entry.or(z.literal(''))]);
+
+export class ReportStreams {
+  readonly redis: Connection;
+  /** As `bellOf`. */
+  readonly bell: string;
+  readonly #prefix: string;
+  readonly #onPublished: (services: number) => void;
+  /** By the stream and where the stretch of printers begins. */
+  readonly #lastState = new Map<string, { id: string; content: string }>();
+
+  /** @param onPublished called after each report with the number of services that hear of it */
+  constructor(redis: Connection, prefix: string, onPublished: (services: number) => void) {
+    this.redis = redis;
+    this.#onPublished = onPublished;
+    this.#prefix = prefix;
+    this.bell = bellOf(prefix);
+  }
+
+  /** Matches the keys of all streams. */
+  get pattern(): string {
+    // A prefix may hold characters that are special in a pattern.
+    return `${this.#prefix.replaceAll(/[\\*?[\]^]/g, '\\$&')}:{@reports/*}:stream`;
+  }
+
+  keyOf(name: string, key: 'stream' | 'reader'): string {
+    return `${this.#prefix}:{@reports/${name}}:${key}`;
+  }
+
+  /** The name in the key of a stream. */
+  nameIn(key: string): string {
+    return key.slice(`${this.#prefix}:{@reports/`.length, -'}:stream'.length);
+  }
+
+  async publish(report: Report, of: Scope): Promise<ReportPlace | null> {
+    const name = nameOf({ scope: of, agentId: report.agentId });
+    const key = this.keyOf(name, 'stream');
+    // A heartbeat that says nothing new does not ring: it is read at the next look, some seconds later.
+    const content = report.kind === 'agent' ? JSON.stringify({ ...report, at: '' }) : '';
+    const said = report.kind === 'agent' ? `${name} ${report.stretch?.after ?? ''}` : '';
+    const before = this.#lastState.get(said);
+    const called = content !== '' && content === before?.content ? NO_HURRY : name;
+    const told = await PUBLISH.run(this.redis, [key], [JSON.stringify(report), this.bell, called]);
+    const [id, length, services, newest] = published.parse(told);
+    // A server of a cluster counts only its own subscribers.
+    if (!this.redis.isCluster) this.#onPublished(services);
+    if (report.kind === 'agent') {
+      if (before !== undefined && length > BACKLOG) await this.redis.xdel(key, before.id);
+      this.#lastState.set(said, { id, content });
+    }
+    return newest === '' ? null : { stream: name, at: ordered(id), before: ordered(newest) };
+  }
+
+  /** How many reports of an agent nobody has handled yet. */
+  async unread(of: ReportOrigin): Promise<number> {
+    return await this.redis.xlen(this.keyOf(nameOf(of), 'stream'));
+  }
+}
+
+/** The channel on which the name of a stream with something to read is rung. */
+export function bellOf(prefix: string): string {
+  return `${prefix}:@reports`;
+}
+
+/** Pads a stream ID `<ms>-<number>`, both of 64 bits, so that IDs sort as texts. */
+function ordered(id: string): string {
+  return id
+    .split('-')
+    .map((part) => part.padStart(20, '0'))
+    .join('-');
+}
+
+/** `<tenant>/<agent>`, and of an agent of shared printers `/<agent>`. */
+export function nameOf(of: ReportOrigin): string {
+  return `${of.scope ?? ''}/${of.agentId}`;
+}
+
+/** null: the text is no stream's name. */
+export function parseName(name: string): ReportOrigin | null {
+  if (name.length > LONGEST_NAME) return null;
+  const [tenant = '', agent, ...more] = name.split('/');
+  const parsed = origin.safeParse({ scope: tenant === '' ? null : tenant, agentId: agent });
+  return parsed.success && more.length === 0 ? parsed.data : null;
+}

@@ -1,0 +1,69 @@
+/**
+ * Templates beside the lanes in Redis: each is stored once for all jobs of its lane that print it, by the
+ * hash of its JSON. So a large template neither fills the server with each job that waits, nor is sent with
+ * each job that is taken.
+ *
+ * A template is stored before the first job that needs it, and kept for two weeks after such a job was last
+ * added or looked up, which the service does every few minutes with waiting jobs. Readers check the hash.
+ */
+import { z } from 'zod';
+import type { Lane } from '../../contract/lane.ts';
+import type { QueuedJob } from '../../contract/queued-job.ts';
+import { template } from '../../contract/template.ts';
+import { hashOf, templateHash } from '../../contract/template-hash.ts';
+import { keptTemplates } from '../kept-templates.ts';
+import { type Connection, RedisScript } from './script.ts';
+
+type Template = QueuedJob['template'];
+
+/** How long a template is kept after its last use, ms. */
+export const TEMPLATE_KEPT = 14 * 24 * 3_600_000;
+
+/** Most bytes of a template's JSON: agents write their lanes' keys, and one that is longer is none. */
+const LONGEST = 32 * 1024 * 1024;
+const READ = new RedisScript(`
+  local json = redis.call('GET', KEYS[1]) or ''
+  return #json > ${LONGEST} and '' or json`);
+
+export class RedisTemplates {
+  readonly #redis: Connection;
+  readonly #keyOf: (lane: Lane, name: string) => string;
+  readonly #known = keptTemplates();
+  #fetching: Promise<unknown> = Promise.resolve();
+
+  constructor(redis: Connection, keyOf: (lane: Lane, name: string) => string) {
+    this.#redis = redis;
+    this.#keyOf = keyOf;
+  }
+
+  /** Resolves when it is there. */
+  async store(lane: Lane, own: Template): Promise<void> {
+    const key = this.#keyOf(lane, templateKey(templateHash(own)));
+    if ((await this.#redis.pexpire(key, TEMPLATE_KEPT)) === 1) return;
+    await this.#redis.set(key, JSON.stringify(own), 'PX', TEMPLATE_KEPT);
+  }
+
+  /** Undefined: the template is not there, or its text does not have this hash. */
+  async of(lane: Lane, hash: string): Promise<Template | undefined> {
+    return this.#known.get(hash) ?? (await this.#fetched(lane, hash));
+  }
+
+  /** One at a time: a server cuts off a subscribed connection for which more than 32 MB of answers wait. */
+  #fetched(lane: Lane, hash: string): Promise<Template | undefined> {
+    const fetched = this.#fetching.then(async () => {
+      const json = z.string().parse(await READ.run(this.#redis, [this.#keyOf(lane, templateKey(hash))], []));
+      // Agents write their lanes' keys.
+      if (hashOf(json) !== hash) return undefined;
+      const { data } = template.safeParse(JSON.parse(json));
+      if (data !== undefined) this.#known.set(hash, data, { size: json.length });
+      return data;
+    });
+    this.#fetching = fetched.catch(() => undefined);
+    return fetched;
+  }
+}
+
+/** The template's part of its key, beside the lane's other keys. */
+export function templateKey(hash: string): string {
+  return `template:${hash}`;
+}

@@ -1,0 +1,257 @@
+/** Pictures on a label: decoded once, scaled to printer dots, made black and white. */
+
+import { createHash } from 'node:crypto';
+import { type Image, loadImage, type SKRSContext2D } from '@napi-rs/canvas';
+import { dots } from '../../contract/dots.ts';
+import { because } from '../../contract/reason.ts';
+import type { ImageElement, NamedImage } from '../../contract/template.ts';
+import type { Scope } from '../../values/built-ins.ts';
+import { compileText } from '../../values/merge.ts';
+import type { Item } from '../display-list.ts';
+import { requireElementDots } from '../dot-limit.ts';
+import type { Kept } from '../kept.ts';
+import { ElementFault, type ElementLayout, type ElementPlace } from '../place.ts';
+import { upright } from '../turn.ts';
+import { type Bitmap, blacken, createBitmap, turnBitmap } from './bitmap.ts';
+import { PictureFault } from './picture-fault.ts';
+import { type PictureFile, readPictureFile } from './picture-file.ts';
+import { withPixels } from './pixels.ts';
+
+/**
+ * The most dots drawn at once; and for a vector drawing, dots times the elements that may paint each. The
+ * library cannot be stopped once it has begun, and takes four bytes for each dot.
+ */
+const STRETCH = 1_000_000;
+const STRETCH_WORK = 500_000_000;
+/** Side of a square drawing that is too large for the library to keep as pixels. */
+const DRAWN_IN_PARTS = 6_000;
+
+/** The most pixels in all pictures of a template: the library keeps four bytes each while labels are made. */
+const ALL_PIXELS = 32_000_000;
+
+/** A template's pictures, each decoded when it is first asked for, and once. */
+export interface ImageSet {
+  readonly names: readonly string[];
+  /** One of the template's `images`. @throws PictureFault */
+  named(name: string): Promise<Picture>;
+  /** A picture given in its element, base64. @throws PictureFault */
+  embedded(data: string): Promise<Picture>;
+  /** The picture's dots at this size. */
+  dots(picture: Picture, box: Size, how: Halftone): Bitmap;
+}
+
+/** A decoded picture, with its file's hash where decoded pictures are kept. */
+export interface Picture extends PictureFile {
+  readonly image: Image;
+  readonly hash: string | undefined;
+}
+
+/** Pictures by the hash of their files, and their dots by hash, size and halftone. */
+export interface PictureKeep {
+  readonly pictures: Kept<Picture>;
+  readonly bitmaps: Kept<Bitmap>;
+}
+
+type Size = { readonly width: number; readonly height: number };
+type Halftone = Pick<ImageElement, 'fit' | 'halftone'>;
+
+/** @param keep left out: each set decodes its pictures anew */
+export function createImageSet(images: readonly NamedImage[], keep?: PictureKeep): ImageSet {
+  const named = new Map(images.map((image) => [image.name, image.data]));
+  const decoded = new Map<string, Promise<Picture>>();
+  let room = ALL_PIXELS;
+  const embedded = (data: string): Promise<Picture> => {
+    const known = decoded.get(data) ?? decode(data, take, keep);
+    decoded.set(data, known);
+    return known;
+  };
+  const take = (pixels: number) => {
+    room -= pixels;
+    if (room >= 0) return;
+    throw new PictureFault(because('pictures-large', { most: ALL_PIXELS }));
+  };
+  return {
+    names: [...named.keys()],
+    named: (name) => embedded(named.get(name) ?? ''),
+    embedded,
+    dots: (picture, box, how) => {
+      if (keep === undefined) return halftone(picture, box, how);
+      const key = [picture.hash, box.width, box.height, how.fit, how.halftone].join(' ');
+      const bitmap = keep.bitmaps.get(key) ?? halftone(picture, box, how);
+      keep.bitmaps.set(key, bitmap);
+      return bitmap;
+    },
+  };
+}
+
+/** @throws ElementFault `template-invalid`: not a picture, too large, or not in the set */
+export async function imageLayout(
+  element: ImageElement,
+  place: ElementPlace,
+  dpi: number,
+  scope: Scope,
+  images: ImageSet,
+): Promise<ElementLayout> {
+  const { data, image } = element;
+  const size = {
+    width: Math.max(1, dots(element.width, dpi)),
+    height: Math.max(1, dots(element.height, dpi)),
+  };
+  requireElementDots(size, place);
+  if ((data === undefined) === (image === undefined)) {
+    throw new ElementFault('template-invalid', place, because('image-one-source', {}));
+  }
+  const name = compileText(image ?? '', scope, `${place.pointer}/image`);
+  const constant = name.fields.length === 0 ? name.fill({}) : undefined;
+  const usable = new Map<string, Picture>();
+  const take = async (key: string, picture: Promise<Picture>) => {
+    usable.set(key, await picture.catch((error) => refuse(error, place)));
+  };
+  if (data !== undefined) await take('', images.embedded(data));
+  else {
+    // Loaded beforehand: a record may choose any of them, and layout is synchronous.
+    for (const key of images.names) {
+      if (constant === undefined || constant === key) await take(key, images.named(key));
+    }
+    if (constant !== undefined && constant !== '' && !usable.has(constant)) {
+      throw new ElementFault(
+        'template-invalid',
+        place,
+        because('image-unknown', { image: JSON.stringify(constant) }),
+      );
+    }
+  }
+  const nothing: Item[] = [];
+  // Each is drawn at its first use, and its items are shared from then on.
+  const drawn = new Map<string, Item[]>();
+  return {
+    fields: name.fields,
+    layout: (record) => {
+      const key = name.fill(record).trim();
+      const known = drawn.get(key);
+      if (known !== undefined) return known;
+      const chosen = usable.get(key);
+      if (chosen === undefined) {
+        if (key === '') return nothing;
+        throw new ElementFault('value-invalid', place, because('image-of-record', {}));
+      }
+      const items = imageItems(chosen, element, size, dpi, images);
+      drawn.set(key, items);
+      return items;
+    },
+  };
+}
+
+function refuse(error: unknown, place: ElementPlace): never {
+  if (error instanceof PictureFault) throw new ElementFault('template-invalid', place, error.said);
+  throw error;
+}
+
+function imageItems(
+  picture: Picture,
+  element: ImageElement,
+  size: Size,
+  dpi: number,
+  images: ImageSet,
+): Item[] {
+  const inner = upright(size, element.rotation);
+  const bitmap = turnBitmap(images.dots(picture, inner, element), element.rotation);
+  return [{ kind: 'bitmap', x: dots(element.x, dpi), y: dots(element.y, dpi), bitmap, scale: 1 }];
+}
+
+/** @param take called with the number of pixels before the picture is decoded */
+async function decode(
+  data: string,
+  take: (pixels: number) => void,
+  keep: PictureKeep | undefined,
+): Promise<Picture> {
+  const bytes = Buffer.from(data, 'base64');
+  const hash = keep && createHash('sha256').update(bytes).digest('hex');
+  const known = hash === undefined ? undefined : keep?.pictures.get(hash);
+  const file = known ?? readPictureFile(bytes);
+  take(file.pixels);
+  if (known !== undefined) return known;
+  let image: Image;
+  try {
+    image = await loadImage(bytes);
+  } catch {
+    throw new PictureFault(because('picture-broken', {}));
+  }
+  if (!(image.width > 0 && image.height > 0)) throw new PictureFault(because('picture-no-size', {}));
+  const picture = { image, hash, ...file };
+  // What the library holds for a vector drawing depends on the size that it was drawn at last: it is not kept.
+  if (hash !== undefined && !file.vector) keep?.pictures.set(hash, picture);
+  return picture;
+}
+
+/** Makes a picture black and white in bands, so that a sheet-sized one takes no more memory than its dots. */
+function halftone(
+  { image, vector, layers }: Picture,
+  box: Size,
+  { fit, halftone: method }: Halftone,
+): Bitmap {
+  const { width, height } = box;
+  const [natural, tall] = [image.naturalWidth, image.naturalHeight];
+  const across = width / natural;
+  const down = height / tall;
+  const scale = fit === 'contain' ? Math.min(across, down) : Math.max(across, down);
+  const [drawnWidth, drawnHeight] = [natural * scale, tall * scale];
+  const inOne = width * height <= STRETCH && width * height * layers <= STRETCH_WORK;
+  if (vector) {
+    // Drawn at this size, not at its own and then enlarged. Up to some size the library draws all of it at once,
+    // whatever part is asked for; where that is too much work, the library is given a size beyond that.
+    const larger = inOne ? 1 : Math.max(1, DRAWN_IN_PARTS / Math.sqrt(drawnWidth * drawnHeight));
+    image.width = drawnWidth * larger;
+    image.height = drawnHeight * larger;
+  }
+  const bitmap = createBitmap(width, height);
+  const rows = inOne ? height : Math.max(1, Math.floor(Math.min(STRETCH, STRETCH_WORK / layers) / width));
+  const grey = new Float32Array(width * (rows + 1));
+  for (let top = 0; top < height; top += rows) {
+    const count = Math.min(rows, height - top);
+    const draw = (context: SKRSContext2D) => {
+      context.fillStyle = 'white';
+      context.fillRect(0, 0, width, count);
+      context.imageSmoothingQuality = 'high';
+      const [x, y] = [(width - drawnWidth) / 2, (height - drawnHeight) / 2 - top];
+      context.drawImage(image, x, y, drawnWidth, drawnHeight);
+    };
+    withPixels(width, count, draw, (rgba) => {
+      addGrey(grey, rgba, width * count);
+      for (let y = 0; y < count; y++) {
+        for (let x = 0; x < width; x++) {
+          const level = grey[y * width + x] ?? 255;
+          const black = level < 128;
+          if (black) blacken(bitmap, x, top + y);
+          if (method === 'dither') spread(grey, width, x, y, level - (black ? 0 : 255));
+        }
+      }
+      // The dithering errors below the band become the first row of the next band.
+      grey.copyWithin(0, count * width, (count + 1) * width);
+      grey.fill(0, width);
+    });
+  }
+  return bitmap;
+}
+
+/** Adds ITU-R BT.601 luma to the dithering errors of the band above. */
+function addGrey(grey: Float32Array, rgba: ArrayLike<number>, count: number): void {
+  for (let at = 0; at < count; at++) {
+    const luma =
+      0.299 * (rgba[4 * at] ?? 0) + 0.587 * (rgba[4 * at + 1] ?? 0) + 0.114 * (rgba[4 * at + 2] ?? 0);
+    grey[at] = (grey[at] ?? 0) + luma;
+  }
+}
+
+/** Floyd–Steinberg: the error goes to the neighbours that come later; from the last row, to the next band. */
+function spread(grey: Float32Array, width: number, x: number, y: number, error: number): void {
+  const add = (column: number, row: number, share: number): void => {
+    if (column < 0 || column >= width) return;
+    const at = row * width + column;
+    grey[at] = (grey[at] ?? 0) + (error * share) / 16;
+  };
+  add(x + 1, y, 7);
+  add(x - 1, y + 1, 3);
+  add(x, y + 1, 5);
+  add(x + 1, y + 1, 1);
+}

@@ -1,0 +1,6 @@
+import { SaidFault } from '../../contract/said-fault.ts';
+
+/** Thrown for a picture that cannot be drawn, whatever element uses it. */
+export class PictureFault extends SaidFault {
+  override readonly name = 'PictureFault';
+}

@@ -1,0 +1,88 @@
+/**
+ * Reads the kind and size of an untrusted picture file from its header, before the drawing library gets it.
+ * The library cannot be stopped once it has begun, and takes four bytes for each pixel.
+ */
+import { because } from '../../contract/reason.ts';
+import { PictureFault } from './picture-fault.ts';
+import { svgElements } from './svg.ts';
+
+/** The most pixels of one picture: A4 at 400 dpi. This is its own size, not that on the label. */
+const MOST_PIXELS = 16_000_000;
+/** The most scans of a progressive JPEG; programs write about ten, and each costs as much as the picture. */
+const MOST_SCANS = 100;
+
+export interface PictureFile {
+  /** Pixels of the decoded picture; 0 for a vector drawing. */
+  readonly pixels: number;
+  /** A vector drawing, sharp at any size. */
+  readonly vector: boolean;
+  /** How many elements may paint one of its dots. */
+  readonly layers: number;
+}
+
+/** @throws PictureFault */
+export function readPictureFile(bytes: Buffer): PictureFile {
+  const size = pixelSize(bytes);
+  if (size === undefined) return { pixels: 0, vector: true, layers: svgElements(bytes) };
+  const { width, height } = size;
+  if (!(width > 0 && height > 0)) throw new PictureFault(because('picture-no-size', {}));
+  if (width * height > MOST_PIXELS) {
+    throw new PictureFault(because('picture-large', { width, height, most: MOST_PIXELS }));
+  }
+  return { pixels: width * height, vector: false, layers: 1 };
+}
+
+/** Undefined: it is neither PNG nor JPEG. */
+function pixelSize(bytes: Buffer): { width: number; height: number } | undefined {
+  try {
+    if (bytes.subarray(0, 8).equals(PNG)) return pngSize(bytes);
+    if (bytes.subarray(0, 3).equals(JPEG)) return jpegSize(bytes);
+  } catch (error) {
+    // Thrown by a read beyond the end of the file.
+    if (error instanceof RangeError) throw new PictureFault(because('picture-cut-off', {}));
+    throw error;
+  }
+  return undefined;
+}
+
+const PNG = Buffer.from('89504e470d0a1a0a', 'hex');
+const JPEG = Buffer.from('ffd8ff', 'hex');
+
+/** IHDR is the first chunk (PNG, ISO/IEC 15948, 11.2.2). */
+function pngSize(bytes: Buffer): { width: number; height: number } {
+  if (bytes.toString('latin1', 12, 16) !== 'IHDR') throw new PictureFault(because('picture-no-header', {}));
+  return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
+}
+
+/** Start of frame, of any kind but tables (C4), reserved (C8) and arithmetic conditioning (CC): ITU-T T.81, B.1.1.3. */
+function isFrame(marker: number): boolean {
+  return marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
+}
+
+const SCAN = 0xda;
+const END = 0xd9;
+const STANDALONE = (marker: number) => marker <= 0x01 || (marker >= 0xd0 && marker <= 0xd9);
+
+/** The size of the largest frame; valid files have one frame. */
+function jpegSize(bytes: Buffer): { width: number; height: number } {
+  const size = { width: 0, height: 0 };
+  let scans = 0;
+  for (let at = 2; ; ) {
+    // In a scan, FF is data where 00 follows it; elsewhere a marker stands where the segment before it ends.
+    at = bytes.indexOf(0xff, at);
+    if (at < 0 || at + 1 >= bytes.length) return size;
+    const marker = bytes.readUInt8(at + 1);
+    if (marker === END) return size;
+    if (marker === 0xff) at += 1;
+    else if (STANDALONE(marker)) at += 2;
+    else {
+      if (isFrame(marker)) {
+        size.height = Math.max(size.height, bytes.readUInt16BE(at + 5));
+        size.width = Math.max(size.width, bytes.readUInt16BE(at + 7));
+      }
+      if (marker === SCAN) scans += 1;
+      if (scans > MOST_SCANS) throw new PictureFault(because('picture-scans', { most: MOST_SCANS }));
+      at += 2 + Math.max(2, bytes.readUInt16BE(at + 2));
+    }
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * Draws raw ZPL templates as pictures, for PDF printers and previews. The interpreter is that of the virtual
+ * printer; the resolution is the one that the template was written for (its `dpi`), and the label is as large
+ * as the template says, so nothing is scaled.
+ *
+ * Fonts and barcodes are the interpreter's; a ZPL printer may draw them differently.
+ */
+import { loadImage, type SKRSContext2D } from '@napi-rs/canvas';
+import { dots } from '../../contract/dots.ts';
+import { JobFaultError } from '../../contract/fault.ts';
+import type { LabelRecord } from '../../contract/print-request.ts';
+import { because, reasonText } from '../../contract/reason.ts';
+import type { RawZplTemplate } from '../../contract/template.ts';
+import type { JobFacts } from '../../values/built-ins.ts';
+import { composeMedia, drawFields } from '../../zpl/interpreter/draw.ts';
+import { labelZpl } from '../../zpl/interpreter/label-plan.ts';
+import { plannedLabel } from '../../zpl/interpreter/planned-label.ts';
+import { RasteriserFull } from '../../zpl/interpreter/rasteriser.ts';
+import { compileRawZpl } from '../../zpl/raw/template.ts';
+import type { DisplayList } from '../display-list.ts';
+import { MOST_ELEMENT_DOTS, requireDots } from '../dot-limit.ts';
+import { type Bitmap, blacken, createBitmap } from '../image/bitmap.ts';
+import { withPixels } from '../image/pixels.ts';
+import { maxiCodeDots } from '../symbol/maxicode-dots.ts';
+
+/** Resolution and size of templates that do not state their own. */
+interface RawTarget {
+  readonly dpi: number;
+  /** mm */
+  readonly width: number;
+  readonly height: number;
+  readonly job?: JobFacts;
+}
+
+interface RawPictures {
+  /**
+   * The label of one record, drawn.
+   * @param index the record's number in its job, for errors
+   * @throws JobFaultError `value-invalid`; `template-invalid`: it prints something that cannot be drawn
+   */
+  layout(record: LabelRecord, index?: number, copy?: number): Promise<DisplayList>;
+}
+
+/** @throws JobFaultError `template-invalid` */
+export function compileRawPictures(template: RawZplTemplate, target: RawTarget): RawPictures {
+  const raw = compileRawZpl(template, target.job);
+  const dpi = template.dpi ?? target.dpi;
+  const [widthMm, heightMm] = [template.width ?? target.width, template.height ?? target.height];
+  const sheet = { dpi, width: dots(widthMm, dpi), height: dots(heightMm, dpi), widthMm, heightMm };
+  requireDots('label', sheet, dpi, MOST_ELEMENT_DOTS);
+  return {
+    layout: async (record, index = 0, copy = 0) => {
+      const bitmap = await picture(raw.downloads + raw.fill(record, 1, index, copy), sheet, index);
+      return { ...sheet, items: [{ kind: 'bitmap', x: 0, y: 0, bitmap, scale: 1 }] };
+    },
+  };
+}
+
+async function picture(
+  zpl: string,
+  { dpi, width, height }: Omit<DisplayList, 'items'>,
+  record: number,
+): Promise<Bitmap> {
+  const refuse = (detail: string) => {
+    const reason = because('zpl-undrawable', { detail });
+    const message = `/source: ${reasonText(reason)}`;
+    return new JobFaultError('template-invalid', message, { element: '/source', record, reason });
+  };
+  const { plan, faults } = plannedLabel(zpl, { width, height, dpi }, maxiCodeDots);
+  const [fault] = plan === undefined ? faults : [...faults, ...plan.faults];
+  if (fault !== undefined) throw refuse(fault);
+  if (plan === undefined) return createBitmap(width, height);
+  const page = { ...plan, mediaWidth: width, mediaHeight: height };
+  let png: Buffer;
+  try {
+    png = await composeMedia(page, await drawFields(labelZpl(plan, 0), page), false);
+  } catch (error) {
+    if (error instanceof RasteriserFull) throw refuse(error.message);
+    // The rasteriser's own message is not passed on: it may quote the data.
+    throw refuse('a command or its data is not understood');
+  }
+  return await dotsOf(png, width, height);
+}
+
+/** The most dots read at once: each takes four bytes. */
+const STRETCH = 1_000_000;
+
+async function dotsOf(png: Buffer, width: number, height: number): Promise<Bitmap> {
+  const image = await loadImage(png);
+  const bitmap = createBitmap(width, height);
+  const most = Math.max(1, Math.floor(STRETCH / width));
+  for (let top = 0; top < height; top += most) {
+    const rows = Math.min(most, height - top);
+    const onWhite = (context: SKRSContext2D) => {
+      context.fillStyle = 'white';
+      context.fillRect(0, 0, width, rows);
+      context.drawImage(image, 0, -top);
+    };
+    withPixels(width, rows, onWhite, (rgba) => {
+      for (let y = top, at = 0; y < top + rows; y++) {
+        for (let x = 0; x < width; x++, at += 4) if ((rgba[at] ?? 255) < 128) blacken(bitmap, x, y);
+      }
+    });
+  }
+  return bitmap;
+}

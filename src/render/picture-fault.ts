@@ -1,6 +1,0 @@
-import { SaidFault } from '../contract/said-fault.ts';
-
-/** Thrown for a picture that cannot be drawn, whatever element uses it. */
-export class PictureFault extends SaidFault {
-  override readonly name = 'PictureFault';
-}
