@@ -10,7 +10,7 @@
 import metadata from '../../package.json' with { type: 'json' };
 import { laneOf } from '../contract/lane.ts';
 import type { PrinterDescription } from '../contract/printer.ts';
-import { type AgentStateReport, TEMPLATES_APART } from '../contract/report.ts';
+import type { AgentStateReport } from '../contract/report.ts';
 import { withoutCredentials } from '../contract/without-credentials.ts';
 import type { Logger } from '../log.ts';
 import { RenderPool } from '../rendering/render-pool.ts';
@@ -320,7 +320,6 @@ export class Agent {
       agentId: running.agentId,
       name: this.#config.name,
       version: metadata.version,
-      knows: [TEMPLATES_APART],
       tenantId: this.#config.tenantId,
       at: new Date().toISOString(),
       online,

@@ -38,6 +38,7 @@ const SCHEMA = `
     updated_at INTEGER NOT NULL
   ) STRICT;
   CREATE INDEX IF NOT EXISTS jobs_unpublished ON jobs (updated_at) WHERE unpublished IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS jobs_told ON jobs (told_in, told_at) WHERE told_in IS NOT NULL;
   CREATE TABLE IF NOT EXISTS certificates (
     subject TEXT PRIMARY KEY, shown TEXT NOT NULL, since INTEGER NOT NULL
   ) STRICT;
@@ -63,19 +64,6 @@ export function openDataDir(directory: string, wantedId?: string): DataDir {
     db = new DatabaseSync(file);
     db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
     db.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT`);
-    // A directory of an older version lacks the columns for documents, or for what a queue has lost.
-    const columns = new Set(
-      db
-        .prepare('PRAGMA table_info(jobs)')
-        .all()
-        .map(({ name }) => name),
-    );
-    for (const added of ['document', 'told_in', 'told_at'])
-      if (!columns.has(added)) db.exec(`ALTER TABLE jobs ADD COLUMN ${added} TEXT`);
-    db.exec('CREATE INDEX IF NOT EXISTS jobs_told ON jobs (told_in, told_at) WHERE told_in IS NOT NULL');
-    // An older version had other names for what is kept of a printer.
-    db.exec(`UPDATE printers SET seen = replace(replace(seen, '"ways":', '"endpoints":'), '"candidate":', '"driver":')
-      WHERE seen LIKE '%"ways":%'`);
     chmodSync(file, 0o600);
     const insert = db.prepare('INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING');
     insert.run('agent-id', uuid());

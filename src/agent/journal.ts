@@ -236,9 +236,7 @@ export class Journal {
   published(report: JobReport, place: ReportPlace | null): void {
     const id = queueId(report.jobId, report.round ?? 0);
     const open = this.#get.get(id)?.['unpublished'];
-    const said = text(report);
-    // An earlier version spelled it otherwise.
-    if (typeof open !== 'string' || (open !== said && text(JSON.parse(open)) !== said)) return;
+    if (open !== text(report)) return;
     this.#unsynced(() =>
       this.#published.run({
         queueId: id,

@@ -213,7 +213,7 @@ export class Installation {
   async #startVirtualPrinters(stack: AsyncDisposableStack) {
     const { dataDir, printedDir = join(dataDir, 'printed'), virtualPrinters, logger } = this.#options;
     if (this.#options.printedDir === undefined && virtualPrinters.length > 0) {
-      // Also for a directory that an earlier version has made with the mode of the umask.
+      // Also where somebody else has made the directory, with the mode of the umask.
       await mkdir(printedDir, { recursive: true });
       await chmod(printedDir, 0o700);
     }

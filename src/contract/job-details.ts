@@ -44,13 +44,9 @@ export type JobAction = z.infer<typeof jobAction>;
 /** A job, and what has become of it, or of the job before it, at another printer. */
 export const movedJob = jobView.extend({
   /** The job whose rest this one is, and the printer from which that was moved; null: not known any more. */
-  restOf: z
-    .object({ id: z.string(), printer: z.string().nullable() })
-    .nullable()
-    // A service of an earlier version does not say it to a command line of this one.
-    .default(null),
+  restOf: z.object({ id: z.string(), printer: z.string().nullable() }).nullable(),
   /** The jobs that print what was left of this one at other printers: one, unless it was moved again. */
-  rests: z.array(z.object({ id: z.string(), printer: z.string() })).default([]),
+  rests: z.array(z.object({ id: z.string(), printer: z.string() })),
 });
 export type MovedJob = z.infer<typeof movedJob>;
 

@@ -4,7 +4,6 @@
  */
 import { z } from 'zod';
 import { wordsOf } from './define-faults.ts';
-import { LIMITS } from './limits.ts';
 import { saying } from './reason.ts';
 import { tenantId } from './tenant-id.ts';
 
@@ -123,10 +122,7 @@ export const passwordSet = z.strictObject({
   current: z.string().max(500).optional(),
   password,
 });
-const jobLimits = z
-  .object({ records: z.int(), labels: z.int() })
-  // An instance of an earlier version, beside this one while a site is updated, does not tell them.
-  .default({ records: LIMITS.records, labels: LIMITS.labels });
+const jobLimits = z.object({ records: z.int(), labels: z.int() });
 export const sessionView = z.object({
   person: z.object({ id: z.string(), login: z.string(), name: z.string(), role, hasPassword: z.boolean() }),
   tenant: z.object({ id: tenantId, name: z.string() }),

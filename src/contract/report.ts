@@ -10,9 +10,6 @@ import { printerDescription, printerId, printerReason, unreachedPrinter } from '
 
 export const agentId = z.string().regex(/^[a-z0-9-]{8,64}$/);
 
-/** A word of `knows`: the agent finds a job's template beside the job's lane, by its hash. */
-export const TEMPLATES_APART = 'templates-apart';
-
 /** Most bytes of a report's JSON: a longer one is not read. */
 export const REPORT_BYTES = 96 * 1024;
 
@@ -28,8 +25,6 @@ export const agentReport = z.object({
   /** The tenant whose printers these are; null: a printer for every tenant of the service. */
   tenantId: scope,
   at: z.iso.datetime(),
-  /** What this agent understands and agents of earlier versions do not. */
-  knows: z.array(z.string().max(40)).max(50).optional().catch(undefined),
   /** False in the last report of an agent that stops in good order. */
   online: z.boolean(),
   printers: z.array(printerDescription).max(5_000),

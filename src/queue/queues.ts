@@ -85,14 +85,14 @@ export class Queues {
   }
 
   /**
-   * Adds jobs to any lanes, those for one lane in the order given. As `enqueue`, in fewer commands.
-   * @param apart on Redis: lanes whose templates are stored apart from the jobs; earlier agents cannot read
-   *   that
+   * Adds jobs to their lanes, those for one lane in the order given. A job that is known there, waiting, active or
+   * finished, stays as it is.
+   * @throws QueueError `unavailable`, `invalid-id`, `closed`
    */
-  async enqueueMany(jobs: readonly QueuedJob[], apart: ReadonlySet<Lane> = new Set()): Promise<void> {
+  async enqueueMany(jobs: readonly QueuedJob[]): Promise<void> {
     for (const job of jobs) checkQueueId(queueIdOf(job));
     const lanes = [...Map.groupBy(jobs, laneOfJob)].map(async ([lane, ofLane]) => {
-      const form = apart.has(lane) && this.backend === 'redis' ? parted : whole;
+      const form = this.backend === 'redis' ? parted : whole;
       for (let from = 0; from < ofLane.length; from += BATCH) {
         const batch = ofLane.slice(from, from + BATCH).map(form);
         const givenUp = new AbortController();

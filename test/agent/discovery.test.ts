@@ -324,23 +324,3 @@ test('IDs are queue names, and addresses hold no credentials', () => {
     expect(printerId.safeParse(printerIdOf({ evidence, value: '12345' })).success).toBe(true);
   }
 });
-
-test('what a version before has kept of a printer, under other names, is known', () => {
-  const uri = 'socket://10.0.0.7:9100';
-  const told = { model: 'the "ways": of it' };
-  const kept = { provider: 'dns-sd', uri, told, said: {}, identity: null, answers: true, listedAt: 1 };
-  const before = openDataDir(dataDir);
-  const seen = { id: 'serial-0123456789', uri, ways: [{ ...kept, candidate: { uri, language: 'zpl' } }] };
-  before.db
-    .prepare('INSERT INTO printers VALUES (?, ?, ?)')
-    .run('serial-0123456789', JSON.stringify(seen), 2);
-  before.close();
-  const now = openDataDir(dataDir);
-  const printer = {
-    id: 'serial-0123456789',
-    uri,
-    endpoints: [{ ...kept, driver: { uri, language: 'zpl' } }],
-  };
-  expect(new KnownPrinters(now.db).all()).toEqual([{ printer, seenAt: 2 }]);
-  now.close();
-});

@@ -27,7 +27,7 @@ const keysOf = (lane: string) => redis().keys(`${used.backend.prefix}:{${lane}}:
 test('it is stored once for many jobs, and each comes with it, as one object', async () => {
   const lane = printerId();
   const jobs = drawn(lane, 8);
-  await used.queues.enqueueMany(jobs, new Set([lane]));
+  await used.queues.enqueueMany(jobs);
   const [key = '', ...more] = await keysOf(lane);
   expect(more).toEqual([]);
   expect(await redis().pttl(key)).toBeGreaterThan(0);
@@ -50,10 +50,10 @@ test('one that has gone while its job waits: the lane does not know the job, and
   const jobs = drawn(lane, 1);
   const [one] = jobs;
   if (one === undefined) throw new Error('one job');
-  await used.queues.enqueueMany(jobs, new Set([lane]));
+  await used.queues.enqueueMany(jobs);
   await redis().del(await keysOf(lane));
   expect(await used.queues.look(lane, one.jobId)).toBeNull();
-  await used.queues.enqueueMany(jobs, new Set([lane]));
+  await used.queues.enqueueMany(jobs);
   expect(await used.queues.look(lane, one.jobId)).toMatchObject({ state: 'waiting', deliveries: 0 });
   const got = new Collected<QueuedJob>();
   await serve(used.queues, lane, async ({ job: taken }) => {
@@ -68,7 +68,7 @@ test('one that has gone while its job waits: the lane does not know the job, and
 test('the service looks at jobs that wait, which keeps it there', async () => {
   const lane = printerId();
   const jobs = drawn(lane, 1);
-  await used.queues.enqueueMany(jobs, new Set([lane]));
+  await used.queues.enqueueMany(jobs);
   const [key = ''] = await keysOf(lane);
   await redis().pexpire(key, 60_000);
   await used.queues.look(lane, jobs[0]?.jobId ?? '');
@@ -81,7 +81,7 @@ test.each([
 ])('one that %s when the job is taken: the job is set aside unread', async (_what, change) => {
   const lane = printerId();
   const jobs = drawn(lane, 1);
-  await used.queues.enqueueMany(jobs, new Set([lane]));
+  await used.queues.enqueueMany(jobs);
   const [key = ''] = await keysOf(lane);
   await redis().set(key, change((await redis().get(key)) ?? ''));
   const unreadable = new Collected<unknown>();
@@ -95,15 +95,4 @@ test.each([
   });
   expect(await unreadable.reach(1)).toEqual([[jobs[0]?.jobId, ['template: invalid_union']]]);
   expect(handled).toBe(0);
-});
-
-test('an agent of a version before is given whole jobs', async () => {
-  const lane = printerId();
-  const jobs = drawn(lane, 2);
-  await used.queues.enqueueMany(jobs);
-  expect(await keysOf(lane)).toEqual([]);
-  for (const one of jobs) {
-    const data = (await redis().hget(`${used.backend.prefix}:{${lane}}:${one.jobId}`, 'data')) ?? '';
-    expect(JSON.parse(JSON.parse(data).json)).toEqual(one);
-  }
 });

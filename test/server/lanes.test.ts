@@ -2,12 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
-import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { type Report, report } from '../../src/contract/report.ts';
-import { WHOLE_PAYLOAD } from '../../src/server/templates/job-templates.ts';
 import { serve } from '../kit/queue/serving.ts';
 import { backends } from '../kit/servers/backends.ts';
-import { dispatched } from '../kit/service/dispatched.ts';
 import { codeOf, jobIdOf } from '../kit/service/harness.ts';
 import { useService } from '../kit/service/use-service.ts';
 
@@ -164,48 +161,6 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
     await reachedBy('acme', { online: false });
     await service.agent([{ id: printerId, name: 'moved' }], { agentId: AGENTS.acme, tenantId: 'globex' });
     expect((await service.admin('GET', '/printers?tenant=acme')).body).toEqual([]);
-  });
-
-  test('a job of before there were lanes is printed once: it moves, and one that was begun is held', async () => {
-    const [waiting, begun] = [await enqueue('acme'), await enqueue('acme')];
-    for (const id of [waiting, begun]) await inLane(laneFor('acme'), id);
-    await dispatched(service, [waiting, begun]);
-    const { rows } = await service.pool.query<{ id: string; payload: QueuedJob }>(
-      `SELECT id, ${WHOLE_PAYLOAD} FROM platen.jobs WHERE printer_id = $1`,
-      [printerId],
-    );
-    // No sweep looks at them meanwhile.
-    await service.pool.query(
-      `UPDATE platen.jobs SET dispatched_at = now() + interval '1 hour' WHERE printer_id = $1`,
-      [printerId],
-    );
-    const queuedBefore = rows.map(({ payload }) => ({ ...payload, scope: null }));
-    // As a service of before had left them: in the lane that is called like the printer.
-    for (const id of [waiting, begun]) expect(await service.queues.remove(laneFor('acme'), id)).toBe(true);
-    await service.queues.enqueueMany(queuedBefore.toSorted((a) => (a.jobId === begun ? -1 : 1)));
-    const taken = Promise.withResolvers<void>();
-    const old = await serve(service.queues, laneFor(null), async ({ setNote }) => {
-      await setNote({ agentId: AGENTS.acme, resumeAt: 3 });
-      taken.resolve();
-      return 'hand-back';
-    });
-    await taken.promise;
-    await old.stop();
-    await service.pool.query(
-      `UPDATE platen.jobs SET payload = (payload::jsonb - 'scope')::json,
-         dispatched_at = now() - interval '1 minute' WHERE printer_id = $1`,
-      [printerId],
-    );
-    await inLane(laneFor('acme'), waiting);
-    await expect
-      .poll(() => show(begun), { timeout: 10_000 })
-      .toMatchObject({
-        status: 'held',
-        error: { code: 'outcome-unknown' },
-        uncertain: { from: 0, to: 5 },
-      });
-    for (const id of [waiting, begun]) expect(await service.queues.has(laneFor(null), id)).toBe(false);
-    expect(await service.queues.has(laneFor('acme'), begun)).toBe(false);
   });
 
   test('a job goes on, and is canceled, in its own lane', async () => {

@@ -32,8 +32,7 @@ describe('health', () => {
       config: { sweepInterval: 50 },
       queue: (real) => ({
         backend: real.backend,
-        enqueueMany: (jobs, apart) =>
-          away ? Promise.reject(new Error('away')) : real.enqueueMany(jobs, apart),
+        enqueueMany: (jobs) => (away ? Promise.reject(new Error('away')) : real.enqueueMany(jobs)),
         ping: () => (away ? Promise.reject(new Error('away')) : real.ping()),
         remove: (lane, jobId) => real.remove(lane, jobId),
         has: (lane, jobId) => real.has(lane, jobId),

@@ -1,5 +1,3 @@
-/** The keys that sign tokens: in the database for all instances, and of no use to somebody who has only the database. */
-import { exportJWK, generateKeyPair } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLogger } from '../../src/log.ts';
 import { migrate } from '../../src/queue/index.ts';
@@ -71,23 +69,5 @@ describe('signing keys', () => {
       const changed = (row.sealed.startsWith('A') ? 'B' : 'A') + row.sealed.slice(1);
       expect(() => key?.open(changed, row.kid)).toThrow();
     }
-  });
-
-  test('a key that an earlier version kept in the clear verifies until what it signed has expired', async () => {
-    const { publicKey } = await generateKeyPair('RS256', { extractable: true });
-    const jwk = { ...(await exportJWK(publicKey)), kid: 'earlier', alg: 'RS256', use: 'sig' };
-    // As the migration leaves it.
-    await pool.query(
-      `INSERT INTO platen.signing_keys (kid, public_jwk, created_at) VALUES ('earlier', $1, now() - interval '2 days')`,
-      [JSON.stringify(jwk)],
-    );
-    await pool.query(`DELETE FROM platen.signing_keys WHERE kid <> 'earlier'`);
-    const keys = await instance(ours);
-    expect((await keys.signer()).kid).not.toBe('earlier');
-    expect(await published(keys)).toContain('earlier');
-    await pool.query(
-      `UPDATE platen.signing_keys SET created_at = created_at - interval '2 hours' WHERE kid <> 'earlier'`,
-    );
-    expect(await published(await instance(ours))).not.toContain('earlier');
   });
 });

@@ -1,5 +1,4 @@
 /** The token endpoint. */
-import { randomBytes, scryptSync } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { IntegrationCreated } from '../../src/contract/admin.ts';
@@ -295,32 +294,6 @@ test('secrets are stored hashed and shown once', async () => {
   expect(listed.text).not.toContain('"sk_');
   expect(listed.text).not.toContain(client.apiSecret.slice(3));
   expect(listed.text).not.toContain('sha256');
-});
-
-test('a secret of an earlier version goes on, and is kept anew when it is right', async () => {
-  const client = await service.integration(acme.id);
-  const salt = randomBytes(16);
-  const hash = scryptSync(client.apiSecret, salt, 32, { N: 1024, r: 8, p: 1 });
-  const old = ['scrypt', 1024, 8, 1, salt.toString('base64url'), hash.toString('base64url')].join('$');
-  const store = 'UPDATE platen.integrations SET secret_hash = $2 WHERE api_key = $1';
-  await service.pool.query(store, [client.apiKey, old]);
-  const stored = async () => {
-    const { rows } = await service.pool.query<{ secret_hash: string }>(
-      'SELECT secret_hash FROM platen.integrations WHERE api_key = $1',
-      [client.apiKey],
-    );
-    return rows[0]?.secret_hash;
-  };
-  expect((await service.tokenRequest(client, { client_secret: 'sk_wrong' }, fromElsewhere())).status).toBe(
-    401,
-  );
-  expect(await stored()).toBe(old);
-  const answers = await Promise.all(
-    Array.from({ length: 5 }, () => service.tokenRequest(client, {}, fromElsewhere())),
-  );
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
-  expect(await stored()).toMatch(/^sha256\$/);
-  expect((await service.tokenRequest(client, {}, fromElsewhere())).status).toBe(200);
 });
 
 test('a client that asks for a token each time is given the one of a moment ago, with what is left of it', async () => {

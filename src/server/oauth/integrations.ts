@@ -7,7 +7,7 @@ import { because } from '../../contract/reason.ts';
 import { ProblemError, refusedBecause } from '../problems.ts';
 import type { Also, Pool, Queryable } from '../store/pool.ts';
 import { FOREIGN_KEY_VIOLATION, onlyRow, rowOf, rowsOf, sqlState, transaction } from '../store/pool.ts';
-import { hashSecret, isCurrent, newApiKey, newApiSecret, secretMatches } from './secret.ts';
+import { hashSecret, newApiKey, newApiSecret, secretMatches } from './secret.ts';
 
 export type Account = { apiKey: string; tenantId: string; scope: readonly Permission[] };
 
@@ -169,22 +169,13 @@ export class Integrations {
     });
   }
 
-  /**
-   * The account behind key and secret; undefined, after the same time, for a wrong, unknown or revoked one.
-   * @throws HashingBusy
-   */
+  /** The account behind key and secret; undefined, after the same time, for a wrong, unknown or revoked one. */
   async authenticate(apiKey: string, apiSecret: string): Promise<Account | undefined> {
     const row = await this.#find(apiKey);
-    const matches = await secretMatches(apiSecret, row?.secret_hash);
+    const matches = secretMatches(apiSecret, row?.secret_hash);
     // Compared even if there is only one secret, so that the time taken does not tell whether there are two.
-    const matchesOld = await secretMatches(apiSecret, (row && oldSecretOf(row)?.hash) ?? undefined);
+    const matchesOld = secretMatches(apiSecret, (row && oldSecretOf(row)?.hash) ?? undefined);
     if (row === undefined || (!matches && !matchesOld)) return undefined;
-    if (matches && !isCurrent(row.secret_hash)) {
-      await this.#pool.query(
-        'UPDATE platen.integrations SET secret_hash = $3 WHERE api_key = $1 AND secret_hash = $2',
-        [apiKey, row.secret_hash, hashSecret(apiSecret)],
-      );
-    }
     await this.#used(row);
     return account(row);
   }

@@ -37,8 +37,8 @@ const REFRESH_UNKNOWN = 5_000;
 const privateKey = z.looseObject({ kty: z.literal('RSA') });
 const keyRow = z.object({
   kid: z.string(),
-  sealed: z.string().nullable(),
-  sealed_with: z.string().nullable(),
+  sealed: z.string(),
+  sealed_with: z.string(),
   public_jwk: z.looseObject({ kty: z.string() }),
   created_at: z.date(),
 });
@@ -91,7 +91,7 @@ export class SigningKeys {
     await this.#pool.query(
       `DELETE FROM platen.signing_keys AS old USING platen.signing_keys AS next
        WHERE next.created_at > old.created_at AND next.created_at < now() - make_interval(secs => $1)
-         AND (old.sealed IS NULL OR old.sealed_with = next.sealed_with
+         AND (old.sealed_with = next.sealed_with
            OR old.created_at < now() - make_interval(secs => $2))`,
       [PUBLISH_FIRST / 1000 + this.#tokenLifetime + 3600, (2 * MAX_AGE) / 1000],
     );
@@ -140,7 +140,7 @@ export class SigningKeys {
     const own = rows.filter((row) => row.sealed_with === this.#secretKey.fingerprint);
     const published = own.filter((row) => Date.now() - row.created_at.getTime() > PUBLISH_FIRST);
     const row = published[0] ?? own.at(-1);
-    if (row?.sealed == null) throw new Error('there is no signing key');
+    if (row === undefined) throw new Error('there is no signing key');
     const key = await importJWK(
       privateKey.parse(JSON.parse(this.#secretKey.open(row.sealed, row.kid))),
       ALGORITHM,

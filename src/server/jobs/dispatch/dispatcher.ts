@@ -13,10 +13,9 @@ import { faultFor } from '../../../contract/fault.ts';
 import { issuePaths } from '../../../contract/issue-paths.ts';
 import { jobId } from '../../../contract/job-id.ts';
 import { statesBefore } from '../../../contract/job-life.ts';
-import { type Lane, lane, laneOf, printerOf, scopeOf } from '../../../contract/lane.ts';
+import { type Lane, lane, laneOf } from '../../../contract/lane.ts';
 import { type QueuedJob, queuedJob } from '../../../contract/queued-job.ts';
 import { because } from '../../../contract/reason.ts';
-import { TEMPLATES_APART } from '../../../contract/report.ts';
 import type { Logger } from '../../../log.ts';
 import { inSql, type Pool, type Queryable, rowsOf, transaction } from '../../store/pool.ts';
 import { WHOLE_PAYLOAD } from '../../templates/job-templates.ts';
@@ -61,19 +60,11 @@ const DUE = {
   ORDER BY nth, seq`,
 };
 
-const LANES_THAT_KNOW = {
-  name: 'lanes-that-know',
-  text: `SELECT w.lane FROM unnest($1::text[], $2::text[], $3::text[]) AS w(lane, printer, scope)
-    JOIN platen.agent_printers p ON p.printer_id = w.printer AND p.gone_at IS NULL
-    JOIN platen.agents a ON a.id = p.agent_id AND a.tenant_id IS NOT DISTINCT FROM w.scope
-    GROUP BY w.lane HAVING bool_and($4 = ANY (a.knows))`,
-};
-
 const NOT_YET = 'jobs could not be added to the queue yet';
 
 /** `before`: bytes of the payloads before this one's; a sum comes as text. */
 const dueJob = z.object({ id: jobId, round: z.int(), before: z.coerce.number() });
-const payloadOf = z.object({ id: jobId, lane, payload: z.unknown() });
+const payloadOf = z.object({ id: jobId, payload: z.unknown() });
 
 type Unreadable = { id: string; issues: string };
 
@@ -192,10 +183,9 @@ export class Dispatcher implements Dispatching {
         for (const { id, round } of due) if (round > 0) this.#remembered.delete(id);
         const ids = due.filter(({ before }) => before < BATCH_BYTES).map(({ id }) => id);
         if (ids.length > 0) {
-          const apart = await lanesThatKnow(client, lanes, TEMPLATES_APART);
           const { jobs, unreadable } = await this.#payloads(client, ids);
           if (unreadable.length > 0) await this.#fail(client, unreadable);
-          await inTime(this.#queue.enqueueMany(jobs, apart));
+          await inTime(this.#queue.enqueueMany(jobs));
           await client.query('UPDATE platen.jobs SET dispatched_at = now() WHERE id = ANY($1)', [ids]);
         }
         return {
@@ -225,13 +215,12 @@ export class Dispatcher implements Dispatching {
     const read = new Map<string, QueuedJob>();
     const unreadable: Unreadable[] = [];
     if (missing.length > 0) {
-      const sql = `SELECT id, lane, ${WHOLE_PAYLOAD} FROM platen.jobs WHERE id = ANY($1)`;
-      for (const { id, lane: own, payload } of await rowsOf(client, payloadOf, sql, [missing])) {
+      const sql = `SELECT id, ${WHOLE_PAYLOAD} FROM platen.jobs WHERE id = ANY($1)`;
+      for (const { id, payload } of await rowsOf(client, payloadOf, sql, [missing])) {
         const { data: job, error } = queuedJob.safeParse(payload);
         if (error !== undefined) {
           unreadable.push({ id, issues: issuePaths(error).join('; ').slice(0, 1_000) });
-          // A payload from before there were lanes does not name its lane.
-        } else read.set(id, { ...job, scope: scopeOf(own), printerId: printerOf(own) });
+        } else read.set(id, job);
       }
     }
     return { jobs: ids.flatMap((id) => this.#remembered.get(id) ?? read.get(id) ?? []), unreadable };
@@ -262,21 +251,6 @@ async function lockedBy(client: Queryable, wanted: readonly Lane[]): Promise<Lan
   }
   const sql = `SELECT lane FROM unnest($1::text[]) AS lane WHERE pg_try_advisory_xact_lock(${LOCK_CLASS}, hashtext(lane))`;
   return (await rowsOf(client, z.object({ lane }), sql, [wanted])).map((row) => row.lane);
-}
-
-/** The lanes that have an agent, and of which every agent reports that it understands `what`. */
-async function lanesThatKnow(
-  client: Queryable,
-  lanes: readonly Lane[],
-  what: string,
-): Promise<ReadonlySet<Lane>> {
-  const found = await rowsOf(client, z.object({ lane }), LANES_THAT_KNOW, [
-    lanes,
-    lanes.map(printerOf),
-    lanes.map(scopeOf),
-    what,
-  ]);
-  return new Set(found.map((row) => row.lane));
 }
 
 /** Rejects when the queue does not answer in time; what it does later is harmless. */

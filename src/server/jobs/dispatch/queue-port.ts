@@ -13,9 +13,8 @@ export interface JobQueue {
   /**
    * Adds jobs to their lanes, in this order, if the lanes are not in the service's database. A job that is
    * there already, in any state, stays as it is.
-   * @param apart lanes beside which templates are stored once, for agents that know `TEMPLATES_APART`
    */
-  enqueueMany(jobs: readonly QueuedJob[], apart?: ReadonlySet<Lane>): Promise<void>;
+  enqueueMany(jobs: readonly QueuedJob[]): Promise<void>;
   /** Takes a waiting job out. False: it was not waiting (being printed, done, or unknown). */
   remove(lane: Lane, queueId: string): Promise<boolean>;
   /** Whether the queue knows the job: waiting, being printed, or finished within the last 48 h. */

@@ -9,14 +9,11 @@
  * A queue may know that a job has ended, and no report says how: Redis has lost it, the agent's journal is gone, or
  * the report was left out. An agent that notices reports it again; if no report has come minutes later, the job is
  * held. A report that comes later still counts.
- *
- * A job from before there were lanes waits under its printer's ID alone, where no agent of a tenant looks any more. It
- * is taken out there and counts as forgotten; if an agent has had it, it is held.
  */
 import { z } from 'zod';
 import { faultFor, type JobFault } from '../../../contract/fault.ts';
 import { statesBefore, statesIn } from '../../../contract/job-life.ts';
-import { lane, laneOf, printerOf, scopeOf } from '../../../contract/lane.ts';
+import { lane, printerOf, scopeOf } from '../../../contract/lane.ts';
 import { queueId } from '../../../contract/queued-job.ts';
 import { because } from '../../../contract/reason.ts';
 import { agentId } from '../../../contract/report.ts';
@@ -204,13 +201,7 @@ export class Sweep {
       if ((known.endedMs ?? 0) < REPORTED || (await this.#mayBeReported(job))) return null;
       return { job: { ...job, begun: true }, fault: UNTOLD };
     }
-    const before = laneOf({ scope: null, printerId: printerOf(job.lane) });
-    if (scopeOf(job.lane) === null || !(await this.#queue.has(before, queued)))
-      return { job, fault: FORGOTTEN };
-    const found = await this.#queue.look(before, queued);
-    if (!(await this.#queue.remove(before, queued))) return null;
-    const begun = job.begun || found === null || found.deliveries > 0;
-    return { job: { ...job, begun }, fault: FORGOTTEN };
+    return { job, fault: FORGOTTEN };
   }
 
   /** Whether there are unread reports of agents that may have had the job. */

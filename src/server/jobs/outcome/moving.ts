@@ -151,7 +151,6 @@ export class Moving {
         job,
         checked: { request, template, printerCommands, route: way, labels: 0, stamps: undefined },
         ...{ account: to.who, ownAccount: false, answer: job.jobId },
-        // An instance of a version before, which goes by this key, would move what is left a second time.
         key: { name: `move-${id}`, bodyHash: Buffer.from(id) },
       });
       if (outcome !== 'accepted') throw new ProblemError('enqueue-failed', 'the job was not queued');

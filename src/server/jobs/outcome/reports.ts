@@ -11,12 +11,7 @@
  */
 import { z } from 'zod';
 import { statesBefore, statesChangedBy } from '../../../contract/job-life.ts';
-import {
-  type AgentStateReport,
-  type JobReport,
-  type Report,
-  TEMPLATES_APART,
-} from '../../../contract/report.ts';
+import type { AgentStateReport, JobReport, Report } from '../../../contract/report.ts';
 import type { Logger } from '../../../log.ts';
 import { HEARTBEAT_LOST } from '../../printers/printers.ts';
 import { onlyRow, type Pool, type Queryable, sqlState, transaction } from '../../store/pool.ts';
@@ -101,11 +96,11 @@ export class Reports {
     const { after, upTo } = report.stretch ?? {};
     await transaction(this.#pool, async (client) => {
       const { rowCount } = await client.query(
-        `INSERT INTO platen.agents AS a (id, name, version, tenant_id, online, reported_at, seen_at, unreached, knows)
-         VALUES ($1, $2, $3, $4, $5, least($6, now()), now() - make_interval(secs => $7), $8, $9)
+        `INSERT INTO platen.agents AS a (id, name, version, tenant_id, online, reported_at, seen_at, unreached)
+         VALUES ($1, $2, $3, $4, $5, least($6, now()), now() - make_interval(secs => $7), $8)
          ON CONFLICT (id) DO UPDATE SET name = excluded.name, version = excluded.version,
            tenant_id = excluded.tenant_id, online = excluded.online, reported_at = excluded.reported_at, seen_at = excluded.seen_at,
-           unreached = CASE WHEN $10 THEN excluded.unreached ELSE a.unreached END, knows = excluded.knows
+           unreached = CASE WHEN $9 THEN excluded.unreached ELSE a.unreached END
          WHERE (a.reported_at <= excluded.reported_at
              OR a.seen_at < now() - make_interval(secs => ${CLOCK_DOUBTED}))
            AND (a.tenant_id IS NOT DISTINCT FROM excluded.tenant_id OR NOT a.online
@@ -119,7 +114,6 @@ export class Reports {
           report.at,
           ageMs / 1_000,
           storable(report.unreached ?? []),
-          (report.knows ?? []).filter((word) => word === TEMPLATES_APART),
           after === undefined,
         ],
       );

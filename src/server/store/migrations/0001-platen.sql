@@ -63,8 +63,8 @@ create table platen.signing_keys (
   kid text primary key,
   public_jwk json not null,
   created_at timestamptz not null default now(),
-  sealed text,
-  sealed_with text
+  sealed text not null,
+  sealed_with text not null
 );
 
 -- Failed token requests; the layout is rate-limiter-flexible's.
@@ -189,8 +189,7 @@ create table platen.template_drafts (
 );
 
 -- `reported_at` is the agent's clock and orders its reports, `seen_at` is the database's and says if it is online.
--- `unreached`: addresses that the agent's configuration names and that it has never reached. `knows`: what the agent says
--- that it understands beyond the first version.
+-- `unreached`: addresses that the agent's configuration names and that it has never reached.
 create table platen.agents (
   id text primary key,
   name text not null,
@@ -199,8 +198,7 @@ create table platen.agents (
   online boolean not null,
   reported_at timestamptz not null,
   seen_at timestamptz not null,
-  unreached json not null default '[]',
-  knows text[] not null default '{}'
+  unreached json not null default '[]'
 );
 
 -- What each agent says of each printer. Two agents may tell of one printer; a tenant sees only what its own agents and the
