@@ -56,7 +56,7 @@ export interface LeaseAnswer {
 
 /** The answer as a store has it: to the store, `HELD` is a mark like the name of a canceled job. */
 export type StoredAnswer = Omit<LeaseAnswer, 'held'>;
-/** The mark of a lane that a person holds. No job has this name, so agents of earlier versions ignore it. */
+/** The mark of a lane that a person holds. No job has this name. */
 export const HELD = 'held';
 
 /** Length of a lease, ms, while somebody else wants it, and while nobody does. */

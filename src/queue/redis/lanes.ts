@@ -1,6 +1,5 @@
 /**
- * The lanes in Redis, one BullMQ queue each. BullMQ adds their jobs, as in earlier versions, so that agents
- * and services of different versions share them. `redis-turns.ts` takes jobs.
+ * The lanes in Redis, one BullMQ queue each. BullMQ adds their jobs, `turns.ts` takes them.
  */
 import { Queue } from 'bullmq';
 import { z } from 'zod';
