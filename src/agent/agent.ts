@@ -42,7 +42,7 @@ export interface AgentOptions {
   /** IDs of printers whose next certificate counts, whatever they have shown before. */
   forgetCertificates?: readonly string[];
   /** Called after each scan of a provider, with or without a result, as a sign that the agent is alive. */
-  onTurn?: () => void;
+  onScan?: () => void;
   /** Besides the printers that the configuration names. */
   providers?: readonly DiscoveryProvider[];
 }
@@ -155,9 +155,9 @@ export class Agent {
       busy: (id) => this.#running?.stations.get(id)?.busy === true || journal.underWay(id),
       onEvent: (event, printer) => this.#printerEvent(event, printer, journal, pool),
       onNews: () => this.#tell(STATUS_SOON),
-      onTurn: () => {
+      onScan: () => {
         this.#sayThatNoneIsThere();
-        this.#options.onTurn?.();
+        this.#options.onScan?.();
       },
       logger,
     });

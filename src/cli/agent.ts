@@ -92,7 +92,7 @@ export function agentCommand(): Command {
         config,
         source: queueSource(queues),
         forgetCertificates: options.forgetCertificate,
-        onTurn: () => manager?.beat('agent'),
+        onScan: () => manager?.beat('agent'),
         logger,
       });
       await agent.start();

@@ -53,8 +53,8 @@ export interface InstallationOptions extends Places {
   /** The agent that runs here too; false: the service runs alone. */
   agent: Omit<AgentConfigInput, 'dataDir'> | false;
   logger: Logger;
-  /** Called each time the agent's loop has come round. */
-  onAgentTurn?: () => void;
+  /** Called after each scan of the agent, as a sign that it is alive. */
+  onAgentScan?: () => void;
   /** Called when the embedded database ends by itself: nothing works any more. */
   onLost?: (error: Error) => void;
 }
@@ -161,7 +161,7 @@ export class Installation {
       agent = new Agent({
         config,
         source: queueSource(queues),
-        ...(this.#options.onAgentTurn && { onTurn: this.#options.onAgentTurn }),
+        ...(this.#options.onAgentScan && { onScan: this.#options.onAgentScan }),
         logger,
       });
       await agent.start();

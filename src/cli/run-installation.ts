@@ -27,11 +27,11 @@ export async function runInstallation(
   const lost = new AbortController();
   const end = AbortSignal.any([toldToStop, lost.signal]);
   const manager = await serviceManager(logger);
-  const onAgentTurn = () => manager?.beat('agent');
+  const onAgentScan = () => manager?.beat('agent');
   const installation = new Installation({
     ...options,
     logger,
-    onAgentTurn,
+    onAgentScan,
     onLost: (error) => lost.abort(error),
   });
   try {

@@ -14,6 +14,7 @@ import Fastify, {
 import { z } from 'zod';
 import { because } from '../contract/reason.ts';
 import type { Logger } from '../log.ts';
+import { Admission } from './admission.ts';
 import { BodyRoom } from './body-room.ts';
 import { clientErrors } from './client-errors.ts';
 import type { ServerConfig } from './config.ts';
@@ -23,7 +24,6 @@ import { networkOf } from './network.ts';
 import { PROBLEM_TYPE, ProblemError, refusedBecause } from './problems.ts';
 import { sqlState } from './store/pool.ts';
 import { inStretches, type Long } from './stretches.ts';
-import { Turns } from './turns.ts';
 import { answerWithRest, hasBody, hasUnreadBody, isAbandoned } from './unread-body.ts';
 
 /** What a request's log line holds besides the request itself: IDs, never contents. */
@@ -133,12 +133,13 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
     },
   );
 
-  const turns = new Turns(app.server);
+  const admission = new Admission(app.server);
   const connections = boundConnections(app.server, config.limits.connections);
   app.addHook('onRequest', async (request, reply) => {
     request.facts = {};
     // A health probe does not wait for a turn: it asks whether the process answers, not how busy it is.
-    if (request.routeOptions.url !== '/healthz') await turns.take(request.ip, () => request.raw.destroyed);
+    if (request.routeOptions.url !== '/healthz')
+      await admission.take(request.ip, () => request.raw.destroyed);
     if (request.raw.destroyed) {
       reply.hijack();
       return;

@@ -27,7 +27,7 @@ interface DiscoveryOptions extends EndpointsOptions {
   transports: Transports;
   timings: { scan: number; near: number; scanTimeout: number };
   /** A provider's scan is over, with or without a result. */
-  onTurn?: () => void;
+  onScan?: () => void;
   logger: Logger;
 }
 

@@ -17,7 +17,7 @@ interface ScansOptions {
   /** A provider's whole list. */
   onList(provider: DiscoveryProvider, found: readonly Sighting[]): void;
   /** A provider's scan is over, with or without a result. */
-  onTurn?: () => void;
+  onScan?: () => void;
   logger: Logger;
 }
 
@@ -77,7 +77,7 @@ export class Scans {
         this.news.set(provider.id, { provider: provider.id, found: [], error });
         logger.warn({ err: error, provider: provider.id }, 'scan failed');
       }
-      this.#options.onTurn?.();
+      this.#options.onScan?.();
       await pause(rest, stopped, news.signal);
     }
   }

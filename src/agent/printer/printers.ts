@@ -53,7 +53,7 @@ interface PrintersOptions {
   /** Something is listed or reached that was not before, or the reverse; it may be no printer yet. */
   onNews?(): void;
   /** A provider's scan is over, with or without a result. */
-  onTurn?: () => void;
+  onScan?: () => void;
   logger: Logger;
 }
 

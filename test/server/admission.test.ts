@@ -4,19 +4,19 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
-import { Turns } from '../../src/server/turns.ts';
+import { Admission } from '../../src/server/admission.ts';
 import { listeningForTest } from '../kit/wire/listening.ts';
 
 let server: Server;
 let port: number;
-let turns: Turns;
+let turns: Admission;
 
 beforeEach(async () => {
   server = createServer(async (request, response) => {
     await turns.take(request.socket.remoteAddress ?? '');
     response.end(await text(request));
   });
-  turns = new Turns(server);
+  turns = new Admission(server);
   port = await listeningForTest(server);
 });
 

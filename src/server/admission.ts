@@ -6,7 +6,7 @@
  *
  * - in each round one connection is read for the first time, and one request begins;
  * - nothing begins in a round while connections still come in, unless it has waited for 50 ms (`PATIENCE`);
- * - turns go round by network: a caller who comes a thousand times delays only himself.
+ * - networks take it in turn: a caller who comes a thousand times delays only himself.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -15,11 +15,11 @@ import { networkOf } from './network.ts';
 /** ms after which a waiting connection or request no longer lets new connections go first. */
 const PATIENCE = 50;
 
-type Turn = { begin: () => void; isGone: () => boolean; since: number };
+type Waiting = { begin: () => void; isGone: () => boolean; since: number };
 
-/** The waiting turns by network; the network whose turn is next comes first. */
+/** Who waits, by network; the network that is next comes first. */
 class Rotation {
-  readonly #waiting = new Map<string, Turn[]>();
+  readonly #waiting = new Map<string, Waiting[]>();
 
   get empty(): boolean {
     return this.#waiting.size === 0;
@@ -27,10 +27,10 @@ class Rotation {
 
   add(address: string, isGone: () => boolean, begin: () => void): void {
     const network = networkOf(address);
-    const turn = { begin, isGone, since: performance.now() };
+    const waiting = { begin, isGone, since: performance.now() };
     const others = this.#waiting.get(network);
-    if (others === undefined) this.#waiting.set(network, [turn]);
-    else others.push(turn);
+    if (others === undefined) this.#waiting.set(network, [waiting]);
+    else others.push(waiting);
   }
 
   /** @param cameIn whether connections came in during the round before */
@@ -39,25 +39,25 @@ class Rotation {
     for (let gone = true; gone; ) {
       const [first] = this.#waiting;
       if (first === undefined) return;
-      const [network, turns] = first;
-      const [turn] = turns;
-      if (turn === undefined || (cameIn && performance.now() - turn.since < PATIENCE)) return;
-      turns.shift();
+      const [network, waiting] = first;
+      const [next] = waiting;
+      if (next === undefined || (cameIn && performance.now() - next.since < PATIENCE)) return;
+      waiting.shift();
       this.#waiting.delete(network);
-      if (turns.length > 0) this.#waiting.set(network, turns);
-      gone = turn.isGone();
-      turn.begin();
+      if (waiting.length > 0) this.#waiting.set(network, waiting);
+      gone = next.isGone();
+      next.begin();
     }
   }
 }
 
-export class Turns {
+export class Admission {
   readonly #connections = new Rotation();
   readonly #requests = new Rotation();
   #cameIn = false;
   #round: NodeJS.Immediate | undefined;
 
-  /** Takes over the server's new connections, and passes each to Node's own listeners in its turn. */
+  /** Takes over the server's new connections, and passes each to Node’s own listeners when it is admitted. */
   constructor(server: Server) {
     const serve = server.listeners('connection');
     server.removeAllListeners('connection');
@@ -79,7 +79,7 @@ export class Turns {
 
   /**
    * Resolves when a request from this address may begin.
-   * @param isGone says whether its caller has gone meanwhile; then it takes nobody's turn
+   * @param isGone says whether its caller has gone meanwhile; then it takes nobody’s place
    */
   async take(address: string, isGone: () => boolean = () => false): Promise<void> {
     const alone = this.#round === undefined;
