@@ -88,7 +88,7 @@ const KEPT = 64 * 1024;
  * under load costs more than the lines. A death without an `exit` event (SIGKILL) loses the lines of that
  * turn.
  */
-class LinesOfTurn implements DestinationStream {
+class LinesOfTick implements DestinationStream {
   readonly #to = pino.destination({ dest: 2, sync: true });
   #lines = '';
 
@@ -113,7 +113,7 @@ class LinesOfTurn implements DestinationStream {
 }
 
 /** One for all loggers of the process, whose lines stay in order. */
-let linesOfTurn: LinesOfTurn | undefined;
+let linesOfTick: LinesOfTick | undefined;
 let elsewhere: DestinationStream | undefined;
 
 /** From now on loggers of this process write there: a service on Windows has no stderr. */
@@ -125,8 +125,8 @@ function stderrLines(): DestinationStream {
   if (process.stderr.isTTY) {
     return pretty({ destination: 2, colorize: true, ignore: 'pid,hostname', sync: true });
   }
-  linesOfTurn ??= new LinesOfTurn();
-  return linesOfTurn;
+  linesOfTick ??= new LinesOfTick();
+  return linesOfTick;
 }
 
 /**

@@ -6,7 +6,7 @@
  * Nothing is left to decide: text is broken into lines, sized and placed; symbols are scaled and checked.
  */
 import type { NativeSymbol } from '../zpl/bars.ts';
-import type { Bitmap, Turn } from './image/bitmap.ts';
+import type { Bitmap, Rotation } from './image/bitmap.ts';
 import type { QuietZone } from './symbol/symbology/rules.ts';
 import type { Face } from './text/font-face.ts';
 
@@ -68,7 +68,7 @@ export interface TextItem {
   readonly kind: 'text';
   readonly x: number;
   readonly y: number;
-  readonly turn: Turn;
+  readonly turn: Rotation;
   readonly text: string;
   /** The em, dots. */
   readonly size: number;
@@ -83,7 +83,7 @@ export interface TextItem {
 /** A linear symbol without its quiet zones. The box is what the bars cover after the turn. */
 export interface BarsItem extends Rect {
   readonly kind: 'bars';
-  readonly turn: Turn;
+  readonly turn: Rotation;
   /** Width of a module, dots; and of a wide bar or space, for symbologies with two widths. */
   readonly module: number;
   readonly wide?: number;

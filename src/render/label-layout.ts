@@ -16,7 +16,7 @@ import { createAssets } from './assets.ts';
 import type { DisplayList, Item } from './display-list.ts';
 import { requireDots } from './dot-limit.ts';
 import { compileElement } from './element.ts';
-import type { Turn } from './image/bitmap.ts';
+import type { Rotation } from './image/bitmap.ts';
 import { labelGrid } from './label-grid.ts';
 import { ElementFault, type ElementLayout, jobFaultOf } from './place.ts';
 import { turnItem } from './turn.ts';
@@ -57,7 +57,7 @@ export async function compileLabel(template: DesignedTemplate, target: LabelTarg
   const { dpi } = target;
   const grid = labelGrid(template, dpi);
   requireDots('label', grid, dpi);
-  const turn: Turn = target.orientation === 'landscape' ? 90 : 0;
+  const turn: Rotation = target.orientation === 'landscape' ? 90 : 0;
   const media = mediaGrid(template, target);
   const whole = { x: 0, y: 0, width: media.width, height: media.height };
   const lying = new WeakMap<readonly Item[], readonly Item[]>();

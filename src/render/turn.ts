@@ -1,23 +1,26 @@
 /** Quarter turns: from a box's own upright coordinates to where it lies on the label. */
 
 import type { Item, Rect } from './display-list.ts';
-import { type Turn, turnBitmap } from './image/bitmap.ts';
+import { type Rotation, turnBitmap } from './image/bitmap.ts';
 
 /** Turn `a` followed by turn `b`. */
-function addTurns(a: Turn, b: Turn): Turn {
+function addTurns(a: Rotation, b: Rotation): Rotation {
   const sum = (a + b) % 360;
   return sum === 90 || sum === 180 || sum === 270 ? sum : 0;
 }
 
 /** The width and height that contents have inside a box that is turned. */
-export function upright(box: Pick<Rect, 'width' | 'height'>, turn: Turn): { width: number; height: number } {
+export function upright(
+  box: Pick<Rect, 'width' | 'height'>,
+  turn: Rotation,
+): { width: number; height: number } {
   return turn === 90 || turn === 270
     ? { width: box.height, height: box.width }
     : { width: box.width, height: box.height };
 }
 
 /** A point of the turned contents, given in their upright coordinates, on the label. */
-export function turnPoint(box: Rect, turn: Turn, u: number, v: number): { x: number; y: number } {
+export function turnPoint(box: Rect, turn: Rotation, u: number, v: number): { x: number; y: number } {
   switch (turn) {
     case 0:
       return { x: box.x + u, y: box.y + v };
@@ -31,7 +34,7 @@ export function turnPoint(box: Rect, turn: Turn, u: number, v: number): { x: num
 }
 
 /** A rectangle of the turned contents, given in their upright coordinates, on the label. */
-export function turnRect(box: Rect, turn: Turn, inner: Rect): Rect {
+export function turnRect(box: Rect, turn: Rotation, inner: Rect): Rect {
   const a = turnPoint(box, turn, inner.x, inner.y);
   const b = turnPoint(box, turn, inner.x + inner.width, inner.y + inner.height);
   return {
@@ -43,7 +46,7 @@ export function turnRect(box: Rect, turn: Turn, inner: Rect): Rect {
 }
 
 /** An item of a whole label that is turned by `turn` onto media of the size of `media`. */
-export function turnItem(item: Item, turn: Turn, media: Rect): Item {
+export function turnItem(item: Item, turn: Rotation, media: Rect): Item {
   if (turn === 0) return item;
   switch (item.kind) {
     case 'fill':

@@ -27,13 +27,13 @@ export interface Place {
   /** Gives the room back; again it does nothing. */
   leave(): void;
 }
-type Held = { since: number; bytes: number; come: number; lose: () => void };
+type Reserved = { since: number; bytes: number; come: number; lose: () => void };
 
 export class BodyRoom {
   readonly #options: RoomOptions;
   readonly #taken = new Map<string, number>();
   readonly #waiting = new Set<Waiting>();
-  readonly #held = new Set<Held>();
+  readonly #held = new Set<Reserved>();
   #total = 0;
   #looks: NodeJS.Timeout | undefined;
 
@@ -64,7 +64,7 @@ export class BodyRoom {
       leave();
       lost(new ProblemError('request-late', 'the body comes too slowly while others wait; send it again'));
     };
-    const held: Held = { since: performance.now(), bytes, come: 0, lose };
+    const held: Reserved = { since: performance.now(), bytes, come: 0, lose };
     this.#held.add(held);
     const came = (more: number) => {
       held.come += more;

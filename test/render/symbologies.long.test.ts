@@ -12,7 +12,7 @@ import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import { dots } from '../../src/contract/dots.ts';
 import { SYMBOLOGIES } from '../../src/contract/template.ts';
 import type { DisplayList } from '../../src/render/display-list.ts';
-import type { Turn } from '../../src/render/image/bitmap.ts';
+import type { Rotation } from '../../src/render/image/bitmap.ts';
 import { encodePng } from '../../src/render/image/png-encoder.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { rasterBitmap } from '../../src/render/output/raster.ts';
@@ -40,7 +40,7 @@ import {
 import { CASES, type SymbologyCase } from './symbology-cases.ts';
 
 const OUTPUTS = ['zpl', 'pdf', 'png'] as const;
-const TURNS: readonly Turn[] = [0, 90, 180, 270];
+const TURNS: readonly Rotation[] = [0, 90, 180, 270];
 const RESOLUTIONS = [203, 300, 600] as const;
 const FULL = process.env['FULL_MATRIX'] === '1';
 const MODULE = 0.25;
@@ -53,7 +53,7 @@ function outputsFor(turn: number, resolution: number): readonly Output[] {
 }
 
 /** A label with no more around the symbol than a margin: pictures cost time. */
-async function labelFor(one: SymbologyCase, turn: Turn) {
+async function labelFor(one: SymbologyCase, turn: Rotation) {
   const element = {
     type: 'barcode',
     symbology: one.symbology,
@@ -75,7 +75,7 @@ async function labelFor(one: SymbologyCase, turn: Turn) {
   return { data, ...(await compile(across, down, { x: 2, y: 2, rotation: turn })) };
 }
 
-async function judge(one: SymbologyCase, png: Uint8Array, turn: Turn, dpi: number): Promise<unknown> {
+async function judge(one: SymbologyCase, png: Uint8Array, turn: Rotation, dpi: number): Promise<unknown> {
   if (one.judge.by === 'zxing') {
     // zxing reads MaxiCode upright only; a quarter turn back moves dots and changes none.
     const shown = one.symbology === 'maxicode' ? encodePng(turnedBack(await dotsOf(png), turn), dpi) : png;
@@ -111,7 +111,7 @@ async function verdict(one: SymbologyCase, judged: unknown): Promise<unknown> {
 
 /** Cases that the printer drew the bars of. */
 const native = new Set<string>();
-const matrix = new Map<string, Map<string, Turn[]>>();
+const matrix = new Map<string, Map<string, Rotation[]>>();
 
 afterAll(() => {
   const cells = RESOLUTIONS.flatMap((dpi) => OUTPUTS.map((output) => `${output} ${dpi}`));
@@ -150,7 +150,7 @@ describe.each(CASES)('$name, judged by $judge.by', (one) => {
         if (output === 'zpl' && !list.items.some((item) => item.kind === 'text')) {
           expect.soft(differingDots(await dotsOf(picture), rasterBitmap(list)), where).toBe(0);
         }
-        const read = matrix.get(one.name) ?? new Map<string, Turn[]>();
+        const read = matrix.get(one.name) ?? new Map<string, Rotation[]>();
         matrix.set(one.name, read);
         const cell = `${output} ${dpi}`;
         if (JSON.stringify(judged) === JSON.stringify(wanted))

@@ -7,7 +7,7 @@
  */
 
 import type { BarsItem, DisplayList, FillItem, Item, TextItem } from '../../../src/render/display-list.ts';
-import type { Turn } from '../../../src/render/image/bitmap.ts';
+import type { Rotation } from '../../../src/render/image/bitmap.ts';
 import { stampOf } from '../../../src/render/ink.ts';
 import { zplBars } from '../../../src/zpl/bars.ts';
 import { escapeFieldData } from '../../../src/zpl/field-data.ts';
@@ -16,7 +16,7 @@ import { graphicField } from './graphic.ts';
 type Sheet = Pick<DisplayList, 'width' | 'height'>;
 
 /** Field orientation, as in ^A, ^BC: normal, rotated, inverted, bottom-up. */
-const ORIENTATION: Readonly<Record<Turn, string>> = { 0: 'N', 90: 'R', 180: 'I', 270: 'B' };
+const ORIENTATION: Readonly<Record<Rotation, string>> = { 0: 'N', 90: 'R', 180: 'I', 270: 'B' };
 
 /** ^FO, ^FT, ^GB take 0 to 32000 dots. */
 const MOST_DOTS = 32_000;

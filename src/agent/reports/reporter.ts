@@ -27,7 +27,7 @@ const FIRST_MS = 75;
 const RETRY_MIN = 200;
 const RETRY_MAX = 15_000;
 
-interface Lane {
+interface JobReports {
   /** Not yet published, oldest first: at most one of progress, and every lasting one. */
   waiting: { report: JobReport; lasting: boolean }[];
   running: boolean;
@@ -47,7 +47,7 @@ interface ReporterOptions {
 
 export class Reporter {
   readonly #options: ReporterOptions;
-  readonly #lanes = new Map<string, Lane>();
+  readonly #jobs = new Map<string, JobReports>();
   readonly #stopped = new AbortController();
   /** Shared: what keeps one report from being published keeps them all. */
   readonly #backoff = new Backoff(RETRY_MIN, RETRY_MAX);
@@ -70,36 +70,36 @@ export class Reporter {
   }
 
   progress(report: JobReport): void {
-    const lane = this.#lane(report.jobId);
+    const reports = this.#reportsOf(report.jobId);
     const state = JSON.stringify([report.delivery, report.status, report.reasons]);
-    const last = lane.waiting.at(-1);
+    const last = reports.waiting.at(-1);
     if (last !== undefined && !last.lasting) last.report = report;
-    else lane.waiting.push({ report, lasting: false });
-    const changed = lane.lastState !== null ? state !== lane.lastState : report.reasons.length > 0;
-    lane.lastState = state;
-    const wait = changed ? 0 : lane.lastProgress + PROGRESS_MS - performance.now();
-    if (wait <= 0) this.#run(report.jobId, lane);
+    else reports.waiting.push({ report, lasting: false });
+    const changed = reports.lastState !== null ? state !== reports.lastState : report.reasons.length > 0;
+    reports.lastState = state;
+    const wait = changed ? 0 : reports.lastProgress + PROGRESS_MS - performance.now();
+    if (wait <= 0) this.#run(report.jobId, reports);
     else {
-      lane.timer ??= setTimeout(() => this.#run(report.jobId, lane), wait);
+      reports.timer ??= setTimeout(() => this.#run(report.jobId, reports), wait);
     }
   }
 
   /** An outcome or a hand-back, which is in the journal already. */
   lasting(report: JobReport): void {
-    const lane = this.#lane(report.jobId);
-    const last = lane.waiting.at(-1);
-    if (last !== undefined && !last.lasting) lane.waiting.pop();
-    lane.waiting.push({ report, lasting: true });
-    lane.over = true;
-    this.#run(report.jobId, lane);
+    const reports = this.#reportsOf(report.jobId);
+    const last = reports.waiting.at(-1);
+    if (last !== undefined && !last.lasting) reports.waiting.pop();
+    reports.waiting.push({ report, lasting: true });
+    reports.over = true;
+    this.#run(report.jobId, reports);
   }
 
   /** The job has left the agent, maybe without an outcome: another agent has it, or it comes again. */
   over(jobId: string): void {
-    const lane = this.#lanes.get(jobId);
-    if (lane === undefined) return;
-    lane.over = true;
-    if (!lane.running && lane.waiting.length === 0) this.#lanes.delete(jobId);
+    const reports = this.#jobs.get(jobId);
+    if (reports === undefined) return;
+    reports.over = true;
+    if (!reports.running && reports.waiting.length === 0) this.#jobs.delete(jobId);
   }
 
   /** The agent's printers and its heartbeat; only the newest is worth publishing. */
@@ -110,7 +110,7 @@ export class Reporter {
 
   /** Waits until all is published, at most `ms`, and ends. What is left is in the journal. */
   async stop(ms: number): Promise<void> {
-    for (const [jobId, lane] of this.#lanes) this.#run(jobId, lane);
+    for (const [jobId, reports] of this.#jobs) this.#run(jobId, reports);
     const empty = new Promise<void>((resolve) => {
       this.#idle = resolve;
     });
@@ -119,39 +119,39 @@ export class Reporter {
     await Promise.race([empty, pause(ms, timer.signal)]);
     timer.abort();
     this.#stopped.abort();
-    for (const lane of this.#lanes.values()) clearTimeout(lane.timer);
+    for (const reports of this.#jobs.values()) clearTimeout(reports.timer);
   }
 
-  #lane(jobId: string): Lane {
-    let lane = this.#lanes.get(jobId);
-    if (lane === undefined) {
+  #reportsOf(jobId: string): JobReports {
+    let reports = this.#jobs.get(jobId);
+    if (reports === undefined) {
       const lastProgress = performance.now() + FIRST_MS - PROGRESS_MS;
-      lane = { waiting: [], running: false, lastProgress, lastState: null, over: false, timer: undefined };
-      this.#lanes.set(jobId, lane);
+      reports = { waiting: [], running: false, lastProgress, lastState: null, over: false, timer: undefined };
+      this.#jobs.set(jobId, reports);
     }
-    lane.over = false;
-    return lane;
+    reports.over = false;
+    return reports;
   }
 
-  #run(jobId: string, lane: Lane): void {
-    clearTimeout(lane.timer);
-    lane.timer = undefined;
-    if (lane.running || this.#stopped.signal.aborted) return;
-    lane.running = true;
-    void this.#drain(jobId, lane);
+  #run(jobId: string, reports: JobReports): void {
+    clearTimeout(reports.timer);
+    reports.timer = undefined;
+    if (reports.running || this.#stopped.signal.aborted) return;
+    reports.running = true;
+    void this.#drain(jobId, reports);
   }
 
-  async #drain(jobId: string, lane: Lane): Promise<void> {
-    for (let next = lane.waiting.shift(); next !== undefined; next = lane.waiting.shift()) {
-      lane.lastProgress = performance.now();
+  async #drain(jobId: string, reports: JobReports): Promise<void> {
+    for (let next = reports.waiting.shift(); next !== undefined; next = reports.waiting.shift()) {
+      reports.lastProgress = performance.now();
       const published = await this.#publish(next.report);
       if (published !== null) {
         if (next.lasting) this.#published(next.report, published.place);
       } else if (this.#stopped.signal.aborted) return;
-      else if (next.lasting || lane.waiting.length === 0) lane.waiting.unshift(next);
+      else if (next.lasting || reports.waiting.length === 0) reports.waiting.unshift(next);
     }
-    lane.running = false;
-    if (lane.over) this.#lanes.delete(jobId);
+    reports.running = false;
+    if (reports.over) this.#jobs.delete(jobId);
     this.#settle();
   }
 
@@ -251,7 +251,7 @@ export class Reporter {
 
   /** Tells `stop` when nothing is left. */
   #settle(): void {
-    const busy = [...this.#lanes.values()].some((lane) => lane.running || lane.waiting.length > 0);
+    const busy = [...this.#jobs.values()].some((reports) => reports.running || reports.waiting.length > 0);
     if (!busy && !this.#agentBusy && !this.#telling) this.#idle();
   }
 }

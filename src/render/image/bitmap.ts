@@ -1,6 +1,6 @@
 /** Bitmaps as in ZPL's ^GF: one bit a dot, rows padded to bytes, most significant bit left, 1 is black. */
 /** Degrees, clockwise. */
-export type Turn = 0 | 90 | 180 | 270;
+export type Rotation = 0 | 90 | 180 | 270;
 
 export interface Bitmap {
   readonly width: number;
@@ -83,7 +83,7 @@ function from(width: number, height: number, black: (x: number, y: number) => bo
 }
 
 /** Turned clockwise. */
-export function turnBitmap(bitmap: Bitmap, turn: Turn): Bitmap {
+export function turnBitmap(bitmap: Bitmap, turn: Rotation): Bitmap {
   const { width: w, height: h } = bitmap;
   switch (turn) {
     case 0:

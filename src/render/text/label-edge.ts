@@ -1,7 +1,7 @@
 /** The label's edge, which cuts off whatever is printed beyond it: how far a text is from it, and whether it is cut. */
 
 import type { Rect, TextItem } from '../display-list.ts';
-import type { Turn } from '../image/bitmap.ts';
+import type { Rotation } from '../image/bitmap.ts';
 import { textRect } from '../ink.ts';
 import { isInside } from '../place.ts';
 import { turnRect } from '../turn.ts';
@@ -15,7 +15,7 @@ const OVERHANG = 0.05;
 /** Dots from a point to the edges, as a text that is turned so goes: onward in its line, back, and down its lines. */
 export function roomFrom(
   { x, y }: Pick<Rect, 'x' | 'y'>,
-  turn: Turn,
+  turn: Rotation,
   { width, height }: Label,
 ): { onward: number; back: number; down: number } {
   const [left, right, up, under] = [x, width - x, y, height - y];

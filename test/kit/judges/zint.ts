@@ -4,7 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { Turn } from '../../../src/render/image/bitmap.ts';
+import type { Rotation } from '../../../src/render/image/bitmap.ts';
 import { type Bitmap, isBlack, turnBitmap } from '../../../src/render/image/bitmap.ts';
 import { inkBox } from './judges.ts';
 
@@ -26,13 +26,13 @@ export async function zintRows(
 }
 
 /** A picture of something that was turned, turned back upright. */
-export function turnedBack(picture: Bitmap, turn: Turn): Bitmap {
-  const back: Record<Turn, Turn> = { 0: 0, 90: 270, 180: 180, 270: 90 };
+export function turnedBack(picture: Bitmap, turn: Rotation): Bitmap {
+  const back: Record<Rotation, Rotation> = { 0: 0, 90: 270, 180: 180, 270: 90 };
   return turnBitmap(picture, back[turn]);
 }
 
 /** The picture's one row of bars as modules, 1 dark, trailing light ones left out. */
-export function barsOnPicture(picture: Bitmap, turn: Turn, module: number): string {
+export function barsOnPicture(picture: Bitmap, turn: Rotation, module: number): string {
   const bitmap = turnedBack(picture, turn);
   const { left, right, top, bottom } = inkBox(bitmap);
   const y = Math.floor((top + bottom) / 2);
@@ -43,7 +43,7 @@ export function barsOnPicture(picture: Bitmap, turn: Turn, module: number): stri
 }
 
 /** The rows of modules on a picture; equal rows that follow each other are one. */
-export function rowsOnPicture(picture: Bitmap, turn: Turn, module: number): string[] {
+export function rowsOnPicture(picture: Bitmap, turn: Rotation, module: number): string[] {
   const bitmap = turnedBack(picture, turn);
   const { left, right, top, bottom } = inkBox(bitmap);
   const rows: string[] = [];
@@ -64,7 +64,7 @@ export function withoutMargins(rows: readonly string[]): string[] {
 }
 
 /** The bars of a postal code as zint's rows have them: in each row, 1 for a bar that reaches it. */
-export function postalOnPicture(picture: Bitmap, turn: Turn, rows: 2 | 3): string[] {
+export function postalOnPicture(picture: Bitmap, turn: Rotation, rows: 2 | 3): string[] {
   const bitmap = turnedBack(picture, turn);
   const { left, right, top, bottom } = inkBox(bitmap);
   const at = (part: number) => Math.floor(top + (bottom - top) * part);

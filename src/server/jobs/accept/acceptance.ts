@@ -47,7 +47,7 @@ const outcome = z.discriminatedUnion('outcome', [
   z.object({ outcome: z.literal('revoked') }),
   z.object({ outcome: z.literal('tenant-gone') }),
 ]);
-export type Outcome = z.infer<typeof outcome>;
+export type Verdict = z.infer<typeof outcome>;
 const answered = z.object({ outcomes: z.array(outcome) });
 
 /** Statements of one tenant under way: while one waits for a lock, the other goes on. */
@@ -61,7 +61,7 @@ const MOST_CHARACTERS = 1_000_000;
 type Waiting = {
   candidate: Candidate;
   payload: string;
-  settle: { resolve: (outcome: Outcome) => void; reject: (error: unknown) => void };
+  settle: { resolve: (outcome: Verdict) => void; reject: (error: unknown) => void };
 };
 type OfTenant = { waiting: Waiting[]; running: number; late: boolean };
 
@@ -85,7 +85,7 @@ export class Acceptance {
    * @throws ProblemError `too-many-waiting`; when the database fails: then only the job's key tells whether
    *   the job was accepted
    */
-  async accept(candidate: Candidate, also?: Also<string>): Promise<Outcome> {
+  async accept(candidate: Candidate, also?: Also<string>): Promise<Verdict> {
     const { tenantId } = candidate.job;
     const payload = payloadOf(candidate.job);
     await this.#backlog.admit(candidate.job, payload.length);
@@ -98,7 +98,7 @@ export class Acceptance {
     }
     const tenant = this.#tenants.get(tenantId) ?? { waiting: [], running: 0, late: false };
     this.#tenants.set(tenantId, tenant);
-    const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+    const { promise, resolve, reject } = Promise.withResolvers<Verdict>();
     tenant.waiting.push({ candidate, payload, settle: { resolve, reject } });
     this.#next(tenantId, tenant);
     return await promise;
@@ -150,7 +150,7 @@ export class Acceptance {
     }
   }
 
-  async #ask(tenantId: string, batch: readonly Waiting[]): Promise<Outcome[]> {
+  async #ask(tenantId: string, batch: readonly Waiting[]): Promise<Verdict[]> {
     return await ask(
       this.#pool,
       tenantId,
@@ -164,7 +164,7 @@ export class Acceptance {
  * Accepts one job in the caller's transaction, as created now, even if its labels print an earlier time.
  * @throws when the database fails
  */
-export async function acceptIn(client: Queryable, inLanes: boolean, candidate: Candidate): Promise<Outcome> {
+export async function acceptIn(client: Queryable, inLanes: boolean, candidate: Candidate): Promise<Verdict> {
   const { job } = candidate;
   const row = { ...rowOf(1, candidate), createdAt: new Date().toISOString() };
   await storeTemplate(client, job);
@@ -183,7 +183,7 @@ async function ask(
   tenantId: string,
   inLanes: boolean,
   batch: readonly { row: object; payload: string }[],
-): Promise<Outcome[]> {
+): Promise<Verdict[]> {
   const payloads = batch.map((_, index) => `$${index + 4}`).join(', ');
   const { outcomes } = await onlyRow(
     db,

@@ -16,7 +16,7 @@ import { type Also, type Pool, sqlState } from '../../store/pool.ts';
 import { inStretches } from '../../stretches.ts';
 import { checkQuota, quotaExceeded } from '../../tenants/tenants.ts';
 import type { Dispatching } from '../dispatch/dispatching.ts';
-import type { Acceptance, Outcome } from './acceptance.ts';
+import type { Acceptance, Verdict } from './acceptance.ts';
 import { fingerprint } from './canonical-json.ts';
 import { type JobAnswer, keyReused, previousAnswer } from './idempotency.ts';
 import type { CheckedRequest, RequestCheck } from './request-check.ts';
@@ -125,7 +125,7 @@ export class PrintRequests {
       let checked: CheckedRequest;
       let answer: JobAnswer;
       let job: QueuedJob;
-      let result: Outcome;
+      let result: Verdict;
       let warnings: WarningCounts;
       try {
         checked = await this.#check.references(tenantId, parsed, { fresh });

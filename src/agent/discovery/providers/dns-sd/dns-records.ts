@@ -44,7 +44,7 @@ const record = z.discriminatedUnion('type', [
 ]);
 type DnsRecord = z.infer<typeof record>;
 
-interface Held {
+interface Cached {
   record: DnsRecord;
   /** ms, of the clock. */
   heardAt: number;
@@ -55,7 +55,7 @@ interface Held {
 
 export class DnsRecords {
   /** By type and name, then by data; the sets that were heard last come last. */
-  readonly #sets = new Map<string, Map<string, Held>>();
+  readonly #sets = new Map<string, Map<string, Cached>>();
   readonly #now: () => number;
   #size = 0;
 
@@ -74,7 +74,7 @@ export class DnsRecords {
     if (heard === undefined) return 'nothing';
     const now = this.#now();
     const setKey = `${heard.type} ${heard.name.toLowerCase()}`;
-    const set = this.#sets.get(setKey) ?? new Map<string, Held>();
+    const set = this.#sets.get(setKey) ?? new Map<string, Cached>();
     const key = keyOf(heard);
     const known = set.get(key);
     if (heard.ttl === 0) {
