@@ -1,6 +1,6 @@
 /** Follows a job until it ends, and shows how far it is. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { JobView } from '../contract/job.ts';
+import { isUncertain, type JobView } from '../contract/job.ts';
 import type { MovedJob } from '../contract/job-details.ts';
 import { hasEnded } from '../contract/job-life.ts';
 import { type AdminClient, isAway } from './admin-client.ts';
@@ -36,9 +36,11 @@ export function nextStep({ id, status, uncertain, reasons }: JobView): string {
   if (status === 'failed') return ` See "platen job retry ${id}", ${cancel}.`;
   if (reasons.includes('cancel-requested'))
     return ` It ends when its agent has stopped at a label: "platen job show ${id} --follow". With no agent, add --force.`;
+  const unsure = isUncertain({ uncertain });
+  if (status === 'canceled' && unsure)
+    return ` Look which labels are there, then "platen job release ${id} --from …" with the first that is missing.`;
   if (status !== 'held') return '';
-  const nothing = uncertain === null || uncertain.to === uncertain.from;
-  const say = nothing ? '' : ' --print-uncertain (or --skip-uncertain, --from)';
+  const say = unsure ? ' --print-uncertain (or --skip-uncertain, --from)' : '';
   return ` Look which labels are there, then "platen job release ${id}${say}", ${cancel}.`;
 }
 

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { JobView } from '../contract/job.ts';
+import { isUncertain, type JobView } from '../contract/job.ts';
 import type { JobStatus } from '../contract/job-life.ts';
 import { labelRanges } from '../contract/label-ranges.ts';
 import { type AdminClient, connect } from './admin-client.ts';
@@ -47,7 +47,10 @@ export function jobCommand(): Command {
       });
     });
 
-  jobs('release', 'have a held job go on, after a look at which labels are out')
+  jobs(
+    'release',
+    'have a held job go on, after a look at which labels are out; of a canceled one, say which are',
+  )
     .option('--print-uncertain', 'the uncertain labels are not there: print them, and what follows')
     .option('--skip-uncertain', 'the uncertain labels are there: print what follows')
     .option('--from <label>', 'of one job: from this label on, counted from 1', numberFrom(1, 1_000_000))
@@ -55,7 +58,7 @@ export function jobCommand(): Command {
       await onMany(begun, options, {
         bulk: async () => ({ action: 'release', uncertain: choiceForAll(options) }),
         one: async (client, id, why) => {
-          const from = firstLabel(await endedAs(client, id, 'held'), options);
+          const from = firstLabel(await undecided(client, id), options);
           return client.resumeJob(id, { ...(from !== undefined && { from }), ...why });
         },
       });
@@ -160,6 +163,12 @@ async function endedAs(client: AdminClient, id: string, status: JobStatus): Prom
   const instead =
     job.status === 'held' ? '; see "job release"' : job.status === 'failed' ? '; see "job retry"' : '';
   throw new CommandFailure(`The job is ${job.status}, not ${status}${instead}.`);
+}
+
+/** The job, if a person has to say which of its labels are out. @throws CommandFailure */
+async function undecided(client: AdminClient, id: string): Promise<JobView> {
+  const job = await client.job(id);
+  return job.status === 'canceled' && isUncertain(job) ? job : endedAs(client, id, 'held');
 }
 
 /** @throws CommandFailure where the options make no choice that fits several jobs */

@@ -18,7 +18,10 @@ export const jobCancel = z.strictObject({
 });
 
 export const jobResume = z.strictObject({
-  /** The label to go on with, from 0. Left out: the first that is not printed; refused if that is uncertain. */
+  /**
+   * The label to go on with, from 0. Left out: the first that is not printed; refused if that is uncertain. A canceled job does
+   * not go on: of its uncertain labels this is the first that is missing.
+   */
   from: z.int().min(0).exactOptional(),
   why,
 });
@@ -32,7 +35,7 @@ export const resumeQuery = z.strictObject({
 });
 export const resumePlan = z.object({
   /** What the job becomes. */
-  status: jobStatus.extract(['queued', 'printed']),
+  status: jobStatus.extract(['queued', 'printed', 'canceled']),
   /** The labels that are printed: `to` is the first that is not. */
   prints: z.object({ from: z.int(), to: z.int() }),
 });
@@ -123,6 +126,8 @@ export const jobBulkResult = z.object({
       reason: readableReason,
       /** Labels that are not printed yet: `retry` prints them, `cancel` drops them. */
       labels: z.int(),
+      /** Those of them that were sent, and of which nobody knows yet whether they are out. */
+      sent: z.int(),
     }),
   ),
   more: z.boolean(),

@@ -16,6 +16,7 @@ const JOB_EVENTS = {
   failed: 'The rest is certain not to be out: `error`.',
   held: 'Labels may or may not be out: `error`, `uncertain`.',
   canceled: 'Nothing more of it is printed.',
+  decided: 'A person said which uncertain labels of a canceled job are out.',
   'cancel-requested': 'A person wants no more of it; its agent has been asked to stop.',
   moved: 'A person sent it, or what was left of it, to another printer.',
 } as const;
@@ -45,8 +46,11 @@ export type JobAction = z.infer<typeof jobAction>;
 export const movedJob = jobView.extend({
   /** The job whose rest this one is, and the printer from which that was moved; null: not known any more. */
   restOf: z.object({ id: z.string(), printer: z.string().nullable() }).nullable(),
-  /** The jobs that print what was left of this one at other printers: one, unless it was moved again. */
-  rests: z.array(z.object({ id: z.string(), printer: z.string() })),
+  /**
+   * The jobs that print what was left of this one at other printers, one, unless it was moved again; `from` is the label with
+   * which each begins.
+   */
+  rests: z.array(z.object({ id: z.string(), printer: z.string(), from: z.int() })),
 });
 export type MovedJob = z.infer<typeof movedJob>;
 

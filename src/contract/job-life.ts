@@ -33,7 +33,12 @@ export const JOB_STATES = {
     data: 'kept for a while',
     means: 'The rest is certain not to have been printed; `error` says why.',
   },
-  canceled: { phase: 'over', data: 'kept for a while', means: 'A person wants no more of it.' },
+  canceled: {
+    phase: 'over',
+    data: 'kept for a while',
+    means:
+      'A person wants no more of it. Of `uncertain` labels somebody still has to say whether they are out.',
+  },
   held: {
     phase: 'undecided',
     data: 'kept',
@@ -95,7 +100,7 @@ export const JOB_CHANGES: readonly {
     when: '`platen job retry` (failed), `platen job release` (held): it goes on from a label.',
   },
   {
-    from: ['failed', 'held'],
+    from: ['failed', 'held', 'canceled'],
     to: ['printed'],
     by: 'person',
     when: '`platen job release` from beyond the last label: all are out.',

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { jobView } from './job.ts';
 import { jobId } from './job-id.ts';
-import { JOB_STATUSES, type JobStatus, jobStatus } from './job-life.ts';
+import { JOB_STATUSES, jobStatus } from './job-life.ts';
 import { saying } from './reason.ts';
 import { tenantId } from './tenant-id.ts';
 
@@ -42,6 +42,8 @@ const statuses = z
 export const jobFilter = z.strictObject({
   ...filters,
   status: statuses.optional(),
+  /** Jobs with labels of which a person has to say whether they are out, whether held or canceled. */
+  undecided: z.literal('true').optional(),
   limit: z.coerce.number().int().min(1).max(1_000).default(100),
   /** `next` of the page before. */
   after: z
@@ -58,11 +60,11 @@ export const jobPage = z.object({
 });
 export type JobPage = z.infer<typeof jobPage>;
 
-/** As `jobFilter`; how many there are in each state. */
+/** As `jobFilter`; how many there are in each state, and how many `undecided`. */
 export const jobCountFilter = z.strictObject(filters);
 export type JobCountFilter = z.output<typeof jobCountFilter>;
 
 /** Jobs of one state are counted up to this many: at this number there may be more. */
 export const MOST_COUNTED = 1_000;
-export const jobCounts = z.record(jobStatus, z.int().min(0).max(MOST_COUNTED));
-export type JobCounts = Record<JobStatus, number>;
+export const jobCounts = z.record(z.enum([...JOB_STATUSES, 'undecided']), z.int().min(0).max(MOST_COUNTED));
+export type JobCounts = z.infer<typeof jobCounts>;

@@ -35,3 +35,8 @@ export const jobView = z.object({
   updatedAt: z.iso.datetime(),
 });
 export type JobView = z.infer<typeof jobView>;
+
+/** Whether a person has to say which labels are out. */
+export function isUncertain({ uncertain }: Pick<JobView, 'uncertain'>): boolean {
+  return uncertain !== null && uncertain.to > uncertain.from;
+}

@@ -241,6 +241,7 @@ const GENERAL_REASONS = {
   // Jobs and what is done to them.
   'from-waits': 'a job that waits goes on where it is',
   'from-below': "expected less than {total}, the number of the job's labels",
+  'from-uncertain': 'expected {from} to {to}, the uncertain labels and the one behind them',
   'from-most': "expected at most {total}, the number of the job's labels",
   'from-prints': 'a job that prints goes on with the first label that is certain not to be out',
   'move-same': 'the job waits for this printer',

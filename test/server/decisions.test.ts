@@ -1,5 +1,7 @@
 /** What a person decides about a job that has ended: canceled, all out, or on from some label. */
 import { describe, expect, test } from 'vitest';
+import { jobDetails } from '../../src/contract/job-details.ts';
+import { jobPage } from '../../src/contract/job-search.ts';
 import { useDeliveries } from '../kit/service/deliveries.ts';
 import { type Answer, codeOf, PRINTER, pointersOf } from '../kit/service/harness.ts';
 import { jobReport } from '../kit/service/job-report.ts';
@@ -112,6 +114,43 @@ describe('a held job', () => {
     const answer = await resume(id, body);
     expect([codeOf(answer), pointersOf(answer)]).toEqual([code, [`/${Object.keys(body)[0]}`]]);
     expect(await show(id)).toMatchObject({ status: 'held' });
+  });
+});
+
+describe('a job that was stopped with labels on their way', () => {
+  const STOPPED = { ...HELD, status: 'canceled' } as const;
+  const undecided = async () => {
+    const { body } = await service.admin('GET', `/jobs?tenant=${acme.id}&undecided=true&limit=1000`);
+    return jobPage.parse(body).jobs.map(({ id }) => id);
+  };
+
+  test('waits for a person too, who says which are out; late reports change nothing after that', async () => {
+    const id = await ended(STOPPED);
+    expect(await undecided()).toContain(id);
+    expect(await show(id)).toMatchObject({ actions: expect.arrayContaining(['release']) });
+    expect(codeOf(await resume(id, {}))).toBe('labels-uncertain');
+    for (const from of [3, 7]) {
+      const answer = await resume(id, { from });
+      expect([codeOf(answer), pointersOf(answer)]).toEqual(['payload-invalid', ['/from']]);
+    }
+    const said = await service.admin('GET', `/jobs/${id}/resume?from=5`);
+    expect(said.body).toEqual({ status: 'canceled', prints: { from: 5, to: 5 } });
+    expect((await resume(id, { from: 5, why: 'one in the tray' })).body).toMatchObject({
+      ...{ status: 'canceled', uncertain: null, labels: { total: 10, sent: 6, printed: 5 } },
+    });
+    await report(id, { ...STOPPED, delivery: 4 });
+    await report(id, { status: 'printed', delivery: 5, labels: { sent: 10, printed: 10 } });
+    const after = jobDetails.parse(await show(id));
+    expect(after).toMatchObject({ status: 'canceled', uncertain: null, labels: { printed: 5 } });
+    expect(after.events.at(-1)).toMatchObject({ kind: 'decided', who: 'admin', why: 'one in the tray' });
+    expect(after.actions).not.toContain('release');
+    expect(await undecided()).not.toContain(id);
+    expect(codeOf(await resume(id, { from: 5 }))).toBe('job-not-held');
+  });
+
+  test('is printed where all of its labels are out', async () => {
+    const id = await ended({ ...STOPPED, labels: { sent: 10, printed: 4 }, uncertain: { from: 4, to: 10 } });
+    expect((await resume(id, { from: 10 })).body).toMatchObject({ status: 'printed', uncertain: null });
   });
 });
 

@@ -137,10 +137,15 @@ describe('pages', () => {
 
 test('counts are exact up to a thousand', async () => {
   const none = { queued: 0, printing: 0, failed: 0, canceled: 0 };
-  expect(await counts('tenant=acme')).toEqual({ ...none, held: 20, printed: 1000 });
-  expect(await counts('tenant=globex')).toEqual({ ...none, held: 0, printed: 33 });
-  expect(await counts('')).toEqual({ ...none, held: 20, printed: 1000 });
-  expect(await counts('tenant=acme&printer=Line%200')).toEqual({ ...none, held: 6, printed: 1000 });
+  expect(await counts('tenant=acme')).toEqual({ ...none, held: 20, printed: 1000, undecided: 20 });
+  expect(await counts('tenant=globex')).toEqual({ ...none, held: 0, printed: 33, undecided: 0 });
+  expect(await counts('')).toEqual({ ...none, held: 20, printed: 1000, undecided: 20 });
+  expect(await counts('tenant=acme&printer=Line%200')).toEqual({
+    ...none,
+    held: 6,
+    printed: 1000,
+    undecided: 6,
+  });
 });
 
 /** What a statement has read, as PostgreSQL says. */
@@ -153,6 +158,9 @@ describe('what a page reads does not grow with what was printed', () => {
     'tenant=acme',
     'tenant=acme&status=held',
     'tenant=acme&status=failed',
+    'tenant=acme&undecided=true',
+    'tenant=globex&undecided=true',
+    'undecided=true',
     'tenant=acme&status=held,failed,queued',
     `tenant=acme&printer=${PRINTERS[0]}`,
     'tenant=acme&account=key-1',

@@ -48,7 +48,7 @@ test('by keyboard: the printer that has them is refused, the other one prints th
   await target.selectOption({ label: 'virtual-2' });
   await page.getByText('2 jobs, not out yet: 2 labels').waitFor();
   await press(/^Move$/);
-  await page.getByText('Done for 2 jobs.').waitFor();
+  await page.getByText('2 jobs moved to virtual-2: 2 labels.').waitFor();
   for (const job of jobs) {
     expect(await site.up.ended(job)).toMatchObject({ status: 'printed', printer: { name: 'virtual-2' } });
   }
@@ -64,7 +64,7 @@ test('by keyboard: what prints is stopped first, and what is left of it comes ou
     await page.keyboard.press('Enter');
   };
   await press('Move …');
-  await page.getByText(/^Not out yet: 5 labels. The job stops here at the end of a label/).waitFor();
+  await page.getByText(/^The job stops here at the end of a label.*at least \d labels\.$/).waitFor();
   const target = page.getByRole('dialog').getByLabel('To printer');
   await target.focus();
   while ((await target.locator('option:checked').textContent()) !== 'virtual-2') {
@@ -93,5 +93,62 @@ test('by keyboard: what prints is stopped first, and what is left of it comes ou
   expect(await admin.job(job)).toMatchObject({
     ...{ status: 'printed', labels: { total: 5, printed: 5 }, printer: { name: 'virtual-2' } },
   });
+  expect(site.faults).toEqual([]);
+});
+
+test('what was sent to a printer that is not reached is said before, and decided after', async () => {
+  const { admin } = site.up;
+  const fault = (...words: string[]) =>
+    platen(['virtual', 'fault', 'virtual-1', ...words, '--data', site.dataDir]);
+  await fault('clear');
+  const [{ id: idT = '' } = {}] = await admin.templates('default');
+  const total = 40;
+  const job = await admin.print('default', {
+    ...{ idT, printer: 'virtual-1', numberCopies: total },
+    data: [{ article: 'Nut', number: 'D-0' }],
+  });
+  const PATIENTLY = { timeout: 60_000 };
+  await expect.poll(async () => (await admin.job(job)).labels.printed, PATIENTLY).toBeGreaterThan(0);
+  await fault('power-off');
+  await expect.poll(async () => (await admin.job(job)).reasons, PATIENTLY).toContain('offline');
+  const { sent, printed } = (await admin.job(job)).labels;
+  expect(sent - printed).toBeGreaterThan(1);
+
+  const page = await site.signedIn();
+  await site.show(page, `jobs/${job}`);
+  await page.getByRole('button', { name: 'Cancel …' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText(`${printed} out; ${total - sent} labels will not be printed.`).waitFor();
+  await dialog.getByText(`${sent - printed} labels were sent to the printer already`).waitFor();
+  await dialog.getByRole('button', { name: 'Keep the job' }).click();
+  await page.getByRole('button', { name: 'Move …' }).click();
+  await dialog.getByText(`as a job of its own: ${total - sent} labels.`).waitFor();
+  await dialog
+    .getByText(`${sent - printed} labels were sent, and nobody knows whether they are out`)
+    .waitFor();
+  await dialog.getByLabel('To printer').selectOption({ label: 'virtual-2' });
+  await dialog.getByRole('button', { name: /^Move$/ }).click();
+  await page.getByText(/^The job is being stopped at virtual-1/).waitFor();
+  // The page tells what became of it.
+  const moved = `${total - sent} moved to virtual-2`;
+  await page
+    .getByText(`The job has stopped: ${printed} out, ${sent - printed} uncertain, ${moved}.`)
+    .waitFor(PATIENTLY);
+  expect(await admin.job(job)).toMatchObject({ status: 'canceled', uncertain: { from: printed, to: sent } });
+
+  // Whoever stopped it, its labels wait for somebody who looks.
+  await page.getByRole('link', { name: 'To decide 1' }).click();
+  await page.getByRole('link', { name: /^Decide/ }).click();
+  await page.getByText('It was stopped: nothing more of it is printed here.').waitFor();
+  await page.getByLabel('The first that is missing').fill(String(sent));
+  await page.getByText(/^1 label is missing\./).waitFor();
+  await page.getByRole('button', { name: /^That is so: Some/ }).click();
+  await page.getByText('Noted: 1 label missing.').waitFor();
+  await page.getByText(`${sent - 1} out, ${moved}, 1 not`, { exact: true }).waitFor();
+  await page.getByText('admin said which labels are out').waitFor();
+  await page.getByRole('link', { name: 'To decide', exact: true }).waitFor();
+  // What was moved is not offered a second time.
+  await page.getByRole('button', { name: 'Print again …' }).click();
+  expect(await dialog.getByLabel('Which labels').inputValue()).toBe(String(sent));
   expect(site.faults).toEqual([]);
 });

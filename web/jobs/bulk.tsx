@@ -53,10 +53,17 @@ export function Bulk({ action, ids, onClose, onDone }: BulkProps) {
   }, [uncertain.value, printer.value]);
   const run = async () => {
     const result = await call(jobBulkResult, '/jobs/bulk', { body: { action, ids, ...more } });
-    say(words.bulkDone(split(result).done.length));
+    const { done, labels } = split(result);
+    const asked = done.filter(({ outcome }) => outcome === 'asked').length;
+    const to = offered.find(({ id }) => id === printer.value)?.name ?? '';
+    say(
+      action === 'move'
+        ? words.bulkMoved(done.length, labels, asked, to)
+        : words.bulkDone(done.length, asked),
+    );
     onDone();
   };
-  const { done, refused, labels } = split(plan.value);
+  const { done, refused, labels, sent } = split(plan.value);
   const own = words.bulk[action];
   const choose = { value: '', words: t.value.print.choose };
   return (
@@ -99,6 +106,7 @@ export function Bulk({ action, ids, onClose, onDone }: BulkProps) {
       {plan.value !== undefined && (
         <div class="stack" role="status">
           <p>{done.length === 0 ? words.bulkNone : own.says(done.length, labels)}</p>
+          {sent > 0 && <p>{action === 'move' ? jobWords.moveWay(sent, false) : jobWords.mayCome(sent)}</p>}
           {refused.length > 0 && (
             <div class="note">
               <p>{words.bulkRefused(refused.length)}</p>
@@ -124,5 +132,6 @@ function split(result: JobBulkResult | undefined) {
     done,
     refused: jobs.filter(({ outcome }) => outcome === 'refused'),
     labels: done.reduce((sum, job) => sum + job.labels, 0),
+    sent: done.reduce((sum, job) => sum + job.sent, 0),
   };
 }

@@ -1,4 +1,4 @@
-/** The decision about a held job: pictures of its uncertain labels, and what each answer would print. */
+/** The decision about a job whose labels may be out: pictures of its uncertain labels, and what each answer would print. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { jobView } from '../../src/contract/job.ts';
@@ -48,7 +48,8 @@ function Choice(props: {
   const { live } = useLive(resumePlan, path, ({ jobs }) => jobs.includes(job.id));
   // The last plan may be about another label, until the service has answered about this one.
   const plan = live.data?.prints.from === from ? live.data : undefined;
-  const does = plan?.status === 'printed' ? words.done : words.choose;
+  const does =
+    plan?.status === 'canceled' ? words.note : plan?.status === 'printed' ? words.done : words.choose;
   return (
     <div class="choice">
       <h3>{title}</h3>
@@ -87,7 +88,13 @@ export function Decision({ job, onDecided }: { job: JobDetails; onDecided: () =>
     try {
       const body = { from, ...(why.value.trim() === '' ? {} : { why: why.value.trim() }) };
       const after = await call(jobView, `/jobs/${encodeURIComponent(job.id)}/resume`, { body });
-      say(after.status === 'printed' ? words.decidedDone : words.decided);
+      say(
+        after.status === 'canceled'
+          ? words.noted(range.to - from)
+          : after.status === 'printed'
+            ? words.decidedDone
+            : words.decided,
+      );
       onDecided();
     } catch (error) {
       problem.value = error instanceof Error ? error : new Error(String(error));
@@ -98,6 +105,9 @@ export function Decision({ job, onDecided }: { job: JobDetails; onDecided: () =>
   const chosen = Number(first.value);
   const within = Number.isInteger(chosen) && chosen > range.from && chosen <= range.to;
   const count = range.to - range.from;
+  // Of a canceled job nothing is printed; what is missing is said.
+  const missing = (plan: ResumePlan) =>
+    plan.status === 'canceled' ? words.missing(range.to - plan.prints.from) : words.notThereSays(plan);
   const each = { job, busy: busy.value, onChoose: (from: number) => void decide(from) };
   return (
     <section class="stack" aria-label={words.title}>
@@ -115,15 +125,15 @@ export function Decision({ job, onDecided }: { job: JobDetails; onDecided: () =>
       {act && (
         <>
           <div class="choices">
-            <Choice {...each} title={words.there} from={range.to} says={words.thereSays} />
-            <Choice {...each} title={words.notThere} from={range.from} says={words.notThereSays} />
+            <Choice
+              {...each}
+              title={words.there}
+              from={range.to}
+              says={(plan) => (plan.status === 'canceled' ? words.missing(0) : words.thereSays(plan))}
+            />
+            <Choice {...each} title={words.notThere} from={range.from} says={missing} />
             {count > 1 && (
-              <Choice
-                {...each}
-                title={words.fromHere}
-                from={within ? chosen - 1 : undefined}
-                says={words.notThereSays}
-              >
+              <Choice {...each} title={words.fromHere} from={within ? chosen - 1 : undefined} says={missing}>
                 <TextField
                   label={words.first}
                   type="number"

@@ -1,4 +1,4 @@
-/** The page of held jobs, which wait for a person: the list, and one job with its decision. */
+/** The page of jobs of which a person has to say what is out: the list, and one job with its decision. */
 import { jobDetails } from '../../src/contract/job-details.ts';
 import { jobPage } from '../../src/contract/job-search.ts';
 import { go, to } from '../address/place.ts';
@@ -16,12 +16,12 @@ export function HeldJobs({ id }: { id: string | undefined }) {
   return id === undefined ? <HeldList /> : <HeldJob id={id} />;
 }
 
-const HELD = '/jobs?status=held';
+const UNDECIDED = '/jobs?undecided=true';
 
 function HeldList() {
   const { held: words, general } = t.value;
-  const { live, reload } = useLive(jobPage, HELD, ({ jobs }) => jobs.length > 0);
-  const all = useOlderJobs(HELD, live);
+  const { live, reload } = useLive(jobPage, UNDECIDED, ({ jobs }) => jobs.length > 0);
+  const all = useOlderJobs(UNDECIDED, live);
   return (
     <Page title={words.title}>
       <Shown of={live} onRetry={reload}>
@@ -90,13 +90,16 @@ function HeldJob({ id }: { id: string }) {
               <Time at={found.statusSince} />
             </p>
             {found.error !== null && <p class="note warn">{faultWords(found.error)}</p>}
-            {found.status === 'held' ? (
+            {found.status === 'canceled' && <p class="note warn">{words.stopped}</p>}
+            {found.actions.includes('release') || found.status === 'held' ? (
               <>
                 <Decision job={found} onDecided={() => go(['jobs', id])} />
-                <div class="row">
-                  <span class="muted">{words.cancelRest}:</span>
-                  <JobActions job={found} only={['cancel', 'move']} onDone={reload} />
-                </div>
+                {found.status === 'held' && (
+                  <div class="row">
+                    <span class="muted">{words.cancelRest}:</span>
+                    <JobActions job={found} only={['cancel', 'move']} onDone={reload} />
+                  </div>
+                )}
               </>
             ) : (
               <Empty icon="check" title={t.value.status[found.status]}>

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { z } from 'zod';
-import { jobView } from '../../src/contract/job.ts';
+import { type JobReason, jobView } from '../../src/contract/job.ts';
 import { jobReprinted } from '../../src/contract/job-actions.ts';
 import type { JobAction, JobDetails } from '../../src/contract/job-details.ts';
 import { labelRanges } from '../../src/contract/label-ranges.ts';
@@ -16,6 +16,7 @@ import { call } from '../service/call.ts';
 import { useLive } from '../service/live.ts';
 import { may } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
+import { cameOut, endOf } from './job-words.tsx';
 
 type ActionProps = { job: JobDetails; onDone: () => void };
 
@@ -75,13 +76,27 @@ function useWhy() {
   return { field, why: () => (why.value.trim() === '' ? {} : { why: why.value.trim() }) };
 }
 
+/** Labels that were sent, and of which nobody knows yet whether they are out. */
+function onTheWay({ status, labels }: JobDetails): number {
+  return status === 'printing' ? Math.max(0, labels.sent - labels.printed) : 0;
+}
+
+/** Reasons with which nobody learns what becomes of labels that were sent. */
+const UNREACHED: readonly JobReason[] = [
+  'offline',
+  'agent-offline',
+  'printer-gone',
+  'certificate-unknown',
+  'found-elsewhere',
+];
+
 function Cancel({ job, onDone, onClose }: QuestionProps) {
   const { job: words } = t.value;
   const force = useSignal(false);
   const { field, why } = useWhy();
   const run = async () => {
     const now = await call(jobView, path(job, 'cancel'), { body: { force: force.value, ...why() } });
-    say(now.status === 'canceled' ? words.canceled : words.asked);
+    say(now.status === 'canceled' ? `${words.canceled} ${cameOut(now)}.` : words.asked);
     onDone();
   };
   const away = job.reasons.some((reason) => reason === 'agent-offline' || reason === 'printer-gone');
@@ -94,7 +109,13 @@ function Cancel({ job, onDone, onClose }: QuestionProps) {
       onClose={onClose}
       onAction={run}
     >
-      <p>{words.cancelSays(job.labels.total - job.labels.printed)}</p>
+      <p>
+        {words.cancelSays(
+          job.labels.printed,
+          job.labels.total - Math.max(job.labels.sent, job.labels.printed),
+        )}
+      </p>
+      {onTheWay(job) > 0 && <p>{words.mayCome(onTheWay(job))}</p>}
       {job.status === 'printing' && <p>{words.cancelPrinting}</p>}
       {away && (
         <label class="check">
@@ -154,7 +175,7 @@ function Move({ job, onDone, onClose }: QuestionProps) {
   const run = async () => {
     const body = { printerId: target, ...(from === undefined ? {} : { from }), ...why() };
     const now = await call(jobView, path(job, 'move'), { body });
-    say(now.status === 'printing' ? words.stops : words.moved);
+    say(now.status === 'printing' ? words.stops(now.printer.name) : words.moved(left, now.printer.name));
     onDone();
   };
   return (
@@ -169,7 +190,7 @@ function Move({ job, onDone, onClose }: QuestionProps) {
         <p>{words.moveNone}</p>
       ) : (
         <>
-          <p>{job.status === 'printing' ? words.moveStops(left) : words.moveSays(left)}</p>
+          {job.status === 'printing' ? <Stops job={job} /> : <p>{words.moveSays(left)}</p>}
           {doubt !== undefined && (
             <TextField
               label={t.value.held.first}
@@ -197,11 +218,27 @@ function Move({ job, onDone, onClose }: QuestionProps) {
   );
 }
 
-/** The labels of a canceled job that are certain not to be out, as text; empty, for all labels, otherwise. */
-function restOf({ status, labels, uncertain }: JobDetails): string {
-  const from = uncertain?.to ?? labels.printed;
-  if (status !== 'canceled' || from === 0 || from >= labels.total) return '';
-  return from + 1 === labels.total ? String(labels.total) : `${from + 1}-${labels.total}`;
+/** What the move of a job that prints leads to: what goes there, and what nobody knows. */
+function Stops({ job }: { job: JobDetails }) {
+  const { job: words } = t.value;
+  const { labels, reasons } = job;
+  const way = onTheWay(job);
+  const lost = reasons.some((reason) => UNREACHED.includes(reason));
+  return (
+    <>
+      <p>{words.moveStops(labels.total - Math.max(labels.sent, labels.printed), lost)}</p>
+      {way > 0 && <p class={lost ? 'note warn' : ''}>{words.moveWay(way, lost)}</p>}
+      {reasons.includes('agent-offline') && <p>{words.moveNoAgent}</p>}
+    </>
+  );
+}
+
+/** The labels of a canceled job that are certain not to be out, and not moved, as text; empty, for all labels, otherwise. */
+function restOf(job: JobDetails): string {
+  const from = job.uncertain?.to ?? job.labels.printed;
+  const end = endOf(job);
+  if (job.status !== 'canceled' || from === 0 || from >= end) return '';
+  return from + 1 === end ? String(end) : `${from + 1}-${end}`;
 }
 
 function Reprint({ job, attempts, onDone, onClose }: QuestionProps) {

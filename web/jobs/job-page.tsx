@@ -1,15 +1,17 @@
 /** The page of one job: its state, its history, its labels and values, and its actions. */
 import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
 import { type JobDetails, type JobEvent, jobDetails, jobRecords } from '../../src/contract/job-details.ts';
 import { to } from '../address/place.ts';
 import { Meter } from '../controls/meter.tsx';
 import { Page, Shown } from '../controls/page.tsx';
 import { Time } from '../controls/time.tsx';
+import { say } from '../controls/toast.tsx';
 import { useLive } from '../service/live.ts';
 import { may } from '../service/session.ts';
 import { formatWords, inFull, t, when, whenExactly } from '../texts/texts.ts';
 import { JobActions } from './job-actions.tsx';
-import { faultWords, reasonsInWords, StatusBadge, shortId } from './job-words.tsx';
+import { cameOut, faultWords, reasonsInWords, StatusBadge, shortId } from './job-words.tsx';
 import { LabelStrip } from './label-strip.tsx';
 
 /** Labels whose pictures are shown at a time. */
@@ -22,6 +24,7 @@ export function JobPage({ id }: { id: string }) {
     jobs.includes(id),
   );
   const job = live.data;
+  useOutcome(job);
   return (
     <Page
       title={job?.template.name ?? words.number(shortId(id))}
@@ -48,6 +51,25 @@ export function JobPage({ id }: { id: string }) {
   );
 }
 
+/** Whether it is to stop, or what is left of it is to go elsewhere. */
+function isStopping({ reasons, moving }: JobDetails): boolean {
+  return reasons.includes('cancel-requested') || (moving !== null && moving.refused === null);
+}
+
+/** Says what came out once a job has stopped: who asked for that may look elsewhere on the page. */
+function useOutcome(job: JobDetails | undefined): void {
+  const stopping = useRef(false);
+  useEffect(() => {
+    if (job === undefined) return;
+    if (isStopping(job)) {
+      stopping.current = true;
+    } else if (stopping.current && (job.status === 'canceled' || job.status === 'printed')) {
+      stopping.current = false;
+      say(job.status === 'printed' ? t.value.job.tooLate : `${t.value.job.stopped} ${cameOut(job)}.`);
+    }
+  }, [job]);
+}
+
 function Next({ job }: { job: JobDetails }) {
   const { job: words, jobs } = t.value;
   const doubt = job.status === 'held' || job.uncertain !== null;
@@ -63,9 +85,12 @@ function Next({ job }: { job: JobDetails }) {
         {job.status === 'canceled' && job.uncertain !== null && (
           <p>{words.maybeOut(job.uncertain.from + 1, job.uncertain.to)}</p>
         )}
+        {isStopping(job) && job.labels.sent > job.labels.printed && underWay && (
+          <p>{words.mayCome(job.labels.sent - job.labels.printed)}</p>
+        )}
         {job.moving?.refused != null && <p>{words.moveRefused(job.moving.printer, job.moving.refused)}</p>}
         {job.error !== null && <p>{faultWords(job.error)}</p>}
-        {job.status === 'held' && (
+        {(job.status === 'held' || job.actions.includes('release')) && (
           <div class="row">
             <a class="button primary" href={to(['held', job.id])}>
               {words.decide}
@@ -75,7 +100,9 @@ function Next({ job }: { job: JobDetails }) {
       </div>
       <div class="row spread numbers">
         <span>
-          {jobs.labelsOut}: {jobs.of(job.labels.printed, job.labels.total)}
+          {job.status === 'canceled'
+            ? cameOut(job)
+            : `${jobs.labelsOut}: ${jobs.of(job.labels.printed, job.labels.total)}`}
         </span>
         {job.reasonsSince !== null && job.reasons.length > 0 && (
           <span class="muted">{words.since(when(job.reasonsSince))}</span>
@@ -93,7 +120,10 @@ function nextWords(job: JobDetails): string {
   if (job.status === 'queued' && job.hold !== null) return words.nextHold(job.hold.by);
   const stops = job.reasons.includes('cancel-requested');
   if (job.moving !== null && job.moving.refused === null) {
-    return stops ? words.nextMoving(job.moving.printer) : words.nextLeft(job.moving.printer);
+    if (stops) return words.nextMoving(job.moving.printer);
+    // Where every label that is not out may be out, nothing goes there.
+    if ((job.uncertain?.to ?? job.labels.printed) < job.labels.total)
+      return words.nextLeft(job.moving.printer);
   }
   if (job.status === 'printing' && stops) return words.nextStopping;
   if ((job.status === 'queued' || job.status === 'printing') && job.reasons.length > 0)
@@ -316,6 +346,7 @@ function eventWords({ kind, who, reasons, printer }: JobEvent): string {
     case 'queued':
     case 'printed':
     case 'canceled':
+    case 'decided':
     case 'cancel-requested':
       return said[kind](who);
     default:

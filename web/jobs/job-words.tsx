@@ -1,5 +1,6 @@
 /** Words for a job's state, reasons and errors. */
 import type { JobReason, JobView } from '../../src/contract/job.ts';
+import type { JobDetails } from '../../src/contract/job-details.ts';
 import type { JobStatus } from '../../src/contract/job-life.ts';
 import { MOST_COUNTED } from '../../src/contract/job-search.ts';
 import { reasonWords } from '../controls/reason-words.ts';
@@ -54,6 +55,29 @@ export function faultWords({ code, message, reason, record, field }: NonNullable
     return where === '' ? words : `${where}: ${words}`;
   }
   return saidOf(t.value.problem.jobFaults, code, message);
+}
+
+/** The first label that is printed elsewhere, because the rest of the job was moved there; else the number of its labels. */
+export function endOf({ labels, rests }: Pick<JobDetails, 'labels' | 'rests'>): number {
+  return Math.min(labels.total, ...rests.map(({ from }) => from));
+}
+
+/** What came out of a job that was stopped: `24 out, 11 uncertain, 165 moved to dock 4`. */
+export function cameOut(
+  job: Pick<JobDetails, 'labels' | 'uncertain'> & { rests?: JobDetails['rests'] },
+): string {
+  const { job: words } = t.value;
+  const { rests = [], labels, uncertain } = job;
+  const end = endOf({ labels, rests });
+  const doubt = uncertain === null ? 0 : uncertain.to - uncertain.from;
+  const out = uncertain?.from ?? labels.printed;
+  const not = end - out - doubt;
+  return [
+    words.out(out),
+    ...(doubt > 0 ? [words.doubt(doubt)] : []),
+    ...rests.slice(0, 1).map(({ printer }) => words.movedTo(labels.total - end, printer)),
+    ...(not > 0 ? [words.notOut(not)] : []),
+  ].join(', ');
 }
 
 export function shortId(id: string): string {

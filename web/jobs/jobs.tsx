@@ -120,12 +120,12 @@ function States() {
     {
       value: underWay,
       words: words.underWay,
-      count: live.data && (live.data['queued'] ?? 0) + (live.data['printing'] ?? 0),
+      count: live.data && live.data.queued + live.data.printing,
     },
     ...JOB_STATUSES.filter((one) => one !== 'queued' && one !== 'printing').map((one) => ({
       value: one,
       words: status[one],
-      count: live.data && (live.data[one] ?? 0),
+      count: live.data?.[one],
     })),
   ];
   return (

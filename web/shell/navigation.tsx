@@ -14,7 +14,7 @@ const DRAWER = 'navigation-drawer';
 
 export function Navigation() {
   const { live } = useLive(jobCounts, '/jobs/counts', ({ jobs }) => jobs.length > 0);
-  const held = live.data?.['held'] ?? 0;
+  const held = live.data?.undecided ?? 0;
   const [current = 'start'] = place.value.path;
   useEffect(() => {
     const drawer = document.getElementById(DRAWER);

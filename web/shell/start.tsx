@@ -25,7 +25,7 @@ export function Start() {
     templates.reload();
     latest.reload();
   };
-  const held = counts.live.data?.['held'] ?? 0;
+  const held = counts.live.data?.undecided ?? 0;
   const begun = (latest.live.data?.jobs.length ?? 0) > 0;
   // What is missing is known only when printers, templates and jobs have been received.
   const heard = printers.live.data !== undefined && templates.live.data !== undefined;

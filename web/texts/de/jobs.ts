@@ -99,7 +99,12 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     uncertainPrint: 'sind nicht da: noch einmal drucken',
     bulkNone: 'So, wie sie jetzt sind, geht das bei keinem.',
     bulkRefused: (n) => `${jobs(n)} ${verb(n, 'bleibt, wie er ist', 'bleiben, wie sie sind')}:`,
-    bulkDone: (n) => `Erledigt für ${jobs(n)}.`,
+    bulkDone: (n, asked) =>
+      `Erledigt für ${jobs(n)}.${asked === 0 ? '' : ` ${asked} davon ${verb(asked, 'wird', 'werden')} gerade angehalten.`}`,
+    bulkMoved: (n, count, asked, printer) =>
+      asked === 0
+        ? `${jobs(n)} auf ${printer} verschoben: ${labels(count)}.`
+        : `${jobs(n)} auf dem Weg zu ${printer}; ${asked} ${verb(asked, 'wird', 'werden')} erst angehalten.`,
   },
   job: {
     title: (template) => template,
@@ -133,10 +138,18 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     decide: 'Entscheiden',
     cancel: 'Abbrechen …',
     cancelTitle: 'Diesen Auftrag abbrechen?',
-    cancelSays: (left) =>
-      `Noch nicht heraus: ${labels(left)}. Das wird nicht gedruckt. Ein abgebrochener Auftrag kommt nicht wieder.`,
+    cancelSays: (out, left) =>
+      `${out} heraus; ${labels(left)} ${verb(left, 'wird', 'werden')} nicht gedruckt. Ein abgebrochener Auftrag kommt nicht wieder.`,
+    mayCome: (n) =>
+      `${labels(n)} ${verb(n, 'ist', 'sind')} schon an den Drucker gesendet und ${verb(n, 'kann', 'können')} noch herauskommen.`,
     cancelPrinting:
-      'Sein Agent hält am Ende eines Etiketts an. Was dann zum Drucker unterwegs ist, kann noch herauskommen; der Auftrag nennt es. Was fehlt, kann danach ein anderer Drucker drucken: Noch einmal drucken.',
+      'Sein Agent hält am Ende eines Etiketts an. Wovon dann niemand wissen kann, das wartet unter Zu entscheiden. Was fehlt, kann danach ein anderer Drucker drucken: Noch einmal drucken.',
+    out: (n) => `${n} heraus`,
+    doubt: (n) => `${n} ungewiss`,
+    notOut: (n) => `${n} nicht`,
+    movedTo: (n, printer) => `${n} auf ${printer} verschoben`,
+    stopped: 'Der Auftrag hat angehalten:',
+    tooLate: 'Jedes Etikett war heraus, bevor der Auftrag anhalten konnte.',
     cancelSubmit: 'Auftrag abbrechen',
     cancelKeep: 'Auftrag behalten',
     force: 'Abbrechen, obwohl kein Agent antwortet: Etiketten, die unterwegs sind, werden ungewiss',
@@ -157,19 +170,26 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
       from === to
         ? `Etikett ${from} ist vielleicht heraus: Sehen Sie am Drucker nach.`
         : `Etiketten ${from} bis ${to} sind vielleicht heraus: Sehen Sie am Drucker nach.`,
-    moveStops: (left) =>
-      `Noch nicht heraus: ${labels(left)}. Der Auftrag hält hier am Ende eines Etiketts an. Was dann sicher nicht heraus ist, wird dort gedruckt, als eigener Auftrag. Was heraus sein kann, wird hier genannt und von selbst nirgends gedruckt.`,
+    moveStops: (left, lost) =>
+      `Der Auftrag hält hier am Ende eines Etiketts an. Was dann sicher nicht heraus ist, wird dort gedruckt, als eigener Auftrag: ${left === 0 && lost ? 'so, wie es steht, nichts' : `${lost ? '' : 'mindestens '}${labels(left)}`}.`,
+    moveWay: (n, lost) =>
+      lost
+        ? `${labels(n)} ${verb(n, 'ist', 'sind')} gesendet, und niemand weiß, ob ${verb(n, 'es', 'sie')} heraus ${verb(n, 'ist', 'sind')}: Sehen Sie erst nach. ${verb(n, 'Es geht', 'Sie gehen')} nicht mit, sondern ${verb(n, 'wartet', 'warten')} unter Zu entscheiden.`
+        : `${labels(n)} ${verb(n, 'ist', 'sind')} gesendet, und niemand weiß schon, ob ${verb(n, 'es', 'sie')} heraus ${verb(n, 'ist', 'sind')}. Was noch ungewiss ist, wenn der Auftrag angehalten hat, geht nicht mit, sondern wartet unter Zu entscheiden.`,
+    moveNoAgent:
+      'Sein Agent antwortet nicht: Der Auftrag wird angehalten und verschoben, sobald der Agent wieder da ist.',
     moveFrom: (from, to, last) =>
       `Etiketten ${from} bis ${to} sind vielleicht heraus: Sehen Sie nach, und sagen Sie, mit welchem es weitergeht.${last > to ? ` ${last}: Alle sind da.` : ''}`,
     reprintHint: (total) => `Alle ${total}, oder einige: 3, 7-9`,
     reprintWrong: (total) => `Erwartet sind Zahlen von 1 bis ${total}, etwa 3, 7-9.`,
     reprinted: 'Der neue Auftrag ist unterwegs.',
     open: 'Öffnen',
-    canceled: 'Der Auftrag ist abgebrochen.',
-    asked: 'Der Agent ist gebeten, anzuhalten.',
+    canceled: 'Der Auftrag ist abgebrochen:',
+    asked: 'Der Auftrag wird angehalten.',
     goesOn: 'Der Auftrag geht weiter.',
-    stops: 'Der Auftrag wird angehalten. Sein Rest folgt auf den anderen Drucker.',
-    moved: 'Der Auftrag ist verschoben.',
+    stops: (printer) =>
+      `Der Auftrag wird an ${printer} angehalten; was sicher nicht heraus ist, geht dann auf den anderen Drucker.`,
+    moved: (n, printer) => `Auf ${printer} verschoben: ${labels(n)}.`,
     noData:
       'Die Werte dieses Auftrags sind nicht mehr da: Nach dem Druck oder Abbruch werden sie gelöscht, wenn die Aufbewahrungszeit des Arbeitsbereichs vorbei ist.',
     noSight: 'Ihre Rolle sieht nicht, was auf Etiketten steht.',
@@ -202,6 +222,10 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     failed: 'Gescheitert',
     held: 'Angehalten: Jemand muss entscheiden',
     canceled: (who) => (who === null ? 'Abgebrochen' : `Abgebrochen von ${who}`),
+    decided: (who) =>
+      who === null
+        ? 'Es wurde gesagt, welche Etiketten heraus sind'
+        : `${who} sagte, welche Etiketten heraus sind`,
     'cancel-requested': (who) => (who === null ? 'Soll anhalten' : `${who} bat ihn, anzuhalten`),
     moved: (who, printer) =>
       who === null ? `Auf ${printer} verschoben` : `${who} verschob ihn auf ${printer}`,
@@ -233,6 +257,17 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     choose: 'Weiterdrucken',
     done: 'Als fertig vermerken',
     cancelRest: 'Oder mit dem Rest des Auftrags',
+    stopped:
+      'Er wurde angehalten: Hier wird nichts mehr davon gedruckt. Sagen Sie, welche Etiketten heraus sind.',
+    missing: (n) =>
+      n === 0
+        ? 'Es fehlt keines. Gedruckt wird nichts.'
+        : `${labels(n)} ${verb(n, 'fehlt', 'fehlen')}. Von selbst wird nichts gedruckt: „Noch einmal drucken“ auf der Seite des Auftrags druckt, was fehlt.`,
+    note: 'So ist es',
+    noted: (n) =>
+      n === 0
+        ? 'Vermerkt: Alle sind heraus.'
+        : `Vermerkt: ${labels(n)} ${verb(n, 'fehlt', 'fehlen')}. „Noch einmal drucken“ druckt ${verb(n, 'es', 'sie')}.`,
     decided: 'Entschieden. Der Auftrag geht weiter.',
     decidedDone: 'Entschieden. Der Auftrag ist fertig.',
     more: (n) => `… und ${n} weitere dazwischen`,

@@ -198,6 +198,7 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
   // Von Aufträgen.
   'from-waits': 'Ein Auftrag, der wartet, geht da weiter, wo er ist',
   'from-below': 'Der Auftrag hat {total} Etiketten: Erwartet ist eine kleinere Zahl',
+  'from-uncertain': 'Erwartet ist {from} bis {to}: die ungewissen Etiketten und das nach ihnen',
   'from-most': 'Der Auftrag hat nur {total} Etiketten',
   'from-prints': 'Ein Auftrag, der druckt, geht mit dem ersten Etikett weiter, das sicher nicht heraus ist',
   'move-same': 'Der Auftrag wartet schon auf diesen Drucker',

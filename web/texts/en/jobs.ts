@@ -102,7 +102,12 @@ export const jobWords = {
     uncertainPrint: 'are not there: they are printed again',
     bulkNone: 'None of them can be, as they are now.',
     bulkRefused: (n: number) => `${jobs(n)} ${verb(n, 'stays as it is', 'stay as they are')}:`,
-    bulkDone: (n: number) => `Done for ${jobs(n)}.`,
+    bulkDone: (n: number, asked: number) =>
+      `Done for ${jobs(n)}.${asked === 0 ? '' : ` ${asked} of them ${verb(asked, 'is', 'are')} being stopped.`}`,
+    bulkMoved: (n: number, count: number, asked: number, printer: string) =>
+      asked === 0
+        ? `${jobs(n)} moved to ${printer}: ${labels(count)}.`
+        : `${jobs(n)} on the way to ${printer}; ${asked} ${verb(asked, 'is', 'are')} being stopped first.`,
   },
   job: {
     title: (template: string) => template,
@@ -135,10 +140,18 @@ export const jobWords = {
     decide: 'Decide',
     cancel: 'Cancel …',
     cancelTitle: 'Cancel this job?',
-    cancelSays: (left: number) =>
-      `Not out yet: ${labels(left)}. That will not be printed. A job that is canceled does not come back.`,
+    cancelSays: (out: number, left: number) =>
+      `${out} out; ${labels(left)} will not be printed. A job that is canceled does not come back.`,
+    mayCome: (n: number) =>
+      `${labels(n)} ${verb(n, 'was', 'were')} sent to the printer already, and may still come out.`,
     cancelPrinting:
-      'Its agent stops at the end of a label. What is on its way to the printer then may still come out; the job will name it. What is left can be printed at another printer then: Print again.',
+      'Its agent stops at the end of a label. What nobody can know of then waits under To decide. What is left can be printed at another printer then: Print again.',
+    out: (n: number) => `${n} out`,
+    doubt: (n: number) => `${n} uncertain`,
+    notOut: (n: number) => `${n} not`,
+    movedTo: (n: number, printer: string) => `${n} moved to ${printer}`,
+    stopped: 'The job has stopped:',
+    tooLate: 'Every label was out before the job could be stopped.',
     cancelSubmit: 'Cancel the job',
     cancelKeep: 'Keep the job',
     force: 'Cancel although no agent answers: labels that are under way become uncertain',
@@ -149,8 +162,13 @@ export const jobWords = {
     move: 'Move …',
     moveTitle: 'Move to another printer',
     moveSays: (left: number) => `Not out yet: ${labels(left)}. That will be printed there, and not here.`,
-    moveStops: (left: number) =>
-      `Not out yet: ${labels(left)}. The job stops here at the end of a label. What is certain not to be out is then printed there, as a job of its own. What may be out is named here, and is printed nowhere by itself.`,
+    moveStops: (left: number, lost: boolean) =>
+      `The job stops here at the end of a label. What is certain not to be out is then printed there, as a job of its own: ${left === 0 && lost ? 'nothing, as it stands' : `${lost ? '' : 'at least '}${labels(left)}`}.`,
+    moveWay: (n: number, lost: boolean) =>
+      lost
+        ? `${labels(n)} ${verb(n, 'was', 'were')} sent, and nobody knows whether ${verb(n, 'it is', 'they are')} out: look first. ${verb(n, 'It does', 'They do')} not move, but ${verb(n, 'waits', 'wait')} under To decide.`
+        : `${labels(n)} ${verb(n, 'was', 'were')} sent, and nobody knows yet whether ${verb(n, 'it is', 'they are')} out. What is still uncertain when the job has stopped does not move, but waits under To decide.`,
+    moveNoAgent: 'Its agent does not answer: the job is stopped, and moved, once the agent is back.',
     moveFrom: (from: number, to: number, last: number) =>
       `Labels ${from} to ${to} may be out: look, and say with which it goes on.${last > to ? ` ${last}: all of them are there.` : ''}`,
     moveTo: 'To printer',
@@ -163,11 +181,12 @@ export const jobWords = {
     reprintWrong: (total: number) => `Expected numbers from 1 to ${total}, such as 3, 7-9.`,
     reprinted: 'The new job is on its way.',
     open: 'Open it',
-    canceled: 'The job is canceled.',
-    asked: 'The agent has been asked to stop.',
+    canceled: 'The job is canceled:',
+    asked: 'The job is being stopped.',
     goesOn: 'The job goes on.',
-    stops: 'The job is being stopped. Its rest follows to the other printer.',
-    moved: 'The job is moved.',
+    stops: (printer: string) =>
+      `The job is being stopped at ${printer}; what is certain not to be out moves then.`,
+    moved: (n: number, printer: string) => `Moved to ${printer}: ${labels(n)}.`,
     maybeOut: (from: number, to: number) =>
       from === to
         ? `Label ${from} may be out or not: look at the printer.`
@@ -205,6 +224,8 @@ export const jobWords = {
     failed: 'Failed',
     held: 'Held: somebody has to decide',
     canceled: (who: string | null) => (who === null ? 'Canceled' : `Canceled by ${who}`),
+    decided: (who: string | null) =>
+      who === null ? 'It was said which labels are out' : `${who} said which labels are out`,
     'cancel-requested': (who: string | null) => (who === null ? 'Asked to stop' : `${who} asked it to stop`),
     moved: (who: string | null, printer: string) =>
       who === null ? `Moved to ${printer}` : `${who} moved it to ${printer}`,
@@ -236,6 +257,16 @@ export const jobWords = {
     choose: 'Print on',
     done: 'Mark as done',
     cancelRest: 'Or, with the rest of the job',
+    stopped: 'It was stopped: nothing more of it is printed here. Say which labels are out.',
+    missing: (n: number) =>
+      n === 0
+        ? 'Nothing is missing. Nothing is printed.'
+        : `${labels(n)} ${verb(n, 'is', 'are')} missing. Nothing is printed by itself: “Print again” on the job’s page prints what is missing.`,
+    note: 'That is so',
+    noted: (n: number) =>
+      n === 0
+        ? 'Noted: they are all out.'
+        : `Noted: ${labels(n)} missing. “Print again” prints ${verb(n, 'it', 'them')}.`,
     decided: 'Decided. The job goes on.',
     decidedDone: 'Decided. The job is done.',
     more: (n: number) => `… and ${n} more between them`,

@@ -1,5 +1,5 @@
 /** Does the same to many jobs at once, to each as if alone; a dry run says what that would do. */
-import type { JobView } from '../../../contract/job.ts';
+import { isUncertain, type JobView } from '../../../contract/job.ts';
 import { type JobBulk, type JobBulkResult, MOST_AT_ONCE } from '../../../contract/job-actions.ts';
 import { mayBecome } from '../../../contract/job-life.ts';
 import { because, type Reason, reasonIn } from '../../../contract/reason.ts';
@@ -51,8 +51,14 @@ export async function bulk(
   return { dryRun, jobs: done, more: jobs.length > MOST_AT_ONCE };
 }
 
-function shown({ id, status, labels }: JobView): Pick<Done, 'id' | 'status' | 'labels'> {
-  return { id, status, labels: labels.total - labels.printed };
+function shown({ id, status, labels }: JobView): Pick<Done, 'id' | 'status' | 'labels' | 'sent'> {
+  const { total, sent, printed } = labels;
+  return {
+    id,
+    status,
+    labels: total - printed,
+    sent: status === 'printing' ? Math.max(0, sent - printed) : 0,
+  };
 }
 
 /** How many labels the deed is about. */
@@ -110,10 +116,6 @@ async function expectedOf(parts: Parts, deed: Deed, job: JobView): Promise<Fate>
       await parts.moves.check(job.id, deed.to);
       return DONE;
   }
-}
-
-function isUncertain({ uncertain }: JobView): boolean {
-  return uncertain !== null && uncertain.to > uncertain.from;
 }
 
 async function act(parts: Parts, deed: Deed, job: JobView, by: Decision): Promise<Partial<Done> & Fate> {

@@ -3,6 +3,7 @@
  *
  *   failed, held ── resume, from a label ─▶ queued, a new round ─▶ printing ─▶ …
  *                └─ resume, from beyond the last ─▶ printed
+ *   canceled, some labels uncertain ── resume, from the first that is missing ─▶ canceled, nothing uncertain; or printed
  *
  * The job goes on as a new round, under another name in the queue, because neither queue nor agents print
  * again what has ended under the old name. Late reports of an earlier round change nothing.
@@ -48,9 +49,9 @@ export class JobDecisions {
   }
 
   /**
-   * Has a held or failed job go on.
+   * Has a held or failed job go on, or says of a canceled one which uncertain labels are out.
    * @param from the label to go on with, from 0; the number of labels: all are out. Left out: the first label
-   *   that is not printed, if it is certain which one that is
+   *   that is not printed, if it is certain which one that is. Of a canceled job the first that is missing
    * @throws ProblemError `job-not-found`, `job-not-held`, `labels-uncertain`, `label-data-gone`, `payload-invalid`,
    *   and those of `requirePrintable` where the job needs a permission that its tenant has lost
    */
@@ -62,6 +63,7 @@ export class JobDecisions {
       const { status, prints } = planOf(job, from);
       const round = job.round + 1;
       if (status === 'printed') await endAsPrinted(client, id, round);
+      else if (status === 'canceled') await settle(client, id, { round, printed: prints.from });
       else await queueAgain(client, id, { round, from: prints.from });
       return { lane: job.lane, round, from: prints.from, of: job.total };
     });
@@ -81,6 +83,8 @@ export class JobDecisions {
 
 /** The one rule that says which labels a decision prints. */
 function planOf(job: LockedJob, from: number | undefined): ResumePlan {
+  if (job.status === 'canceled' && job.uncertain !== null)
+    return settlementOf(job.uncertain, job.total, from);
   if (!mayBecome(job.status, 'queued', 'person')) {
     const detail = `the job is ${job.status}; only a held or failed job can go on`;
     throw new ProblemError('job-not-held', detail);
@@ -101,6 +105,19 @@ function planOf(job: LockedJob, from: number | undefined): ResumePlan {
   return { status: 'queued', prints };
 }
 
+/** Nothing more of a canceled job is printed: what is out is written down. */
+function settlementOf(
+  uncertain: { from: number; to: number },
+  total: number,
+  from: number | undefined,
+): ResumePlan {
+  if (from === undefined)
+    throw new ProblemError('labels-uncertain', 'say which label is the first that is missing');
+  if (from < uncertain.from || from > uncertain.to)
+    throw payloadInvalid([faultAt('/from', because('from-uncertain', uncertain), from)]);
+  return { status: from === total ? 'printed' : 'canceled', prints: { from, to: from } };
+}
+
 const stored = z.object({ payload: queuedJob.nullable() });
 
 /** @throws ProblemError `job-not-found`, `label-data-gone` */
@@ -116,6 +133,16 @@ async function endAsPrinted(client: Queryable, id: string, round: number): Promi
        error = NULL, uncertain_from = NULL, uncertain_to = NULL, sent = records * copies, printed = records * copies
      WHERE id = $1`,
     [id, round],
+  );
+}
+
+/** Late reports of the round before change nothing any more: somebody has looked. */
+async function settle(client: Queryable, id: string, now: { round: number; printed: number }): Promise<void> {
+  await client.query(
+    `UPDATE platen.jobs SET round = $2, printed = $3, sent = greatest(sent, $3), updated_at = now(),
+       uncertain_from = NULL, uncertain_to = NULL
+     WHERE id = $1`,
+    [id, now.round, now.printed],
   );
 }
 

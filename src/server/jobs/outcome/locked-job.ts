@@ -24,7 +24,8 @@ const lockedJob = z.object({
   delivery: z.int(),
   printed: z.int(),
   total: z.int(),
-  uncertain: z.boolean(),
+  /** The uncertain labels; null: none. */
+  uncertain: z.object({ from: z.int(), to: z.int() }).nullable(),
   cancel_requested: z.boolean(),
   /** What is left of the job is to go to another printer. */
   moving: z.boolean(),
@@ -35,7 +36,8 @@ const lanePlace = lockedJob.pick({ lane: true });
 export type LockedJob = z.infer<typeof lockedJob>;
 
 const SELECT_JOB = `SELECT lane, status, round, dispatched_at IS NOT NULL AS dispatched, delivery, printed,
-    records * copies AS total, coalesce(uncertain_to > uncertain_from, false) AS uncertain,
+    records * copies AS total, CASE WHEN uncertain_to > uncertain_from
+      THEN json_build_object('from', uncertain_from, 'to', uncertain_to) END AS uncertain,
     cancel_requested_at IS NOT NULL AS cancel_requested,
     coalesce(NOT move_to ? 'refused', false) AS moving, payload IS NOT NULL AS has_data
   FROM platen.jobs WHERE id = $1`;

@@ -1,6 +1,6 @@
 /** One job with its life: what happened to it and when, who decided what, and what can be done now. */
 import { z } from 'zod';
-import type { JobView } from '../../../contract/job.ts';
+import { isUncertain, type JobView } from '../../../contract/job.ts';
 import {
   type JobAction,
   type JobDetails,
@@ -56,6 +56,7 @@ const madeOfIt = z.object({
   created_at: z.date(),
   is_rest: z.boolean(),
   printer_name: z.string(),
+  first_label: z.int(),
 });
 
 /** @throws ProblemError `job-not-found` */
@@ -80,7 +81,7 @@ export async function jobDetailsOf(pool: Pool, id: string): Promise<JobDetails> 
   const made = await rowsOf(
     pool,
     madeOfIt,
-    `SELECT id, status, created_at, is_rest, printer_name FROM platen.jobs WHERE reprint_of = $1 AND tenant_id = $2
+    `SELECT id, status, created_at, is_rest, printer_name, first_label FROM platen.jobs WHERE reprint_of = $1 AND tenant_id = $2
      ORDER BY is_rest DESC, seq DESC LIMIT ${MOST_REPRINTS}`,
     [id, row.tenant_id],
   );
@@ -110,7 +111,9 @@ export async function jobDetailsOf(pool: Pool, id: string): Promise<JobDetails> 
         : null,
     restOf:
       row.is_rest && row.reprint_of !== null ? { id: row.reprint_of, printer: row.printer_before } : null,
-    rests: made.filter((one) => one.is_rest).map(({ id, printer_name: printer }) => ({ id, printer })),
+    rests: made
+      .filter((one) => one.is_rest)
+      .map(({ id, printer_name: printer, first_label: from }) => ({ id, printer, from })),
     reprintOf: row.is_rest ? null : row.reprint_of,
     reprints: made
       .filter((one) => !one.is_rest)
@@ -187,7 +190,9 @@ function actionsOf(job: JobView, hasData: boolean, moving: boolean): JobAction[]
   return [
     ...(mayBecome(status, 'canceled', 'person') ? (['cancel'] as const) : []),
     ...(status === 'failed' && goesOn ? (['retry'] as const) : []),
-    ...(status === 'held' && goesOn ? (['release'] as const) : []),
+    ...((status === 'held' && goesOn) || (status === 'canceled' && isUncertain(job))
+      ? (['release'] as const)
+      : []),
     ...(leaves || goesOn ? (['move'] as const) : []),
     ...(over && hasData ? (['reprint'] as const) : []),
   ];

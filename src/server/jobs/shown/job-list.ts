@@ -36,6 +36,9 @@ const TEMPLATES_NAMED = `SELECT id FROM platen.templates
     WHERE (name = $1 OR starts_with(id, $1)) AND ($2::text IS NULL OR tenant_id = $2)
   UNION ${ONCE_NAMED('template')}`;
 
+/** As the index `jobs_undecided` has it. */
+const UNDECIDED = `(j.status = 'held' OR (j.status = 'canceled' AND j.uncertain_to > j.uncertain_from))`;
+
 /** Sorts as the time does, to the microsecond. */
 const KEY_TIME = `to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 const listedRow = jobRow.extend({ key_time: z.string() });
@@ -101,6 +104,7 @@ export class JobList {
         filter.status,
       );
     }
+    if (filter.undecided !== undefined) where.sql.push(UNDECIDED);
     if (filter.after !== undefined) {
       const [time, id] = filter.after.split('_');
       where.sql.push(`(j.created_at, j.id) < (${where.value(time)}::timestamptz, ${where.value(id)}::uuid)`);
@@ -153,13 +157,16 @@ export class JobList {
     const where = await this.#conditions(filter, { newest: false });
     // Each state stands in the SQL itself: PostgreSQL does not know of a value that it is rare, and reads a
     // million other jobs.
-    const counted = JOB_STATUSES.map(
-      (status) => `(SELECT count(*) FROM (
-          SELECT FROM platen.jobs j WHERE ${where.text} AND j.status = '${status}' LIMIT ${MOST_COUNTED}) AS counted)
-        AS ${status}`,
+    const asked = [
+      ...JOB_STATUSES.map((status) => [status, `j.status = '${status}'`]),
+      ['undecided', UNDECIDED],
+    ];
+    const counted = asked.map(
+      ([name, fits]) => `(SELECT count(*) FROM (
+          SELECT FROM platen.jobs j WHERE ${where.text} AND ${fits} LIMIT ${MOST_COUNTED}) AS counted) AS ${name}`,
     );
-    const sums = JOB_STATUSES.map(
-      (status) => `least(coalesce(sum(${status}), 0), ${MOST_COUNTED})::integer AS ${status}`,
+    const sums = asked.map(
+      ([name]) => `least(coalesce(sum(${name}), 0), ${MOST_COUNTED})::integer AS ${name}`,
     );
     const sql = `SELECT ${sums.join(', ')} FROM (SELECT ${counted.join(', ')} FROM platen.tenants t
       ${this.#ofTenant(where, filter.tenant)}) AS found`;

@@ -322,6 +322,9 @@ create index jobs_moving on platen.jobs (seq) where move_to is not null;
 -- page. A deployment's list is merged from its tenants'.
 create index jobs_of_tenant on platen.jobs (tenant_id, created_at desc, id desc);
 create index jobs_by_status on platen.jobs (tenant_id, status, created_at desc, id desc);
+-- Where a person has to say which labels are out.
+create index jobs_undecided on platen.jobs (tenant_id, created_at desc, id desc)
+  where status = 'held' or (status = 'canceled' and uncertain_to > uncertain_from);
 create index jobs_by_printer on platen.jobs (tenant_id, printer_id, created_at desc, id desc);
 create index jobs_by_template on platen.jobs (tenant_id, template_id, created_at desc, id desc);
 create index jobs_by_account on platen.jobs (tenant_id, account, created_at desc, id desc);
@@ -373,6 +376,7 @@ declare
   moved boolean := (new.printer_id, new.scope) is distinct from (old.printer_id, old.scope);
   kind text := (case
     when moved then 'moved'
+    when old.status = 'canceled' and new.status = 'canceled' and new.round > old.round then 'decided'
     when (new.status, new.round) is distinct from (old.status, old.round) then new.status
     when new.cancel_requested_at is not null and old.cancel_requested_at is null then 'cancel-requested'
     when new.reasons is distinct from old.reasons then 'waits'
