@@ -235,3 +235,70 @@ describe('with an odometer, what is pending, counted and sent have to add up', (
     expect([fed.row.short, fed.ledger.printed]).toEqual([true, 0]);
   });
 });
+
+describe('the window', () => {
+  const MOST = { labels: 16, bytes: 1_000 };
+  const small = { height: 25 };
+  const window = ({ row }: Sending) => row.window(MOST, small).labels;
+  const counted = (odometer: number, labelsPending: number): DeviceStatus => ({
+    ...pending(labelsPending),
+    odometer,
+  });
+
+  /** A printer that takes so long for a label, ms, is kept busy and asked after each. */
+  function kept(job: Sending, labelMs: number, labels: number): void {
+    send(job, [4], 0);
+    for (let out = 1; out <= labels; out++) {
+      send(job, [1], out * labelMs - 1);
+      job.ledger.confirm(counted(100 + out, 4), out * labelMs);
+    }
+  }
+
+  test('goes by the size and speed of a label, until the printer has been seen to print', () => {
+    const { row } = sending(16, 100);
+    expect(row.window(MOST, { height: 25 }).labels).toBe(9);
+    expect(row.window(MOST, { height: 152 }).labels).toBe(2);
+    expect(row.window(MOST, { height: 152, speed: 12 }).labels).toBe(5);
+    expect(row.window({ ...MOST, labels: 4 }, { height: 25 }).labels).toBe(4);
+  });
+
+  test.each([
+    [3_000, 2],
+    [1_000, 2],
+    [500, 4],
+    [20, 16],
+  ])('at a label in %i ms it is %i', (labelMs, labels) => {
+    const job = sending(100, 100);
+    kept(job, labelMs, 5);
+    expect(window(job)).toBe(labels);
+  });
+
+  test('a printer that waits for media is not slower for it', () => {
+    const job = sending(100, 100);
+    kept(job, 500, 5);
+    job.ledger.confirm({ ...counted(105, 4), state: 'stopped', reasons: ['media-empty'] }, 3_000);
+    job.ledger.confirm(counted(106, 3), 60_000);
+    expect(window(job)).toBe(4);
+  });
+
+  test('grows where the printer had printed all before it could be asked', () => {
+    const job = sending(1_000, 100);
+    const answers: number[] = [];
+    // It answers after a second, and prints ten labels in that time.
+    for (let [now, out] = [0, 0]; now < 20_000; now += 1_000) {
+      const ahead = job.row.window(MOST, small);
+      const next = { bytes: new Uint8Array(10), first: out, count: 1 };
+      const burst: (typeof next)[] = [];
+      while (job.row.fits(next, burst, ahead)) burst.push(next);
+      send(
+        job,
+        burst.map(() => 1),
+        now,
+      );
+      out += burst.length;
+      job.ledger.confirm(counted(100 + out, 0), now + 1_000);
+      answers.push(burst.length);
+    }
+    expect(answers.at(-1)).toBe(16);
+  });
+});

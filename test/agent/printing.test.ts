@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { expect, test } from 'vitest';
 import { standardDrivers } from '../../src/agent/drivers.ts';
+import { laneOf } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { template } from '../../src/contract/template.ts';
 import { expected, jobFor, testDrivers, withoutOdometer } from '../kit/agent/site.ts';
@@ -106,6 +107,24 @@ test('runs never further ahead of the printer than the window', async () => {
   // Two copies a chunk, four labels a window.
   expect(most).toBeGreaterThan(1);
   expect(most).toBeLessThanOrEqual(4);
+});
+
+test.each([1, 30])('at a printer of two labels a second, few are under way: copies %i', async (copies) => {
+  const printer = await site.startPrinter({ speed: 2 });
+  const { printerId } = await site.startAgent(printer);
+  const job = jobFor(printerId, 30 / copies, copies);
+  await site.queues.enqueue(job);
+  await printer.printed(4);
+  const under: number[] = [];
+  printer.on('status', ({ formats, remaining }) => under.push(formats + remaining));
+  await printer.printed(10);
+  // It prints four in two seconds. A question that comes late makes one label look slower, and the next one quicker: by
+  // what two of them take on average, that is never half of the most that may be under way.
+  expect(Math.max(...under)).toBeGreaterThan(1);
+  expect(Math.max(...under)).toBeLessThan(8);
+  await site.queues.markCanceled(laneOf(job), job.jobId, true);
+  const end = await site.reports.end(job.jobId);
+  expect(end).toMatchObject({ status: 'canceled', labels: { printed: printer.labels.length } });
 });
 
 test('out of media in the middle: waits, says why, and goes on', async () => {

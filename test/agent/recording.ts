@@ -133,7 +133,7 @@ async function documentPrinter(directories: Directories): Promise<Recorded> {
   const printer = new TestIppPrinter(directories, { speed: 1_000 / LABEL_MS, serial: 'RECORD-IPP' });
   await printer.start();
   const record = recorder();
-  const names = new Map(Object.entries(OPERATIONS).map(([name, code]) => [code, name]));
+  const names = new Map(Object.entries(OPERATIONS).map(([name, code]): [number, string] => [code, name]));
   const server = createHttpServer(async (request, response) => {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part);

@@ -11,21 +11,24 @@ import {
 } from '../../rendering/render-pool.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
 
+export interface LabelsOptions extends Pick<RenderSessionOptions, 'documents'> {
+  /** The most copies in one chunk, now. */
+  maxCopies(): number;
+}
+
 export class Labels {
   readonly #pool: Pick<RenderPool, 'open'>;
   readonly #job: QueuedJob;
-  readonly #options: Pick<RenderSessionOptions, 'maxCopies' | 'documents'>;
+  readonly #options: LabelsOptions;
   #session: RenderSession | null = null;
+  /** The most copies in one chunk of the session. */
+  #copies = 1;
   #next: Chunk | null = null;
   #position = 0;
   #checked = false;
   #alone = false;
 
-  constructor(
-    pool: Pick<RenderPool, 'open'>,
-    job: QueuedJob,
-    options: Pick<RenderSessionOptions, 'maxCopies' | 'documents'>,
-  ) {
+  constructor(pool: Pick<RenderPool, 'open'>, job: QueuedJob, options: LabelsOptions) {
     this.#pool = pool;
     this.#job = job;
     this.#options = options;
@@ -72,9 +75,23 @@ export class Labels {
   /** The next chunk, which stays the next one. @throws JobFaultError, RenderCrash, the signals' reasons */
   async peek(signals: { leave: AbortSignal; end: AbortSignal }): Promise<Chunk> {
     if (!this.#checked) await this.check(this.#position, signals.leave);
-    this.#next = await this.#rendering((session) => session.peek(signals.end));
+    const next = await this.#following(signals.end);
+    if (!this.#isOtherwise(next)) return next;
+    this.#open(this.#position);
+    return await this.#following(signals.end);
+  }
+
+  async #following(signal: AbortSignal): Promise<Chunk> {
+    this.#next = await this.#rendering((session) => session.peek(signal));
     if (this.#next === null) throw new RenderCrash(`the labels end at ${this.#position}`);
     return this.#next;
+  }
+
+  /** Whether the chunk has more copies than may go out together by now, or could have twice as many. */
+  #isOtherwise({ count }: Chunk): boolean {
+    const most = this.#options.maxCopies();
+    const more = count === this.#copies && this.#job.copies > count && most >= 2 * count;
+    return more || (count > most && this.#copies > most);
   }
 
   close(): void {
@@ -83,7 +100,13 @@ export class Labels {
 
   #open(from: number): RenderSession {
     this.#session?.close();
-    this.#session = this.#pool.open(this.#job, { from, ...this.#options, alone: this.#alone });
+    const { documents } = this.#options;
+    this.#copies = this.#options.maxCopies();
+    const options = { from, maxCopies: this.#copies, alone: this.#alone };
+    this.#session = this.#pool.open(this.#job, {
+      ...options,
+      ...(documents !== undefined && { documents }),
+    });
     this.#position = from;
     this.#next = null;
     return this.#session;

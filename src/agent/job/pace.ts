@@ -11,7 +11,8 @@ interface PaceOptions {
   ledger: Ledger;
   row: Row;
   link: Pick<PrinterLink, 'pollAfter'>;
-  window: WindowSize;
+  /** What may be under way now. */
+  window(): WindowSize;
   timings: Timings;
 }
 
@@ -65,7 +66,7 @@ export class Pace {
     if (this.#blocked) return timings.pollWaiting;
     const since = performance.now() - this.#moved;
     const perLabel = (this.#moved - this.#started) / Math.max(1, sent - row.outstanding - this.#from);
-    const needed = sent === total ? 1 : Math.ceil(window.labels / 2);
+    const needed = sent === total ? 1 : Math.ceil(window().labels / 2);
     const spare = ((row.outstanding - needed) * perLabel) / 2;
     // Labels that arrived before a cut have to be known: where some are gone after it, they were canceled.
     const settling = odometer !== null && since < timings.settle && !row.short && arrived < sent;

@@ -26,7 +26,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TransportError } from '../../../drivers/connection.ts';
 import type { DeviceStatus } from '../../../drivers/device.ts';
-import { labelsPerPage } from '../../../drivers/languages/index.ts';
+import { LANGUAGES, labelsPerPage } from '../../../drivers/languages/index.ts';
 import { faultFor } from '../../contract/fault.ts';
 import { labelCount, queueIdOf } from '../../contract/queued-job.ts';
 import { because } from '../../contract/reason.ts';
@@ -47,6 +47,7 @@ import { Outcome } from './outcome.ts';
 import { Pace } from './pace.ts';
 import { Rest } from './rest.ts';
 import { restore } from './restore.ts';
+import type { WindowSize } from './row.ts';
 import type { RunContext } from './run-context.ts';
 import { Sender } from './sender.ts';
 import { Interrupted, type Stop } from './stop.ts';
@@ -72,8 +73,10 @@ export class JobRun {
   readonly #link: PrinterLink;
   readonly #labels: Labels;
   readonly #sender: Sender;
-  /** The most copies of a label in one chunk. */
-  readonly #maxCopies: number;
+  /** The most copies of a label that one chunk ever has. */
+  readonly #mostCopies: number;
+  /** What may be under way now. */
+  readonly #ahead: () => WindowSize;
   readonly #backoff: Backoff;
   /** For a printer that takes no job now. */
   readonly #busy: Backoff;
@@ -88,31 +91,33 @@ export class JobRun {
   constructor(context: RunContext, delivery: PickedUpJob) {
     const { agentId, printerId, journal, row, timings, window, stop, device } = context;
     const { job } = delivery;
+    const { jobId, resume } = job;
     const total = labelCount(job);
-    const from = Math.min(job.resume?.from ?? 0, total);
-    const logger = context.logger.child({ job: job.jobId, printer: printerId, tenant: job.tenantId });
+    const from = Math.min(resume?.from ?? 0, total);
+    const logger = context.logger.child({ job: jobId, printer: printerId, tenant: job.tenantId });
     this.device = device;
     this.#context = context;
     this.delivery = delivery;
-    this.#stop = stop;
-    this.#log = logger;
+    [this.#stop, this.#log] = [stop, logger];
     this.ledger = new Ledger({
       ...{ journal, row, queueId: queueIdOf(job), printerId, delivery: delivery.delivery },
       ...{ total, from, perPage: labelsPerPage(job) },
     });
-    this.#outcome = new Outcome(context, logger, this.ledger, {
-      jobId: job.jobId,
-      round: job.resume?.round,
-    });
+    this.#outcome = new Outcome(context, logger, this.ledger, { jobId, round: resume?.round });
     this.ledger.onDisk = (written) => this.#outcome.durable(written);
     this.#link = device.link({ ...context, job, book: this.ledger, signals: stop, logger });
     const { documents } = this.#link;
-    this.#maxCopies = documents ? window.labels : Math.max(1, Math.floor(window.labels / 2));
-    this.#labels = new Labels(context.pool, job, { maxCopies: this.#maxCopies, documents });
+    this.#ahead = () => row.window(window, job.format);
+    const half = ({ labels }: WindowSize) => (documents ? labels : Math.max(1, Math.floor(labels / 2)));
+    this.#mostCopies = half(window);
+    // Pages are one document, which is not begun anew in the middle.
+    const whole = documents || LANGUAGES[job.format.language].prints === 'pages';
+    const maxCopies = () => (whole || this.#blind ? this.#mostCopies : half(this.#ahead()));
+    this.#labels = new Labels(context.pool, job, { maxCopies, documents });
     this.#backoff = new Backoff(timings.reconnectMin, timings.reconnectMax);
     this.#busy = new Backoff(timings.reconnectMin, timings.pollWaiting);
     this.#sender = new Sender({
-      ...{ agentId, delivery, row, window, timings, stop, log: logger },
+      ...{ agentId, delivery, row, window, timings, stop, log: logger, ahead: this.#ahead },
       ...{ ledger: this.ledger, link: this.#link, labels: this.#labels },
       alone: () => context.alone(),
       readAgain: async () => {
@@ -210,7 +215,7 @@ export class JobRun {
     this.#blind = false;
     if (prepared === null && ledger.uncertain) await this.#recover();
     if (prepared === null && !link.documents && ledger.base < ledger.total) this.#labels.renew(ledger.base);
-    const pace = new Pace({ ...this.#context, ledger, link });
+    const pace = new Pace({ ...this.#context, ledger, link, window: this.#ahead });
     if (prepared !== null) await this.#send(prepared, pace);
     while (ledger.sent < ledger.total || ledger.underWay || row.pending) {
       // A printer that keeps jobs can end this one even where it stands still, and gets a moment for that.
@@ -259,7 +264,7 @@ export class JobRun {
     const { timings } = this.#context;
     const ledger = this.ledger;
     const followed = ledger.most > ledger.pages;
-    const perFormat = followed ? this.#maxCopies : Math.min(this.delivery.job.copies, this.#maxCopies);
+    const perFormat = followed ? this.#mostCopies : Math.min(this.delivery.job.copies, this.#mostCopies);
     const rest = afterCut ? new Rest(ledger, { settleMs: timings.settle, perFormat }) : null;
     for (let wait = timings.pollMin; ; wait = Math.min(timings.pollWaiting, wait * 1.5)) {
       const { ready, status, reasons, saidAt } = await this.#link.ready(rest === null);

@@ -78,7 +78,10 @@ interface SenderOptions {
   row: Row;
   link: PrinterLink;
   labels: Labels;
+  /** The most that may be under way. */
   window: WindowSize;
+  /** What may be under way now. */
+  ahead(): WindowSize;
   timings: Timings;
   stop: Stop;
   alone(): boolean;
@@ -132,6 +135,7 @@ export class Sender {
    */
   async collect(blind: boolean): Promise<Chunk[]> {
     const { row, window, ledger, labels, link, stop } = this.#options;
+    const ahead = this.#options.ahead();
     const { documents } = link;
     const burst: Chunk[] = [];
     // A document stays the next one until the printer is done with it.
@@ -142,7 +146,7 @@ export class Sender {
       const upTo = chunk.first + chunk.count;
       const full = blind
         ? burst.length > 0 && upTo - ledger.sent > window.labels
-        : !documents && !row.fits(chunk, burst, window);
+        : !documents && !row.fits(chunk, burst, ahead);
       // With nothing under way, a chunk beyond the note is taken too: it is sent as soon as it is noted.
       const waits = burst.length > 0 || (ledger.underWay && !blind);
       if (full || (waits && this.#handover.left && upTo > this.#handover.allowed)) break;
