@@ -38,6 +38,8 @@ export class Following implements Behind {
   async turn(): Promise<Chunk[] | null> {
     const { ledger, sender, labels, stop, held } = this.#parts;
     for (;;) {
+      // The connection may have gone before what was prepared could be sent.
+      sender.unprepare();
       // The job has not begun: it goes back to its queue, and waits there with the others.
       const waits = !this.#driven && this.#succession.over && (held() || this.#succession.goesBack);
       if (stop.leave.aborted || waits) throw new Interrupted();
@@ -52,7 +54,6 @@ export class Following implements Behind {
         return this.#first;
       }
       await this.#preparing;
-      sender.unprepare();
       ledger.leave();
     }
   }
@@ -65,9 +66,9 @@ export class Following implements Behind {
 
   async #prepare(): Promise<boolean> {
     const { ledger, sender, labels } = this.#parts;
-    if (ledger.uncertain) return false;
-    // Labels that it had sent may have been settled meanwhile, on another connection.
-    if (ledger.base < ledger.total) labels.renew(ledger.base);
+    // Labels that it had sent may have been settled meanwhile, on another connection: perhaps all that there are.
+    if (ledger.uncertain || ledger.base === ledger.total) return false;
+    labels.renew(ledger.base);
     this.#first = await sender.collect(false);
     if (this.#first.length === 0 || !this.#succession.joins) return false;
     ledger.join();
