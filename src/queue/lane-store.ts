@@ -101,6 +101,8 @@ export interface ConsumerPlan {
   parse(json: string, template?: QueuedJob['template']): Parsed<QueuedJob>;
   handle: LaneHandler;
   onUnreadable(queueId: string, issues: string[], note: unknown): Promise<void> | void;
+  /** The lane's marks may have changed: the next answer about its lease has them. */
+  onMarked(): void;
   /** Called once when it has stopped. */
   onStopped(): void;
 }

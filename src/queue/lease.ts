@@ -58,6 +58,8 @@ export interface LeaseAnswer {
 export type StoredAnswer = Omit<LeaseAnswer, 'held'>;
 /** The mark of a lane that a person holds. No job has this name. */
 export const HELD = 'held';
+/** What rings where a lane's marks have changed: agents of earlier versions only look for a job. */
+export const MARKED = 'marked';
 
 /** Length of a lease, ms, while somebody else wants it, and while nobody does. */
 export interface LeaseLength {
@@ -71,7 +73,7 @@ export interface LeaseStore {
   ask(agentId: string, asks: readonly LeaseAsk[], length: LeaseLength): Promise<StoredAnswer[]>;
   /** Ends this term at once; another term stays as it is. */
   giveBack(agentId: string, lane: Lane, term: string): Promise<void>;
-  /** Sets or removes a mark: answers that grant the lane's lease list its marks, names of jobs and `HELD`. */
+  /** Sets or removes a mark, and rings for it: answers that grant the lane's lease list its marks, names of jobs and `HELD`. */
   mark(lane: Lane, name: string, on: boolean): Promise<void>;
   /** The agent that holds each lease; free ones are left out. */
   holders(lanes: readonly Lane[]): Promise<Map<Lane, string>>;

@@ -138,13 +138,13 @@ export class Queues {
     return await this.#command(what, () => run(laneQueue(lane), queueId));
   }
 
-  /** Marks a job as canceled, or removes the mark; the lease holder is told with its next answer. */
+  /** Marks a job as canceled, or removes the mark; the lease holder hears of it, and asks for its lease at once. */
   async markCanceled(lane: Lane, queueId: string, canceled: boolean): Promise<void> {
     checkQueueId(queueId);
     await this.#mark(lane, queueId, canceled);
   }
 
-  /** Marks a lane as held by a person, or removes the mark; the lease holder is told with its next answer. */
+  /** Marks a lane as held by a person, or removes the mark. As `markCanceled`. */
   async markHeld(lane: Lane, held: boolean): Promise<void> {
     await this.#mark(lane, HELD, held);
   }
@@ -217,7 +217,10 @@ export class Queues {
     lane: Lane,
     term: string,
     handler: LaneHandler,
-    options: ConsumeOptions & { onUnreadable?: (unreadable: Unreadable) => Promise<void> | void } = {},
+    options: ConsumeOptions & {
+      onUnreadable?: (unreadable: Unreadable) => Promise<void> | void;
+      onMarked?: () => void;
+    } = {},
   ): Promise<Consumer> {
     laneQueue(lane);
     if (this.#closing !== undefined) throw new QueueError('closed', 'the queues are closed');
@@ -233,6 +236,7 @@ export class Queues {
       parse: parseJob,
       handle: handler,
       onUnreadable: (queueId, issues, note) => options.onUnreadable?.({ queueId, lane, issues, note }),
+      onMarked: () => options.onMarked?.(),
       onStopped: () => {
         this.#consumers.delete(consumer);
         this.#serving.delete(serving);

@@ -149,6 +149,7 @@ export class PrinterStation {
       try {
         return await this.#source.consume(lane, term.id, handle, {
           onUnreadable: (id, issues, note) => endUnreadable(this.#context, id, issues, note),
+          onMarked: () => this.#lease.askNow(),
         });
       } catch (error) {
         logger.warn({ err: error, printer: printerId }, 'the queue of the printer cannot be served yet');

@@ -87,6 +87,7 @@ export class Leases {
         this.#news.abort();
       },
       giveBack: (lease, term) => this.#giveBack(lease, term),
+      due: () => this.#news.abort(),
     });
   }
 
@@ -145,6 +146,8 @@ interface Keeper {
   newTerm(): string;
   seek(lease: PrinterLease): void;
   giveBack(lease: PrinterLease, term: string): Promise<void>;
+  /** A lease is to be asked for at once. */
+  due(): void;
 }
 
 export class PrinterLease {
@@ -156,6 +159,8 @@ export class PrinterLease {
   #unanswered = false;
   /** This agent counts on less than the server knows. */
   #shortened = false;
+  /** An answer is expected to say something new. */
+  #awaited = false;
   #sought: { term: string; granted: PromiseWithResolvers<LeaseTerm> } | null = null;
   #term: LeaseTerm | null = null;
   #fresh = true;
@@ -199,6 +204,13 @@ export class PrinterLease {
     this.#useless = null;
   }
 
+  /** Something of the lane has changed that an answer tells. */
+  askNow(): void {
+    if (this.#term === null) return;
+    this.#awaited = true;
+    this.#keeper.due();
+  }
+
   /** ms until the lease is to be asked for. */
   dueIn(): number {
     return Math.max(0, this.#untilDue());
@@ -209,7 +221,8 @@ export class PrinterLease {
   }
 
   #untilDue(): number {
-    return this.#asked === null || this.#shortened ? 0 : this.#period() - elapsed(this.#asked);
+    if (this.#asked === null || this.#shortened || this.#awaited) return 0;
+    return this.#period() - elapsed(this.#asked);
   }
 
   #period(): number {
@@ -222,7 +235,7 @@ export class PrinterLease {
   ask(at: Instant, question: number): LeaseAsk {
     this.#asked = at;
     this.#unanswered = true;
-    this.#shortened = false;
+    this.#shortened = this.#awaited = false;
     const keeps = { ms: this.#term?.keep(at) ?? 0, question };
     const term = this.#term?.id ?? this.#sought?.term ?? '';
     return { lane: this.lane, term, fresh: this.#fresh, keeps, reaches: this.#printer.reached() };

@@ -59,6 +59,8 @@ export interface Consumer {
 interface ConsumeOptions {
   /** A job whose payload could not be read is set aside when this has ended. `issues` hold no values. */
   onUnreadable(queueId: string, issues: string[], note: HandoverNote | null): Promise<void> | void;
+  /** A person has canceled a job of the lane, or holds the printer: the next answer about its lease says so. */
+  onMarked(): void;
 }
 
 export interface JobSource {

@@ -16,7 +16,7 @@ export function queueSource(queues: Queues): JobSource {
     publish: (report, scope) => queues.publish(report, scope),
     askLeases: (agent, asks, length) => queues.askLeases(agent, asks, length),
     giveLeaseBack: (agent, lane, term) => queues.giveLeaseBack(agent, lane, term),
-    async consume(lane, term, handler, { onUnreadable }) {
+    async consume(lane, term, handler, { onUnreadable, onMarked }) {
       const consumer = await queues.consume(
         lane,
         term,
@@ -27,7 +27,10 @@ export function queueSource(queues: Queues): JobSource {
           if (result === 'hand-back' && signal.aborted) throw signal.reason;
           return result;
         },
-        { onUnreadable: ({ queueId, issues, note }) => onUnreadable(queueId, issues, left(note)) },
+        {
+          onUnreadable: ({ queueId, issues, note }) => onUnreadable(queueId, issues, left(note)),
+          onMarked,
+        },
       );
       return {
         pause: () => consumer.pause(),

@@ -5,7 +5,7 @@ import type { ErrorLog } from '../queue-log.ts';
 import { PostgresClient } from './client.ts';
 
 /** Rung with the name of the lane that has a job to take, or with `REPORTS` (`lanes/0001-lanes.sql`). */
-const CHANNEL = 'platen_lanes';
+export const CHANNEL = 'platen_lanes';
 export const REPORTS = '@reports';
 /** How soon to connect again, ms. */
 const RETRY_MS = 1_000;

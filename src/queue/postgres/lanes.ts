@@ -10,7 +10,7 @@ import { Turns } from '../turns.ts';
 import { isConnectionError } from './away.ts';
 import { PostgresBell } from './bell.ts';
 import { PostgresClient } from './client.ts';
-import { postgresLeases } from './lease.ts';
+import { markedRing, postgresLeases } from './lease.ts';
 import { migrate, type Schema } from './migrate.ts';
 import { postgresReports } from './reports.ts';
 import { postgresTurns } from './turns.ts';
@@ -127,6 +127,7 @@ function storeOn(pool: Pool, bell: PostgresBell, errors: ErrorLog): LaneStore {
           idle.add(ring);
           const silence = bell.listen((name) => {
             if (name === null || name === plan.lane) ring();
+            if (name === null || name === markedRing(plan.lane)) plan.onMarked();
           });
           return () => {
             idle.delete(ring);

@@ -1,7 +1,8 @@
 /** Leases in PostgreSQL: a row for each lane, locked in one order so that concurrent questions cannot deadlock. */
 import { z } from 'zod';
-import { lane } from '../../contract/lane.ts';
-import type { LeaseStore } from '../lease.ts';
+import { type Lane, lane } from '../../contract/lane.ts';
+import { HELD, type LeaseStore, MARKED } from '../lease.ts';
+import { CHANNEL } from './bell.ts';
 
 /**
  * now() is when the statement began. That is not before the agent asked; and after a wait for a lock it lies
@@ -47,6 +48,11 @@ const answerRow = z.object({
 });
 const holderRow = z.object({ lane, agent_id: z.string() });
 
+/** What rings where the lane's marks have changed; no lane has a name with a colon. */
+export function markedRing(of: Lane): string {
+  return `${MARKED}:${of}`;
+}
+
 /** @param query runs on a connection that finds the schema `lanes` */
 export function postgresLeases(
   query: (sql: string, values: readonly unknown[]) => Promise<{ rows: unknown[] }>,
@@ -86,9 +92,11 @@ export function postgresLeases(
     },
     async mark(of, name, on) {
       await query(
-        `INSERT INTO lanes.lease AS l (lane, canceled) VALUES ($1, CASE WHEN $3 THEN ARRAY[$2] ELSE '{}' END)
-         ON CONFLICT (lane) DO UPDATE SET canceled = array_remove(l.canceled, $2) || excluded.canceled`,
-        [of, name, on],
+        `WITH marked AS (
+           INSERT INTO lanes.lease AS l (lane, canceled) VALUES ($1, CASE WHEN $3 THEN ARRAY[$2] ELSE '{}' END)
+           ON CONFLICT (lane) DO UPDATE SET canceled = array_remove(l.canceled, $2) || excluded.canceled)
+         SELECT pg_notify('${CHANNEL}', $4) WHERE $3 OR $2 = '${HELD}'`,
+        [of, name, on, markedRing(of)],
       );
     },
     async holders(lanes) {

@@ -8,28 +8,31 @@
 import type { ErrorLog } from '../queue-log.ts';
 import type { Connection } from './script.ts';
 
+/** @param what rings: what was published, or null if it may have been anything */
+type Listener = (what: string | null) => void;
+
 export class RedisBell {
   readonly #redis: Connection;
   readonly #errors: ErrorLog;
-  readonly #listeners = new Map<string, Set<() => void>>();
+  readonly #listeners = new Map<string, Set<Listener>>();
   #closed = false;
 
   constructor(redis: Connection, errors: ErrorLog) {
     this.#redis = redis;
     this.#errors = errors;
-    redis.on('message', (channel: string) => this.ring(channel));
+    redis.on('message', (channel: string, what: string) => this.ring(channel, what));
     // Rings while the connection was away were not heard.
     redis.on('ready', () => {
-      for (const channel of this.#listeners.keys()) this.ring(channel);
+      for (const channel of this.#listeners.keys()) this.ring(channel, null);
     });
   }
 
   /** Calls `ring` when the channel is rung, or may have been. Returns a function that stops it. */
-  listen(channel: string, ring: () => void): () => void {
+  listen(channel: string, ring: Listener): () => void {
     const listeners = this.#listeners.get(channel) ?? new Set();
     listeners.add(ring);
     this.#listeners.set(channel, listeners);
-    if (listeners.size === 1) this.#tell('subscribe', channel, ring);
+    if (listeners.size === 1) this.#tell('subscribe', channel, () => ring(''));
     return () => {
       if (!listeners.delete(ring) || listeners.size > 0) return;
       this.#listeners.delete(channel);
@@ -37,8 +40,8 @@ export class RedisBell {
     };
   }
 
-  ring(channel: string): void {
-    for (const ring of this.#listeners.get(channel) ?? []) ring();
+  ring(channel: string, what: string | null): void {
+    for (const ring of this.#listeners.get(channel) ?? []) ring(what);
   }
 
   close(): void {

@@ -14,7 +14,7 @@ import {
   type LaneStore,
   type StartedConsumer,
 } from '../lane-store.ts';
-import type { LeaseStore } from '../lease.ts';
+import { type LeaseStore, MARKED } from '../lease.ts';
 import type { ErrorLog } from '../queue-log.ts';
 import type { ReportStore } from '../report-batch.ts';
 import { Turns } from '../turns.ts';
@@ -98,7 +98,7 @@ export class RedisLanes implements LaneStore {
     this.#bell = new RedisBell(redis, errors);
     this.leases = redisLeases(redis, keyOf, {
       onRefused: (lane, error) => errors.report('lease refused', error, { lane }),
-      onWaiting: (lane) => this.#bell.ring(this.#keyOf(lane, 'bell')),
+      onWaiting: (lane) => this.#bell.ring(this.#keyOf(lane, 'bell'), ''),
     });
     this.#tidy = setInterval(() => this.#letGo(IDLE), IDLE).unref();
   }
@@ -168,7 +168,10 @@ export class RedisLanes implements LaneStore {
         ping: () => this.ping(),
         listen: (ring) => {
           this.#open.add(turns);
-          return this.#bell.listen(this.#keyOf(lane, 'bell'), ring);
+          return this.#bell.listen(this.#keyOf(lane, 'bell'), (what) => {
+            if (what !== MARKED) ring();
+            if (what === MARKED || what === null) plan.onMarked();
+          });
         },
       },
     );

@@ -5,7 +5,14 @@
  */
 import { z } from 'zod';
 import type { Lane } from '../../contract/lane.ts';
-import type { LeaseAsk, LeaseLength, LeaseStore, StoredAnswer } from '../lease.ts';
+import {
+  HELD,
+  type LeaseAsk,
+  type LeaseLength,
+  type LeaseStore,
+  MARKED,
+  type StoredAnswer,
+} from '../lease.ts';
 import { isRefusal } from './connection.ts';
 import { type Connection, RedisScript } from './script.ts';
 
@@ -129,6 +136,7 @@ export function redisLeases(
     },
     async mark(lane, name, on) {
       await redis[on ? 'sadd' : 'srem'](keyOf(lane, 'canceled'), name);
+      if (on || name === HELD) await redis.publish(keyOf(lane, 'bell'), MARKED);
     },
     async holders(lanes) {
       const read = lanes.map((lane) => redis.getrange(keyOf(lane, 'lease'), 0, LONGEST_ID));
