@@ -79,6 +79,11 @@ export interface DeviceDialect {
   /** The command that makes a device drop a partly received label and does nothing else, if there is one. */
   readonly abandon?: Uint8Array;
   /**
+   * The command that makes a device delete all that waits in it, whoever sent it, and end with the label
+   * under the head.
+   */
+  readonly forget?: Uint8Array;
+  /**
    * For languages without `abandon` whose labels begin by clearing the picture: bytes that complete the data
    * of a label that was cut short, and that a device ignores when it expects no data.
    * @param most the most bytes of data that the device may still expect

@@ -1,5 +1,7 @@
 /** A job that a person cancels while it prints, or waits for its printer: it ends at a label, and says what may be out. */
-import { describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { createConnection } from 'node:net';
+import { describe, expect, it, vi } from 'vitest';
 import { laneOf } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { expected, jobFor } from '../kit/agent/site.ts';
@@ -35,6 +37,49 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
     expect(printer.labels).toHaveLength(end.labels.printed);
     await prints(printerId);
     expect(printer.labels.slice(end.labels.printed)).toEqual(['next']);
+  });
+
+  it('is heard of at once, however seldom the lease is asked for', async () => {
+    const printer = await site.startPrinter({ speed: 3 });
+    const asked: number[] = [];
+    const { askLeases } = site.queues;
+    using _ = vi.spyOn(site.queues, 'askLeases').mockImplementation(async (...args) => {
+      asked.push(performance.now());
+      return await askLeases.apply(site.queues, args);
+    });
+    const { printerId } = await site.startAgent(printer, { config: { timings: { lease: 60_000 } } });
+    const job = jobFor(printerId, 100);
+    await site.queues.enqueue(job);
+    await printer.printed(3);
+    const at = performance.now();
+    await cancel(job);
+    const out = printer.labels.length;
+    await expect.poll(() => asked.some((time) => time > at), { interval: 5 }).toBe(true);
+    const heard = Math.min(...asked.filter((time) => time > at)) - at;
+    expect(heard).toBeLessThan(1_000);
+    const end = await site.reports.end(job.jobId);
+    expect(end).toMatchObject({ status: 'canceled', labels: { printed: printer.labels.length } });
+    expect(printer.labels.length - out).toBeLessThanOrEqual(2);
+    await site.queues.markHeld(laneOf(job), true);
+    const held = jobFor(printerId, ['held']);
+    await expect.poll(() => asked.length, { interval: 5 }).toBeGreaterThan(2);
+    await site.queues.enqueue(held);
+    await site.queues.markHeld(laneOf(job), false);
+    expect(await site.reports.end(held.jobId)).toMatchObject({ status: 'printed' });
+  });
+
+  it('leaves the labels of others that wait in the printer, and waits for its own', async () => {
+    const printer = await site.startPrinter({ speed: 3 });
+    const { printerId } = await site.startAgent(printer, { config });
+    const job = jobFor(printerId, 40);
+    await site.queues.enqueue(job);
+    await printer.printed(1);
+    const other = createConnection(printer.port, '127.0.0.1');
+    other.end('^XA^FO10,10^A0N,60,60^FDlabel other^FS^PQ2^XZ');
+    await once(other, 'close');
+    await cancel(job);
+    expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'canceled' });
+    await expect.poll(() => printer.labels.filter((label) => label === 'other')).toEqual(['other', 'other']);
   });
 
   it('ends while its printer is off, and nothing of it comes out when that is on again', async () => {

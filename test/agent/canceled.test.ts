@@ -81,6 +81,25 @@ test('canceled, and as many blank labels fed by hand: not taken for the ones tha
   expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'held' });
 });
 
+test('a label is fed by hand while labels are under way, and then the power goes: it takes no place of theirs', async () => {
+  const printer = await site.startPrinter({ speed: 1 });
+  const { printerId } = await site.startAgent(printer, { config });
+  const job = jobFor(printerId, 12);
+  await site.queues.enqueue(job);
+  await printer.printed(1);
+  printer.feed();
+  // What is fed carries nothing.
+  const own = () => printer.labels.filter((label) => label !== '?');
+  await expect.poll(() => own().length).toBe(3);
+  await printer.powerOff();
+  const out = own().length;
+  await printer.powerOn();
+  const end = await site.reports.end(job.jobId);
+  expect(end).toMatchObject({ status: 'held' });
+  expect(end.labels.printed).toBeLessThanOrEqual(out);
+  expect(own()).toEqual(expected(job).slice(0, out));
+});
+
 test.each([1, 2, 5])(
   '%i formats that the printer drops without a word: held, nothing printed twice',
   async (count) => {

@@ -42,7 +42,9 @@ function again(printed: number) {
       close: () => undefined,
     };
   };
-  const labels = new Labels({ open } as never, job, { maxCopies: () => 8 });
+  const labels = new Labels({ open } as never, job, {
+    ...{ documents: false, most: window, ahead: () => window, blind: () => false },
+  });
   const link = { documents: false } as never;
   const delivery = { job, setNote: async () => undefined } as never;
   const sender = new Sender({

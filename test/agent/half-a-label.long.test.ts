@@ -3,11 +3,29 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { expect, test } from 'vitest';
+import { standardDrivers } from '../../src/agent/drivers.ts';
+import { template } from '../../src/contract/template.ts';
+import { PaperPrinter } from '../chaos/paper-printer.ts';
 import { expected, jobFor, type TestPrinter } from '../kit/agent/site.ts';
 import { serialId, useSite } from '../kit/agent/use-site.ts';
 import { answering, peer } from '../kit/wire/peer.ts';
 
 const site = useSite();
+
+/** Takes the bytes of all connections for one stream. */
+class MutePrinter extends PaperPrinter {
+  constructor() {
+    super({ serial: 'HALF-2', labelTime: 5, answerTime: 1, mute: true, odometer: false, single: false });
+  }
+
+  async start(): Promise<void> {
+    await this.powerOn();
+  }
+
+  async stop(): Promise<void> {
+    await this.powerOff();
+  }
+}
 const HALF = '^XA^FO10,10^A0N,60,60^FDlabel ha';
 
 /** Somebody whose connection breaks in the middle of a label. */
@@ -97,6 +115,25 @@ test('a mute printer, and the connection broke after the last write of a job: th
   while (printer.labels.at(-1) !== 'y') await once(printer, 'label');
   expect(printer.labels.slice(-2)).toEqual(['x', 'y']);
   expect(over).toEqual([]);
+});
+
+test('a printer that answers nothing, and somebody else leaves half a label between two jobs: nothing is printed over it', async () => {
+  const printer = await site.start(new MutePrinter());
+  const config = { confirmation: 'transport', timings: { idleConnection: 60_000 } } as const;
+  const { printerId } = await site.startAgent(printer, { config, drivers: standardDrivers });
+  const job = (n: string) => ({
+    ...jobFor(printerId, [n]),
+    template: template.parse({
+      ...{ name: 'Raw', language: 'zpl', fields: [{ name: 'n' }] },
+      source: '^XA^FO10,10^A0N,60,60^FD{{n}}^FS^XZ',
+    }),
+  });
+  for (const n of ['K1R0Z', 'K2R0Z', 'K3R0Z']) {
+    expect(await site.print(job(n))).toMatchObject({ status: 'printed' });
+    await expect.poll(() => printer.paper.at(-1)?.ids).toEqual([n]);
+    await printer.half();
+  }
+  expect(printer.paper.map(({ spoiled }) => spoiled)).toEqual([undefined, undefined, undefined]);
 });
 
 test('one that takes questions for a part of the label is not registered under its address', async () => {

@@ -15,9 +15,10 @@ interface Sending {
   ledger: Ledger;
 }
 
+/** Of another printer than any before it: what a printer counts of one job spoils the count of an unfinished one. */
 function open(row: Row, total: number, perPage: number): Ledger {
   const queueId = `00000000-0000-0000-0000-${String(++jobs).padStart(12, '0')}`;
-  const printerId = 'serial-0a1b2c3d4e5f';
+  const printerId = `serial-${String(jobs).padStart(12, '0')}`;
   return new Ledger({ journal, row, queueId, printerId, delivery: 1, total, from: 0, perPage });
 }
 
@@ -300,5 +301,45 @@ describe('the window', () => {
       answers.push(burst.length);
     }
     expect(answers.at(-1)).toBe(16);
+  });
+});
+
+describe('more is counted and pending than was sent', () => {
+  const says = (odometer: number, labelsPending: number, ...reasons: DeviceStatus['reasons']) => ({
+    ...pending(labelsPending),
+    ...{ odometer, reasons },
+  });
+  const kept = ({ ledger }: Sending) => journal.look(ledger.lasting.queueId)?.entry.odometer;
+
+  test('somebody has fed a label: it takes no place of a label that waits', () => {
+    const job = sending(5, 100);
+    send(job, [1, 1, 1, 1, 1], 0);
+    job.ledger.confirm(says(102, 3), 300);
+    expect([job.ledger.printed, kept(job)]).toEqual([2, 100]);
+    // One is fed.
+    job.ledger.confirm(says(103, 3), 400);
+    job.ledger.confirm(says(104, 2), 700);
+    expect([job.ledger.printed, job.row.holdsOnly(job.ledger)]).toEqual([3, false]);
+    // After a crash, the counter tells nothing.
+    expect(kept(job)).toBeNull();
+    expect(() => job.ledger.printedAtRest(104)).toThrow();
+  });
+
+  test('it was a format that is no label: the counter tells again', () => {
+    const job = sending(5, 100);
+    send(job, [1, 1, 1, 1, 1], 0);
+    job.ledger.confirm(says(100, 6), 300);
+    job.ledger.confirm(says(101, 5), 600);
+    expect(kept(job)).toBeNull();
+    job.ledger.confirm(says(103, 2), 700);
+    expect([job.ledger.printed, kept(job), job.row.holdsOnly(job.ledger)]).toEqual([3, 100, true]);
+  });
+
+  test('a label that nobody has taken off is no other', () => {
+    const job = sending(2, 100);
+    send(job, [1], 0);
+    job.ledger.confirm(says(101, 1, 'label-waiting'), 300);
+    job.ledger.confirm(says(101, 1, 'label-waiting'), 600);
+    expect([job.ledger.printed, kept(job)]).toEqual([1, 100]);
   });
 });

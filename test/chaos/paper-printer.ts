@@ -10,7 +10,7 @@
  */
 
 import { once } from 'node:events';
-import { createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { hostIdentification, hostQuery, hostStatus, sgdValue } from '../../src/virtual/zpl/host-replies.ts';
 import { listening } from '../kit/wire/listening.ts';
 
@@ -127,6 +127,15 @@ export class PaperPrinter {
   /** Feeds a label by hand. The odometer counts it. */
   feed(): void {
     this.#out({ ids: [] });
+  }
+
+  /** Somebody else begins a label, and never ends it; in the middle of one of ours, it is none. */
+  async half(): Promise<void> {
+    if (this.#server === undefined || this.#format !== undefined) return;
+    const socket = connect(this.#port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.end('^XA^FO10,10^FDK0R0Z^FS');
+    await once(socket, 'close');
   }
 
   media(there: boolean): void {

@@ -71,7 +71,10 @@ const counted = new WeakMap<Connection, number | null>();
  */
 const abandon = new TextEncoder().encode('~JX\r\n');
 
-export const zplDevice = { abandon, identify, status } satisfies DeviceDialect;
+/** `~JA` cancels what waits and the rest of a batch, and clears the buffer (guide, `~JA`). */
+const forget = new TextEncoder().encode('~JA\r\n');
+
+export const zplDevice = { abandon, forget, identify, status } satisfies DeviceDialect;
 
 async function identify(connection: Connection, signal: AbortSignal): Promise<DeviceIdentity | null> {
   const host = await ifAnswered(identification(connection, signal));

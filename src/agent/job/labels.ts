@@ -2,18 +2,19 @@
  * Has the labels of one delivery of a job made in a render thread, in order. Where that crashes, it is tried
  * once more on a thread of the job's own.
  */
+import { LANGUAGES } from '../../../drivers/languages/index.ts';
 import type { QueuedJob } from '../../contract/queued-job.ts';
-import {
-  RenderCrash,
-  type RenderPool,
-  type RenderSession,
-  type RenderSessionOptions,
-} from '../../rendering/render-pool.ts';
+import { RenderCrash, type RenderPool, type RenderSession } from '../../rendering/render-pool.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
+import type { WindowSize } from './row.ts';
 
-export interface LabelsOptions extends Pick<RenderSessionOptions, 'documents'> {
-  /** The most copies in one chunk, now. */
-  maxCopies(): number;
+export interface LabelsOptions {
+  documents: boolean;
+  /** The most that may ever be under way, and what may be now. */
+  most: WindowSize;
+  ahead(): WindowSize;
+  /** The printer cannot say how far it is. */
+  blind(): boolean;
 }
 
 export class Labels {
@@ -32,6 +33,23 @@ export class Labels {
     this.#pool = pool;
     this.#job = job;
     this.#options = options;
+  }
+
+  /** The most copies of a label that one chunk ever has. */
+  get mostCopies(): number {
+    return this.#half(this.#options.most);
+  }
+
+  /** Half of the window, so that one part waits while the other is printed. A document is alone. */
+  #half({ labels }: WindowSize): number {
+    return this.#options.documents ? labels : Math.max(1, Math.floor(labels / 2));
+  }
+
+  get #maxCopies(): number {
+    const { documents, ahead, blind } = this.#options;
+    // Pages are one document, which is not begun anew in the middle.
+    const whole = documents || LANGUAGES[this.#job.format.language].prints === 'pages';
+    return whole || blind() ? this.mostCopies : this.#half(ahead());
   }
 
   /** The label that comes next. */
@@ -89,7 +107,7 @@ export class Labels {
 
   /** Whether the chunk has more copies than may go out together by now, or could have twice as many. */
   #isOtherwise({ count }: Chunk): boolean {
-    const most = this.#options.maxCopies();
+    const most = this.#maxCopies;
     const more = count === this.#copies && this.#job.copies > count && most >= 2 * count;
     return more || (count > most && this.#copies > most);
   }
@@ -101,12 +119,9 @@ export class Labels {
   #open(from: number): RenderSession {
     this.#session?.close();
     const { documents } = this.#options;
-    this.#copies = this.#options.maxCopies();
-    const options = { from, maxCopies: this.#copies, alone: this.#alone };
-    this.#session = this.#pool.open(this.#job, {
-      ...options,
-      ...(documents !== undefined && { documents }),
-    });
+    this.#copies = this.#maxCopies;
+    const options = { from, maxCopies: this.#copies, documents, alone: this.#alone };
+    this.#session = this.#pool.open(this.#job, options);
     this.#position = from;
     this.#next = null;
     return this.#session;

@@ -55,7 +55,7 @@ export class Ledger implements RowMember, LinkBook {
   /** The page of the row at which the label `base` begins. */
   #start = 0;
   #arrived: number;
-  #short = false;
+  #unclear = false;
   #blocked = false;
   /** The most pages of the job behind that may be out as well. */
   #followed = 0;
@@ -140,9 +140,9 @@ export class Ledger implements RowMember, LinkBook {
     return this.document !== undefined || this.intent > Math.max(this.base, this.printed);
   }
 
-  /** The entry to keep. Without the odometer where labels are missing: it cannot tell any more which ones. */
+  /** The entry to keep. Without the odometer where that cannot tell any more which labels are out. */
   get lasting(): JournalEntry {
-    return this.#short ? { ...this.#entry, odometer: null } : this.#entry;
+    return this.#unclear ? { ...this.#entry, odometer: null } : this.#entry;
   }
 
   /** Where the job stands, for the next agent. @param counts whether the printer's counter will tell it */
@@ -177,7 +177,7 @@ export class Ledger implements RowMember, LinkBook {
     const { counter, sent } = this.#row;
     this.#rebase(Math.max(this.base, this.printed), this.printed, counter === null ? null : counter + sent);
     this.#start = sent;
-    this.#short = this.#row.short;
+    this.#unclear = this.#row.unclear;
     this.#row.join(this);
   }
 
@@ -273,9 +273,9 @@ export class Ledger implements RowMember, LinkBook {
       base + labelsOn(Math.max(0, pages - this.#start), sent - base, this.perPage);
     if (base <= this.printed) this.#print(Math.max(this.printed, out(this.#row.certain)));
     this.#arrived = Math.max(this.#arrived, out(this.#row.arrived));
-    // For after a crash: whether labels are missing.
-    if (this.#row.short === this.#short) return;
-    this.#short = this.#row.short;
+    // For after a crash: whether the counter tells which labels are out.
+    if (this.#row.unclear === this.#unclear) return;
+    this.#unclear = this.#row.unclear;
     this.keep();
   }
 
@@ -355,7 +355,7 @@ export class Ledger implements RowMember, LinkBook {
     this.#must(!this.#row.holdsOthers(this), 'labels of another job are under way');
     this.#rebase(base, printed, odometer);
     this.#start = 0;
-    this.#short = false;
+    this.#unclear = false;
     this.#row.begin(this, odometer);
   }
 

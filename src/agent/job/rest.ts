@@ -20,6 +20,8 @@ interface RestOptions {
   settleMs: number;
   /** The most pages of one pending format. */
   perFormat: number;
+  /** The printer was told to delete what waited: that it is gone means nothing. */
+  forgets?: true;
 }
 
 export class Rest {
@@ -49,7 +51,7 @@ export class Rest {
    */
   printed(status: DeviceStatus, now: number): number | null {
     const { odometer } = status;
-    this.#check(status);
+    if (!this.#options.forgets) this.#check(status);
     if (!isIdle(status)) {
       this.#shown = undefined;
       return null;

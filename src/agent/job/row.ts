@@ -9,6 +9,8 @@
  * `short`, and no more pages count as out than when the numbers last added up. That ends only where they add
  * up again while the printer still prints, or just after. Only bytes that were sent a while ago are compared,
  * since a printer may not have looked at the newest ones yet when it answers.
+ * Where pending and counted pages are more than those sent, somebody else prints (the feed button, another
+ * sender), and may be counted by now: as many fewer count as out.
  *
  * Without a counter: the pages sent, less those that the printer says are pending, are out. This is
  * calculated twice: for all bytes sent, to keep the printer busy (the window), and for those that were sent a
@@ -73,6 +75,11 @@ export class Row {
   #pending = false;
   #doubtful = false;
   #short = false;
+  /** Pages that wait are the row's, and all of them are there. */
+  #exact = false;
+  /** Since when more pages are counted and pending than were sent, ms; null: that is not so. */
+  #surplusSince: number | null = null;
+  #surplus = false;
   /** Pages that the counter must show when it is read next, if the last answer adds up. */
   #due: number | null = null;
   /** Since when pages are missing and nothing is pending, ms. */
@@ -127,6 +134,16 @@ export class Row {
   /** Pages that the printer took are neither pending nor counted. */
   get short(): boolean {
     return this.#short;
+  }
+
+  /** The counter does not tell any more which pages are out: some are missing, or somebody else prints. */
+  get unclear(): boolean {
+    return this.#short || this.#surplus;
+  }
+
+  /** All that waits in the printer is this job's, by an answer that is newer than what was sent last. */
+  holdsOnly(member: RowMember): boolean {
+    return this.#exact && this.#parts.every(({ of }) => of === member);
   }
 
   /** Labels that were sent and most likely are not out yet. The window limits these. */
@@ -187,6 +204,7 @@ export class Row {
   took(of: RowMember, chunk: Chunk, at: number): void {
     const [first, labels] = [this.#sent, chunk.count];
     if (this.#ahead().length === 0) this.#printingSince = at;
+    this.#exact = false;
     this.#sent += pagesOf(labels, of.perPage);
     this.#parts.push({ of, first, upTo: this.#sent, labels, bytes: chunk.bytes.length, at });
   }
@@ -201,6 +219,7 @@ export class Row {
   /** @throws JobFaultError `outcome-unknown` when something else than this row has moved the counter */
   confirm(status: DeviceStatus, now: number): void {
     this.#pending = (status.labelsPending ?? 0) > 0;
+    this.#exact = false;
     const before = this.#estimated;
     if (this.#counter === null) this.#byPending(status, now);
     else if (status.odometer !== null) this.#byCounter(status.odometer - this.#counter, status, now);
@@ -235,8 +254,8 @@ export class Row {
     this.#counter = null;
     this.#parts = [];
     this.#sent = this.#certain = this.#cleared = this.#estimated = this.#arrived = this.#shortSince = 0;
-    this.#pending = this.#doubtful = this.#short = false;
-    this.#due = this.#printingSince = null;
+    this.#pending = this.#doubtful = this.#short = this.#surplus = this.#exact = false;
+    this.#due = this.#printingSince = this.#surplusSince = null;
   }
 
   #told(): void {
@@ -269,8 +288,23 @@ export class Row {
     if (pending > 0) this.#shortSince = now;
     if (addsUp && now - this.#shortSince < this.#settleMs) this.#short = false;
     this.#doubtful = this.#short || !addsUp;
-    if (!this.#doubtful) this.#allOutUpTo(counted);
+    this.#exact = !this.#short && counted + pending === this.#sent;
+    const others = this.#othersIn(counted, status, now);
+    if (!this.#doubtful) this.#allOutUpTo(Math.max(this.#certain, counted - others));
     this.#due = this.#settled(now) - pending;
+  }
+
+  /**
+   * Pages that are counted or pending beyond those sent: somebody else's, or a format of ours that is no
+   * label. Which of those counted are the row's is not known while that lasts.
+   */
+  #othersIn(counted: number, { labelsPending, reasons }: DeviceStatus, now: number): number {
+    // It says that something is pending, and means that it is not done.
+    const notDone = reasons.some((reason) => reason === 'label-waiting' || reason === 'spool-area-full');
+    const others = notDone ? 0 : Math.max(0, counted + (labelsPending ?? 0) - this.#sent);
+    this.#surplusSince = others > 0 ? (this.#surplusSince ?? now) : null;
+    this.#surplus = this.#surplusSince !== null && now - this.#surplusSince >= this.#settleMs;
+    return others;
   }
 
   /** The first `counted` pages are out, and the others that were sent are in the printer. */

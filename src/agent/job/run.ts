@@ -13,20 +13,19 @@
  *               └──────────── back-off ◀───────────────┘
  *
  * A printer that is off, out of paper or unreachable fails no job: the job waits, says why, and goes on.
- * Labels that may be out are never printed again by guess: the job is held, and names them.
- *
- * `sender.ts` says what is on record, in which order, and what follows from it after a crash. Once all labels
- * of a job are sent, the next job may follow while the printer still prints: `succession.ts`.
+ * Labels that may be out are never printed again by guess: the job is held, and names them. What is on record,
+ * in which order, and what follows from it after a crash: `sender.ts`. Once all labels of a job are sent, the
+ * next job may follow while the printer still prints: `succession.ts`.
  *
  * When the agent stops, or the printer is another agent's, a job that is waiting for its printer is handed back at once;
  * one that is printing has the grace time of a stop to finish, then stops at a label boundary, waits a bounded time for
- * what was sent to be confirmed, and is handed back with a note where to go on. A job that a person cancels stops in
- * the same way, and ends: `canceled`, with the labels named that may be out.
+ * what was sent to be confirmed, and is handed back with a note where to go on. One that a person cancels stops at once
+ * (`forgotten.ts`), and ends: `canceled`, with the labels named that may be out.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TransportError } from '../../../drivers/connection.ts';
 import type { DeviceStatus } from '../../../drivers/device.ts';
-import { LANGUAGES, labelsPerPage } from '../../../drivers/languages/index.ts';
+import { labelsPerPage } from '../../../drivers/languages/index.ts';
 import { faultFor } from '../../contract/fault.ts';
 import { labelCount, queueIdOf } from '../../contract/queued-job.ts';
 import { because } from '../../contract/reason.ts';
@@ -40,6 +39,7 @@ import type { PrinterDevice } from '../printer/printer-device.ts';
 import { whyItWaits } from '../printer/status.ts';
 import type { HandlerResult, PickedUpJob } from '../source/job-source.ts';
 import { Following } from './following.ts';
+import { cancelUnderWay } from './forgotten.ts';
 import { Labels } from './labels.ts';
 import { Leading } from './leading.ts';
 import { Ledger } from './ledger.ts';
@@ -73,8 +73,6 @@ export class JobRun {
   readonly #link: PrinterLink;
   readonly #labels: Labels;
   readonly #sender: Sender;
-  /** The most copies of a label that one chunk ever has. */
-  readonly #mostCopies: number;
   /** What may be under way now. */
   readonly #ahead: () => WindowSize;
   readonly #backoff: Backoff;
@@ -95,9 +93,7 @@ export class JobRun {
     const total = labelCount(job);
     const from = Math.min(resume?.from ?? 0, total);
     const logger = context.logger.child({ job: jobId, printer: printerId, tenant: job.tenantId });
-    this.device = device;
-    this.#context = context;
-    this.delivery = delivery;
+    [this.device, this.delivery, this.#context] = [device, delivery, context];
     [this.#stop, this.#log] = [stop, logger];
     this.ledger = new Ledger({
       ...{ journal, row, queueId: queueIdOf(job), printerId, delivery: delivery.delivery },
@@ -108,12 +104,8 @@ export class JobRun {
     this.#link = device.link({ ...context, job, book: this.ledger, signals: stop, logger });
     const { documents } = this.#link;
     this.#ahead = () => row.window(window, job.format);
-    const half = ({ labels }: WindowSize) => (documents ? labels : Math.max(1, Math.floor(labels / 2)));
-    this.#mostCopies = half(window);
-    // Pages are one document, which is not begun anew in the middle.
-    const whole = documents || LANGUAGES[job.format.language].prints === 'pages';
-    const maxCopies = () => (whole || this.#blind ? this.#mostCopies : half(this.#ahead()));
-    this.#labels = new Labels(context.pool, job, { maxCopies, documents });
+    const blind = () => this.#blind;
+    this.#labels = new Labels(context.pool, job, { documents, most: window, ahead: this.#ahead, blind });
     this.#backoff = new Backoff(timings.reconnectMin, timings.reconnectMax);
     this.#busy = new Backoff(timings.reconnectMin, timings.pollWaiting);
     this.#sender = new Sender({
@@ -163,8 +155,7 @@ export class JobRun {
 
   /** Prints the job to its end. @throws JobFaultError, Interrupted, RenderCrash */
   async #print(): Promise<void> {
-    const ledger = this.ledger;
-    const link = this.#link;
+    const [ledger, link] = [this.ledger, this.#link];
     restore(ledger, this.delivery.note, this.#context.agentId);
     this.#mustTake();
     // Another kind of link had sent the labels, and this one cannot tell what became of them.
@@ -218,8 +209,10 @@ export class JobRun {
     const pace = new Pace({ ...this.#context, ledger, link, window: this.#ahead });
     if (prepared !== null) await this.#send(prepared, pace);
     while (ledger.sent < ledger.total || ledger.underWay || row.pending) {
-      // A printer that keeps jobs can end this one even where it stands still, and gets a moment for that.
-      if (this.#stop.canceled && ledger.underWay && (await link.cancel())) pace.stuck = false;
+      if (this.#stop.canceled && ledger.underWay) {
+        if (await this.#canceled(pace.blocked)) pace.stuck = false;
+        if (!ledger.underWay) continue;
+      }
       this.#stop.leaveIfTold(ledger.underWay, pace.stuck || this.#blind);
       if (!this.#ready && !ledger.underWay) await this.#beReady();
       const from = this.#blind ? ledger.sent : Math.max(ledger.base, ledger.printed);
@@ -234,7 +227,7 @@ export class JobRun {
       if (this.#blind && burst.length === 0) await this.#stop.wait(NOTE_MS);
       if (this.#blind || (link.documents && !ledger.underWay)) continue;
       const until = pace.stuck ? this.#stop.leave : this.#stop.end;
-      await pause(pace.pollAfter(), until);
+      await pause(pace.pollAfter(), until, this.#stop.soon);
       if (!until.aborted) await this.#told(await link.progress(), pace);
       if (await this.leading.gaveWay(pace)) return;
     }
@@ -242,6 +235,11 @@ export class JobRun {
     if (!ledger.uncertain) return;
     if (!this.#trusted) throw unconfirmed();
     ledger.settle(ledger.total);
+  }
+
+  #canceled(blocked: boolean): Promise<boolean> {
+    const told = (reasons: Outcome['reasons']) => this.#outcome.progress(reasons);
+    return cancelUnderWay({ ...this.#context, ledger: this.ledger, link: this.#link, told }, blocked);
   }
 
   get #trusted(): boolean {
@@ -264,7 +262,9 @@ export class JobRun {
     const { timings } = this.#context;
     const ledger = this.ledger;
     const followed = ledger.most > ledger.pages;
-    const perFormat = followed ? this.#mostCopies : Math.min(this.delivery.job.copies, this.#mostCopies);
+    const perFormat = followed
+      ? this.#labels.mostCopies
+      : Math.min(this.delivery.job.copies, this.#labels.mostCopies);
     const rest = afterCut ? new Rest(ledger, { settleMs: timings.settle, perFormat }) : null;
     for (let wait = timings.pollMin; ; wait = Math.min(timings.pollWaiting, wait * 1.5)) {
       const { ready, status, reasons, saidAt } = await this.#link.ready(rest === null);

@@ -22,6 +22,8 @@ export interface StopOptions {
   confirmMs: number;
 }
 
+const NEVER = new AbortController().signal;
+
 export class Stop implements Signals {
   readonly #options: StopOptions;
   readonly #leave: AbortSignal;
@@ -55,6 +57,11 @@ export class Stop implements Signals {
   get end(): AbortSignal {
     this.#options.checkTerm();
     return this.#end;
+  }
+
+  /** Ends the pause that is under way when the job is told to go, and no later one. */
+  get soon(): AbortSignal {
+    return this.boundary.aborted ? NEVER : this.#boundary;
   }
 
   get canceled(): boolean {

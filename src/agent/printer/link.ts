@@ -144,10 +144,12 @@ export interface PrinterLink {
    */
   recover(): Promise<'nothing' | 'under-way' | 'at-rest'>;
   /**
-   * A person has canceled what is under way. True: the printer was asked to end it just now, and `progress`
-   * tells what comes of that, or that nothing does. @throws TransportError
+   * A person has canceled what is under way. True: the printer was asked to end it just now. Of a document
+   * `progress` tells what comes of that, or that nothing does; of bytes, the counter of the printer at rest.
+   * @param alone nothing else waits in the printer
+   * @throws TransportError
    */
-  cancel(): Promise<boolean>;
+  cancel(alone: boolean): Promise<boolean>;
   /**
    * After which time to ask again, ms.
    * @param since something last moved, ms

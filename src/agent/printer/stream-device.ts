@@ -174,6 +174,8 @@ export class StreamDevice implements PrinterDevice {
   async #open(signal: AbortSignal): Promise<Connection> {
     const { dialect } = this.#options;
     const connection = await this.#options.open(this.#uri, signal);
+    // One that says nothing may hold half a label that somebody else has left since.
+    this.#broken ||= !this.answers;
     try {
       await this.abandon(connection, signal);
       if (this.expected !== null && this.answers && dialect?.identify !== undefined) {
@@ -204,6 +206,15 @@ export class StreamDevice implements PrinterDevice {
 
   distrust(): void {
     this.#broken = true;
+  }
+
+  /**
+   * A label as it goes to the device. One that never says whether it holds half a label of somebody else's is
+   * told to forget that in the same write.
+   */
+  apart(label: Uint8Array, { inert }: Connection): Uint8Array {
+    const abandon = this.dialect?.abandon;
+    return this.answers || inert || abandon === undefined ? label : Buffer.concat([abandon, label]);
   }
 
   /**

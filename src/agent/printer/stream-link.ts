@@ -66,7 +66,7 @@ export class StreamLink implements PrinterLink {
   async send(chunk: Chunk): Promise<null> {
     const { book, signals } = this.#options;
     this.#device.writes();
-    await this.#open.write(chunk.bytes, signals.end);
+    await this.#open.write(this.#device.apart(chunk.bytes, this.#open), signals.end);
     this.#unasked = true;
     book.took(chunk, performance.now());
     return null;
@@ -84,9 +84,13 @@ export class StreamLink implements PrinterLink {
     return 'at-rest';
   }
 
-  /** No printer that takes bytes is asked to cancel: what it has is waited for. */
-  async cancel(): Promise<boolean> {
-    return false;
+  /** A printer that deletes what waits deletes all of it: only where that is the job's alone. */
+  async cancel(alone: boolean): Promise<boolean> {
+    const forget = this.#device.dialect?.forget;
+    if (!alone || forget === undefined) return false;
+    this.#device.writes();
+    await this.#open.write(forget, this.#options.signals.end);
+    return true;
   }
 
   /**

@@ -1,0 +1,51 @@
+/**
+ * A person has canceled a job of which something is under way. A printer with jobs of its own ends ours. One that
+ * takes bytes can only delete all that waits in it, so it is told to where that is this job's alone; then the
+ * label under the head comes out, and the counter tells what did. Elsewhere what is under way comes out.
+ */
+import type { PrinterReason } from '../../contract/printer.ts';
+import { pause } from '../pause.ts';
+import type { PrinterLink } from '../printer/link.ts';
+import { isBlocked } from '../printer/status.ts';
+import type { Ledger } from './ledger.ts';
+import { Rest } from './rest.ts';
+import type { RunContext } from './run-context.ts';
+import { Interrupted } from './stop.ts';
+
+interface CanceledParts extends Pick<RunContext, 'row' | 'timings' | 'stop'> {
+  ledger: Ledger;
+  link: PrinterLink;
+  told(reasons: readonly PrinterReason[]): void;
+}
+
+/**
+ * @param blocked the printer stands still: what is half out may come out once it goes on, whatever it was told
+ * @returns whether the printer was asked to end its job, and says what comes of that
+ * @throws Interrupted where it has forgotten what is not out; TransportError, JobFaultError `outcome-unknown`
+ */
+export async function cancelUnderWay(parts: CanceledParts, blocked: boolean): Promise<boolean> {
+  const { ledger, row, link } = parts;
+  const alone = !blocked && ledger.odometer !== null && row.holdsOnly(ledger);
+  if (!(await link.cancel(alone))) return false;
+  if (link.documents) return true;
+  await settle(parts);
+  if (ledger.printed < ledger.total) throw new Interrupted();
+  return false;
+}
+
+/** Where the printer comes to no rest, or stands still now, what is under way stays uncertain. */
+async function settle({ ledger, link, timings, stop, told }: CanceledParts): Promise<void> {
+  const rest = new Rest(ledger, { settleMs: timings.settle, perFormat: 1, forgets: true });
+  const late = AbortSignal.timeout(timings.vanished);
+  while (!stop.end.aborted && !late.aborted) {
+    const { status } = await link.ready(false);
+    if (status === null || isBlocked(status)) return;
+    const printed = status.odometer === null ? null : rest.printed(status, performance.now());
+    if (printed !== null) {
+      ledger.settle(printed, status.odometer);
+      return;
+    }
+    told(status.reasons);
+    await pause(rest.near ? timings.settle / 4 : timings.pollMin, stop.end, late);
+  }
+}
