@@ -21,12 +21,9 @@ const NOTICE_MS = 60_000;
 
 const none = async (): Promise<void> => {};
 
-/** All faults of the site. At printers in `fed`, labels are fed by hand, so none may be lost there. */
-export function faultsOf(site: ChaosSite, random: Random, fed: ReadonlySet<SitePrinter>): Fault[] {
-  return [
-    ...processFaults(site, random),
-    ...site.printers.flatMap((one) => printerFaults(one, random, fed.has(one))),
-  ];
+/** All faults of the site. */
+export function faultsOf(site: ChaosSite, random: Random): Fault[] {
+  return [...processFaults(site, random), ...site.printers.flatMap((one) => printerFaults(one, random))];
 }
 
 function processFaults(site: ChaosSite, random: Random): Fault[] {
@@ -103,7 +100,7 @@ function processFaults(site: ChaosSite, random: Random): Fault[] {
   return faults;
 }
 
-function printerFaults({ name, printer }: SitePrinter, random: Random, fed: boolean): Fault[] {
+function printerFaults({ name, printer }: SitePrinter, random: Random): Fault[] {
   const media: Fault = {
     name: `${name}: media out`,
     weight: 1,
@@ -122,7 +119,6 @@ function printerFaults({ name, printer }: SitePrinter, random: Random, fed: bool
       return none;
     },
   };
-  if (fed) return [media, feed];
   // Where a printer only says what is pending, labels that a person deletes look like labels that came out.
   const tells = printer.options.odometer || printer.options.mute;
   const losses: Fault[] = [
@@ -148,6 +144,16 @@ function printerFaults({ name, printer }: SitePrinter, random: Random, fed: bool
   ];
   return [
     media,
+    feed,
+    {
+      name: `${name}: somebody else leaves half a label`,
+      weight: 2,
+      begin: async () => {
+        // Between its last answer and its next label nobody can keep another's bytes out of a printer.
+        if (printer.options.mute || printer.atRest) await printer.half();
+        return none;
+      },
+    },
     ...(tells ? losses : []),
     {
       name: `${name}: power off`,
@@ -186,8 +192,10 @@ function printerFaults({ name, printer }: SitePrinter, random: Random, fed: bool
 async function fedInView(printer: PaperPrinter): Promise<void> {
   if (printer.options.odometer && !(await readAgain(printer, 1, LOSS_MS))) return;
   printer.feed();
-  // A question under way may have been sent before the label was fed.
-  if (printer.options.odometer) await readAgain(printer, 2, LOSS_MS);
+  if (!printer.options.odometer) return;
+  // A question under way may have been sent before the label was fed; and what was fed is told after a while.
+  await pause(LOOKED_AT_MS);
+  await readAgain(printer, 2, LOSS_MS);
 }
 
 /** Waits for `times` counter reads by a sender of labels. @returns false: the job ended, or nothing prints */

@@ -57,9 +57,8 @@ export class Round {
   async run(ms: number): Promise<void> {
     const site = this.#site;
     const over = AbortSignal.timeout(ms);
-    const fed = new Set(site.printers.filter(() => this.#random.chance(0.25)));
     const posting = site.printers.map((one, index) => this.#post(one, index, over));
-    await this.#makeFaults([...faultsOf(site, this.#random, fed), this.#cancellation()], over);
+    await this.#makeFaults([...faultsOf(site, this.#random), this.#cancellation()], over);
     // A request is repeated until the service answers, so that one has to be there.
     await this.#mend();
     await Promise.all(posting);

@@ -125,7 +125,7 @@ function nextWords(job: JobDetails): string {
     if ((job.uncertain?.to ?? job.labels.printed) < job.labels.total)
       return words.nextLeft(job.moving.printer);
   }
-  if (job.status === 'printing' && stops) return words.nextStopping;
+  if (job.status === 'printing' && stops) return words.nextStopping(job.labels.sent - job.labels.printed);
   if ((job.status === 'queued' || job.status === 'printing') && job.reasons.length > 0)
     return words.nextWaits(reasonsInWords(job.reasons));
   return {

@@ -80,6 +80,10 @@ export class Row {
   /** Since when more pages are counted and pending than were sent, ms; null: that is not so. */
   #surplusSince: number | null = null;
   #surplus = false;
+  /** That began between two answers, with nothing sent: it is no format of ours. */
+  #unsent = false;
+  /** Pages that are somebody else's, counted or still to come. */
+  #strangers = 0;
   /** Pages that the counter must show when it is read next, if the last answer adds up. */
   #due: number | null = null;
   /** Since when pages are missing and nothing is pending, ms. */
@@ -138,7 +142,7 @@ export class Row {
 
   /** The counter does not tell any more which pages are out: some are missing, or somebody else prints. */
   get unclear(): boolean {
-    return this.#short || this.#surplus;
+    return this.#short || this.#surplus || this.#strangers > 0;
   }
 
   /** All that waits in the printer is this job's, by an answer that is newer than what was sent last. */
@@ -219,10 +223,12 @@ export class Row {
   /** @throws JobFaultError `outcome-unknown` when something else than this row has moved the counter */
   confirm(status: DeviceStatus, now: number): void {
     this.#pending = (status.labelsPending ?? 0) > 0;
+    const wasExact = this.#exact;
     this.#exact = false;
     const before = this.#estimated;
     if (this.#counter === null) this.#byPending(status, now);
-    else if (status.odometer !== null) this.#byCounter(status.odometer - this.#counter, status, now);
+    else if (status.odometer !== null)
+      this.#byCounter(status.odometer - this.#counter, status, now, wasExact);
     this.#measure(this.#estimated - before, isBlocked(status), now);
     this.#told();
   }
@@ -256,6 +262,7 @@ export class Row {
     this.#sent = this.#certain = this.#cleared = this.#estimated = this.#arrived = this.#shortSince = 0;
     this.#pending = this.#doubtful = this.#short = this.#surplus = this.#exact = false;
     this.#due = this.#printingSince = this.#surplusSince = null;
+    this.#strangers = 0;
   }
 
   #told(): void {
@@ -263,11 +270,12 @@ export class Row {
     for (const member of this.#members) member.told();
   }
 
-  #byCounter(counted: number, status: DeviceStatus, now: number): void {
-    if (counted < this.#certain || counted > this.#sent) {
+  #byCounter(all: number, status: DeviceStatus, now: number, wasExact: boolean): void {
+    if (all < this.#certain || all > this.#sent) {
       const perPage = Math.max(1, ...[...this.#members].map((member) => member.perPage));
-      throw miscounted(counted, this.#certain, this.#sent, perPage);
+      throw miscounted(all, this.#certain, this.#sent, perPage);
     }
+    const counted = Math.max(this.#certain, all - this.#strangers);
     this.#out(counted);
     // The counter was read before what is pending, so only the next reading shows that something is missing.
     if (!this.#short && this.#due !== null && counted < this.#due) {
@@ -288,8 +296,8 @@ export class Row {
     if (pending > 0) this.#shortSince = now;
     if (addsUp && now - this.#shortSince < this.#settleMs) this.#short = false;
     this.#doubtful = this.#short || !addsUp;
-    this.#exact = !this.#short && counted + pending === this.#sent;
-    const others = this.#othersIn(counted, status, now);
+    this.#exact = !this.#short && this.#strangers === 0 && counted + pending === this.#sent;
+    const others = this.#othersIn(counted, status, now, wasExact);
     if (!this.#doubtful) this.#allOutUpTo(Math.max(this.#certain, counted - others));
     this.#due = this.#settled(now) - pending;
   }
@@ -298,12 +306,19 @@ export class Row {
    * Pages that are counted or pending beyond those sent: somebody else's, or a format of ours that is no
    * label. Which of those counted are the row's is not known while that lasts.
    */
-  #othersIn(counted: number, { labelsPending, reasons }: DeviceStatus, now: number): number {
+  #othersIn(
+    counted: number,
+    { labelsPending, reasons }: DeviceStatus,
+    now: number,
+    wasExact: boolean,
+  ): number {
     // It says that something is pending, and means that it is not done.
     const notDone = reasons.some((reason) => reason === 'label-waiting' || reason === 'spool-area-full');
     const others = notDone ? 0 : Math.max(0, counted + (labelsPending ?? 0) - this.#sent);
+    if (this.#surplusSince === null) this.#unsent = wasExact;
     this.#surplusSince = others > 0 ? (this.#surplusSince ?? now) : null;
     this.#surplus = this.#surplusSince !== null && now - this.#surplusSince >= this.#settleMs;
+    if (this.#surplus && this.#unsent) this.#strangers += others;
     return others;
   }
 

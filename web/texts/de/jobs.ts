@@ -117,8 +117,8 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     nextQueued: 'Er wartet, bis er am Drucker an der Reihe ist, und druckt dann von selbst.',
     nextPrinting: 'Sein Agent druckt ihn. Niemand muss etwas tun.',
     nextWaits: (reasons) => `Der Drucker wartet: ${reasons}. Ist das behoben, geht es von selbst weiter.`,
-    nextStopping:
-      'Er soll anhalten. Sein Agent hält am Ende eines Etiketts an und sagt, was herauskam; antwortet der Drucker nicht, dauert das einen Moment.',
+    nextStopping: (inPrinter) =>
+      `Er hält an${inPrinter === 0 ? '' : `: ${labels(inPrinter)} ${verb(inPrinter, 'ist', 'sind')} noch im Drucker`}. Sein Agent sagt, was herauskam; antwortet der Drucker nicht, dauert das einen Moment.`,
     nextMoving: (printer) =>
       `Er wird am Ende eines Etiketts angehalten. Was bis dahin nicht heraus ist, wird auf ${printer} gedruckt, als eigener Auftrag.`,
     nextLeft: (printer) => `Er hat angehalten. Was nicht heraus ist, geht jetzt auf ${printer}.`,

@@ -121,8 +121,8 @@ export const jobWords = {
     nextPrinting: 'Its agent prints it. Nobody has to do anything.',
     nextWaits: (reasons: string) =>
       `The printer waits: ${reasons}. Once that is mended it goes on by itself.`,
-    nextStopping:
-      'Somebody asked it to stop. Its agent stops at the end of a label and says what came out; if the printer does not answer, that takes a moment.',
+    nextStopping: (inPrinter: number) =>
+      `Stopping${inPrinter === 0 ? '' : `: ${labels(inPrinter)} ${verb(inPrinter, 'is', 'are')} still in the printer`}. Its agent says what came out; if the printer does not answer, that takes a moment.`,
     nextMoving: (printer: string) =>
       `It is being stopped at the end of a label. What is not out by then is printed on ${printer}, as a job of its own.`,
     nextLeft: (printer: string) => `It has stopped. What is not out goes to ${printer} now.`,
