@@ -133,9 +133,10 @@ export class PaperPrinter {
   async half(): Promise<void> {
     if (this.#server === undefined || this.#format !== undefined) return;
     const socket = connect(this.#port, '127.0.0.1');
+    // Its power may go meanwhile.
     socket.on('error', () => undefined);
     socket.end('^XA^FO10,10^FDK0R0Z^FS');
-    await once(socket, 'close');
+    await new Promise((closed) => void socket.once('close', closed));
   }
 
   media(there: boolean): void {

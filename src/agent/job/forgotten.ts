@@ -24,8 +24,8 @@ interface CanceledParts extends Pick<RunContext, 'row' | 'timings' | 'stop'> {
  * @throws Interrupted where it has forgotten what is not out; TransportError, JobFaultError `outcome-unknown`
  */
 export async function cancelUnderWay(parts: CanceledParts, blocked: boolean): Promise<boolean> {
-  const { ledger, row, link } = parts;
-  const alone = !blocked && ledger.odometer !== null && row.holdsOnly(ledger);
+  const { ledger, row, link, stop } = parts;
+  const alone = !blocked && !stop.lost && ledger.odometer !== null && row.holdsOnly(ledger);
   if (!(await link.cancel(alone))) return false;
   if (link.documents) return true;
   await settle(parts);
