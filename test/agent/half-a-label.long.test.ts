@@ -2,8 +2,10 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
-import { expect, test } from 'vitest';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
 import { standardDrivers } from '../../src/agent/drivers.ts';
+import { Journal } from '../../src/agent/journal.ts';
 import { template } from '../../src/contract/template.ts';
 import { PaperPrinter } from '../chaos/paper-printer.ts';
 import { expected, jobFor, type TestPrinter } from '../kit/agent/site.ts';
@@ -86,6 +88,26 @@ test('somebody who has begun a label and does not go on: the job says so, and pr
   await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('label-unfinished'));
   other.destroy();
   await site.printedBy(printer, job);
+});
+
+test('while a job of which nothing is under way waits for the disk: its next label is not printed over it', async () => {
+  const printer = await site.startPrinter();
+  const over = watchForOverprint(printer);
+  const { printerId } = await site.startAgent(printer, { config: { window: { labels: 1, bytes: 65_536 } } });
+  const { committed } = Journal.prototype;
+  let waits = true;
+  using _ = vi.spyOn(Journal.prototype, 'committed').mockImplementation(async function (this: Journal) {
+    if (waits && printer.labels.length === 1) {
+      waits = false;
+      await leaveHalf(printer);
+      // Longer than an answer of the printer counts.
+      await pause(600);
+    }
+    await committed.call(this);
+  });
+  const job = jobFor(printerId, 3);
+  expect(await site.print(job)).toMatchObject({ status: 'printed' });
+  expect([printer.labels, over, waits]).toEqual([expected(job), [], false]);
 });
 
 test('labels of somebody else are to come out first: the job says so', async () => {

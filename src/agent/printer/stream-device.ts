@@ -54,6 +54,8 @@ export class StreamDevice implements PrinterDevice {
   #status: DeviceStatus | null = null;
   /** Where and when (ms) the status was read; null once something was written there. */
   #said: { connection: Connection; asked: number } | null = null;
+  /** When it was last asked and answered, ms. */
+  #asked = Number.NEGATIVE_INFINITY;
   /** When it was last asked while another agent served it, ms. */
   #askedAside = Number.NEGATIVE_INFINITY;
   /** Nobody knows whether the last label that was sent arrived as a whole. */
@@ -109,6 +111,7 @@ export class StreamDevice implements PrinterDevice {
     this.answers = true;
     this.#status = status;
     this.#said = said;
+    this.#asked = said.asked;
     this.onStatus(status);
   }
 
@@ -209,12 +212,13 @@ export class StreamDevice implements PrinterDevice {
   }
 
   /**
-   * A label as it goes to the device. One that never says whether it holds half a label of somebody else's is
-   * told to forget that in the same write.
+   * A label as it goes to the device. One that has not said lately whether it holds half a label of somebody
+   * else's, or never does, is told to forget that in the same write.
    */
   apart(label: Uint8Array, { inert }: Connection): Uint8Array {
     const abandon = this.dialect?.abandon;
-    return this.answers || inert || abandon === undefined ? label : Buffer.concat([abandon, label]);
+    const lately = this.answers && performance.now() - this.#asked <= LATELY_MS;
+    return lately || inert || abandon === undefined ? label : Buffer.concat([abandon, label]);
   }
 
   /**
