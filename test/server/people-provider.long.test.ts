@@ -162,6 +162,16 @@ describe('nobody comes in', () => {
     expect(led(await through(sub))).toEqual(refused(why));
   });
 
+  test('whom another tenant has invited, and who is somebody there', async () => {
+    await service.tenant('beta');
+    await service.admin('POST', '/tenants/beta/people', { login: 'nia@example.com', role: 'admin' });
+    person('nia', 'nia@example.com');
+    expect(led(await through('nia'))).toEqual(refused('not-invited'));
+    await SignedIn.as(service, 'beta', 'admin', 'ned@example.com');
+    person('ned', 'ned@example.com', { tenant: 'beta' });
+    expect(led(await through('ned'))).toEqual(refused('not-invited'));
+  });
+
   test('with another state, another browser’s, or none; and the provider is not asked', async () => {
     person('ann', 'ann@example.com');
     const [mine, theirs] = [await begin(), await begin()];

@@ -95,12 +95,7 @@ export class Provider {
    * @throws ProblemError `provider-away`
    */
   async begin(attempt: Attempt, redirect: string, again: boolean): Promise<string> {
-    const config = await this.#configuration().catch((error: unknown) => {
-      throw refusedBecause('provider-away', because('provider-silent', { provider: this.#config.name }), {
-        cause: new Error(`the provider cannot be asked: ${reasonOf(error)}`),
-      });
-    });
-    const url = client.buildAuthorizationUrl(config, {
+    const parameters = {
       redirect_uri: redirect,
       scope: this.#config.scope,
       state: attempt.state,
@@ -108,8 +103,15 @@ export class Provider {
       code_challenge: await client.calculatePKCECodeChallenge(attempt.verifier),
       code_challenge_method: 'S256',
       ...(again && { prompt: 'login' }),
-    });
-    return url.href;
+    };
+    try {
+      // Refuses an address that is neither https nor, where the issuer's is not either, http.
+      return client.buildAuthorizationUrl(await this.#configuration(), parameters).href;
+    } catch (error) {
+      throw refusedBecause('provider-away', because('provider-silent', { provider: this.#config.name }), {
+        cause: new Error(`the provider cannot be asked: ${reasonOf(error)}`),
+      });
+    }
   }
 
   /**
@@ -221,10 +223,11 @@ async function bounded(url: string, options: client.CustomFetchOptions): Promise
 
 /** The reason in the library's own words; what the provider sent may hold anything, and is left out. */
 function reasonOf(error: unknown): string {
-  const code = z.object({ code: z.string() }).safeParse(error).data?.code;
-  const cause =
-    error instanceof Error ? z.object({ code: z.string() }).safeParse(error.cause).data?.code : '';
-  return [error instanceof Error ? error.name : 'unknown', code, cause].filter(Boolean).join(' ');
+  if (!(error instanceof Error)) return 'unknown';
+  // The cause of an error may be an answer of the provider instead of another error.
+  const errors = [error, error.cause].filter((one) => one instanceof Error);
+  const codes = errors.map((one) => z.object({ code: z.string() }).safeParse(one).data?.code);
+  return [error.name, ...codes].filter(Boolean).join(' ');
 }
 
 function refusalOf(error: unknown): ProviderRefused {
