@@ -20,7 +20,7 @@ import { clientErrors } from './client-errors.ts';
 import type { ServerConfig } from './config.ts';
 import { boundConnections } from './connections.ts';
 import { BodyTooRich, BrokenJson, ForbiddenKey, MOST_HOLDERS, MOST_VALUES, readJson } from './json-body.ts';
-import { networkOf } from './network.ts';
+import { callerAddress, networkOf } from './network.ts';
 import { PROBLEM_TYPE, ProblemError, refusedBecause } from './problems.ts';
 import { sqlState } from './store/pool.ts';
 import { inStretches, type Long } from './stretches.ts';
@@ -138,8 +138,9 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
   app.addHook('onRequest', async (request, reply) => {
     request.facts = {};
     // A health probe does not wait for a turn: it asks whether the process answers, not how busy it is.
-    if (request.routeOptions.url !== '/healthz')
-      await admission.take(request.ip, () => request.raw.destroyed);
+    if (request.routeOptions.url !== '/healthz') {
+      await admission.take(callerAddress(request), () => request.raw.destroyed);
+    }
     if (request.raw.destroyed) {
       reply.hijack();
       return;
@@ -245,8 +246,9 @@ function hostsOf(rawHeaders: readonly string[]): number {
 }
 
 /** Whose room a body takes: its tenant's, else that of the caller. No ID of a tenant has a space. */
-function partyOf({ facts, ip }: FastifyRequest): string {
-  return facts.tenant ?? `without tenant: ${facts.account ?? networkOf(ip)}`;
+function partyOf(request: FastifyRequest): string {
+  const { tenant, account } = request.facts;
+  return tenant ?? `without tenant: ${account ?? networkOf(callerAddress(request))}`;
 }
 
 function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ProblemError): void {

@@ -46,6 +46,8 @@ describe('configuration from the environment', () => {
       /PLATEN_TRUST_PROXY=true: expected how many proxies .* \(10\.0\.0\.0\/8/,
     ],
     [{ PLATEN_TRUST_PROXY: '10.0.0.0/33' }, /PLATEN_TRUST_PROXY=10\.0\.0\.0\/33: expected how many/],
+    [{ PLATEN_TRUST_PROXY: '0.0.0.0/0' }, /PLATEN_TRUST_PROXY=0\.0\.0\.0\/0: expected how many/],
+    [{ PLATEN_TRUST_PROXY: '::/0' }, /PLATEN_TRUST_PROXY=::\/0: expected how many/],
     [{ PLATEN_TRUST_PROXY: '100' }, /PLATEN_TRUST_PROXY=100: expected how many/],
     [
       { AUTH_ISSUER: 'https://login.test', AUTH_JWKS_URL: 'http://login.test/keys' },

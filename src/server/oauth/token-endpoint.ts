@@ -10,6 +10,7 @@ import { z } from 'zod';
 import type { Permission } from '../../contract/admin.ts';
 import type { ServerConfig } from '../config.ts';
 import type { FailedAttempts } from '../failed-attempts.ts';
+import { callerAddress } from '../network.ts';
 import { HashingBusy } from '../slow-hash.ts';
 import { isAbandoned } from '../unread-body.ts';
 import { describable, type OwnTokens } from './access-token.ts';
@@ -110,7 +111,7 @@ export async function tokenEndpoint(app: FastifyInstance, parts: Parts): Promise
     // The secret is checked even after many failures: wrong ones from elsewhere must not lock its owner out.
     const account = await parts.integrations.authenticate(clientId, clientSecret).catch(busy);
     if (account === undefined) {
-      const wait = await parts.failures.count(clientId, request.ip);
+      const wait = await parts.failures.count(clientId, callerAddress(request));
       if (wait === 0) throw invalidClient('unknown client or wrong secret');
       throw new TokenError('slow_down', `too many failed attempts; try again in ${wait} s`, 429, {
         'retry-after': String(wait),

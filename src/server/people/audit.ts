@@ -7,6 +7,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { DeedWord } from '../../contract/deeds.ts';
 import { type AuditEntry, type AuditFilter, type AuditPage, auditEntry } from '../../contract/people.ts';
+import { callerAddress } from '../network.ts';
 import { type Pool, type Queryable, rowsOf } from '../store/pool.ts';
 import type { Visitor } from './visitor.ts';
 
@@ -57,7 +58,7 @@ export async function writeEntry(
       what,
       deed.object ?? null,
       JSON.stringify(deed.details ?? {}),
-      request.ip,
+      callerAddress(request),
     ],
   );
 }

@@ -10,6 +10,7 @@ import {
 } from '../../contract/people.ts';
 import { because } from '../../contract/reason.ts';
 import type { FailedAttempts } from '../failed-attempts.ts';
+import { callerAddress, networkOf } from '../network.ts';
 import { ProblemError, parseBody, refusedBecause } from '../problems.ts';
 import type { Pool } from '../store/pool.ts';
 import { writeDeed } from './access.ts';
@@ -42,7 +43,10 @@ export async function passkeyRoutes(app: FastifyInstance, parts: Parts): Promise
     throw refusedBecause('passkeys-unavailable', because('passkeys-https', {}));
   };
   /** Asking for a challenge counts as a failed attempt, and signing in takes that back. */
-  const counted = ({ ip }: FastifyRequest) => [`passkey/${ip}`, ip] as const;
+  const counted = (request: FastifyRequest) => {
+    const address = callerAddress(request);
+    return [`passkey/${networkOf(address)}`, address] as const;
+  };
 
   app.post('/app/session/passkey/options', BY_ANYBODY, async (request) => {
     const at = party(request);
@@ -75,7 +79,7 @@ export async function passkeyRoutes(app: FastifyInstance, parts: Parts): Promise
       // Asks for the password: nobody is to turn a session that was left open into a lasting way in.
       const person = await people.byId(pool, visitor.id);
       if (person?.password_hash != null) {
-        const of = [`${visitor.tenant}/${visitor.login}`, request.ip] as const;
+        const of = [`${visitor.tenant}/${visitor.login}`, callerAddress(request)] as const;
         const wait = await failures.count(...of);
         if (wait > 0) throw tooOften(wait);
         if (!(await passwordMatches(current ?? '', person.password_hash).catch(busy))) {

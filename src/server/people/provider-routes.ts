@@ -7,6 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import { type ProviderRefusal, providerBegin, providerBegun, type WaysIn } from '../../contract/people.ts';
 import type { SingleSignOn } from '../config.ts';
 import type { FailedAttempts } from '../failed-attempts.ts';
+import { callerAddress, networkOf } from '../network.ts';
 import { ProblemError, parseBody } from '../problems.ts';
 import type { People } from './people.ts';
 import type { PublicName } from './public-name.ts';
@@ -63,8 +64,9 @@ export async function providerRoutes(app: FastifyInstance, parts: Parts): Promis
     const [seed, hash = ''] = brought?.split('.') ?? [];
     const attempt = Attempt.of(seed);
     if (attempt === undefined) return leave('expired');
-    const counted = `provider/${request.ip}`;
-    if ((await failures.count(counted, request.ip)) > 0) return leave('too-often');
+    const address = callerAddress(request);
+    const counted = `provider/${networkOf(address)}`;
+    if ((await failures.count(counted, address)) > 0) return leave('too-often');
     try {
       const [, query = ''] = request.url.split(/\?(.*)/s);
       const url = new URL(`${name.origin(request)}${CALLBACK}?${query}`);
@@ -91,7 +93,7 @@ export async function providerRoutes(app: FastifyInstance, parts: Parts): Promis
       request.log.warn({ refusal: error.refusal, why: error.message }, 'no single sign-on');
       return leave(error.refusal);
     }
-    await failures.forgive(counted, request.ip);
+    await failures.forgive(counted, address);
     return leave();
   });
 }

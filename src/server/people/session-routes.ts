@@ -10,6 +10,7 @@ import {
   signIn,
 } from '../../contract/people.ts';
 import type { FailedAttempts } from '../failed-attempts.ts';
+import { callerAddress } from '../network.ts';
 import { ProblemError, parseBody } from '../problems.ts';
 import { type Pool, type Queryable, transaction } from '../store/pool.ts';
 import type { Tenants } from '../tenants/tenants.ts';
@@ -49,7 +50,7 @@ export async function sessionRoutes(app: FastifyInstance, parts: Parts): Promise
     const { tenant, login, password } = parseBody(signIn, request.body);
     const name = `${tenant}/${login}`;
     // Counted before the password is compared: of a hundred guesses at once only the first few are compared.
-    const wait = await failures.count(name, request.ip);
+    const wait = await failures.count(name, callerAddress(request));
     if (wait > 0) throw tooOften(wait);
     const person = await people.byLogin(tenant, login);
     const matches = await passwordMatches(password, person?.password_hash).catch(busy);
@@ -68,7 +69,7 @@ export async function sessionRoutes(app: FastifyInstance, parts: Parts): Promise
       if (now === undefined) throw wrong();
       return now;
     });
-    await failures.forgive(name, request.ip);
+    await failures.forgive(name, callerAddress(request));
     return view;
   });
   app.post('/app/session/link', BY_ANYBODY, async (request, reply) => {
@@ -132,7 +133,7 @@ export async function sessionRoutes(app: FastifyInstance, parts: Parts): Promise
     async (request, reply): Promise<SessionView> => {
       const { current, password } = parseBody(passwordSet, request.body);
       const visitor = personIn(request);
-      const wait = await failures.count(`${visitor.tenant}/${visitor.login}`, request.ip);
+      const wait = await failures.count(`${visitor.tenant}/${visitor.login}`, callerAddress(request));
       if (wait > 0) throw tooOften(wait);
       const { password_hash: known } = await personOf(pool, visitor.id);
       const wrong = () => new ProblemError('password-wrong', 'the current password is wrong');
@@ -141,7 +142,7 @@ export async function sessionRoutes(app: FastifyInstance, parts: Parts): Promise
         await signIns.noteWrongPassword(request, visitor);
         throw wrong();
       }
-      await failures.forgive(`${visitor.tenant}/${visitor.login}`, request.ip);
+      await failures.forgive(`${visitor.tenant}/${visitor.login}`, callerAddress(request));
       const hash = await hashPassword(password).catch(busy);
       const view = await signIns.begin(app, request, reply, 'session.set-password', async (db) => {
         const person = await people.byPassword(db, visitor.id, known);
