@@ -17,7 +17,12 @@ const service = useService({
   },
 });
 
-type Asked = { from?: string; headers?: Record<string, string | string[]>; method?: string; body?: string };
+type Asked = {
+  from?: string | undefined;
+  headers?: Record<string, string | string[]>;
+  method?: string;
+  body?: string;
+};
 
 async function call(path: string, { from = '127.0.0.1', headers = {}, method = 'POST', body = '' }: Asked) {
   const { hostname, port } = new URL(service.url);
