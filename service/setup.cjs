@@ -24,16 +24,30 @@ function installed() {
   return { lock: words[0], dev: words[1] === 'dev' };
 }
 
+/** The environment for npm, which is told the version of the Node that it installs where this one is older. */
+function environment() {
+  const found = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages[
+    `node_modules/${own}`
+  ];
+  if (found === undefined || parseInt(process.versions.node, 10) >= parseInt(found.version, 10))
+    return process.env;
+  const options = `${process.env.NODE_OPTIONS || ''} --require=${JSON.stringify(join(__dirname, 'as-node.cjs'))}`;
+  return Object.assign({}, process.env, { NODE_OPTIONS: options, PLATEN_AS_NODE: `v${found.version}` });
+}
+
+const isWindows = process.platform === 'win32';
+const own = `node-${isWindows ? 'win' : process.platform}-${process.arch}`;
 const now = installed();
 if (now.lock !== lock || (dev && !now.dev)) {
   process.stderr.write('Installing the packages of package-lock.json (once, about a minute) …\n');
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   if (!dev) args.push('--omit=dev');
+  const how = { cwd: root, stdio: ['ignore', 2, 2], shell: false, env: environment() };
   // npm gives its scripts its own path; outside of npm, the one on the PATH is used.
   const npm = process.env.npm_execpath;
   const run = npm
-    ? spawnSync(process.execPath, [npm].concat(args), { cwd: root, stdio: ['ignore', 2, 2] })
-    : spawnSync('npm', args, { cwd: root, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' });
+    ? spawnSync(process.execPath, [npm].concat(args), how)
+    : spawnSync('npm', args, Object.assign(how, { shell: isWindows }));
   if (run.status !== 0) {
     process.stderr.write('npm ci failed; see its message above.\n');
     process.exit(run.status === null ? 1 : run.status);
@@ -45,8 +59,6 @@ if (now.lock !== lock || (dev && !now.dev)) {
 }
 
 // npm up to 11.0 removes the command `node` again with the packages for other systems, which name it too.
-const isWindows = process.platform === 'win32';
-const own = `node-${isWindows ? 'win' : process.platform}-${process.arch}`;
 const ownNode = join(root, 'node_modules', '.bin', isWindows ? 'node.cmd' : 'node');
 if (!existsSync(ownNode) && existsSync(join(root, 'node_modules', own))) {
   mkdirSync(join(root, 'node_modules', '.bin'), { recursive: true });
