@@ -1,4 +1,4 @@
-/** The port to a store of lanes, which `postgres.ts` and `redis.ts` implement. A lane names its scope. */
+/** The port to a store of lanes, which `postgres/lanes.ts` and `redis/lanes.ts` implement. A lane names its scope. */
 import type { Lane } from '../contract/lane.ts';
 import type { QueuedJob } from '../contract/queued-job.ts';
 import type { LeaseStore } from './lease.ts';

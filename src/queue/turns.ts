@@ -2,7 +2,7 @@
  * Batches what a consumer says to the server of its lanes, to need few commands. A turn says all that there
  * is to say at its moment; what comes while a turn is under way goes with the next one. So a job's end and
  * the next job of its lane are one round trip. `postgres/turns.ts` makes a turn for all lanes of a process,
- * `redis-turns.ts` for one lane.
+ * `redis/turns.ts` for one lane.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Lane } from '../contract/lane.ts';

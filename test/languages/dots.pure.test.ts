@@ -123,7 +123,7 @@ describe('settings', () => {
 
 test('the reader of TSPL reads what LPrint writes', async () => {
   // LPrint 1.3.1, driver tspl_203dpi, on 4 × 6 in media, of our PWG raster (sgray_8) of this label. Debian 12 has only
-  // 1.1, without TSPL; what that writes of EPL2 is read in `lprint.test.ts`.
+  // 1.1, without TSPL; what that writes of EPL2 is read in `lprint.long.test.ts`.
   const written = await readFile(new URL('fixtures/lprint-1.3.1-tspl.prn', import.meta.url));
   const source = design(50, 25, [
     { type: 'barcode', symbology: 'qr', value: 'through LPrint', x: 5, y: 3, module: 0.5 },

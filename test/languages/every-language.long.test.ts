@@ -66,7 +66,7 @@ describe.each(languageId.options)('%s', (language) => {
 
   test.each(SAMPLES)('%s reads as its data', async (name) => {
     const { template: whole, records } = await readSample(name);
-    // One label: `sheets.test.ts` has sheets of them.
+    // One label: `sheets.long.test.ts` has sheets of them.
     const { sheet: _, ...template } = whole;
     for (const dpi of name.startsWith('shelf') || name.startsWith('tube') ? [203, 300, 600] : [203]) {
       const job = jobOn(template, records.slice(0, 1), language, { dpi });

@@ -25,7 +25,7 @@ const TEMPLATE = {
   source: '^XA^FO10,10^A0N,60,60^FDlabel {{n}}^FS^XZ',
   fields: [{ name: 'n' }],
 };
-/** What the lane remembers of a job that has ended, ms, as `redis-turns.ts` has it. */
+/** What the lane remembers of a job that has ended, ms, as `redis/turns.ts` has it. */
 const KNOWN = 48 * 3_600_000;
 const told = z.object({ status: z.string(), error: z.object({ code: z.string() }).nullable() });
 

@@ -119,7 +119,7 @@ async function ask(who: Who, route: AppRoute, tenant: string): Promise<Answer> {
   return personOf(who).call(addressOf(route, tenant), { method: route.method, body });
 }
 
-/** A stream does not end by itself; `events.test.ts` has them. */
+/** A stream does not end by itself; `events.long.test.ts` has them. */
 const ends = ({ url }: AppRoute) => url !== '/app/events';
 const needing = () =>
   routes.flatMap((route) =>

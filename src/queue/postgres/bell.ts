@@ -4,7 +4,7 @@ import type { PoolConfig } from 'pg';
 import type { ErrorLog } from '../queue-log.ts';
 import { PostgresClient } from './client.ts';
 
-/** Rung with the name of the lane that has a job to take, or with `REPORTS` (`lanes/0001-lanes.sql`). */
+/** Rung with the name of the lane that has a job to take, or with `REPORTS` (`schema/0001-lanes.sql`). */
 export const CHANNEL = 'platen_lanes';
 export const REPORTS = '@reports';
 /** How soon to connect again, ms. */
