@@ -2,7 +2,7 @@
  * Readers of TSPL and EPL2, written from the makers' manuals and not from our own drivers. They return the
  * dots of each label, the number of copies, and the commands that set something. There is no other
  * interpreter that could judge pictures in these languages. LPrint and CUPS write EPL2, and these readers
- * have to read theirs too (`label-printers.long.test.ts`).
+ * have to read theirs too (`lprint.long.test.ts`).
  *
  * They are strict: a command that is not in the manual, or that a label of dots does not need, is an error.
  */
