@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { openQueues } from '../../src/queue/index.ts';
 import { expected, jobFor, logger } from '../kit/agent/site.ts';
-import { ONE, OTHER, SHORT, startWanted, useTwoAgents } from '../kit/agent/two-agents-site.ts';
+import { LONG, ONE, OTHER, SHORT, startWanted, useTwoAgents } from '../kit/agent/two-agents-site.ts';
 import { backends } from '../kit/servers/backends.ts';
 import { BreakableRoad } from '../kit/wire/breakable-road.ts';
 
@@ -54,7 +54,8 @@ describe.each(tried)('cut off from the queue on $name', (backend) => {
     '(%s) while it waits for jobs: it prints none when it is back',
     async (how) => {
       await startWanted(two, () => startCuttable(ONE, SHORT));
-      await two.startAgent(OTHER, SHORT);
+      // Its own lease does not end, however busy the machine is.
+      await two.startAgent(OTHER, LONG);
       if (how === 'closed') await road.close();
       else road.silence();
       await two.servedBy(OTHER);
