@@ -107,6 +107,11 @@ export class AdminClient {
     return this.#call(tenantView, 'PUT', path, { allowed });
   }
 
+  async setMediaFit(tenant: string, must: boolean): Promise<TenantView> {
+    const { tenantView } = await admin();
+    return this.#call(tenantView, 'PUT', `/app/tenants/${encodeURIComponent(tenant)}/media-fit`, { must });
+  }
+
   async createIntegration(
     tenant: string,
     integration: { name: string; scope?: string[] },

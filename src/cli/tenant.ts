@@ -5,7 +5,7 @@ import { CommandFailure, EXIT } from './failure.ts';
 import { printJson, printLine, table } from './output.ts';
 import { type ServiceOptions, withService } from './which-service.ts';
 
-/** `platen tenant create|list|set-quota|set-printer-commands` */
+/** `platen tenant create|list|set-quota|set-printer-commands|set-media-fit` */
 export function tenantCommand(): Command {
   const command = new Command('tenant').description('the workspaces of a service, and their print allowance');
 
@@ -68,6 +68,17 @@ export function tenantCommand(): Command {
     .action(async (id: string, what: string, options: ServiceOptions & { json?: true }) => {
       const tenant = await (await connect(options)).setPrinterCommands(id, what === 'allowed');
       options.json ? printJson(tenant) : printLine(`${tenant.id}: printer commands are ${what}`);
+    });
+
+  withService(command.command('set-media-fit'))
+    .description("say what becomes of a tenant's jobs whose label does not fit the printer's media")
+    .argument('<id>', 'the tenant')
+    .addArgument(new Argument('<what>', 'refuse them, or warn?').choices(['refuse', 'warn']))
+    .option('--json', 'print JSON')
+    .action(async (id: string, what: string, options: ServiceOptions & { json?: true }) => {
+      const tenant = await (await connect(options)).setMediaFit(id, what === 'refuse');
+      const does = tenant.mediaMustFit ? 'refused' : 'printed, with a warning';
+      options.json ? printJson(tenant) : printLine(`${tenant.id}: labels that do not fit are ${does}`);
     });
 
   return command;

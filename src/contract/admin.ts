@@ -16,7 +16,8 @@ export type Permission = z.infer<typeof permission>;
 /** What a new account may do unless its maker says otherwise. */
 export const USUAL_SCOPE = ['jobs:enqueue', 'jobs:read'] as const satisfies Permission[];
 
-// POST /app/tenants, GET /app/tenants, PUT /app/tenants/{id}/quota, PUT /app/tenants/{id}/printer-commands
+// POST /app/tenants, GET /app/tenants, PUT /app/tenants/{id}/quota, PUT /app/tenants/{id}/printer-commands,
+// PUT /app/tenants/{id}/media-fit
 export const tenantCreate = z.strictObject({
   id: tenantId,
   name: z.string().trim().min(1).max(200).optional(),
@@ -27,10 +28,13 @@ export const quotaSet = z.strictObject({
 });
 /** Raw templates of the tenant may set printers up. */
 export const printerCommandsSet = z.strictObject({ allowed: z.boolean() });
+/** A job whose label does not fit the printer's media is refused (`media-mismatch`); else that is a warning. */
+export const mediaFitSet = z.strictObject({ must: z.boolean() });
 export const tenantView = z.object({
   id: tenantId,
   name: z.string(),
   printerCommands: z.boolean(),
+  mediaMustFit: z.boolean(),
   quota: z.object({ labels: z.int().nullable(), used: z.int() }),
 });
 export type TenantView = z.infer<typeof tenantView>;

@@ -3,6 +3,7 @@ export const DEEDS = [
   'tenant.create',
   'tenant.set-quota',
   'tenant.set-printer-commands',
+  'tenant.set-media-fit',
   'template.import',
   'template.save',
   'template.save-draft',

@@ -75,7 +75,7 @@ export function cellCorner(label: Size, sheet: LabelSheet, cell: number): { x: n
   return { x: left + (cell % columns) * pitchX, y: top + Math.floor(cell / columns) * pitchY };
 }
 
-interface MadeFor {
+export interface MadeFor {
   width?: number | undefined;
   height?: number | undefined;
   sheet?: LabelSheet | undefined;

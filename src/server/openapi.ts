@@ -85,6 +85,7 @@ const PAYLOAD: readonly InterfaceCode[] = [
   'format-unknown',
   'format-ambiguous',
   'format-incompatible',
+  'media-mismatch',
   'data-unprintable',
   'quota-exceeded',
   'overloaded',

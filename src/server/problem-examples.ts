@@ -106,6 +106,12 @@ export const PROBLEM_EXAMPLES = {
     '4×6 in',
   ),
   'format-incompatible': refusedAt('format-incompatible', '/format', because('format-zpl', {}), 'A4'),
+  'media-mismatch': refusedAt(
+    'media-mismatch',
+    '/format',
+    because('label-turned-mismatch', { width: 101.6, height: 152.4, mediaWidth: 50, mediaHeight: 25 }),
+    '50 × 25 mm, 203 dpi',
+  ),
   'data-unprintable': new ProblemError(
     'data-unprintable',
     'record 1, elements/0: the check digit is wrong: expected 1',

@@ -41,6 +41,7 @@ export const PROBLEMS = {
   'format-unknown': kind(400, 'The printer has no such format'),
   'format-ambiguous': kind(400, 'Several formats of the printer have this name'),
   'format-incompatible': kind(400, 'The template cannot be printed in this format'),
+  'media-mismatch': kind(400, 'The label does not fit the media in the printer'),
   'data-unprintable': kind(400, 'A value cannot be printed'),
   'quota-exceeded': kind(403, 'The print quota blocks the request'),
   'too-many-requests': kind(429, 'The tenant sends too many requests', true),
@@ -138,6 +139,7 @@ type Extra = {
 type Open =
   | 'payload-invalid'
   | 'data-unprintable'
+  | 'media-mismatch'
   | 'body-too-large'
   | 'labels-limit'
   | 'printer-unknown'

@@ -209,6 +209,9 @@ test('printer commands in raw templates are allowed for one tenant, and refused 
   expect((await json(flag, 'tenant', 'set-printer-commands', 'trusted', 'refused')).printerCommands).toBe(
     false,
   );
+  const fit = z.object({ mediaMustFit: z.boolean() });
+  expect((await json(fit, 'tenant', 'set-media-fit', 'trusted', 'refuse')).mediaMustFit).toBe(true);
+  expect((await json(fit, 'tenant', 'set-media-fit', 'trusted', 'warn')).mediaMustFit).toBe(false);
   const wrong = await platen(['tenant', 'set-printer-commands', 'trusted', 'perhaps', '--data', up.dataDir]);
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(/allowed, refused/)]);
 });

@@ -137,6 +137,7 @@ test('a failed audit leaves nothing half done: jobs, templates, printers, tenant
     ['DELETE', `${acme}/templates/${template}`],
     ['PUT', `${acme}/quota`, { labels: 5 }],
     ['PUT', `${acme}/printer-commands`, { allowed: true }],
+    ['PUT', `${acme}/media-fit`, { must: false }],
     ['POST', '/app/tenants', { id: 'half-done' }],
     ['POST', `${acme}/integrations`, { name: 'Half done' }],
     ['POST', `${acme}/integrations/${apiKey}/secrets`, {}],

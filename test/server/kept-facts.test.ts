@@ -15,6 +15,7 @@ import {
   jobIdOf,
   newKey,
   PRINTER,
+  pointersOf,
   ServiceHarness,
   TEMPLATE,
 } from '../kit/service/harness.ts';
@@ -86,6 +87,38 @@ test('what an administrator allows or forbids a tenant counts for its next job',
     await other.admin('PUT', `/tenants/${TENANT}/printer-commands`, { allowed: allowed ?? false });
     expect((await stored(await post({ idT: raw }))).printerCommands).toBe(allowed);
   }
+});
+
+test('a tenant that wants no label on other media is refused it, from its next job on, also elsewhere', async () => {
+  const must = (is: boolean) => other.admin('PUT', `/tenants/${TENANT}/media-fit`, { must: is });
+  const turned = { orientation: 'landscape' };
+  const small = {
+    id: 'serial-dddddddddddd',
+    name: 'Small',
+    formats: [{ ...FORMAT_203, width: 50, height: 25 }],
+  };
+  await other.agent([{}, small]);
+  const first = await post(turned);
+  expect([first.status, first.headers.get('platen-warnings')]).toEqual([201, 'size-mismatch=1']);
+  expect((await must(true)).body).toMatchObject({ mediaMustFit: true });
+  const refused = await post(turned);
+  expect([refused.status, codeOf(refused), pointersOf(refused)]).toEqual([
+    400,
+    'media-mismatch',
+    ['/format'],
+  ]);
+  expect((await post()).status).toBe(201);
+  const [id] = z.array(z.string()).parse((await post()).body);
+  for (const action of ['move', 'reprint']) {
+    await service.pool.query('UPDATE platen.jobs SET status = $2 WHERE id = $1', [
+      id,
+      action === 'move' ? 'failed' : 'printed',
+    ]);
+    const answer = await other.admin('POST', `/jobs/${id}/${action}`, { printerId: small.id });
+    expect([action, answer.status, codeOf(answer)]).toEqual([action, 400, 'media-mismatch']);
+  }
+  await must(false);
+  expect((await post(turned)).status).toBe(201);
 });
 
 test('a printer that people have set otherwise meanwhile prints as it is set now', async () => {

@@ -151,6 +151,7 @@ test('what is seen are the dots of "platen render", and what is printed', async 
   await page.getByLabel('Printer', { exact: true }).selectOption({ label: 'virtual-1' });
   await page.getByLabel('size').fill('M8');
   await button('Print 1 label').click();
+  await button('Print anyway').click();
   await page.getByText('1 of 1').waitFor();
   expect(await up.pictures()).toHaveLength(1);
 });

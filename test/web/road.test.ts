@@ -35,7 +35,15 @@ test('an empty installation leads to the first label, which comes out of the pri
   await page.getByLabel('article').fill('Washer');
   await page.getByLabel('number').fill('007');
   await page.getByRole('img', { name: 'Preview' }).waitFor();
+  // The label is smaller than the printer's media: it asks, and names the printer where it fits.
+  await page.getByText('This printer has 101.6 × 152.4 mm labels; the template is 60 × 30 mm.').waitFor();
   await button('Print 1 label').click();
+  const asks = page.getByRole('dialog', { name: 'The label does not fit' });
+  await asks.getByRole('button', { name: MUTE }).click();
+  await page.getByText('This printer has').waitFor({ state: 'detached' });
+  await page.getByLabel('Printer', { exact: true }).selectOption({ label: 'virtual-1' });
+  await button('Print 1 label').click();
+  await asks.getByRole('button', { name: 'Print anyway' }).click();
   await page.getByText('1 of 1').waitFor();
   expect(await site.up.pictures()).toHaveLength(1);
   await page.reload();
@@ -176,6 +184,8 @@ test('each field has the control that its template asks for, filled in by keyboa
   await page.keyboard.press('Enter');
   await page.keyboard.type('dark');
   await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await button('Print anyway').focus();
   await page.keyboard.press('Enter');
   await page.getByText('1 of 1').waitFor();
   const [job] = await site.up.admin.jobs();

@@ -15,7 +15,7 @@ import { Attempts } from '../service/attempts.ts';
 import { call } from '../service/call.ts';
 import { useLive } from '../service/live.ts';
 import { may } from '../service/session.ts';
-import { t } from '../texts/texts.ts';
+import { mediaWords, t } from '../texts/texts.ts';
 import { cameOut, endOf } from './job-words.tsx';
 
 type ActionProps = { job: JobDetails; onDone: () => void };
@@ -150,16 +150,27 @@ function Retry({ job, onDone, onClose }: QuestionProps) {
   );
 }
 
+/** The other printers as options, and why the job's labels do not fit the media of one of them. */
 function useOtherPrinters(job: JobDetails) {
   const { live } = useLive(z.array(printerView), '/printers', () => false);
-  return (live.data ?? [])
+  const all = live.data ?? [];
+  const others = all
     .filter(({ id, hidden }) => id !== job.printer.id && !hidden)
     .map(({ id, name }) => ({ value: id, words: name }));
+  const media = (target: string) => {
+    const own = all.find(({ id }) => id === job.printer.id)?.formats.find(({ name }) => name === job.format);
+    const there = all.find(({ id }) => id === target);
+    if (own === undefined || there === undefined) return null;
+    const size = t.value.general.mm(own.width, own.height);
+    if (there.formats.some(({ width, height }) => t.value.general.mm(width, height) === size)) return null;
+    return <p class="note warn">{t.value.job.otherMedia(there.name, mediaWords(there.formats), size)}</p>;
+  };
+  return { others, media };
 }
 
 function Move({ job, onDone, onClose }: QuestionProps) {
   const { job: words } = t.value;
-  const others = useOtherPrinters(job);
+  const { others, media } = useOtherPrinters(job);
   const chosen = useSignal('');
   const first = useSignal('');
   const { field, why } = useWhy();
@@ -211,6 +222,7 @@ function Move({ job, onDone, onClose }: QuestionProps) {
               chosen.value = value;
             }}
           />
+          {media(target)}
           {field}
         </>
       )}
@@ -245,7 +257,7 @@ function Reprint({ job, attempts, onDone, onClose }: QuestionProps) {
   const { job: words } = t.value;
   const which = useSignal(restOf(job));
   const target = useSignal(job.printer.id);
-  const others = useOtherPrinters(job);
+  const { others, media } = useOtherPrinters(job);
   const { field, why } = useWhy();
   const ranges = labelRanges(which.value, job.labels.total);
   const run = async () => {
@@ -292,6 +304,7 @@ function Reprint({ job, attempts, onDone, onClose }: QuestionProps) {
           target.value = value;
         }}
       />
+      {media(target.value)}
       {field}
       {attempts.doubt.value && <p class="note warn">{t.value.print.maybeQueued}</p>}
     </Ask>

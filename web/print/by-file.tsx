@@ -21,13 +21,14 @@ type ByFileProps = {
   route: Route;
   ready: boolean;
   attempts: Attempts;
+  agrees: () => Promise<boolean>;
   onSent: (job: string) => void;
 };
 
 /** Most bad rows that are listed. */
 const MOST = 20;
 
-export function ByFile({ fields, route, ready, attempts, onSent }: ByFileProps) {
+export function ByFile({ fields, route, ready, attempts, agrees, onSent }: ByFileProps) {
   const { print: words } = t.value;
   const table = useSignal<Table | undefined>(undefined);
   // Counts the files: rows of another file are another list to check, even where the columns are called the same.
@@ -83,6 +84,7 @@ export function ByFile({ fields, route, ready, attempts, onSent }: ByFileProps) 
           route={route}
           ready={ready}
           attempts={attempts}
+          agrees={agrees}
           onSent={onSent}
         />
       )}
@@ -121,10 +123,11 @@ type RowsProps = {
   route: Route;
   ready: boolean;
   attempts: Attempts;
+  agrees: () => Promise<boolean>;
   onSent: (job: string) => void;
 };
 
-function Rows({ fields, table, mapping, onMapping, route, ready, attempts, onSent }: RowsProps) {
+function Rows({ fields, table, mapping, onMapping, route, ready, attempts, agrees, onSent }: RowsProps) {
   const { print: words } = t.value;
   const shown = useSignal(0);
   const records = recordsOf(table, mapping);
@@ -170,6 +173,7 @@ function Rows({ fields, table, mapping, onMapping, route, ready, attempts, onSen
             route={route}
             ready={ready}
             attempts={attempts}
+            agrees={agrees}
             onSent={onSent}
             onShow={(row) => {
               shown.value = row;
@@ -210,11 +214,12 @@ type CheckingProps = {
   route: Route;
   ready: boolean;
   attempts: Attempts;
+  agrees: () => Promise<boolean>;
   onSent: (job: string) => void;
   onShow: (row: number) => void;
 };
 
-function Checking({ records, route, ready, attempts, onSent, onShow }: CheckingProps) {
+function Checking({ records, route, ready, attempts, agrees, onSent, onShow }: CheckingProps) {
   const { print: words } = t.value;
   const done = useSignal<number | null>(null);
   const checked = useSignal<Checked | undefined>(undefined);
@@ -246,6 +251,7 @@ function Checking({ records, route, ready, attempts, onSent, onShow }: CheckingP
     });
   const print = (rows: readonly Record<string, string>[]) =>
     said(async () => {
+      if (!(await agrees())) return;
       busy.value = true;
       try {
         onSent(await send(route, rows, attempts));

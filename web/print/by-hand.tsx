@@ -19,10 +19,12 @@ type ByHandProps = {
   route: Route;
   ready: boolean;
   attempts: Attempts;
+  /** Asks whether to print what does not fit. */
+  agrees: () => Promise<boolean>;
   onSent: (job: string) => void;
 };
 
-export function ByHand({ template, route, ready, attempts, onSent }: ByHandProps) {
+export function ByHand({ template, route, ready, attempts, agrees, onSent }: ByHandProps) {
   const { print: words } = t.value;
   const fields = fieldsOf(template);
   const kinds = useMemo(() => fieldKinds(template.template), [template]);
@@ -53,7 +55,7 @@ export function ByHand({ template, route, ready, attempts, onSent }: ByHandProps
   };
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
-    if (busy.value) return;
+    if (busy.value || !(await agrees())) return;
     busy.value = true;
     problem.value = undefined;
     try {

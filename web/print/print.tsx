@@ -14,9 +14,10 @@ import { Attempts } from '../service/attempts.ts';
 import { ofTheTenant, useLive } from '../service/live.ts';
 import { jobLimits, ofTenant } from '../service/session.ts';
 import { fieldsOf, type SavedTemplate, savedTemplate } from '../templates/saved-template.ts';
-import { formatWords, t } from '../texts/texts.ts';
+import { formatWords, mediaWords, t } from '../texts/texts.ts';
 import { ByFile } from './by-file.tsx';
 import { ByHand } from './by-hand.tsx';
+import { misfitWords, useMediaFit } from './media-fit.tsx';
 import { Progress } from './progress.tsx';
 import type { Route } from './request.ts';
 
@@ -82,6 +83,7 @@ export function Print() {
                       <ChoiceField
                         label={words.printer}
                         value={printer?.id ?? ''}
+                        hint={printer && mediaWords(printer.formats)}
                         options={options(usable, printer)}
                         onChoice={(id) => {
                           lastPrinter.keep(id);
@@ -97,6 +99,11 @@ export function Print() {
                             key={one.id}
                             template={one}
                             printer={printer}
+                            printers={usable}
+                            onPrinter={(id) => {
+                              lastPrinter.keep(id);
+                              refine({ printer: id });
+                            }}
                             onSent={(id) => {
                               lastTemplate.keep(one.id);
                               lastPrinter.keep(printer.id);
@@ -148,17 +155,27 @@ function Beforehand({ printer }: { printer: Printer }) {
   );
 }
 
-type FillingProps = { template: SavedTemplate; printer: Printer; onSent: (job: string) => void };
+type FillingProps = {
+  template: SavedTemplate;
+  printer: Printer;
+  printers: readonly Printer[];
+  onPrinter: (id: string) => void;
+  onSent: (job: string) => void;
+};
 
 /** Chooses format, orientation and copies, and whether values are typed or come from a file. */
-function Filling({ template, printer, onSent }: FillingProps) {
+function Filling({ template, printer, printers, onPrinter, onSent }: FillingProps) {
   const { print: words, job } = t.value;
   const formats = printer.formats.filter(({ language }) => template.language !== 'zpl' || language === 'zpl');
   const offered = formats.length > 0 ? formats : printer.formats;
   const chosenFormat = useSignal('');
-  // Another printer may be chosen while values are typed, and its formats can change: then the first one counts.
-  const format = chosen(offered, chosenFormat.value) ?? offered[0];
   const orientation = useSignal<'portrait' | 'landscape'>('portrait');
+  // Another printer may be chosen while values are typed, and its formats can change: then the first one that fits counts.
+  const format =
+    chosen(offered, chosenFormat.value) ??
+    offered.find((one) => misfitWords(template, orientation.value, one) === undefined) ??
+    offered[0];
+  const fit = useMediaFit({ template, orientation: orientation.value, format, printers, onPrinter });
   const copies = useSignal('1');
   const byFile = useSignal(false);
   const fields = fieldsOf(template);
@@ -227,6 +244,8 @@ function Filling({ template, printer, onSent }: FillingProps) {
           {...typed(copies)}
         />
       </div>
+      {fit.says}
+      {fit.question}
       {fields.length > 0 && (
         <fieldset class="row" aria-label={words.values}>
           {[false, true].map((file) => (
@@ -245,9 +264,23 @@ function Filling({ template, printer, onSent }: FillingProps) {
         </fieldset>
       )}
       {byFile.value ? (
-        <ByFile fields={fields} route={route} ready={whole} attempts={attempts} onSent={sent} />
+        <ByFile
+          fields={fields}
+          route={route}
+          ready={whole}
+          attempts={attempts}
+          agrees={fit.agrees}
+          onSent={sent}
+        />
       ) : (
-        <ByHand template={template} route={route} ready={whole} attempts={attempts} onSent={sent} />
+        <ByHand
+          template={template}
+          route={route}
+          ready={whole}
+          attempts={attempts}
+          agrees={fit.agrees}
+          onSent={sent}
+        />
       )}
     </div>
   );

@@ -5,7 +5,7 @@ import { to } from '../address/place.ts';
 import { Empty, Page, Shown } from '../controls/page.tsx';
 import { Time } from '../controls/time.tsx';
 import { useLive } from '../service/live.ts';
-import { t } from '../texts/texts.ts';
+import { mediaWords, t } from '../texts/texts.ts';
 import { PrinterActions } from './printer-actions.tsx';
 import { type Printer, PrinterState, printerList } from './printer-words.tsx';
 
@@ -89,6 +89,7 @@ function Row({ printer, onDone }: { printer: Printer; onDone: () => void }) {
           {printer.name}
         </a>
         <div class="small muted anywhere">{printer.model ?? printer.uri}</div>
+        <div class="small muted">{mediaWords(printer.formats)}</div>
       </div>
       <PrinterState printer={printer} />
       <div class="small muted">

@@ -85,3 +85,12 @@ export function formatWords(name: string): string {
   const [, width, height, dpi] = BY_SIZE.exec(name) ?? [];
   return dpi === undefined ? name : `${t.value.general.mm(Number(width), Number(height))}, ${dpi} dpi`;
 }
+
+/** Sizes of media that are named; a printer of pages may have many. */
+const MOST_SIZES = 2;
+
+/** The sizes of the media in a printer with these formats. */
+export function mediaWords(formats: readonly { width: number; height: number }[]): string {
+  const sizes = [...new Set(formats.map(({ width, height }) => t.value.general.mm(width, height)))];
+  return sizes.slice(0, MOST_SIZES).join(', ') + (sizes.length > MOST_SIZES ? ', …' : '');
+}

@@ -5,6 +5,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import {
+  mediaFitSet,
   printerCommandsSet,
   quotaSet,
   templateDraftSave,
@@ -91,6 +92,16 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
         });
       }
       return tenant;
+    },
+  );
+
+  app.put(
+    '/app/tenants/:id/media-fit',
+    { config: { needs: 'deployment', about: 'tenant', audit: 'tenant.set-media-fit' } },
+    async (request) => {
+      const { id } = idParam.parse(request.params);
+      const { must } = parseBody(mediaFitSet, request.body);
+      return tenants.setMediaMustFit(id, must, written(request, { details: { must } }));
     },
   );
 

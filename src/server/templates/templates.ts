@@ -30,7 +30,7 @@ import {
   sqlState,
   transaction,
 } from '../store/pool.ts';
-import { printerCommandsOf } from '../tenants/tenants.ts';
+import { printerCommandsOf, tenantRules } from '../tenants/tenants.ts';
 import { fieldsOf } from './record-fields.ts';
 import { type DraftRow, draftOf, dropDraft, keepDraft, versionOf } from './template-drafts.ts';
 import { lockTemplates, requireRoom, type TemplateLimits } from './template-room.ts';
@@ -44,7 +44,7 @@ const templateRow = z.object({
   created_at: z.date(),
   updated_at: z.date(),
 });
-const ofTenant = templateRow.extend({ printer_commands: z.boolean(), stamp: z.string(), size: z.int() });
+const ofTenant = templateRow.extend({ ...tenantRules, stamp: z.string(), size: z.int() });
 type Row = z.infer<typeof templateRow>;
 type ShownTemplate = TemplateView & { version: string; template: unknown; draft?: TemplateDraft };
 export type SavedTemplate = {
@@ -52,6 +52,8 @@ export type SavedTemplate = {
   template: Template;
   /** The tenant's raw templates may set printers up. */
   printerCommands: boolean;
+  /** The tenant's jobs are refused where the label does not fit the printer's media. */
+  mediaMustFit: boolean;
   /** Changes whenever the template's row is written: `platen.accept_jobs` compares it. */
   stamp: string;
 };
@@ -210,8 +212,8 @@ export class Templates {
   async get(tenantId: string, id: string): Promise<SavedTemplate> {
     const row = await this.#find(tenantId, id);
     if (row === undefined) throw await this.#unknown(tenantId, id);
-    const { printer_commands: printerCommands, stamp, size } = row;
-    const saved = { id, template: parsed(row), printerCommands, stamp };
+    const { printer_commands: printerCommands, media_must_fit: mediaMustFit, stamp, size } = row;
+    const saved = { id, template: parsed(row), printerCommands, mediaMustFit, stamp };
     this.#kept.set(`${tenantId}/${id}`, saved, { size: Math.max(1, size) });
     return saved;
   }
@@ -347,7 +349,7 @@ export class Templates {
     id: string,
     locked?: Queryable,
   ): Promise<z.infer<typeof ofTenant> | undefined> {
-    const sql = `SELECT t.*, t.xmin::text AS stamp, length(t.body::text) AS size, n.printer_commands FROM platen.templates t JOIN platen.tenants n ON n.id = t.tenant_id
+    const sql = `SELECT t.*, t.xmin::text AS stamp, length(t.body::text) AS size, n.printer_commands, n.media_must_fit FROM platen.templates t JOIN platen.tenants n ON n.id = t.tenant_id
       WHERE t.tenant_id = $1 AND t.id = $2 ${locked === undefined ? '' : 'FOR UPDATE OF t'}`;
     // IDs are ours, so nothing else is looked up: PostgreSQL refuses a NUL in a text.
     return /^[\w-]+$/.test(id) ? await rowOf(locked ?? this.#pool, ofTenant, sql, [tenantId, id]) : undefined;

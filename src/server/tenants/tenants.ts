@@ -8,16 +8,18 @@ import { type Also, onlyRow, type Pool, type Queryable, rowOf, rowsOf, transacti
 /** A bigint comes as text. */
 const labelCount = z.coerce.number().int();
 const quotaRow = z.object({ quota_labels: labelCount.nullable() });
+/** What an administrator has decided about a tenant's jobs. */
+export const tenantRules = { printer_commands: z.boolean(), media_must_fit: z.boolean() };
 const tenantRow = quotaRow.extend({
   id: z.string(),
   name: z.string(),
-  printer_commands: z.boolean(),
+  ...tenantRules,
   used: labelCount,
 });
 
 const MONTH = `date_trunc('month', now() AT TIME ZONE 'UTC')::date`;
 
-const VIEW = `SELECT t.id, t.name, t.quota_labels, t.printer_commands,
+const VIEW = `SELECT t.id, t.name, t.quota_labels, t.printer_commands, t.media_must_fit,
     (SELECT coalesce(sum(u.labels), 0) FROM platen.usage u WHERE u.tenant_id = t.id AND u.month = ${MONTH}) AS used
   FROM platen.tenants t`;
 
@@ -79,6 +81,11 @@ export class Tenants {
     return await this.#set(sql, id, allowed, also);
   }
 
+  /** Has jobs refused whose label does not fit the printer's media, or only warned of. @throws ProblemError `tenant-not-found` */
+  async setMediaMustFit(id: string, must: boolean, also: Also): Promise<TenantView> {
+    return await this.#set('media_must_fit = $2', id, must, also);
+  }
+
   async #set(assignment: string, id: string, to: number | boolean | null, also: Also): Promise<TenantView> {
     await transaction(this.#pool, async (client) => {
       // Jobs that are being accepted as it was before hold a key share lock: this waits for them.
@@ -127,6 +134,7 @@ function view(row: z.infer<typeof tenantRow>): TenantView {
     id: row.id,
     name: row.name,
     printerCommands: row.printer_commands,
+    mediaMustFit: row.media_must_fit,
     quota: { labels: row.quota_labels, used: row.used },
   };
 }

@@ -164,6 +164,7 @@ export const accessWords: Pick<Texts, 'integrations' | 'usage' | 'passkeys' | 'p
       'tenant.create': 'Arbeitsbereich angelegt',
       'tenant.set-quota': 'Kontingent an Etiketten festgelegt',
       'tenant.set-printer-commands': 'Über eigene Druckerbefehle entschieden',
+      'tenant.set-media-fit': 'Über Etiketten entschieden, die nicht zum Papier passen',
       'template.import': 'Vorlage importiert',
       'template.save': 'Vorlage gespeichert',
       'template.save-draft': 'Vorlage als Entwurf gespeichert',

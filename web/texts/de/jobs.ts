@@ -160,6 +160,8 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     move: 'Verschieben …',
     moveTitle: 'Auf einen anderen Drucker verschieben',
     moveSays: (left) => `Noch nicht heraus: ${labels(left)}. Das wird dort gedruckt, und hier nicht.`,
+    otherMedia: (printer, there, here) =>
+      `${printer} hat anderes Papier: ${there}. Dieser Auftrag ist für ${here} gemacht.`,
     moveTo: 'Auf Drucker',
     moveNone: 'Einen anderen Drucker gibt es nicht.',
     reprint: 'Noch einmal drucken …',

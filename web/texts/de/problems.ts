@@ -27,6 +27,7 @@ export const refusals: Readonly<Record<string, string>> = {
   'format-unknown': 'Dieses Format hat der Drucker nicht',
   'format-ambiguous': 'Mehrere Formate des Druckers heißen so',
   'format-incompatible': 'Die Vorlage lässt sich in diesem Format nicht drucken',
+  'media-mismatch': 'Das Etikett passt nicht zum Papier im Drucker',
   'data-unprintable': 'Ein Wert lässt sich nicht drucken',
   'quota-exceeded': 'Das Kontingent an Etiketten ist erschöpft',
   'too-many-requests': 'Es sind zu viele Anfragen auf einmal; gleich noch einmal versuchen',

@@ -162,6 +162,7 @@ export const accessWords = {
       'tenant.create': 'Created a tenant',
       'tenant.set-quota': 'Set the quota of labels',
       'tenant.set-printer-commands': "Decided about the tenant's own printer commands",
+      'tenant.set-media-fit': 'Decided about labels that do not fit the media',
       'template.import': 'Imported a template',
       'template.save': 'Saved a template',
       'template.save-draft': 'Saved a draft of a template',

@@ -171,6 +171,8 @@ export const jobWords = {
     moveNoAgent: 'Its agent does not answer: the job is stopped, and moved, once the agent is back.',
     moveFrom: (from: number, to: number, last: number) =>
       `Labels ${from} to ${to} may be out: look, and say with which it goes on.${last > to ? ` ${last}: all of them are there.` : ''}`,
+    otherMedia: (printer: string, there: string, here: string) =>
+      `${printer} has other media: ${there}. This job was made for ${here}.`,
     moveTo: 'To printer',
     moveNone: 'There is no other printer.',
     reprint: 'Print again …',

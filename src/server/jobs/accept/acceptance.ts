@@ -224,6 +224,7 @@ function rowOf(n: number, { job, checked, account, ownAccount, key, answer }: Ca
     templateHash: templateHash(job.template),
     ...(stamps !== undefined && {
       templateStamp: stamps.template,
+      mediaMustFit: checked.mediaMustFit,
       printerId: stamps.asked.id,
       printerName: stamps.asked.name,
       routeStamp: stamps.route,

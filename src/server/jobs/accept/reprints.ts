@@ -23,6 +23,7 @@ import type { Candidate } from './acceptance.ts';
 import { fingerprint } from './canonical-json.ts';
 import { previousAnswer } from './idempotency.ts';
 import { requireJobPrintable, withPermissionOfNow } from './permitted.ts';
+import { requireFitIfWanted } from './required-fit.ts';
 import { askedOf, onWay, type Route, route } from './route.ts';
 
 type Again = NonNullable<QueuedJob['again']>;
@@ -53,7 +54,7 @@ export class Reprints {
    * @param also called with the new job's ID, in the transaction that accepts it
    * @param key undefined: each request makes a job of its own
    * @throws ProblemError `job-not-found`, `job-not-over`, `label-data-gone`, `payload-invalid`, `labels-limit`, those of
-   *   `route`, `data-unprintable`, those of `acceptAlone`
+   *   `route`, `media-mismatch`, `data-unprintable`, those of `acceptAlone`
    */
   async reprint(
     id: string,
@@ -121,6 +122,7 @@ export class Reprints {
       ...(chosen === undefined ? {} : { records: chosen.records, copies: 1 }),
       ...(pinned === undefined ? { v: 1 } : { v: 3, again: pinned }),
     });
+    await requireFitIfWanted(this.#parts.pool, job);
     await requireJobPrintable(checks, job);
     return { job, way };
   }

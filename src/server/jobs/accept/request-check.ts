@@ -31,12 +31,15 @@ import {
 import { inStretches, type Long } from '../../stretches.ts';
 import type { SavedTemplate, Templates } from '../../templates/templates.ts';
 import { requirePrintable } from './printable-values.ts';
+import { requireFit } from './required-fit.ts';
 import { askedOf, type Route, route } from './route.ts';
 
 export type CheckedRequest = {
   request: PrintRequest;
   template: Template;
   printerCommands: boolean;
+  /** Whether it was checked that the label fits the media; undefined: it was not asked. */
+  mediaMustFit?: boolean;
   route: Route;
   labels: number;
   /** Show whether what was looked up earlier has changed since. Undefined: it was looked up just now. */
@@ -84,7 +87,7 @@ export class RequestCheck {
 
   /**
    * @param options.fresh look everything up anew. Otherwise earlier look-ups may serve, but never to refuse
-   * @throws ProblemError `template-not-found`, those of `route`, and `data-unprintable`
+   * @throws ProblemError `template-not-found`, those of `route`, `media-mismatch`, and `data-unprintable`
    */
   async references(tenantId: string, parsed: Parsed, { fresh }: { fresh: boolean }): Promise<CheckedRequest> {
     const asked = askedOf(parsed.request);
@@ -103,7 +106,8 @@ export class RequestCheck {
       const found = await this.#printers.find(tenantId, asked);
       const isSame =
         isDeepStrictEqual(stampsOf(kept), stampsOf({ saved, found })) &&
-        kept.saved.printerCommands === saved.printerCommands;
+        kept.saved.printerCommands === saved.printerCommands &&
+        kept.saved.mediaMustFit === saved.mediaMustFit;
       // Nothing has changed: the values may take long to check, and would be refused again.
       if (isSame) throw error;
       return await this.#checked(tenantId, parsed, { saved, found });
@@ -117,16 +121,17 @@ export class RequestCheck {
   }
 
   async #checked(tenantId: string, parsed: Parsed, { saved, found }: Referred): Promise<CheckedRequest> {
-    const { template, printerCommands } = saved;
+    const { template, printerCommands, mediaMustFit } = saved;
     const { request } = parsed;
     const way = route(request, found, template);
+    if (mediaMustFit) requireFit({ template, orientation: request.orientation, format: way.format });
     await requirePrintable(this.#checks, tenantId, {
       template,
       printerCommands,
       request,
       format: way.format,
     });
-    return { ...parsed, template, printerCommands, route: way, stamps: undefined };
+    return { ...parsed, template, printerCommands, mediaMustFit, route: way, stamps: undefined };
   }
 }
 

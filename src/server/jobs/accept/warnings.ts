@@ -3,9 +3,9 @@ import { LRUCache } from 'lru-cache';
 import { printsPages } from '../../../../drivers/languages/index.ts';
 import type { ValidationResult } from '../../../contract/admin.ts';
 import type { PrinterFormat } from '../../../contract/format.ts';
+import { misfit } from '../../../contract/media-fit.ts';
 import type { PrintRequest } from '../../../contract/print-request.ts';
 import { because, type Reason, reasonText } from '../../../contract/reason.ts';
-import { mediaOf } from '../../../contract/sheet.ts';
 import type { Template } from '../../../contract/template.ts';
 import { type CheckPool, CheckStopped } from '../../../rendering/check-pool.ts';
 import type { RawMedia, RawPlacementFault } from '../../../zpl/raw/placement.ts';
@@ -18,8 +18,6 @@ type Warning = ValidationResult['warnings'][number];
 /** How many warnings there are of each kind. */
 export type WarningCounts = ReadonlyMap<Warning['code'], number>;
 
-/** mm by which label and media may differ without a warning. */
-const SIZE_TOLERANCE = 1;
 /** ms that the check of where a raw ZPL template prints may run. */
 const RUN = 2_000;
 
@@ -91,15 +89,8 @@ function* sizeWarnings(template: Template, request: PrintRequest, format: Printe
   if (template.dpi !== undefined && template.dpi !== format.dpi) {
     yield warning('size-mismatch', because('made-for-dpi', { designed: template.dpi, format: format.dpi }));
   }
-  const media = mediaOf(template, printsPages(format.language));
-  if (media.width === undefined || media.height === undefined) return;
-  const [width, height] =
-    request.orientation === 'portrait' ? [media.width, media.height] : [media.height, media.width];
-  if (Math.abs(width - format.width) <= SIZE_TOLERANCE && Math.abs(height - format.height) <= SIZE_TOLERANCE)
-    return;
-  const sizes = { width, height, mediaWidth: format.width, mediaHeight: format.height };
-  const turned = media.what === 'sheet' ? 'sheet-turned-mismatch' : 'label-turned-mismatch';
-  yield warning('size-mismatch', because(turned, sizes));
+  const size = misfit(template, request.orientation, format, printsPages(format.language));
+  if (size !== undefined) yield warning('size-mismatch', size);
 }
 
 /** By template, and in it by media: a template that is kept is checked once. */

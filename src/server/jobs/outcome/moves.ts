@@ -25,6 +25,7 @@ import { faultAt, ProblemError, payloadInvalid, refusedBecause } from '../../pro
 import { type Pool, transaction } from '../../store/pool.ts';
 import { WHOLE_PAYLOAD } from '../../templates/job-templates.ts';
 import { requireJobPrintable, requirePermitted, withPermissionOfNow } from '../accept/permitted.ts';
+import { requireFitIfWanted } from '../accept/required-fit.ts';
 import { askedOf, onWay, type Route, route } from '../accept/route.ts';
 import type { Dispatching } from '../dispatch/dispatching.ts';
 import { shownJob } from '../shown/job-row.ts';
@@ -122,7 +123,9 @@ export class JobMoves {
     const wished = { ...to, idT: payload.templateId, orientation: payload.orientation, numberCopies: 1 };
     const way = route(wished, await this.#printers.find(tenant, askedOf(wished)), payload.template);
     const target = laneOf({ scope: way.printer.scope, printerId: way.printer.id });
-    return { status, there: onWay(payload, way), way, lane, target };
+    const there = onWay(payload, way);
+    await requireFitIfWanted(this.#pool, there);
+    return { status, there, way, lane, target };
   }
 
   /** Takes a waiting job out of its lane; refuses what is wrong first. @returns the first label to print */

@@ -10,7 +10,9 @@ create table platen.tenants (
   -- Whether the tenant's raw templates may set printers up: an administrator decides, since printers are often shared.
   printer_commands boolean not null default false,
   -- Since when the tenant may not send printer commands any more, as long as jobs may wait that were accepted before.
-  commands_withdrawn_at timestamptz
+  commands_withdrawn_at timestamptz,
+  -- Whether a job is refused whose label does not fit the printer's media; else that is a warning.
+  media_must_fit boolean not null default false
 );
 
 -- Labels taken from the quota. Several rows (shards) for one month, so that the jobs of a tenant without a limit
@@ -468,6 +470,7 @@ language plpgsql as $$
 declare
   quota bigint;
   printer_commands boolean;
+  must_fit boolean;
   job record;
   before record;
   outcomes json[];
@@ -482,7 +485,7 @@ declare
   of_lanes text[];
 begin
   outcomes := array_fill(null::json, array[json_array_length(asked)]);
-  select t.quota_labels, t.printer_commands into quota, printer_commands
+  select t.quota_labels, t.printer_commands, t.media_must_fit into quota, printer_commands, must_fit
     from platen.tenants t where t.id = tenant for key share;
   if not found then
     return (select json_agg(json_build_object('outcome', 'tenant-gone')) from json_array_elements(asked));
@@ -492,13 +495,14 @@ begin
   for job in
     select r.* from json_to_recordset(asked) as r(n integer, id uuid, "apiKey" text, key text, "bodyHash" text, answer json,
       labels bigint, "printerCommands" boolean, template text, "templateStamp" text, "printerId" text, "printerName" text,
-      "routeStamp" text)
+      "routeStamp" text, "mediaMustFit" boolean)
     order by r.key, r.n
   loop
     if job."apiKey" is not null and not exists (select from platen.integrations i
         where i.api_key = job."apiKey" and i.tenant_id = tenant and i.revoked_at is null) then
       outcomes[job.n] := json_build_object('outcome', 'revoked');
     elsif (job."printerCommands" and not printer_commands) or job."templateStamp" is not null and (job."printerCommands" <> printer_commands
+        or job."mediaMustFit" <> must_fit
         or not exists (select from platen.templates t
           where t.tenant_id = tenant and t.id = job.template and t.xmin::text = job."templateStamp")
         or platen.route_stamp(tenant, job."printerId", job."printerName") <> job."routeStamp") then

@@ -1,0 +1,101 @@
+/** Whether the label fits the media in the printer: what is said beforehand, and asked before it is printed all the same. */
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import type { PrinterFormat } from '../../src/contract/format.ts';
+import { misfit } from '../../src/contract/media-fit.ts';
+import { template as templateOf } from '../../src/contract/template.ts';
+import { Ask } from '../controls/dialog.tsx';
+import type { Printer } from '../printers/printer-words.tsx';
+import type { SavedTemplate } from '../templates/saved-template.ts';
+import { t } from '../texts/texts.ts';
+
+type Orientation = 'portrait' | 'landscape';
+
+/** Languages that print labels; the others print pages, on which a sheet of labels lies. */
+const OF_LABELS: readonly PrinterFormat['language'][] = ['zpl', 'tspl', 'epl'];
+
+/** Sizes that somebody has agreed to since the console was opened: they are not asked about again. */
+const agreed = new Set<string>();
+
+/** Both sizes in words, where the label does not fit; undefined: it fits, or has no size of its own. */
+export function misfitWords(
+  { template: body }: SavedTemplate,
+  orientation: Orientation,
+  format: PrinterFormat,
+): string | undefined {
+  const { data } = templateOf.safeParse(body);
+  const reason = data && misfit(data, orientation, format, !OF_LABELS.includes(format.language));
+  if (reason === undefined) return undefined;
+  const { width, height } = reason.values;
+  const { general, print } = t.value;
+  return print.misfit(general.mm(format.width, format.height), general.mm(Number(width), Number(height)));
+}
+
+type FitProps = {
+  template: SavedTemplate;
+  orientation: Orientation;
+  format: PrinterFormat | undefined;
+  printers: readonly Printer[];
+  onPrinter: (id: string) => void;
+};
+
+/**
+ * @returns `says` for the page; `question`, a dialog that is there while it asks; and `agrees`, which asks if need be, and says
+ *   whether to print
+ */
+export function useMediaFit({ template, orientation, format, printers, onPrinter }: FitProps) {
+  const { print: words } = t.value;
+  const asks = useSignal<((yes: boolean) => void) | null>(null);
+  const said = format && misfitWords(template, orientation, format);
+  const about = said && `${template.id} ${said}`;
+  const agrees = async (): Promise<boolean> => {
+    if (about === undefined || agreed.has(about)) return true;
+    return await new Promise((resolve) => {
+      asks.value = resolve;
+    });
+  };
+  const answer = (yes: boolean) => {
+    if (yes && about !== undefined) agreed.add(about);
+    asks.value?.(yes);
+    asks.value = null;
+  };
+  const fitting = printers.filter(({ formats }) =>
+    formats.some((one) => misfitWords(template, orientation, one) === undefined),
+  );
+  const offers = said !== undefined && (
+    <div class="row">
+      <span>{fitting.length === 0 ? words.noneFits : words.fits}</span>
+      {fitting.map(({ id, name }) => (
+        <button
+          key={id}
+          type="button"
+          class="button"
+          onClick={() => {
+            answer(false);
+            onPrinter(id);
+          }}
+        >
+          {name}
+        </button>
+      ))}
+    </div>
+  );
+  const says: ComponentChildren = said !== undefined && (
+    <div class="note warn stack tight">
+      <p>{said}</p>
+      {offers}
+    </div>
+  );
+  const question: ComponentChildren = asks.value !== null && said !== undefined && (
+    <Ask
+      title={words.misfitTitle}
+      action={words.printAnyway}
+      onClose={() => answer(false)}
+      onAction={async () => answer(true)}
+    >
+      <p>{said}</p>
+      {offers}
+    </Ask>
+  );
+  return { says, question, agrees };
+}
