@@ -12,6 +12,7 @@ test('a value stays the text that it is: zeros, spaces, quotes and line ends', (
       ['012345678901', 'Käse; "jung"'],
       ['0007', ' two'],
     ],
+    numbers: [2, 3],
   });
 });
 
@@ -20,7 +21,7 @@ test.each([
   ['semicolons with commas in them', 'a;b\n1,5;2,5', ['1,5', '2,5']],
   ['tabs', 'a\tb\n1\t2', ['1', '2']],
 ])('%s part the columns', (_, text, row) => {
-  expect(readTable(text)).toEqual({ columns: ['a', 'b'], rows: [row] });
+  expect(readTable(text)).toEqual({ columns: ['a', 'b'], rows: [row], numbers: [2] });
 });
 
 test('bytes that are no UTF-8 are read as Windows writes them', () => {
@@ -37,14 +38,25 @@ test('columns of one name can be told apart, and one without a name has its numb
   expect(readTable('a,a,\n1,2,3').columns).toEqual(['a', 'a (2)', '3']);
 });
 
-test('columns fill the fields that are called so; what has none is left out', () => {
-  const table = readTable('Product Name,EAN,price\nTea,4006381333931,2\nMilk,40170725');
+test('a row has its number in the file, also after empty rows', () => {
+  expect(readTable('\nean\n\n1\n"2\n3"\n \n4\n')).toMatchObject({
+    rows: [['1'], ['2\n3'], ['4']],
+    numbers: [4, 5, 7],
+  });
+});
+
+test('columns fill the fields that are called so; what has none, or an empty cell, is left empty', () => {
+  const table = readTable('Product Name,EAN,price\nTea,4006381333931,2\nMilk,,3');
   const mapping = guessMapping(['product_name', 'ean', 'unit'], table.columns);
   expect(mapping).toEqual({ product_name: 'Product Name', ean: 'EAN' });
-  expect(recordsOf(table, mapping)).toEqual([
-    { product_name: 'Tea', ean: '4006381333931' },
-    { product_name: 'Milk', ean: '40170725' },
-  ]);
+  const field = (name: string, usual?: string) => ({ name, sample: undefined, default: usual });
+  expect(recordsOf([field('product_name'), field('ean', '40170725'), field('unit')], table, mapping)).toEqual(
+    [
+      { product_name: 'Tea', ean: '4006381333931', unit: '' },
+      // As in the form, where an empty field prints its default.
+      { product_name: 'Milk', unit: '' },
+    ],
+  );
 });
 
 test.each([

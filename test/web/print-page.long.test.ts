@@ -35,7 +35,7 @@ test('a file with rows that cannot be printed names them before anything is', as
   await page.getByLabel('Template', { exact: true }).selectOption({ label: 'Price' });
   await page.getByLabel('Printer', { exact: true }).selectOption({ label: 'virtual-1' });
   await button('From a file').click();
-  const csv = 'name;EAN\nzero;012345678905\nwrong;4006381333932\nright;4006381333931\n';
+  const csv = 'name;EAN\nzero;012345678905\n\nwrong;4006381333932\nright;4006381333931\n';
   await page.locator('input[type=file]').setInputFiles({
     name: 'prices.csv',
     mimeType: 'text/csv',
@@ -44,7 +44,8 @@ test('a file with rows that cannot be printed names them before anything is', as
   await expect.poll(() => page.getByLabel('ean').inputValue()).toBe('EAN');
   await button('Check all rows').click();
   await page.getByText('1 row cannot be printed:').waitFor();
-  await button('Row 2').waitFor();
+  // As a spreadsheet program counts: the heading and the empty row count, too.
+  await button('Row 4').waitFor();
   expect(await site.up.admin.jobs()).toHaveLength(before);
 
   // Another file with the same columns is checked anew, and its own rows are printed.
@@ -92,6 +93,36 @@ test('a label whose answer is lost may be queued: the page says so, and the same
   expect(await site.up.admin.jobs()).toHaveLength(before + 1);
   // The browser says of the lost answer that it failed.
   site.faults.length = 0;
+});
+
+test('samples are marked as such, what was typed is there for the next label, and a job can be canceled at once', async () => {
+  const { id } = await site.up.admin.importTemplate('default', { ...TEMPLATE, name: 'Typed again' });
+  const open = (printer: string) =>
+    site.show(page, `print?template=${id}&printer=${encodeURIComponent(ids.get(printer) ?? '')}`);
+  await open('virtual-2');
+  await page.getByRole('img', { name: 'Preview with samples' }).waitFor();
+  await page.getByText('Samples: nothing is filled in yet').waitFor();
+  await page.getByLabel('article', { exact: true }).fill('Nut M8');
+  await page.getByLabel('number', { exact: true }).fill('77');
+  await page.getByRole('img', { name: 'Preview', exact: true }).waitFor();
+  expect(await page.getByText('Samples: nothing is filled in yet').count()).toBe(0);
+  await button('Print 1 label').click();
+  await page.getByRole('heading', { name: 'Typed again on virtual-2' }).waitFor();
+  await page.getByText('1 of 1').waitFor();
+  await button('Print another').click();
+  await expect.poll(() => page.getByLabel('number', { exact: true }).inputValue()).toBe('77');
+  // A printer that is on hold leaves time to think again, unless its agent was faster.
+  const printer = (await site.up.admin.printers()).find(({ name }) => name === 'virtual-2');
+  const lane = { id: printer?.id ?? '', tenant: printer?.tenant ?? null };
+  await site.up.admin.holdPrinter(lane);
+  await button('Print 1 label').click();
+  await button('Cancel …').click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel the job' }).click();
+  await page.getByText(/^(The job is canceled|The agent has been asked to stop)\.$/).waitFor();
+  await site.up.admin.resumePrinter(lane);
+  await button('Print another').click();
+  await button('Empty all').click();
+  expect(await page.getByLabel('number', { exact: true }).inputValue()).toBe('');
 });
 
 test('a template that is still asked for is waited for: the one chosen before cannot be filled in or printed', async () => {

@@ -25,7 +25,14 @@ test('text keeps its zeros, numbers have digits, days are ISO', async () => {
       ['012345678901', '4006381333931', '0.3', '2026-11-22', '2026-11-22T14:05:09', 'TRUE'],
       ['0007', '1000000000000000000000', '', '', '', 'FALSE'],
     ],
+    numbers: [2, 3],
   });
+});
+
+test('a row has the number that Excel shows beside it, also after empty rows', async () => {
+  const empty = [{ value: ' ' }];
+  const file = await sheet(empty, [{ value: 'ean' }], [{ value: 'a' }], empty, [null], [{ value: 'b' }]);
+  expect(await readWorkbook(file)).toEqual({ columns: ['ean'], rows: [['a'], ['b']], numbers: [3, 6] });
 });
 
 test.each([
@@ -74,7 +81,7 @@ test('of a formula it is the value that was saved with it', async () => {
     `<row r="1">${text('A1', 'sum')}${text('B1', 'word')}</row>
      <row r="2"><c r="A2"><f>20+22</f><v>42</v></c><c r="B2" t="str"><f>"0"&amp;7</f><v>07</v></c></row>`,
   );
-  expect(await readWorkbook(file)).toEqual({ columns: ['sum', 'word'], rows: [['42', '07']] });
+  expect(await readWorkbook(file)).toEqual({ columns: ['sum', 'word'], rows: [['42', '07']], numbers: [2] });
 });
 
 test.each([

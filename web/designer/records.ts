@@ -38,8 +38,9 @@ export class Records {
   /** The rows of the file as records; a column fills the field of the same name. */
   readonly rows = computed<readonly LabelRecord[]>(() => {
     const table = this.table.value;
-    const names = this.#fields.value.map(({ name }) => name);
-    return table === undefined ? [] : recordsOf(table, guessMapping(names, table.columns));
+    const fields = this.#fields.value;
+    const names = fields.map(({ name }) => name);
+    return table === undefined ? [] : recordsOf(fields, table, guessMapping(names, table.columns));
   });
 
   /** Fields without a column of their name. */

@@ -74,7 +74,7 @@ export function ByFile({ fields, route, ready, attempts, agrees, onSent }: ByFil
       {table.value !== undefined && (
         <Rows
           key={turn.value}
-          fields={names}
+          fields={fields}
           table={table.value}
           mapping={mapping.value}
           onMapping={(next) => {
@@ -116,7 +116,7 @@ function remembered(template: string, columns: readonly string[]): Mapping {
 }
 
 type RowsProps = {
-  fields: readonly string[];
+  fields: readonly FieldFacts[];
   table: Table;
   mapping: Mapping;
   onMapping: (mapping: Mapping) => void;
@@ -130,7 +130,7 @@ type RowsProps = {
 function Rows({ fields, table, mapping, onMapping, route, ready, attempts, agrees, onSent }: RowsProps) {
   const { print: words } = t.value;
   const shown = useSignal(0);
-  const records = recordsOf(table, mapping);
+  const records = recordsOf(fields, table, mapping);
   const drawn = useLabel(route, records[shown.value]);
   const beyond = tooMany(records.length, route);
   const move = (step: number) => () => {
@@ -146,7 +146,7 @@ function Rows({ fields, table, mapping, onMapping, route, ready, attempts, agree
               {words.columnsHint} {words.rows(table.rows.length)}.
             </p>
           </div>
-          {fields.map((field) => (
+          {fields.map(({ name: field }) => (
             <ChoiceField
               key={field}
               label={field}
@@ -170,6 +170,7 @@ function Rows({ fields, table, mapping, onMapping, route, ready, attempts, agree
           <Checking
             key={JSON.stringify([route, mapping])}
             records={records}
+            numbers={table.numbers}
             route={route}
             ready={ready}
             attempts={attempts}
@@ -193,7 +194,7 @@ function Rows({ fields, table, mapping, onMapping, route, ready, attempts, agree
           >
             ←
           </button>
-          <span class="numbers">{words.row(shown.value + 1)}</span>
+          <span class="numbers">{words.row(table.numbers[shown.value] ?? 0)}</span>
           <button
             type="button"
             class="button"
@@ -211,6 +212,8 @@ function Rows({ fields, table, mapping, onMapping, route, ready, attempts, agree
 
 type CheckingProps = {
   records: readonly Record<string, string>[];
+  /** The number of each in the file. */
+  numbers: readonly number[];
   route: Route;
   ready: boolean;
   attempts: Attempts;
@@ -219,7 +222,7 @@ type CheckingProps = {
   onShow: (row: number) => void;
 };
 
-function Checking({ records, route, ready, attempts, agrees, onSent, onShow }: CheckingProps) {
+function Checking({ records, numbers, route, ready, attempts, agrees, onSent, onShow }: CheckingProps) {
   const { print: words } = t.value;
   const done = useSignal<number | null>(null);
   const checked = useSignal<Checked | undefined>(undefined);
@@ -300,7 +303,7 @@ function Checking({ records, route, ready, attempts, agrees, onSent, onShow }: C
               {bad.slice(0, MOST).map(({ row, detail }) => (
                 <li key={row}>
                   <button type="button" class="link" onClick={() => onShow(row)}>
-                    {words.row(row + 1)}
+                    {words.row(numbers[row] ?? 0)}
                   </button>
                   : {detail}
                 </li>

@@ -7,12 +7,14 @@ import { recordOf as placeOf, reasonWords } from '../controls/reason-words.ts';
 import type { Attempts } from '../service/attempts.ts';
 import { Refusal } from '../service/call.ts';
 import { templateWords } from '../templates/problem-words.ts';
-import { type FieldFacts, fieldOf, fieldsOf, type SavedTemplate } from '../templates/saved-template.ts';
+import { fieldOf, fieldsOf, type SavedTemplate } from '../templates/saved-template.ts';
 import { t } from '../texts/texts.ts';
 import { FieldControl } from './field-control.tsx';
 import { fieldKinds } from './field-kinds.ts';
 import { LabelPreview, refusedOf, useLabel } from './label-preview.tsx';
 import { type Route, send } from './request.ts';
+import { recordOf } from './table.ts';
+import { typedBefore } from './typed-before.ts';
 
 type ByHandProps = {
   template: SavedTemplate;
@@ -28,7 +30,7 @@ export function ByHand({ template, route, ready, attempts, agrees, onSent }: ByH
   const { print: words } = t.value;
   const fields = fieldsOf(template);
   const kinds = useMemo(() => fieldKinds(template.template), [template]);
-  const values = useSignal<Readonly<Record<string, string>>>({});
+  const values = typedBefore(template.id);
   const problem = useSignal<Error | undefined>(undefined);
   const busy = useSignal(false);
   // What was refused for one printer or format says nothing about another.
@@ -37,7 +39,7 @@ export function ByHand({ template, route, ready, attempts, agrees, onSent }: ByH
     problem.value = undefined;
   }, [where]);
   const begun = Object.values(values.value).some((text) => text !== '');
-  const record = recordOf(fields, values.value);
+  const record = recordOf(fields, (name) => values.value[name] ?? '');
   const drawn = useLabel(route, begun ? record : undefined);
   const wrong = refusedOf(drawn).map((problem) => ({ problem, field: fieldOf(problem, template) }));
   // An empty field is not called wrong: nobody has typed in it yet.
@@ -68,7 +70,21 @@ export function ByHand({ template, route, ready, attempts, agrees, onSent }: ByH
   return (
     <form class="split" onSubmit={submit}>
       <div class="card stack">
-        <h2>{words.values}</h2>
+        <div class="row spread">
+          <h2>{words.values}</h2>
+          {begun && (
+            <button
+              type="button"
+              class="link"
+              onClick={() => {
+                values.value = {};
+                problem.value = undefined;
+              }}
+            >
+              {words.emptyAll}
+            </button>
+          )}
+        </div>
         {fields.length === 0 && <p class="muted">{words.noFields}</p>}
         <div class="fields">
           {fields.map((field) => (
@@ -93,7 +109,11 @@ export function ByHand({ template, route, ready, attempts, agrees, onSent }: ByH
           </button>
         </div>
       </div>
-      <LabelPreview drawn={drawn} wrong={wrong.filter(isBelow).map(({ problem }) => problem)} />
+      <LabelPreview
+        drawn={drawn}
+        samples={!begun && fields.length > 0}
+        wrong={wrong.filter(isBelow).map(({ problem }) => problem)}
+      />
     </form>
   );
 }
@@ -101,17 +121,4 @@ export function ByHand({ template, route, ready, attempts, agrees, onSent }: ByH
 /** The problem in words, without the name of the field that it is shown beside. */
 function faultWords(problem: TemplateProblem | undefined): string | undefined {
   return problem && templateWords(problem).replace(/^field "[^"]*": /, '');
-}
-
-/** The record to print. An empty value is left out where the field has a default. */
-function recordOf(
-  fields: readonly FieldFacts[],
-  values: Readonly<Record<string, string>>,
-): Record<string, string> {
-  return Object.fromEntries(
-    fields.flatMap(({ name, default: usual }) => {
-      const text = values[name] ?? '';
-      return text === '' && usual !== undefined ? [] : [[name, text]];
-    }),
-  );
 }

@@ -16,9 +16,12 @@ export function textOf(bytes: Uint8Array): string {
  * @throws Error where there is no heading with a row below it
  */
 export function readTable(text: string): Table {
-  const { data } = Papa.parse<string[]>(text.replace(/^\uFEFF/, ''), {
+  const plain = text.replace(/^\uFEFF/, '');
+  // An empty line would be taken for a row of one column, and any delimiter for wrong.
+  const { meta } = Papa.parse<string[]>(plain, {
+    preview: 1,
     skipEmptyLines: 'greedy',
     delimitersToGuess: [';', ',', '\t', '|'],
   });
-  return tableOf(data);
+  return tableOf(Papa.parse<string[]>(plain, { delimiter: meta.delimiter }).data);
 }

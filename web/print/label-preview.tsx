@@ -30,10 +30,17 @@ export function refusedOf({ preview }: Drawn): TemplateProblem[] {
   return (preview?.problems ?? []).filter(({ code }) => UNPRINTABLE.has(code));
 }
 
-type LabelPreviewProps = { drawn: Drawn; wrong: readonly TemplateProblem[] };
+type LabelPreviewProps = { drawn: Drawn; wrong: readonly TemplateProblem[]; samples?: boolean };
 
-/** @param wrong problems that are listed below the label */
-export function LabelPreview({ drawn: { preview, problem, busy }, wrong }: LabelPreviewProps) {
+/**
+ * @param wrong problems that are listed below the label
+ * @param samples the label is drawn with the samples of its fields, which are not what will be printed
+ */
+export function LabelPreview({
+  drawn: { preview, problem, busy },
+  wrong,
+  samples = false,
+}: LabelPreviewProps) {
   const { print: words } = t.value;
   return (
     <section class="stack tight preview" aria-label={words.preview}>
@@ -43,8 +50,15 @@ export function LabelPreview({ drawn: { preview, problem, busy }, wrong }: Label
           {busy ? words.drawing : ''}
         </span>
       </div>
-      <div class={busy ? 'stage-large card old' : 'stage-large card'}>
-        {preview?.png != null && <img class="paper" src={pngAddress(preview.png)} alt={words.preview} />}
+      <div class={`stage-large card${busy ? ' old' : ''}${samples ? ' samples' : ''}`}>
+        {preview?.png != null && (
+          <img
+            class="paper"
+            src={pngAddress(preview.png)}
+            alt={samples ? words.previewOfSamples : words.preview}
+          />
+        )}
+        {samples && preview?.png != null && <p class="badge">{words.samples}</p>}
         {preview !== undefined && preview.png === null && <span class="muted">{words.cannot}</span>}
       </div>
       {wrong.length > 0 && (

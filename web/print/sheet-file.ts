@@ -42,7 +42,7 @@ export async function readFile(file: Blob): Promise<Table> {
 
 const strings = z.array(z.string());
 const answer = z.union([
-  z.object({ table: z.object({ columns: strings, rows: z.array(strings) }) }),
+  z.object({ table: z.object({ columns: strings, rows: z.array(strings), numbers: z.array(z.int()) }) }),
   z.object({ fault: z.enum(['too-large', 'unreadable']) }),
 ]);
 

@@ -1,12 +1,26 @@
 /** Tables from files of any format, and the mapping of their columns to a template's fields. */
 
-export type Table = { columns: readonly string[]; rows: readonly (readonly string[])[] };
+/** `numbers`: of each row, its number in the file, which a spreadsheet program shows beside it. */
+export type Table = {
+  columns: readonly string[];
+  rows: readonly (readonly string[])[];
+  numbers: readonly number[];
+};
 
-/** The first row is the heading; empty rows are dropped. @throws Error without a row below the heading */
+/**
+ * The first row is the heading; empty rows are dropped.
+ * @param all with the empty rows of the file, which count
+ * @throws Error without a row below the heading
+ */
 export function tableOf(all: readonly (readonly string[])[]): Table {
-  const [heading = [], ...rows] = all.filter((row) => row.some((value) => value.trim() !== ''));
-  if (heading.length === 0 || rows.length === 0) throw new Error('no heading, or no row below it');
-  return { columns: unique(heading.map((name) => name.trim())), rows };
+  const numbered = all.map((row, at) => ({ row, number: at + 1 }));
+  const [heading, ...rows] = numbered.filter(({ row }) => row.some((value) => value.trim() !== ''));
+  if (heading === undefined || rows.length === 0) throw new Error('no heading, or no row below it');
+  return {
+    columns: unique(heading.row.map((name) => name.trim())),
+    rows: rows.map(({ row }) => row),
+    numbers: rows.map(({ number }) => number),
+  };
 }
 
 function unique(names: readonly string[]): string[] {
@@ -34,12 +48,26 @@ export function guessMapping(fields: readonly string[], columns: readonly string
   );
 }
 
-/** The rows as records; a field without a column is left out. */
-export function recordsOf(table: Table, mapping: Mapping): Record<string, string>[] {
-  const places = Object.entries(mapping).map(
-    ([field, column]) => [field, table.columns.indexOf(column)] as const,
+type Field = { readonly name: string; readonly default?: string | undefined };
+
+/** The rows as records: a cell fills its field, and an empty cell, or no column, leaves it empty. */
+export function recordsOf(
+  fields: readonly Field[],
+  table: Table,
+  mapping: Mapping,
+): Record<string, string>[] {
+  const places = new Map(
+    Object.entries(mapping).map(([field, name]) => [field, table.columns.indexOf(name)]),
   );
-  return table.rows.map((row) =>
-    Object.fromEntries(places.filter(([, at]) => at >= 0).map(([field, at]) => [field, row[at] ?? ''])),
+  return table.rows.map((row) => recordOf(fields, (field) => row[places.get(field) ?? -1] ?? ''));
+}
+
+/** The record to print. A value that is left empty is left out where the field has a default, which then counts. */
+export function recordOf(fields: readonly Field[], typed: (field: string) => string): Record<string, string> {
+  return Object.fromEntries(
+    fields.flatMap(({ name, default: usual }) => {
+      const text = typed(name);
+      return text === '' && usual !== undefined ? [] : [[name, text]];
+    }),
   );
 }
