@@ -9,12 +9,23 @@ import { templateName } from './template-name.ts';
 import { templateProblem } from './template-problem.ts';
 import { tenantId } from './tenant-id.ts';
 
-/** What a service account may do. */
-export const PERMISSIONS = ['jobs:enqueue', 'jobs:read'] as const;
+/** What a service account may do; all but `jobs:enqueue` are for what a deployment exposes beside the interface. */
+export const PERMISSIONS = [
+  'jobs:enqueue',
+  'jobs:read',
+  'jobs:cancel',
+  'templates:read',
+  'printers:read',
+] as const;
 export const permission = z.enum(PERMISSIONS);
 export type Permission = z.infer<typeof permission>;
-/** What a new account may do unless its maker says otherwise. */
-export const USUAL_SCOPE = ['jobs:enqueue', 'jobs:read'] as const satisfies Permission[];
+/** What a new account may do unless its maker says otherwise: print, and see what it needs for that. */
+export const USUAL_SCOPE = [
+  'jobs:enqueue',
+  'jobs:read',
+  'templates:read',
+  'printers:read',
+] as const satisfies Permission[];
 
 // POST /app/tenants, GET /app/tenants, PUT /app/tenants/{id}/quota, PUT /app/tenants/{id}/printer-commands,
 // PUT /app/tenants/{id}/media-fit

@@ -1,4 +1,5 @@
 /** The dynamic fields of a template: what the keys of a job's records are compared with. */
+import { JobFaultError } from '../contract/fault.ts';
 import type { DesignedTemplate, Template } from '../contract/template.ts';
 import { countsCopies, isBuiltIn } from '../values/built-ins.ts';
 import { parsePlaceholders } from '../values/merge.ts';
@@ -46,6 +47,34 @@ export function templateTexts(template: DesignedTemplate): { pointer: string; te
       { pointer: `${pointer}/when`, text: element.when ?? '' },
     ].filter(({ text }) => text !== '');
   });
+}
+
+/**
+ * By field, what becomes of its value: `text`, `image` (it names a picture), `condition`, or a barcode by its symbology.
+ * Of raw ZPL it is not known. A placeholder that cannot be read, by rules that came after the import, is left out.
+ */
+export function printedAs(template: Template): Map<string, Set<string>> {
+  const uses = new Map<string, Set<string>>();
+  if (template.language === 'zpl') return uses;
+  for (const { pointer, text } of templateTexts(template)) {
+    const [, , index, part] = pointer.split('/');
+    const element = template.elements[Number(index)];
+    const use =
+      part === 'when' ? 'condition' : element?.type === 'barcode' ? element.symbology : element?.type;
+    for (const field of readable(text, pointer)) {
+      if (use !== undefined) uses.set(field, (uses.get(field) ?? new Set()).add(use));
+    }
+  }
+  return uses;
+}
+
+function readable(text: string, pointer: string): string[] {
+  try {
+    return fieldsIn(text, pointer);
+  } catch (error) {
+    if (error instanceof JobFaultError) return [];
+    throw error;
+  }
 }
 
 /** The fields of records that an element of a designed template prints or asks for. */

@@ -88,8 +88,8 @@ export const serverConfig = z.strictObject({
   singleSignOn: singleSignOn.optional(),
   /** Which proxies' X-Forwarded-For is believed: the number of proxies, or their addresses. */
   trustProxy: trustedProxies.default(0),
-  /** Serve `GET /v2/jobs/{id}`, which a deployment may offer besides the two job routes of the interface. */
-  publicJobStatus: z.boolean().default(true),
+  /** Serve what a deployment may expose beside the interface's own routes: `extra-routes.ts`. */
+  extraRoutes: z.boolean().default(true),
   limits: z
     .strictObject({
       bodyBytes: z
@@ -178,7 +178,7 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   PLATEN_ADMIN_TOKEN: { path: ['adminToken'], kind: 'text', secret: true },
   PLATEN_KEY: { path: ['secretKey'], kind: 'text', secret: true },
   PLATEN_TRUST_PROXY: { path: ['trustProxy'], kind: 'proxies' },
-  PLATEN_PUBLIC_JOB_STATUS: { path: ['publicJobStatus'], kind: 'switch' },
+  PLATEN_EXTRA_ROUTES: { path: ['extraRoutes'], kind: 'switch' },
   PLATEN_MAX_BODY_BYTES: { path: ['limits', 'bodyBytes'], kind: 'integer' },
   PLATEN_MAX_RECORDS: { path: ['limits', 'records'], kind: 'integer' },
   PLATEN_MAX_LABELS: { path: ['limits', 'labels'], kind: 'integer' },

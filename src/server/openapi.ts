@@ -1,24 +1,22 @@
 /** The external interface as an OpenAPI 3.1 document, made from the very schemas that check the requests. */
 import { z } from 'zod';
-import { createDocument, type ZodOpenApiObject, type ZodOpenApiOperationObject } from 'zod-openapi';
-import { type Permission, validationResult } from '../contract/admin.ts';
-import { type JobView, jobView } from '../contract/job.ts';
+import { createDocument, type ZodOpenApiObject } from 'zod-openapi';
+import { validationResult } from '../contract/admin.ts';
 import { printRequestWithin } from '../contract/print-request.ts';
-import { tenantId } from '../contract/tenant-id.ts';
 import type { ServerConfig } from './config.ts';
 import { idempotencyKey } from './jobs/accept/idempotency.ts';
 import { tokenOperation } from './oauth/token-operation.ts';
+import { EXTRA_PATHS, LIST_JOBS } from './openapi-extra.ts';
+import {
+  CALLER,
+  JOB_ID,
+  needs,
+  PERMISSION_MEANS,
+  REQUEST_EXAMPLE,
+  SCHEME,
+  tenantHeader,
+} from './openapi-parts.ts';
 import { type InterfaceCode, problemResponses } from './problem-examples.ts';
-
-/** The security scheme's name. */
-const SCHEME = 'token';
-const JOB_ID = '0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f';
-const REQUEST_EXAMPLE = {
-  idT: '0198c5bf-2f53-7d11-8a3b-64a8a2f0c9e1',
-  printerId: 'serial-4f1c9a2b7d3e',
-  numberCopies: 2,
-  data: [{ sscc: '003401234500000000', city: 'Göteborg' }],
-};
 
 const VALIDATION_EXAMPLE = {
   valid: true,
@@ -40,37 +38,6 @@ const VALIDATION_EXAMPLE = {
   warningCount: 1,
 };
 
-const JOB_EXAMPLE = {
-  id: JOB_ID,
-  tenant: 'default',
-  status: 'printed',
-  labels: { total: 2, sent: 2, printed: 2 },
-  reasons: [],
-  error: null,
-  uncertain: null,
-  printer: { id: 'serial-4f1c9a2b7d3e', name: 'Dispatch 1' },
-  template: { id: REQUEST_EXAMPLE.idT, name: 'Shipping label' },
-  format: 'zpl-203-101x152',
-  orientation: 'portrait',
-  copies: 2,
-  records: 1,
-  createdAt: '2026-01-08T09:30:00.000Z',
-  updatedAt: '2026-01-08T09:30:01.000Z',
-} satisfies JobView;
-
-const CALLER: readonly InterfaceCode[] = [
-  'request-malformed',
-  'method-not-allowed',
-  'request-late',
-  'headers-too-large',
-  'token-missing',
-  'token-invalid',
-  'tenant-missing',
-  'tenant-invalid',
-  'tenant-forbidden',
-  'permission-missing',
-  'too-many-requests',
-];
 const PAYLOAD: readonly InterfaceCode[] = [
   'content-type-unsupported',
   'body-missing',
@@ -99,35 +66,11 @@ const KEY: readonly InterfaceCode[] = [
   'enqueue-failed',
 ];
 
-const PERMISSION_MEANS: Record<Permission, string> = {
-  'jobs:enqueue': 'Validate and enqueue jobs.',
-  'jobs:read': "Read jobs' states.",
-};
-
 type SecurityScheme = NonNullable<NonNullable<ZodOpenApiObject['components']>['securitySchemes']>[string];
 
-/** What an operation needs of its caller. */
-function needs(permission: Permission): Pick<ZodOpenApiOperationObject, 'security'> {
-  return { security: [{ [SCHEME]: [permission] }] };
-}
-
-const tenantHeader = tenantId.meta({
-  description: "Tenant ID of the integration's configuration.",
-  example: 'default',
-});
-
-/**
- * Adds what zod's translation leaves out: that `printerId` or `printer` is required. A `default` moves into
- * the description: generators take a field with a default for one that is always there, and have callers send
- * it.
- */
+/** Adds what zod's translation leaves out: that `printerId` or `printer` is required. */
 function describePrintRequest(jsonSchema: z.core.JSONSchema.BaseSchema): void {
   jsonSchema.anyOf = [{ required: ['printerId'] }, { required: ['printer'] }];
-  for (const property of Object.values(jsonSchema.properties ?? {})) {
-    if (typeof property === 'boolean' || property.default === undefined) continue;
-    property.description = `${property.description ?? ''} Default: \`${property.default}\`.`.trim();
-    delete property.default;
-  }
 }
 
 /** Where an external server issues the tokens, its address is not known: only its keys are. */
@@ -144,10 +87,16 @@ function securityScheme(config: ServerConfig, publicUrl: string): SecurityScheme
   };
 }
 
-/** zod writes down that an integer is one that a double holds. */
-function withoutBounds({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+/**
+ * zod writes down that an integer is one that a double holds. A `default` moves into the description: generators take a
+ * field with a default for one that is always there, and have callers send it.
+ */
+function asGeneratorsReadIt({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.default === undefined) return;
+  jsonSchema.description = `${jsonSchema.description ?? ''} Default: \`${jsonSchema.default}\`.`.trim();
+  delete jsonSchema.default;
 }
 
 /** The document that `/openapi.json` serves. */
@@ -187,6 +136,9 @@ export function openApiDocument(config: ServerConfig, publicUrl: string): object
       tags: [
         { name: 'Token', description: 'What all other requests need.' },
         { name: 'Jobs', description: 'Labels to be printed.' },
+        ...(config.extraRoutes
+          ? [{ name: 'Beside', description: 'What this deployment exposes beside the interface.' }]
+          : []),
       ],
       components: {
         securitySchemes: {
@@ -196,6 +148,7 @@ export function openApiDocument(config: ServerConfig, publicUrl: string): object
       paths: {
         ...(config.externalAuth === undefined ? { '/oauth/token': { post: tokenOperation(config) } } : {}),
         '/v2/jobs': {
+          ...(config.extraRoutes && { get: LIST_JOBS }),
           post: {
             operationId: 'enqueueJob',
             summary: 'Enqueue a job',
@@ -260,36 +213,9 @@ export function openApiDocument(config: ServerConfig, publicUrl: string): object
             },
           },
         },
-        ...(config.publicJobStatus
-          ? {
-              '/v2/jobs/{id}': {
-                get: {
-                  operationId: 'readJob',
-                  summary: "Read a job's state",
-                  description:
-                    'What this deployment exposes beside the interface; needs the permission `jobs:read`. A job of ' +
-                    'another tenant is 404.',
-                  tags: ['Jobs'],
-                  ...needs('jobs:read'),
-                  requestParams: {
-                    header: z.object({ 'x-tenant': tenantHeader }),
-                    path: z.object({ id: z.string().meta({ example: JOB_ID }) }),
-                  },
-                  responses: {
-                    '200': {
-                      description: 'The job.',
-                      content: {
-                        'application/json': { schema: jobView.meta({ id: 'Job' }), example: JOB_EXAMPLE },
-                      },
-                    },
-                    ...problemResponses([...CALLER, 'job-not-found', 'internal']),
-                  },
-                },
-              },
-            }
-          : {}),
+        ...(config.extraRoutes && EXTRA_PATHS),
       },
     },
-    { override: withoutBounds },
+    { override: asGeneratorsReadIt },
   );
 }

@@ -22,6 +22,7 @@ import { docsRoutes } from './docs.ts';
 import { ChangeFeed } from './events/change-feed.ts';
 import { eventRoutes } from './events/event-streams.ts';
 import { toldOf } from './events/told-changes.ts';
+import { extraRoutes } from './extra-routes.ts';
 import { FailedAttempts } from './failed-attempts.ts';
 import { healthRoutes } from './health.ts';
 import { Acceptance } from './jobs/accept/acceptance.ts';
@@ -48,6 +49,7 @@ import { jobRoutes } from './jobs/routes.ts';
 import { JobList } from './jobs/shown/job-list.ts';
 import { ExternalTokens, OwnTokens } from './oauth/access-token.ts';
 import { identify } from './oauth/caller.ts';
+import { Callers } from './oauth/callers.ts';
 import { Credentials } from './oauth/credentials.ts';
 import { Integrations } from './oauth/integrations.ts';
 import { metadataRoutes } from './oauth/metadata.ts';
@@ -294,13 +296,16 @@ export class Server {
     });
     consoleRoutes(app);
     docsRoutes(app, () => openApiDocument(config, publicUrl()));
-    jobRoutes(app, {
-      identify: (request, needed, how) => identify(request, needed, { tokens, integrations, tenants }, how),
-      printRequests,
-      pool,
-      rate: new RequestRate(config.limits.requestsPerSecond),
-      publicJobStatus: config.publicJobStatus,
-    });
+    const list = new JobList(pool);
+    const callers = new Callers(
+      (request, needed, how) => identify(request, needed, { tokens, integrations, tenants }, how),
+      new RequestRate(config.limits.requestsPerSecond),
+    );
+    jobRoutes(app, { callers, printRequests });
+    if (config.extraRoutes) {
+      const canceled = (job: string) => feed.tell({ jobs: [job] });
+      extraRoutes(app, { callers, pool, list, cancellations, queue: queues, changed: canceled });
+    }
     await app.register(adminRoutes, {
       pool,
       tenants,
@@ -319,7 +324,6 @@ export class Server {
     await app.register(passkeyRoutes, { ...comingIn, name });
     await app.register(eventRoutes, { feed, sessions, config: config.events });
     await app.register(peopleRoutes, { pool, people, tenants, publicUrl });
-    const list = new JobList(pool);
     const moves = new JobMoves({ pool, printers, checks, queue: queues, dispatcher, logger });
     await app.register(printerRoutes, {
       pool,

@@ -48,7 +48,7 @@ test('the ready file says where everything is', async () => {
     tokenUrl: `${up.url}/oauth/token`,
     tenant: 'default',
     audience: 'platen',
-    scope: 'jobs:enqueue jobs:read',
+    scope: 'jobs:enqueue jobs:read templates:read printers:read',
   });
 });
 
@@ -162,7 +162,7 @@ test('an integration: its configuration table once, then no secret any more', as
     z.strictObject({
       tokenUrl: z.url(),
       audience: z.string(),
-      scope: z.literal('jobs:enqueue jobs:read'),
+      scope: z.literal('jobs:enqueue jobs:read templates:read printers:read'),
       tenant: z.literal('default'),
       printEndpoint: z.url(),
       apiKey: z.string(),

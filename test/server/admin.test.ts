@@ -66,7 +66,7 @@ describe('/app', () => {
     expect(created.body).toEqual({
       tokenUrl: `${service.url}/oauth/token`,
       audience: 'platen',
-      scope: 'jobs:enqueue jobs:read',
+      scope: 'jobs:enqueue jobs:read templates:read printers:read',
       tenant: 'acme',
       printEndpoint: `${service.url}/v2/jobs`,
       apiKey: expect.stringMatching(/^pk_/),
@@ -76,7 +76,7 @@ describe('/app', () => {
     const row = {
       apiKey,
       name: 'ERP',
-      scope: 'jobs:enqueue jobs:read',
+      scope: 'jobs:enqueue jobs:read templates:read printers:read',
       createdAt: expect.any(String),
       lastUsedAt: null,
       secretCreatedAt: expect.any(String),
@@ -256,11 +256,11 @@ test('GET /v2/jobs/{id}: with jobs:read, in the tenant', async () => {
   expect([codeOf(wrong), wrong.headers.get('allow')]).toEqual(['method-not-allowed', 'POST']);
 });
 
-test('an account for which nothing is said may read its jobs', async () => {
+test('an account for which nothing is said may read its jobs, templates and printers, and cancel nothing', async () => {
   const tenant = await service.tenant('initech');
   const made = await service.admin('POST', `/tenants/${tenant}/integrations`, { name: 'usual' });
   const account = integrationCreated.parse(made.body);
-  expect(account.scope).toBe('jobs:enqueue jobs:read');
+  expect(account.scope).toBe('jobs:enqueue jobs:read templates:read printers:read');
   const token = await service.token(account);
   const body = { idT: await service.template(tenant), printerId: PRINTER };
   const id = jobIdOf(await service.call('/v2/jobs', { token, tenant, key: newKey(), body }));
@@ -299,6 +299,9 @@ describe('documents', () => {
       '/v2/jobs',
       '/v2/jobs/validate',
       '/v2/jobs/{id}',
+      '/v2/jobs/{id}/cancel',
+      '/v2/templates',
+      '/v2/printers',
     ]);
     expect(Object.keys(api.components.schemas['PrintRequest']?.properties ?? {})).toEqual([
       'idT',

@@ -17,7 +17,7 @@ describe('configuration from the environment', () => {
       PLATEN_PUBLIC_URL: 'https://print.example.test/',
       PLATEN_TOKEN_LIFETIME: '60',
       PLATEN_TRUST_PROXY: '10.0.0.0/8, ::1',
-      PLATEN_PUBLIC_JOB_STATUS: 'true',
+      PLATEN_EXTRA_ROUTES: 'true',
       PLATEN_MAX_RECORDS: '20000',
       AUTH_ISSUER: 'https://login.test/',
       AUTH_JWKS_URL: 'https://login.test/keys',
@@ -28,7 +28,7 @@ describe('configuration from the environment', () => {
       publicUrl: 'https://print.example.test',
       tokenLifetime: 60,
       trustProxy: ['10.0.0.0/8', '::1'],
-      publicJobStatus: true,
+      extraRoutes: true,
       limits: { records: 20_000, labels: 100_000 },
       externalAuth: { issuer: 'https://login.test/', tenantClaim: 'tenant' },
     });
@@ -39,7 +39,7 @@ describe('configuration from the environment', () => {
     [{ PLATEN_PORT: 'eighty' }, 'PLATEN_PORT=eighty: expected a whole number'],
     [{ PLATEN_PORT: '70000' }, /PLATEN_PORT=70000: .*65535/],
     [{ PLATEN_PUBLIC_URL: 'ftp://x' }, 'PLATEN_PUBLIC_URL=ftp://x: expected an http or https URL'],
-    [{ PLATEN_PUBLIC_JOB_STATUS: 'maybe' }, 'PLATEN_PUBLIC_JOB_STATUS=maybe: expected true or false'],
+    [{ PLATEN_EXTRA_ROUTES: 'maybe' }, 'PLATEN_EXTRA_ROUTES=maybe: expected true or false'],
     [{ AUTH_ISSUER: 'https://login.test' }, 'AUTH_JWKS_URL is missing'],
     [
       { PLATEN_TRUST_PROXY: 'true' },

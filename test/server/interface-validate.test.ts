@@ -195,6 +195,9 @@ describe('Versioning: only the two routes', () => {
     ['GET', '/v2/jobs/validate', 405],
     ['POST', '/v1/jobs', 404],
     ['GET', '/v2/jobs/0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f', 404],
+    ['POST', '/v2/jobs/0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f/cancel', 404],
+    ['GET', '/v2/templates', 404],
+    ['GET', '/v2/printers', 404],
     ['GET', '/nothing', 404],
     ['GET', '/%zz', 400],
   ])('%s %s → %i', async (method, path, status) => {

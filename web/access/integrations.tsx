@@ -186,10 +186,7 @@ function Actions({ account, onAsk }: ActionsProps) {
 
 function scopeInWords(scope: string): string {
   const { integrations: words } = t.value;
-  const known: Readonly<Record<string, string>> = {
-    'jobs:enqueue': words.mayPrint,
-    'jobs:read': words.mayRead,
-  };
+  const known: Readonly<Record<string, string>> = words.may;
   return scope
     .split(' ')
     .map((word) => known[word] ?? word)

@@ -7,8 +7,10 @@ import {
   type IntegrationView,
   integrationCreated,
   integrationRotated,
+  PERMISSIONS,
   type Permission,
   templateView,
+  USUAL_SCOPE,
 } from '../../src/contract/admin.ts';
 import { CopyButton } from '../controls/copy.tsx';
 import { Ask, Dialog } from '../controls/dialog.tsx';
@@ -26,20 +28,15 @@ type CreateProps = { onClose: () => void; onCreated: (account: IntegrationCreate
 export function Create({ onClose, onCreated }: CreateProps) {
   const { integrations: words } = t.value;
   const name = useSignal('');
-  const prints = useSignal(true);
-  const reads = useSignal(true);
-  const scope: Permission[] = [
-    ...(prints.value ? ['jobs:enqueue' as const] : []),
-    ...(reads.value ? ['jobs:read' as const] : []),
-  ];
+  const scope = useSignal<readonly Permission[]>(USUAL_SCOPE);
   return (
     <Ask
       title={words.createTitle}
       action={words.createSubmit}
-      disabled={scope.length === 0 || name.value.trim() === ''}
+      disabled={scope.value.length === 0 || name.value.trim() === ''}
       onClose={onClose}
       onAction={async () => {
-        const body = { name: name.value.trim(), scope };
+        const body = { name: name.value.trim(), scope: scope.value };
         onCreated(await call(integrationCreated, ofTenant('/integrations'), { body }));
       }}
     >
@@ -52,19 +49,17 @@ export function Create({ onClose, onCreated }: CreateProps) {
       />
       <fieldset>
         <legend class="label">{words.scope}</legend>
-        {[
-          { now: prints, said: words.mayPrint },
-          { now: reads, said: words.mayRead },
-        ].map(({ now, said }) => (
-          <label key={said} class="check">
+        {PERMISSIONS.map((permission) => (
+          <label key={permission} class="check">
             <input
               type="checkbox"
-              checked={now.value}
-              onChange={({ currentTarget }) => {
-                now.value = currentTarget.checked;
+              checked={scope.value.includes(permission)}
+              onChange={({ currentTarget: { checked } }) => {
+                const others = scope.value.filter((one) => one !== permission);
+                scope.value = checked ? [...others, permission] : others;
               }}
             />
-            {said}
+            {words.may[permission]}
           </label>
         ))}
       </fieldset>

@@ -32,7 +32,7 @@ import { accessOf, accountOf, demand } from '../people/visitor.ts';
 import { demandAdmitted } from '../printers/format-settings.ts';
 import type { LaneHolds } from '../printers/lane-holds.ts';
 import { laneMeant, withLanes } from '../printers/one-printer.ts';
-import { listPrinters } from '../printers/printers.ts';
+import { holdersIn, listPrinters } from '../printers/printers.ts';
 import { type OwnVirtuals, type VirtualPort, virtualOf } from '../printers/virtual-printers.ts';
 import { ProblemError, parseBody, refusedBecause } from '../problems.ts';
 import { type Pool, type Queryable, transaction } from '../store/pool.ts';
@@ -71,15 +71,7 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
     which: 'present' | 'gone' | { lane: Lane },
   ): Promise<PrinterView[]> => {
     const { tenant } = accessOf(request);
-    const holdersOf = async (lanes: Lane[]) => {
-      try {
-        return await parts.queue.leaseHolders(lanes);
-      } catch (error) {
-        request.log.warn({ err: error }, 'the queue does not say which agents serve the printers');
-        return null;
-      }
-    };
-    const printers = await listPrinters(pool, tenant, holdersOf, which);
+    const printers = await listPrinters(pool, tenant, holdersIn(parts.queue, request.log), which);
     return withLanes(pool, printers, tenant, (one) => virtualOf(one, parts.virtual()) !== undefined);
   };
   const answer = async (request: FastifyRequest, lane: Lane) => {

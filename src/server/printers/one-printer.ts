@@ -9,10 +9,10 @@ import type { PrinterView } from '../../contract/printer-view.ts';
 import { ProblemError } from '../problems.ts';
 import { type Pool, type Queryable, rowsOf } from '../store/pool.ts';
 import { limitsOf } from './format-settings.ts';
+import type { ListedPrinter } from './printers.ts';
 
 const LANE_FIELDS = z.object({
   lane: z.string(),
-  display_name: z.string().nullable(),
   print_settings: keptSettings.nullable(),
   held_by: z.string().nullable(),
   held_at: z.date().nullable(),
@@ -25,7 +25,7 @@ const LANE_FIELDS = z.object({
   since: z.date().nullable(),
 });
 
-type LaneFacts = Omit<PrinterDetails, keyof PrinterView>;
+type LaneFacts = Omit<PrinterDetails, keyof ListedPrinter>;
 
 /**
  * How many of a printer's newest jobs are searched for the last one of a scope. Only these are compared by
@@ -70,16 +70,16 @@ export async function laneMeant(
 /** The printers, in this order, with what is known of their lanes; only the tenant's jobs count, if given. */
 export async function withLanes(
   pool: Pool,
-  printers: readonly PrinterView[],
+  printers: readonly ListedPrinter[],
   tenant: string | undefined,
   isVirtual: (printer: PrinterView) => boolean,
-): Promise<(PrinterView & LaneFacts)[]> {
+): Promise<(ListedPrinter & LaneFacts)[]> {
   const lanes = printers.map((one) => laneOf({ scope: one.tenant, printerId: one.id }));
   const agents = printers.map(({ agents: all }) => all.map(({ id }) => id));
   const rows = await rowsOf(
     pool,
     LANE_FIELDS,
-    `SELECT asked.lane, s.display_name, s.print_settings, s.held_by, s.held_at, s.held_why,
+    `SELECT asked.lane, s.print_settings, s.held_by, s.held_at, s.held_why,
        ${counted('queued')} AS queued, ${counted('printing')} AS printing, ${counted('held')} AS held,
        (SELECT coalesce(sum(printed - first_label), 0) FROM (SELECT j.printed, j.first_label, j.scope FROM platen.tenants t CROSS JOIN LATERAL (
           SELECT * FROM platen.jobs j WHERE j.tenant_id = t.id AND j.printer_id = asked.printer
@@ -126,8 +126,6 @@ function factsOf(one: PrinterView, row: z.infer<typeof LANE_FIELDS> | undefined)
       ? { by: row.held_by, at: row.held_at.toISOString(), why: row.held_why }
       : null;
   return {
-    name: row?.display_name ?? one.name,
-    reportedName: one.name,
     held,
     settings: row?.print_settings ?? {},
     limits: limitsOf(one.formats),

@@ -166,50 +166,101 @@ function sightingsOf(
       );
 }
 
+/** The agent that serves each lane; null: that cannot be known now. */
+export type HoldersOf = (lanes: Lane[]) => Promise<Map<Lane, string> | null>;
+
+export function holdersIn(
+  queue: { leaseHolders: (lanes: readonly Lane[]) => Promise<Map<Lane, string>> },
+  log: { warn: (what: object, message: string) => void },
+): HoldersOf {
+  return async (lanes) => {
+    try {
+      return await queue.leaseHolders(lanes);
+    } catch (error) {
+      log.warn({ err: error }, 'the queue does not say which agents serve the printers');
+      return null;
+    }
+  };
+}
+
+/** As people call it, and as its agent does. */
+export type ListedPrinter = PrinterView & { reportedName: string };
+
 /**
  * Printers of one tenant, or (undefined) of the whole deployment, where one ID in two scopes is two printers.
- * The state of a printer is what the agent that serves it reports.
  * @param which `present`: an agent has the printer; `gone`: none has it any more; a lane: its printer alone
- * @param holdersOf returns the agent that serves each lane; null: that cannot be known now
  */
 export async function listPrinters(
   db: Queryable,
   tenantId: string | undefined,
-  holdersOf: (lanes: Lane[]) => Promise<Map<Lane, string> | null>,
+  holdersOf: HoldersOf,
   which: 'present' | 'gone' | { lane: Lane } = 'present',
-): Promise<PrinterView[]> {
-  const seen = await sightingsOf(db, tenantId, which);
+): Promise<ListedPrinter[]> {
+  const listed = await listedOf(await sightingsOf(db, tenantId, which), holdersOf);
+  return listed.sort((a, b) => a.name.localeCompare(b.name) || a.id.localeCompare(b.id));
+}
+
+/**
+ * A page of the printers that a tenant's jobs can go to, by ID; those that people have hidden are left out.
+ * @param after the last ID of the page before
+ */
+export async function printerPage(
+  db: Queryable,
+  tenantId: string,
+  { limit, after }: { limit: number; after?: string | undefined },
+  holdersOf: HoldersOf,
+): Promise<{ printers: ListedPrinter[]; next: string | null }> {
+  const ids = await rowsOf(
+    db,
+    sightedId,
+    `SELECT DISTINCT p.printer_id FROM platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id
+     WHERE ${VISIBLE} AND p.gone_at IS NULL AND p.printer_id > $2 ORDER BY 1 LIMIT $3`,
+    [tenantId, after ?? '', limit + 1],
+  );
+  const shown = ids.slice(0, limit).map((row) => row.printer_id);
+  const where = `${VISIBLE} AND p.gone_at IS NULL AND p.printer_id = ANY($2)`;
+  const seen = [...ofOneTenant(await sightings(db, where, [tenantId, shown])).values()].flat();
+  const listed = await listedOf(seen, holdersOf);
+  return {
+    printers: listed.filter(({ hidden }) => !hidden).sort((a, b) => (a.id < b.id ? -1 : 1)),
+    next: ids.length > limit ? (shown.at(-1) ?? null) : null,
+  };
+}
+
+const sightedId = z.object({ printer_id: z.string() });
+
+/** The state of a printer is what the agent that serves it reports. */
+async function listedOf(seen: readonly Sighting[], holdersOf: HoldersOf): Promise<ListedPrinter[]> {
   const lanes = Map.groupBy(seen, (row) => laneOf({ scope: row.tenant_id, printerId: row.printer_id }));
   const holders = lanes.size === 0 ? null : await holdersOf([...lanes.keys()]);
-  return [...lanes]
-    .flatMap(([lane, rows]): PrinterView[] => {
-      const serves = ({ agent_id, online, heard }: Sighting) =>
-        online && heard && holders?.get(lane) === agent_id;
-      const best = rows.find(serves) ?? rows[0];
-      if (best === undefined) return [];
-      const online = rows.some((row) => row.online && !row.gone);
-      return [
-        {
-          id: best.printer_id,
-          tenant: best.tenant_id,
-          name: best.name,
-          status: online ? best.state : 'offline',
-          reasons: online ? best.reasons : [],
-          formats: best.formats,
-          agents: rows
-            .filter(({ gone }) => !gone)
-            .map((row) => ({
-              id: row.agent_id,
-              name: row.agent_name,
-              online: row.online,
-              serves: holders === null ? null : serves(row),
-            })),
-          uri: best.uri,
-          model: best.model,
-          confirmedBy: best.confirmed_by,
-          hidden: best.hidden,
-        },
-      ];
-    })
-    .sort((a, b) => a.name.localeCompare(b.name) || a.id.localeCompare(b.id));
+  return [...lanes].flatMap(([lane, rows]): ListedPrinter[] => {
+    const serves = ({ agent_id, online, heard }: Sighting) =>
+      online && heard && holders?.get(lane) === agent_id;
+    const best = rows.find(serves) ?? rows[0];
+    if (best === undefined) return [];
+    const online = rows.some((row) => row.online && !row.gone);
+    return [
+      {
+        id: best.printer_id,
+        tenant: best.tenant_id,
+        name: best.display_name ?? best.name,
+        reportedName: best.name,
+        status: online ? best.state : 'offline',
+        reasons: online ? best.reasons : [],
+        formats: best.formats,
+        agents: rows
+          .filter(({ gone }) => !gone)
+          .map((row) => ({
+            id: row.agent_id,
+            name: row.agent_name,
+            online: row.online,
+            serves: holders === null ? null : serves(row),
+          })),
+        uri: best.uri,
+        model: best.model,
+        confirmedBy: best.confirmed_by,
+        hidden: best.hidden,
+      },
+    ];
+  });
 }

@@ -35,7 +35,7 @@ export class InterfaceSite {
 
   async start(): Promise<void> {
     const service = await ServiceHarness.start({
-      config: { publicJobStatus: false, limits: { bodyBytes: 64 * 1024, records: 50, labels: 1_000 } },
+      config: { extraRoutes: false, limits: { bodyBytes: 64 * 1024, records: 50, labels: 1_000 } },
     });
     this.#service = service;
     await service.tenant('acme');

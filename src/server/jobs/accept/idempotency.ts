@@ -59,6 +59,18 @@ export async function previousAnswer(
   return { answer: found.response, jobId: found.job_id };
 }
 
+/** The ID of the job that this key made in the last 24 h. */
+export async function jobOfKey(db: Queryable, tenantId: string, key: string): Promise<string | undefined> {
+  const found = await rowOf(
+    db,
+    record.pick({ job_id: true }),
+    `SELECT job_id FROM platen.idempotency_keys
+     WHERE tenant_id = $1 AND key = $2 AND created_at > now() - make_interval(hours => ${KEPT})`,
+    [tenantId, key],
+  );
+  return found?.job_id;
+}
+
 export function keyReused(): ProblemError {
   return new ProblemError(
     'idempotency-key-reused',

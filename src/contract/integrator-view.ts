@@ -1,0 +1,78 @@
+/** What an integrator sees beside the interface: `GET /v2/templates`, `GET /v2/printers`, and the question of `GET /v2/jobs`. */
+import { z } from 'zod';
+import { printerFormat } from './format.ts';
+import { jobCancel } from './job-actions.ts';
+import { jobFilter } from './job-search.ts';
+import { printerReason } from './printer.ts';
+import { printerView } from './printer-view.ts';
+
+/** Templates, or printers, on one page. */
+const MOST_ON_PAGE = 100;
+
+export const pageQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(MOST_ON_PAGE).default(MOST_ON_PAGE),
+  /** `next` of the page before: the last ID on it. */
+  after: z
+    .string()
+    .regex(/^[\w.:-]{1,200}$/)
+    .optional(),
+});
+export type PageQuery = z.output<typeof pageQuery>;
+
+const next = z
+  .string()
+  .nullable()
+  .meta({ description: '`after` of the next page; null: this is the last one.' });
+
+const integratorField = z.object({
+  name: z.string(),
+  printedAs: z.array(z.string()).meta({
+    description:
+      'What becomes of the value: `text`, `image` (it names a picture), `condition` (it decides what is drawn), or a ' +
+      'barcode by its symbology. Empty for a raw ZPL template.',
+  }),
+  ifMissing: z
+    .string()
+    .nullable()
+    .meta({ description: 'Printed where a record lacks the field; null: nothing.' }),
+  sample: z.string().nullable(),
+});
+
+export const integratorTemplate = z.object({
+  id: z.string().meta({ description: 'The `idT` of a job.' }),
+  name: z.string(),
+  language: z.enum(['platen', 'zpl']),
+  size: z
+    .object({ width: z.number(), height: z.number() })
+    .nullable()
+    .meta({ description: 'The label, mm; null: its ZPL does not say.' }),
+  fields: z.array(integratorField),
+  updatedAt: z.iso.datetime(),
+});
+export type IntegratorTemplate = z.infer<typeof integratorTemplate>;
+export const integratorTemplates = z.object({ templates: z.array(integratorTemplate), next });
+
+export const integratorPrinter = z.object({
+  id: z.string().meta({ description: 'The `printerId` of a job.' }),
+  name: z.string(),
+  status: printerView.shape.status,
+  reasons: z.array(printerReason),
+  formats: z
+    .array(printerFormat.pick({ id: true, name: true, language: true, dpi: true, width: true, height: true }))
+    .meta({
+      description:
+        'The first is used where a job names none. `width` and `height` are those of the media, mm.',
+    }),
+});
+export type IntegratorPrinter = z.infer<typeof integratorPrinter>;
+export const integratorPrinters = z.object({ printers: z.array(integratorPrinter), next });
+
+export const integratorJobsQuery = jobFilter.pick({
+  status: true,
+  printer: true,
+  since: true,
+  until: true,
+  limit: true,
+  after: true,
+});
+export const integratorCancel = jobCancel.pick({ why: true });

@@ -1,0 +1,217 @@
+/** What a deployment exposes beside the interface: the list of jobs, a cancellation, templates and printers. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Permission } from '../../src/contract/admin.ts';
+import { integratorPrinters, integratorTemplates } from '../../src/contract/integrator-view.ts';
+import { jobView } from '../../src/contract/job.ts';
+import { jobPage } from '../../src/contract/job-search.ts';
+import { type CallOptions, codeOf, jobIdOf, newKey, PRINTER, pointersOf } from '../kit/service/harness.ts';
+import { useService } from '../kit/service/use-service.ts';
+
+const OWN = 'serial-111111111111';
+const HIDDEN = 'serial-222222222222';
+const OF_GLOBEX = 'serial-333333333333';
+const ALL: Permission[] = ['jobs:enqueue', 'jobs:read', 'jobs:cancel', 'templates:read', 'printers:read'];
+const LABEL = {
+  name: 'Pallet',
+  width: 100,
+  height: 50,
+  fields: [
+    { name: 'ean', sample: '4006381333931' },
+    { name: 'city', default: 'Ulm' },
+  ],
+  elements: [
+    { type: 'text', x: 1, y: 1, text: '{{city}}', size: 4, when: '{{fragile}}' },
+    { type: 'barcode', x: 1, y: 10, symbology: 'ean13', value: '{{ean}}', height: 10 },
+  ],
+};
+const service = useService({ redis: false });
+const tokens = { acme: '', globex: '', enqueues: '' };
+const ids = { pallet: '', globex: '' };
+
+beforeAll(async () => {
+  for (const tenant of ['acme', 'globex'] as const) {
+    await service.tenant(tenant);
+    tokens[tenant] = await service.token(await service.integration(tenant, ALL));
+  }
+  tokens.enqueues = await service.token(await service.integration('acme'));
+  ids.pallet = await service.template('acme', LABEL);
+  ids.globex = await service.template('globex');
+  await service.agent([{}]);
+  await service.agent(
+    [
+      { id: OWN, name: 'Own' },
+      { id: HIDDEN, name: 'Hidden' },
+    ],
+    { agentId: 'agent-acme', tenantId: 'acme' },
+  );
+  await service.agent([{ id: OF_GLOBEX, name: 'Of globex' }], {
+    agentId: 'agent-globex',
+    tenantId: 'globex',
+  });
+});
+
+const call = (path: string, options: CallOptions = {}) =>
+  service.call(`/v2${path}`, { token: tokens.acme, tenant: 'acme', ...options });
+const asGlobex = {
+  tenant: 'globex',
+  get token() {
+    return tokens.globex;
+  },
+};
+
+async function enqueue(printerId: string = PRINTER, key = newKey()): Promise<string> {
+  const body = { idT: ids.pallet, printerId, data: [{ ean: '4006381333931' }] };
+  return jobIdOf(await call('/jobs', { key, body }));
+}
+
+const jobs = async (query = '', options: CallOptions = {}) =>
+  jobPage.parse((await call(`/jobs${query}`, options)).body);
+
+describe('GET /v2/templates', () => {
+  test('says what a record of each template has, and of no other tenant', async () => {
+    const { templates, next } = integratorTemplates.parse((await call('/templates')).body);
+    expect(next).toBeNull();
+    expect(templates).toMatchObject([
+      {
+        id: ids.pallet,
+        name: 'Pallet',
+        language: 'platen',
+        size: { width: 100, height: 50 },
+        fields: [
+          { name: 'ean', printedAs: ['ean13'], ifMissing: null, sample: '4006381333931' },
+          { name: 'city', printedAs: ['text'], ifMissing: 'Ulm', sample: null },
+          { name: 'fragile', printedAs: ['condition'], ifMissing: null, sample: null },
+        ],
+      },
+    ]);
+    const other = integratorTemplates.parse((await call('/templates', asGlobex)).body);
+    expect(other.templates.map(({ id }) => id)).toEqual([ids.globex]);
+  });
+
+  test('page by page', async () => {
+    const tenant = await service.tenant('initech');
+    const token = await service.token(await service.integration(tenant, ['templates:read']));
+    const made: string[] = [];
+    for (let n = 0; n < 7; n++) made.push(await service.template(tenant, { ...LABEL, name: `Label ${n}` }));
+    const seen: string[] = [];
+    for (let after = ''; ; ) {
+      const page = integratorTemplates.parse(
+        (await call(`/templates?limit=3${after}`, { token, tenant })).body,
+      );
+      seen.push(...page.templates.map(({ id }) => id));
+      if (page.next === null) break;
+      after = `&after=${page.next}`;
+    }
+    expect(seen).toEqual(made.toSorted());
+  });
+});
+
+describe('GET /v2/printers', () => {
+  const printers = async (query = '', options: CallOptions = {}) =>
+    integratorPrinters.parse((await call(`/printers${query}`, options)).body);
+
+  test('has the shared ones and the tenant’s own, as people call them, and neither hidden ones nor another’s', async () => {
+    await service.admin('PUT', `/printers/${OWN}/name`, { name: 'Dock 7' });
+    await service.admin('POST', `/printers/${HIDDEN}/hide`);
+    const { printers: seen } = await printers();
+    expect(seen.map(({ id, name, status }) => [id, name, status])).toEqual([
+      [PRINTER, 'Zebra', 'idle'],
+      [OWN, 'Dock 7', 'idle'],
+    ]);
+    expect(seen[0]?.formats[0]).toEqual({
+      ...{
+        id: 'zpl-203-101x152',
+        name: '4×6 203 dpi',
+        language: 'zpl',
+        dpi: 203,
+        width: 101.6,
+        height: 152.4,
+      },
+    });
+    const other = await printers('', asGlobex);
+    expect(other.printers.map(({ id }) => id)).toEqual([PRINTER, OF_GLOBEX]);
+  });
+
+  test('page by page; a hidden one only makes its page shorter', async () => {
+    const first = await printers('?limit=2');
+    expect([first.printers.map(({ id }) => id), first.next]).toEqual([[PRINTER, OWN], OWN]);
+    expect(await printers(`?limit=2&after=${first.next}`)).toEqual({ printers: [], next: null });
+  });
+});
+
+describe('GET /v2/jobs', () => {
+  test('by Idempotency-Key, status, printer and time; page by page', async () => {
+    const key = newKey();
+    const [first, second] = [await enqueue(), await enqueue(OWN, key)];
+    expect((await jobs()).jobs.slice(0, 2).map(({ id }) => id)).toEqual([second, first]);
+    expect((await jobs('', { key })).jobs).toMatchObject([{ id: second, status: 'queued' }]);
+    expect(await jobs('?status=printed', { key })).toEqual({ jobs: [], next: null });
+    expect(await jobs('', { key: newKey() })).toEqual({ jobs: [], next: null });
+    expect(await jobs('', { key, ...asGlobex })).toEqual({ jobs: [], next: null });
+    expect((await jobs(`?status=queued&printer=${OWN}`)).jobs.map(({ id }) => id)).toEqual([second]);
+    expect((await jobs('?until=2020-01-01T00:00:00Z')).jobs).toEqual([]);
+    const page = await jobs('?limit=1');
+    expect((await jobs(`?limit=1&after=${page.next}`)).jobs[0]?.id).toBe(first);
+    expect((await jobs('', asGlobex)).jobs).toEqual([]);
+  });
+
+  test.each([
+    ['?status=lost', '/status/0'],
+    ['?limit=0', '/limit'],
+    ['?after=x', '/after'],
+    ['?tenant=globex', '/tenant'],
+    ['?since=0000-01-01T00:00:00Z', '/since'],
+  ])('%s is refused at %s', async (query, pointer) => {
+    const answer = await call(`/jobs${query}`);
+    expect([codeOf(answer), pointersOf(answer)]).toEqual(['payload-invalid', [pointer]]);
+  });
+
+  test('with a key that is none: as POST refuses it', async () => {
+    expect(codeOf(await call('/jobs', { key: 'with space' }))).toBe('idempotency-key-invalid');
+  });
+});
+
+describe('POST /v2/jobs/{id}/cancel', () => {
+  test('cancels a job that waits, once, and names the account in its history', async () => {
+    const id = await enqueue();
+    const answer = await call(`/jobs/${id}/cancel`, { body: { why: 'Ordered twice' } });
+    expect(answer.status).toBe(200);
+    expect(jobView.parse(answer.body)).toMatchObject({ id, status: 'canceled', labels: { printed: 0 } });
+    expect((await service.admin('GET', `/jobs/${id}`)).body).toMatchObject({
+      events: expect.arrayContaining([
+        expect.objectContaining({
+          kind: 'canceled',
+          who: expect.stringMatching(/^pk_/),
+          why: 'Ordered twice',
+        }),
+      ]),
+    });
+    expect(codeOf(await call(`/jobs/${id}/cancel`, { method: 'POST' }))).toBe('job-not-queued');
+  });
+
+  test('of another tenant’s job, or of none: as if there were no such job, which stays', async () => {
+    const id = await enqueue();
+    for (const one of [id, 'validate', 'nonsense']) {
+      const answer = await call(`/jobs/${one}/cancel`, { method: 'POST', ...asGlobex });
+      expect(answer.status, one).toBe(404);
+    }
+    expect((await call(`/jobs/${id}`)).body).toMatchObject({ status: 'queued' });
+  });
+
+  test('a body is without `force`', async () => {
+    const answer = await call(`/jobs/${await enqueue()}/cancel`, { body: { force: true } });
+    expect(pointersOf(answer)).toEqual(['/force']);
+  });
+});
+
+test.each([
+  ['GET', '/jobs', 'jobs:read'],
+  ['POST', '/jobs/0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f/cancel', 'jobs:cancel'],
+  ['GET', '/templates', 'templates:read'],
+  ['GET', '/printers', 'printers:read'],
+])('%s %s needs %s', async (method, path, scope) => {
+  expect(codeOf(await call(path, { method, token: '' }))).toBe('token-missing');
+  const answer = await call(path, { method, token: tokens.enqueues });
+  expect(codeOf(answer)).toBe('permission-missing');
+  expect(answer.headers.get('www-authenticate')).toContain(`scope="${scope}"`);
+});
