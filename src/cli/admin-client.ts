@@ -190,7 +190,7 @@ export class AdminClient {
   }
   async clearPrinter(
     printer: PrinterMeant,
-    options: { dryRun: boolean; why?: string },
+    options: { dryRun: boolean; printing: boolean; why?: string },
   ): Promise<JobBulkResult> {
     const { printerCleared } = await printerActions();
     return this.#call(printerCleared, 'POST', pathOf(printer, 'clear'), options);

@@ -15,6 +15,7 @@ interface Options extends ServiceOptions {
   tenant?: string;
   why?: string;
   yes?: true;
+  printing?: true;
   json?: true;
 }
 
@@ -44,14 +45,16 @@ export function printerCommand(): Command {
     told(await client.resumePrinter(printer), options);
   });
 
-  onPrinter('clear', 'cancel all jobs that wait for it, and none that is being printed')
+  onPrinter('clear', 'cancel all jobs that wait for it')
+    .option('--printing', 'the job in progress, too: it stops at the end of a label')
     .option('--why <text>', 'why, for whoever looks at the jobs later')
     .option('--yes', 'do it; without it only the jobs are shown')
     .action(async (asked: string, options: Options) => {
       const { client, printer } = await thePrinter(asked, options);
-      const { why, yes } = options;
+      const { printing, why, yes } = options;
       const result = await client.clearPrinter(printer, {
         dryRun: yes !== true,
+        printing: printing === true,
         ...(why !== undefined && { why }),
       });
       show(result, options);

@@ -23,8 +23,10 @@ export const printerFilter = z.object({
 /** Jobs wait until it is resumed; what an agent has begun is printed. Answers with the printer. */
 export const printerHold = z.strictObject({ why });
 
-/** Cancels all jobs that wait for it, and none that is being printed. Answers with `jobBulkResult`. */
+/** Cancels all jobs that wait for it. Answers with `jobBulkResult`. */
 export const printerClear = z.strictObject({
+  /** The job in progress, too: its agent stops it at a label. Else that is printed to its end. */
+  printing: z.boolean().default(false),
   dryRun: z.boolean().default(false),
   why,
 });

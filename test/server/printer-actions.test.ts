@@ -110,6 +110,15 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
       ids.toReversed().map((id) => [id, 'done', 2]),
     );
     expect(await seen()).toMatchObject({ jobs: { queued: 3 } });
+    // The job in progress is left alone, unless somebody wants that stopped too.
+    const [, begun] = ids;
+    const set = 'UPDATE platen.jobs SET status = $2 WHERE id = $1';
+    await service.pool.query(set, [begun, 'printing']);
+    const asks = async (printing: boolean) =>
+      jobBulkResult.parse((await act('clear', { dryRun: true, printing })).body).jobs;
+    expect(await asks(false)).toHaveLength(2);
+    expect(await asks(true)).toMatchObject([{}, { id: begun, status: 'printing', outcome: 'asked' }, {}]);
+    await service.pool.query(set, [begun, 'queued']);
     const done = jobBulkResult.parse((await act('clear', { why: 'wrong batch' })).body);
     expect(done.jobs.map(({ status }) => status)).toEqual(['canceled', 'canceled', 'canceled']);
     expect(await seen()).toMatchObject({ jobs: { queued: 0 } });

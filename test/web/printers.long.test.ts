@@ -169,6 +169,20 @@ test('a job that is stopped in its midst names what may be out, and what is left
   await showPrinter('virtual-1');
   await button('Power off').click();
   await expect.poll(async () => (await admin.job(job)).reasons, PATIENTLY).toContain('offline');
+  // What is in progress is no nothing, and is stopped only where somebody says so.
+  await page.getByText('Waiting for the printer', { exact: true }).waitFor();
+  await site.show(page, 'printers');
+  await page.getByText('1 job in progress', { exact: true }).waitFor();
+  await pick('virtual-1', 'Clear the lane …');
+  await page.getByText('Nothing else waits here.').waitFor();
+  expect(
+    await inDialog(/^Cancel/)
+      .last()
+      .isDisabled(),
+  ).toBe(true);
+  await page.getByLabel(/^Also stop the job in progress: \d+ labels not out yet/).check();
+  await page.getByText(/^1 job, not out yet: \d+ labels/).waitFor();
+  await page.keyboard.press('Escape');
   await site.show(page, `jobs/${job}`);
   await button(/^Cancel/).click();
   await inDialog(/^Cancel/).click();

@@ -11,7 +11,7 @@ import { useLive } from '../service/live.ts';
 import { may } from '../service/session.ts';
 import { formatWords, inFull, t, when, whenExactly } from '../texts/texts.ts';
 import { JobActions } from './job-actions.tsx';
-import { cameOut, faultWords, reasonsInWords, StatusBadge, shortId } from './job-words.tsx';
+import { cameOut, faultWords, isStuck, reasonsInWords, StatusBadge, shortId } from './job-words.tsx';
 import { LabelStrip } from './label-strip.tsx';
 
 /** Labels whose pictures are shown at a time. */
@@ -77,7 +77,7 @@ function Next({ job }: { job: JobDetails }) {
   const underWay = job.status === 'printing' || job.status === 'queued';
   return (
     <section class="stack tight" aria-label={words.next}>
-      <div class={`note ${underWay && job.reasons.length > 0 ? 'warn' : tone}`}>
+      <div class={`note ${underWay && isStuck(job.reasons) ? 'warn' : tone}`}>
         <p>{nextWords(job)}</p>
         {job.restOf !== null && (
           <p>{job.restOf.printer === null ? words.isRestOfGone : words.isRest(job.restOf.printer)}</p>

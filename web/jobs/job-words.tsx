@@ -6,6 +6,7 @@ import { MOST_COUNTED } from '../../src/contract/job-search.ts';
 import { reasonWords } from '../controls/reason-words.ts';
 import { listed, saidOf, t } from '../texts/texts.ts';
 
+/** Amber waits for somebody and goes on once that is mended; red went wrong, and does not go on by itself. */
 const TONE: Readonly<Record<JobStatus, string>> = {
   queued: '',
   printing: 'busy',
@@ -27,11 +28,16 @@ export function reasonsInWords(reasons: readonly JobReason[]): string {
   return listed(reasons.map((reason) => t.value.reason[reason]));
 }
 
+/** Whether the job goes on only once somebody has done something. */
+export function isStuck(reasons: readonly JobReason[]): boolean {
+  return reasons.some((reason) => !HARMLESS.includes(reason));
+}
+
 export function StatusBadge({ status, reasons = [] }: { status: JobStatus; reasons?: readonly JobReason[] }) {
-  const stuck = reasons.some((reason) => !HARMLESS.includes(reason));
+  const stuck = isStuck(reasons);
   return (
-    <span class={`badge ${stuck && status !== 'held' ? 'warn' : TONE[status]}`}>
-      {t.value.status[status]}
+    <span class={`badge ${stuck ? 'warn' : TONE[status]}`}>
+      {stuck && status === 'printing' ? t.value.job.waitsForPrinter : t.value.status[status]}
     </span>
   );
 }

@@ -114,7 +114,10 @@ function Clear({ printer, onDone, onClose }: QuestionProps) {
   const problem = useSignal<Error | undefined>(undefined);
   useEffect(() => {
     const stop = new AbortController();
-    call(printerCleared, actionPath(printer, 'clear'), { body: { dryRun: true }, signal: stop.signal }).then(
+    call(printerCleared, actionPath(printer, 'clear'), {
+      body: { dryRun: true, printing: true },
+      signal: stop.signal,
+    }).then(
       (result) => {
         plan.value = result;
       },
@@ -124,10 +127,16 @@ function Clear({ printer, onDone, onClose }: QuestionProps) {
     );
     return () => stop.abort();
   }, []);
-  const done = plan.value?.jobs.filter(({ outcome }) => outcome !== 'refused') ?? [];
-  const labels = done.reduce((sum, one) => sum + one.labels, 0);
+  // Nothing is chosen for the person: what is in progress may be about to end well.
+  const printing = useSignal(false);
+  const all = plan.value?.jobs.filter(({ outcome }) => outcome !== 'refused') ?? [];
+  const begun = all.filter(({ status }) => status === 'printing');
+  const done = printing.value ? all : all.filter(({ status }) => status !== 'printing');
+  const labelsOf = (jobs: typeof all) => jobs.reduce((sum, one) => sum + one.labels, 0);
+  const sent = begun.reduce((sum, one) => sum + one.sent, 0);
   const run = async () => {
-    const result = await call(jobBulkResult, actionPath(printer, 'clear'), { body: {} });
+    const body = { printing: printing.value };
+    const result = await call(jobBulkResult, actionPath(printer, 'clear'), { body });
     say(words.cleared(result.jobs.filter(({ outcome }) => outcome !== 'refused').length));
     onDone();
   };
@@ -143,8 +152,21 @@ function Clear({ printer, onDone, onClose }: QuestionProps) {
       {problem.value !== undefined && <Problem problem={problem.value} />}
       {plan.value === undefined && problem.value === undefined && <p class="muted">{general.loading}</p>}
       {plan.value !== undefined && (
-        <p>{done.length === 0 ? words.clearNone : jobs.bulk.cancel.says(done.length, labels)}</p>
+        <p>{done.length === 0 ? words.clearNone : jobs.bulk.cancel.says(done.length, labelsOf(done))}</p>
       )}
+      {begun.length > 0 && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={printing.value}
+            onChange={({ currentTarget }) => {
+              printing.value = currentTarget.checked;
+            }}
+          />
+          {words.clearPrinting(labelsOf(begun))}
+        </label>
+      )}
+      {printing.value && sent > 0 && <p>{job.mayCome(sent)}</p>}
     </Ask>
   );
 }

@@ -8,12 +8,13 @@ export const printer = printerDetails;
 export const printerList = z.array(printer);
 export type Printer = PrinterDetails;
 
+/** Amber waits for somebody and goes on once that is mended; red went wrong, and does not go on by itself. */
 const TONE: Readonly<Record<Printer['status'], string>> = {
   idle: 'good',
   processing: 'busy',
-  stopped: 'bad',
+  stopped: 'warn',
   unknown: '',
-  offline: 'bad',
+  offline: 'warn',
 };
 
 /** A printer that its agent does not reach has the status `unknown`; people are shown `offline`. */

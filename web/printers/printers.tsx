@@ -93,7 +93,7 @@ function Row({ printer, onDone }: { printer: Printer; onDone: () => void }) {
       </div>
       <PrinterState printer={printer} />
       <div class="small muted">
-        <div>{words.waiting(printer.jobs.queued)}</div>
+        <div>{words.waiting(printer.jobs.queued, printer.jobs.printing)}</div>
         <div>{words.today(printer.labelsToday)}</div>
       </div>
       <div class="row end">
@@ -110,7 +110,7 @@ function Agent({ agent }: { agent: AgentView }) {
       <div class="row spread">
         <div class="row">
           <strong class="anywhere">{agent.name}</strong>
-          <span class={agent.online ? 'badge good' : 'badge bad'}>
+          <span class={agent.online ? 'badge good' : 'badge warn'}>
             {agent.online ? words.online : words.agentOffline}
           </span>
         </div>

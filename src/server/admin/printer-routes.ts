@@ -101,11 +101,11 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
   });
 
   app.post('/app/printers/:id/clear', act('printer.clear'), async (request) => {
-    const { dryRun, why } = parseBody(printerClear, request.body ?? {});
+    const { dryRun, printing, why } = parseBody(printerClear, request.body ?? {});
     const { tenant } = accessOf(request);
     // Of a shared printer's jobs only those of the caller's tenant are canceled.
     const lane = await theLane(request, false);
-    const jobs = await list.waitingIn(lane, tenant, MOST_AT_ONCE + 1);
+    const jobs = await list.waitingIn(lane, tenant, { printing, most: MOST_AT_ONCE + 1 });
     const by = {
       ...{ who: accountOf(accessOf(request)), why },
       noted: (db: Queryable, job: string) => writeDeed(db, request, { details: { job } }),

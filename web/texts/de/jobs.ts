@@ -148,6 +148,7 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     doubt: (n) => `${n} ungewiss`,
     notOut: (n) => `${n} nicht`,
     movedTo: (n, printer) => `${n} auf ${printer} verschoben`,
+    waitsForPrinter: 'Wartet auf den Drucker',
     stopped: 'Der Auftrag hat angehalten:',
     tooLate: 'Jedes Etikett war heraus, bevor der Auftrag anhalten konnte.',
     cancelSubmit: 'Auftrag abbrechen',

@@ -17,7 +17,11 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
     gone: 'Fort',
     since: (time) => `seit ${time}`,
     heldBy: (who, time) => `angehalten von ${who} seit ${time}`,
-    waiting: (n) => (n === 0 ? 'nichts wartet' : `${jobs(n)} ${n === 1 ? 'wartet' : 'warten'}`),
+    waiting: (n, begun) => {
+      const waits = n === 0 ? '' : `${jobs(n)} ${n === 1 ? 'wartet' : 'warten'}`;
+      if (begun === 0) return waits === '' ? 'nichts wartet' : waits;
+      return [`${jobs(begun)} in Arbeit`, waits].filter((part) => part !== '').join(', ');
+    },
     today: (n) => `${labels(n)} heute`,
     serves: 'Bedient von',
     nobody: 'niemandem',
@@ -78,7 +82,8 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
     tested: 'Ein Testetikett ist unterwegs.',
     clear: 'Schlange leeren …',
     clearTitle: 'Alles abbrechen, was hier wartet?',
-    clearNone: 'Hier wartet nichts.',
+    clearNone: 'Sonst wartet hier nichts.',
+    clearPrinting: (n) => `Auch den Auftrag in Arbeit anhalten: ${labels(n)} noch nicht heraus`,
     cleared: (n) => `${jobs(n)} abgebrochen.`,
     rename: 'Umbenennen …',
     renameTitle: 'Drucker umbenennen',

@@ -150,6 +150,7 @@ export const jobWords = {
     doubt: (n: number) => `${n} uncertain`,
     notOut: (n: number) => `${n} not`,
     movedTo: (n: number, printer: string) => `${n} moved to ${printer}`,
+    waitsForPrinter: 'Waiting for the printer',
     stopped: 'The job has stopped:',
     tooLate: 'Every label was out before the job could be stopped.',
     cancelSubmit: 'Cancel the job',

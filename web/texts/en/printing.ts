@@ -18,7 +18,11 @@ export const printingWords = {
     gone: 'Gone',
     since: (time: string) => `since ${time}`,
     heldBy: (who: string, time: string) => `held by ${who} since ${time}`,
-    waiting: (n: number) => (n === 0 ? 'nothing waits' : `${jobs(n)} waiting`),
+    waiting: (n: number, begun: number) => {
+      const waits = n === 0 ? '' : `${jobs(n)} waiting`;
+      if (begun === 0) return waits === '' ? 'nothing waits' : waits;
+      return [`${jobs(begun)} in progress`, waits].filter((part) => part !== '').join(', ');
+    },
     today: (n: number) => `${labels(n)} today`,
     serves: 'Served by',
     nobody: 'nobody',
@@ -78,7 +82,8 @@ export const printingWords = {
     tested: 'A test label is on its way.',
     clear: 'Clear the lane …',
     clearTitle: 'Cancel all that waits here?',
-    clearNone: 'Nothing waits here.',
+    clearNone: 'Nothing else waits here.',
+    clearPrinting: (n: number) => `Also stop the job in progress: ${labels(n)} not out yet`,
     cleared: (n: number) => `${jobs(n)} canceled.`,
     rename: 'Rename …',
     renameTitle: 'Rename the printer',

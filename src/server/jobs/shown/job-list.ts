@@ -140,14 +140,21 @@ export class JobList {
     return rows.map(jobViewOf);
   }
 
-  /** A tenant's waiting jobs in a lane, or (undefined) all; the job that would print last comes first. */
-  async waitingIn(lane: Lane, tenant: string | undefined, most: number): Promise<JobView[]> {
+  /**
+   * A tenant's waiting jobs in a lane, or (undefined) all; the job that would print last comes first.
+   * @param printing also the job in progress
+   */
+  async waitingIn(
+    lane: Lane,
+    tenant: string | undefined,
+    { printing, most }: { printing: boolean; most: number },
+  ): Promise<JobView[]> {
     const rows = await rowsOf(
       this.#pool,
       jobRow,
       `SELECT ${COLUMNS} FROM platen.jobs
-       WHERE lane = $1 AND status = 'queued' AND ($2::text IS NULL OR tenant_id = $2) ORDER BY seq DESC LIMIT $3`,
-      [lane, tenant ?? null, most],
+       WHERE lane = $1 AND (status = 'queued' OR (status = 'printing' AND $4)) AND ($2::text IS NULL OR tenant_id = $2) ORDER BY seq DESC LIMIT $3`,
+      [lane, tenant ?? null, most, printing],
     );
     return rows.map(jobViewOf);
   }
