@@ -6,6 +6,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { END_OF_ATTRIBUTES } from '../../../drivers/ipp/message.ts';
+import { inStretches, stretchIsOver } from '../machine/stretch.ts';
 
 export interface BodyLimits {
   /** Most bytes of attributes. */
@@ -40,6 +41,25 @@ function lastTag(bytes: Buffer, at: number): number {
   }
 }
 
+/** Pieces are as small as the client likes; each by itself would take more memory than its bytes. */
+class GrowingBuffer {
+  #bytes = Buffer.alloc(4096);
+  #length = 0;
+
+  get read(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  add(piece: Buffer): void {
+    const length = this.#length + piece.length;
+    if (length > this.#bytes.length) {
+      this.#bytes = Buffer.concat([this.read], Math.max(length, 2 * this.#bytes.length));
+    }
+    piece.copy(this.#bytes, this.#length);
+    this.#length = length;
+  }
+}
+
 /** The client sent too many attributes, too slowly, or not to the end. */
 export class BodyError extends Error {
   constructor(message: string) {
@@ -68,22 +88,19 @@ export class IppBody {
 
   /** Reads up to the end of the attributes, or everything if they do not end. @throws BodyError */
   async attributes(): Promise<Buffer> {
-    let bytes = Buffer.alloc(4096);
-    let length = 0;
+    const bytes = new GrowingBuffer();
     let at = HEADER_LENGTH;
     for (;;) {
       const piece = await this.#next();
-      if (!piece) return bytes.subarray(0, length);
-      while (length + piece.length > bytes.length) bytes = Buffer.concat([bytes], bytes.length * 2);
-      piece.copy(bytes, length);
-      length += piece.length;
-      const known = bytes.subarray(0, length);
+      if (!piece) return bytes.read;
+      bytes.add(piece);
+      const known = bytes.read;
       at = lastTag(known, at);
       if (known[at] === END_OF_ATTRIBUTES) {
         this.#rest = known.subarray(at + 1);
         return known.subarray(0, at + 1);
       }
-      if (length > this.#limits.attributes) {
+      if (known.length > this.#limits.attributes) {
         throw new BodyError(`more than ${this.#limits.attributes} bytes of attributes`);
       }
     }
@@ -91,15 +108,15 @@ export class IppBody {
 
   /** Reads the document; calls `take` with each piece's length. @throws BodyError, or what `take` throws */
   async document(take: (bytes: number) => void): Promise<Buffer> {
-    const pieces: Buffer[] = [];
+    const bytes = new GrowingBuffer();
     let piece: Buffer | undefined = this.#rest;
     this.#rest = Buffer.alloc(0);
     while (piece) {
       take(piece.length);
-      pieces.push(piece);
+      bytes.add(piece);
       piece = await this.#next();
     }
-    return Buffer.concat(pieces);
+    return bytes.read;
   }
 
   /** Reads the rest of the body, so that the client can read the answer; breaks off one that is too long. */
@@ -115,6 +132,7 @@ export class IppBody {
   }
 
   async #next(): Promise<Buffer | undefined> {
+    if (stretchIsOver()) await inStretches();
     // Checked first: the end of the body may have come together with the piece that was cut.
     if (this.#cut) throw new BodyError('the connection was cut');
     if (this.#ended) return undefined;

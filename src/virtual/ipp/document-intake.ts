@@ -56,7 +56,9 @@ export async function receiveDocument(
     });
     // The job was canceled while the document came; the sender is told so.
     if (job.over) throw new IppRefusal('server-error-job-canceled', `job ${job.id} is ${job.state}`);
-    job.document = documentOf(zipped ? await unzipped(bytes, limit) : bytes, format);
+    const content = zipped ? await unzipped(bytes, limit) : bytes;
+    spool.receive(job, content.length - bytes.length);
+    job.document = documentOf(content, format);
   } catch (error) {
     if (!job.over) {
       const refused = error instanceof IppRefusal;
@@ -68,9 +70,14 @@ export async function receiveDocument(
   spool.received(job);
 }
 
+let last: Promise<unknown> = Promise.resolve();
+
+/** One at a time: a few KB from each of many clients would be a document of the largest size each. */
 async function unzipped(bytes: Buffer, limit: number): Promise<Buffer> {
+  const result = last.then(() => unzip(bytes, { maxOutputLength: limit }));
+  last = result.catch(() => undefined);
   try {
-    return await unzip(bytes, { maxOutputLength: limit });
+    return await result;
   } catch (error) {
     if (error instanceof RangeError) {
       throw new IppRefusal('client-error-request-entity-too-large', `more than ${limit} bytes`);

@@ -8,6 +8,7 @@ import { decodeIpp, type IppLimits } from '../../../drivers/ipp/decode.ts';
 import { encodeIpp } from '../../../drivers/ipp/encode.ts';
 import { IppCodecError, type IppMessage } from '../../../drivers/ipp/message.ts';
 import type { OperationName } from '../../../drivers/ipp/names.ts';
+import { inStretches } from '../machine/stretch.ts';
 import { BodyError, type BodyLimits, IppBody } from './body.ts';
 import { PRINTER_PATH, reply } from './exchange.ts';
 import { type IppRequest, operationName } from './operations.ts';
@@ -25,6 +26,8 @@ interface IppServerHost {
 }
 
 const MAX_CONNECTIONS = 64;
+/** Requests of a connection that wait for an answer. Clients send the next one after it; Node reads whatever has come. */
+const MAX_WAITING = 8;
 /** How long, ms, the head of an HTTP request may take, and a connection may be idle. */
 const HEADERS_TIMEOUT = 10_000;
 const KEEP_ALIVE = 30_000;
@@ -33,6 +36,12 @@ export const MAX_ATTRIBUTE_BYTES = LIMITS.bytes;
 
 /** A server that is not listening yet. */
 export function ippServer(host: IppServerHost): Server {
+  const waiting = new WeakMap<Socket, number>();
+  const count = (socket: Socket, by: 1 | -1) => {
+    const now = (waiting.get(socket) ?? 0) + by;
+    waiting.set(socket, now);
+    return now;
+  };
   const server = createServer(
     // The time for a whole request depends on the document; the body has a limit of its own.
     { requestTimeout: 0, headersTimeout: HEADERS_TIMEOUT, keepAliveTimeout: KEEP_ALIVE, noDelay: true },
@@ -40,10 +49,18 @@ export function ippServer(host: IppServerHost): Server {
       // A connection that breaks is the client's business.
       request.on('error', () => undefined);
       response.on('error', () => undefined);
-      serve(host, request, response).catch((error: unknown) => {
-        request.socket.destroy();
-        if (!(error instanceof BodyError)) host.failed(error);
-      });
+      const { socket } = request;
+      if (socket.destroyed) return;
+      if (count(socket, 1) > MAX_WAITING) {
+        socket.destroy();
+        return;
+      }
+      serve(host, request, response)
+        .catch((error: unknown) => {
+          socket.destroy();
+          if (!(error instanceof BodyError)) host.failed(error);
+        })
+        .finally(() => count(socket, -1));
     },
   );
   server.maxConnections = MAX_CONNECTIONS;
@@ -87,6 +104,7 @@ async function answered(
   body: IppBody,
 ): Promise<{ message: IppMessage; known?: IppMessage }> {
   const head = await body.attributes();
+  await inStretches();
   let known: IppMessage;
   try {
     known = decodeIpp(head, LIMITS);

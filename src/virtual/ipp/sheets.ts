@@ -9,6 +9,7 @@ import { LabelPictures } from '../drawing/label-pictures.ts';
 import { pdfDocument, pdfPool } from '../drawing/pdf-pool.ts';
 import type { DocumentFault, PdfPageReply } from '../drawing/pdf-protocol.ts';
 import type { Sheet } from '../machine/mechanism.ts';
+import { inStretches, stretchIsOver } from '../machine/stretch.ts';
 import type { DocumentFormat, SpooledDocument } from './job.ts';
 import type { JobTicket } from './ticket.ts';
 
@@ -23,8 +24,8 @@ export class DocumentError extends Error {
   }
 }
 
-/** Bytes of ZPL that are parsed before the formats in them are printed. */
-const SLICE = 4096;
+/** Bytes of ZPL that are parsed before the formats in them are printed: a few can ask for much work. */
+const SLICE = 16;
 /** How far into a file `%PDF-` may stand (ISO 32000-1 Annex H, implementation note 13). */
 const PDF_HEAD = 1024;
 
@@ -80,6 +81,7 @@ async function* labels(
   const stream = new ZplStream(defaultSyntax(), content.length, (event) => events.push(event));
   const refused: string[] = [];
   for (let at = 0; at < content.length; at += SLICE) {
+    if (stretchIsOver()) await inStretches();
     stream.push(content.subarray(at, at + SLICE));
     for (const event of events.splice(0)) {
       if (event.kind === 'format') yield* formatSheets(event.format, media, memory, refused.splice(0));

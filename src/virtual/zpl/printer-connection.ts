@@ -7,25 +7,10 @@
  */
 import type { Socket } from 'node:net';
 import { type ZplEvent, ZplStream, type ZplSyntax } from '../../zpl/stream.ts';
+import { stretchIsOver } from '../machine/stretch.ts';
 
 /** Bytes parsed before asking again whether there is room and time: a few bytes can ask for much work. */
 const SLICE = 16;
-/** How long all connections of a process parse before others have their turn, ms. */
-const STRETCH_MS = 10;
-
-/** When the stretch under way is over; undefined: none is. */
-let over: number | undefined;
-
-function stretchIsOver(): boolean {
-  if (over === undefined) {
-    over = performance.now() + STRETCH_MS;
-    setImmediate(() => {
-      over = undefined;
-    });
-  }
-  return performance.now() >= over;
-}
-
 /** A ZPL stream, and the connection whose bytes it gets. */
 class Framing {
   readonly stream: ZplStream;
