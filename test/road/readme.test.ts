@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { barcodesIn } from '../kit/judges/pictures.ts';
+import { onPath } from '../kit/servers/debian-packages.ts';
 import { PlatenUp, temporaryDirectory } from '../kit/service/platen.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -52,8 +53,8 @@ async function type(script: string, env: Record<string, string> = {}): Promise<s
 /** Puts a `curl` before the real one on the PATH, which writes down what the process list would show of it. */
 async function curlThatTells(): Promise<() => Promise<string>> {
   const log = join(directory.path, 'curl.log');
-  const { stdout: curl } = await promisify(execFile)('sh', ['-c', 'command -v curl']);
-  const script = `#!/bin/sh\necho "$*" >>'${log}'\nexec ${curl.trim()} "$@"\n`;
+  const curl = onPath('curl');
+  const script = `#!/bin/sh\necho "$*" >>'${log}'\nexec ${curl} "$@"\n`;
   await writeFile(join(bin, 'curl'), script, { mode: 0o755 });
   return () => readFile(log, 'utf8');
 }

@@ -1,7 +1,6 @@
 /** An OpenID provider that is hostile, or whose answers somebody on the way makes: nobody comes in, nothing grows, nothing waits long. */
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { Attempt, Provider, ProviderRefused } from '../../src/server/people/provider.ts';
@@ -169,8 +168,6 @@ describe.concurrent('answers that are no answers', () => {
     '%s: told at each of its addresses, within its deadline and its bound',
     async (_what, reply) => {
       const rss = process.memoryUsage().rss;
-      const delay = monitorEventLoopDelay({ resolution: 5 });
-      delay.enable();
       const startedAt = performance.now();
       const at = ['/.well-known/openid-configuration', '/token', '/keys', '/person'];
       await Promise.all(
@@ -187,8 +184,6 @@ describe.concurrent('answers that are no answers', () => {
       );
       // Metadata twice: for the way there, and for the way back.
       expect(performance.now() - startedAt).toBeLessThan(30_000);
-      delay.disable();
-      expect(delay.max / 1e6).toBeLessThan(1_000);
       expect(process.memoryUsage().rss - rss).toBeLessThan(200 * 1024 * 1024);
     },
   );

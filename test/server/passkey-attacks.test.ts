@@ -144,9 +144,16 @@ async function post(
 }
 
 const offered = z.object({ challenge: z.string() });
-async function challengeToAdd(person: SignedIn): Promise<string> {
+async function askToAdd(person: SignedIn): Promise<string> {
   const asked = await post('/app/session/passkeys/options', { current: PASSWORD }, person.cookie);
   return offered.parse(asked.body).challenge;
+}
+/** Without the password, whose hash takes a third of a second. */
+async function challengeToAdd(person: SignedIn): Promise<string> {
+  const challenge = randomBytes(32).toString('base64url');
+  const sql = `INSERT INTO platen.passkey_challenges (challenge, person_id, expires_at) VALUES ($1, $2, now() + interval '5 minutes')`;
+  await service.pool.query(sql, [challenge, person.id]);
+  return challenge;
 }
 async function challengeToSignIn(): Promise<string> {
   return offered.parse((await post('/app/session/passkey/options', {})).body).challenge;
@@ -165,8 +172,8 @@ beforeAll(async () => {
     await SignedIn.as(service, acme.id, 'viewer', 'bob'),
   ];
   [annsKey, bobsKey] = [new Authenticator(), new Authenticator()];
-  expect((await add(ann, annsKey.made(await challengeToAdd(ann)))).status).toBe(201);
-  expect((await add(bob, bobsKey.made(await challengeToAdd(bob)))).status).toBe(201);
+  expect((await add(ann, annsKey.made(await askToAdd(ann)))).status).toBe(201);
+  expect((await add(bob, bobsKey.made(await askToAdd(bob)))).status).toBe(201);
 });
 
 test('an authenticator that is right signs in, so that what follows is refused for its own reason', async () => {
@@ -310,7 +317,7 @@ describe('no passkey is added', () => {
 });
 
 test('asking for challenges leaves no more behind than one for each person', async () => {
-  for (let turn = 0; turn < 5; turn += 1) await challengeToAdd(bob);
+  for (let turn = 0; turn < 3; turn += 1) await askToAdd(bob);
   const sql = 'SELECT count(*)::int AS count FROM platen.passkey_challenges WHERE person_id = $1';
   const { rows } = await service.pool.query<{ count: number }>(sql, [bob.id]);
   expect(rows[0]?.count).toBe(1);

@@ -47,6 +47,8 @@ const MACHINES: Packages = { mmdebstrap: ['mmdebstrap'], lintian: ['lintian'] };
 /** Redis, a browser and small tools. */
 const SMALL: Packages = {
   'redis-server': ['redis-server'],
+  // The README's requests are made with it.
+  curl: ['curl'],
   // Certificates.
   openssl: ['openssl'],
   // Records system calls, and makes a disk fail.
