@@ -45,6 +45,12 @@ const QUERIES = [
   'tenant=acme&account=key-3&printer=Line 7',
   'tenant=acme&account=nobody',
   'tenant=acme&id=0a',
+  'tenant=acme&value=0000000000000000',
+  'tenant=acme&value=0000000000000400',
+  'tenant=acme&value=000000003b9aca07',
+  'tenant=acme&value=ffffffffffffffff',
+  'tenant=acme&value=0000000000000000&status=held',
+  'value=0000000000000000',
 ];
 
 const on = machine();
@@ -69,7 +75,15 @@ await writer.query({
     FROM generate_series(1, $1) AS n`,
   values: [JOBS, DAYS],
 });
+// Five values of each job, as if the data of all were kept: one is on every label, one on a thousandth.
+await writer.query({
+  text: `INSERT INTO platen.job_values (tenant_id, mark, created_at, job_id)
+    SELECT j.tenant_id, CASE k WHEN 0 THEN 0 WHEN 1 THEN j.seq WHEN 2 THEN j.seq % 1000 + 1000000000 ELSE j.seq * k + 2000000000 END,
+      j.created_at, j.id
+    FROM platen.jobs j CROSS JOIN generate_series(0, 4) AS k ON CONFLICT DO NOTHING`,
+});
 await writer.query('VACUUM ANALYZE platen.jobs');
+await writer.query('VACUUM ANALYZE platen.job_values');
 await writer.end();
 process.stderr.write('Asking …\n');
 

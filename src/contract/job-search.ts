@@ -15,6 +15,12 @@ function isKey(text: string): boolean {
   return more.length === 0 && time.safeParse(at).success && jobId.safeParse(id).success;
 }
 
+/** Stands for a value in an address, where the value itself must not be. */
+export const VALUE_MARK = /^[0-9a-f]{16}$/;
+export const valueAsked = z.strictObject({ value: z.string().max(1_000) });
+/** `mark` null: the value is too short or too long to be searched for. */
+export const valueMark = z.object({ mark: z.string().nullable() });
+
 /** A filter that is left out filters nothing. */
 const filters = {
   /** How the ID begins; hyphens do not matter. */
@@ -26,6 +32,8 @@ const filters = {
   /** The name, or how the ID begins. */
   printer: z.string().min(1).max(200).optional(),
   template: z.string().min(1).max(200).optional(),
+  /** The mark of a value of its records, as `POST /app/tenants/{id}/jobs/value-mark` answers it. */
+  value: z.string().regex(VALUE_MARK, { error: 'expected 16 hexadecimal digits' }).optional(),
   /** Who sent it: an API key, or a person. */
   account: z.string().min(1).max(200).optional(),
   /** When the job was accepted: from, and before. */
@@ -53,8 +61,12 @@ export const jobFilter = z.strictObject({
 });
 export type JobFilter = z.output<typeof jobFilter>;
 
+/** `value`: one of the first record's; left out for who may not see what is on labels, null where the data is gone. */
+const listedJob = jobView.extend({ value: z.string().nullable().optional() });
+export type ListedJob = z.infer<typeof listedJob>;
+
 export const jobPage = z.object({
-  jobs: z.array(jobView),
+  jobs: z.array(listedJob),
   /** `after` of the next page; null: this is the last one. */
   next: z.string().nullable(),
 });

@@ -1,8 +1,11 @@
 /** What is kept of jobs that are over, and for how long. */
 import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { jobPage } from '../../src/contract/job-search.ts';
 import { serverConfig } from '../../src/server/config.ts';
 import { forgetKeys } from '../../src/server/jobs/accept/idempotency.ts';
 import { forgetJobs } from '../../src/server/jobs/outcome/retention.ts';
+import { SignedIn } from '../kit/service/signed-in.ts';
 import { useService, useTenant } from '../kit/service/use-service.ts';
 
 const service = useService();
@@ -59,6 +62,58 @@ test('what is about to go to another printer keeps its data until it has gone, o
     { id: refused, data: false },
   ]);
   await service.pool.query('UPDATE platen.jobs SET move_to = NULL WHERE id = $1', [goes]);
+});
+
+test('a job is found by a value of its records as long as its data is kept, by who may see labels, in its tenant', async () => {
+  const data = [{ sku: 'Müller 4711' }, { sku: 'b2' }, { sku: 4006381333931 }, { sku: null }];
+  const id = await acme.newJob({ data });
+  const plain = await acme.newJob({ data: [{ sku: 'x' }] });
+  const asked = async (path: string) => service.admin('GET', path);
+  const markOf = async (value: string, tenant = acme.id) =>
+    z
+      .object({ mark: z.string().nullable() })
+      .parse((await service.admin('POST', `/tenants/${tenant}/jobs/value-mark`, { value })).body).mark;
+  const found = async (value: string, tenant = acme.id) => {
+    const { jobs } = jobPage.parse(
+      (
+        await asked(
+          `/jobs?tenant=${tenant}&value=${await markOf(value, tenant)}&status=queued,printing,printed`,
+        )
+      ).body,
+    );
+    return jobs.map((job) => [job.id, job.value]);
+  };
+  expect(await found(' MÜLLER 4711 ')).toEqual([[id, 'Müller 4711']]);
+  expect(await found('4006381333931')).toEqual([[id, 'Müller 4711']]);
+  expect(await found('Müller')).toEqual([]);
+  expect(await markOf('b2')).toBeNull();
+  // Another tenant's mark of the same value is another one, and a foreign mark finds nothing.
+  const other = await service.tenant('other');
+  const foreign = await markOf('Müller 4711', other);
+  expect(foreign).not.toBe(await markOf('Müller 4711'));
+  const own = await markOf('Müller 4711');
+  expect((await asked(`/jobs?tenant=${other}&value=${own}`)).body).toEqual({ jobs: [], next: null });
+  expect((await asked(`/jobs/counts?tenant=${acme.id}&value=${own}`)).body).toMatchObject({ held: 0 });
+  // Who sees no labels neither searches by a value nor sees one.
+  const viewer = await SignedIn.as(service, acme.id, 'viewer');
+  const refused = await viewer.call(`/app/jobs?tenant=${acme.id}&value=${own}`);
+  expect(refused.status).toBe(403);
+  const seen = jobPage.parse((await viewer.call('/app/jobs')).body).jobs;
+  expect(seen.find((job) => job.id === id)).not.toHaveProperty('value');
+  // Nothing is left of the values once the data is gone.
+  const values = async () =>
+    (await service.pool.query('SELECT job_id FROM platen.job_values WHERE job_id = ANY($1)', [[id, plain]]))
+      .rows.length;
+  expect(await values()).toBe(2);
+  await service.pool.query(
+    "UPDATE platen.jobs SET status = 'printed', updated_at = now() - interval '4 days' WHERE id = $1",
+    [id],
+  );
+  await forgetJobs(service.pool, serverConfig.parse({}).retention);
+  expect(await values()).toBe(0);
+  const { rows } = await service.pool.query('SELECT first_value FROM platen.jobs WHERE id = $1', [id]);
+  expect(rows).toEqual([{ first_value: null }]);
+  expect(await found('Müller 4711')).toEqual([]);
 });
 
 test('what only jobs that are deleted were for is called nothing any more', async () => {

@@ -107,6 +107,7 @@ test('samples are marked as such, what was typed is there for the next label, an
   await page.getByRole('img', { name: 'Preview', exact: true }).waitFor();
   expect(await page.getByText('Samples: nothing is filled in yet').count()).toBe(0);
   await button('Print 1 label').click();
+  await button('Print anyway').click();
   await page.getByRole('heading', { name: 'Typed again on virtual-2' }).waitFor();
   await page.getByText('1 of 1').waitFor();
   await button('Print another').click();
@@ -118,7 +119,7 @@ test('samples are marked as such, what was typed is there for the next label, an
   await button('Print 1 label').click();
   await button('Cancel …').click();
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel the job' }).click();
-  await page.getByText(/^(The job is canceled|The agent has been asked to stop)\.$/).waitFor();
+  await page.getByText(/^The job is (canceled: |being stopped)/).waitFor();
   await site.up.admin.resumePrinter(lane);
   await button('Print another').click();
   await button('Empty all').click();
@@ -258,6 +259,25 @@ test('an Excel file prints what its cells say', async () => {
   const [job] = await site.up.admin.jobs({ limit: 1 });
   await site.show(page, `jobs/${job?.id}`);
   await page.getByRole('cell', { name: '2026-11-22' }).waitFor();
+
+  // The job is found again by what is on one of its labels, and its row says what is on the first.
+  await site.show(page, 'jobs');
+  const value = page.getByLabel('A whole value on the label');
+  await value.fill('012345678901');
+  await value.press('Enter');
+  const rows = page.locator('tbody tr');
+  await expect.poll(() => rows.count()).toBe(1);
+  expect(await rows.first().textContent()).toMatch(/Bin label · Nut/);
+  expect(page.url()).toMatch(/value=[0-9a-f]{16}/);
+  expect(page.url()).not.toContain('012345678901');
+  await rows.getByRole('link', { name: 'Bin label' }).waitFor();
+  expect((await rows.first().boundingBox())?.height).toBeLessThanOrEqual(41);
+  await value.fill('12');
+  await value.press('Enter');
+  await page.locator('.search', { has: value }).getByText('A value has 3 to 200 characters.').waitFor();
+  const id = page.getByLabel('Beginning of an ID');
+  await id.fill('xyz');
+  await page.locator('.search', { has: id }).getByText('An ID has 0–9, a–f and hyphens.').waitFor();
 
   // What is none is said to be none, and nothing is left of it.
   await site.show(page, `print?template=${idT}&printer=${encodeURIComponent(ids.get('virtual-2') ?? '')}`);

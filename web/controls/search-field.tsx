@@ -1,23 +1,37 @@
-/** A search field that narrows a list while somebody types. */
+/** A search field that narrows a list while somebody types, or once they have typed. */
+import { useId } from 'preact/hooks';
+
 type SearchProps = {
   label: string;
   value: string;
   onText: (text: string) => void;
+  /** With Enter, or when the field is left. */
+  onEntered?: (text: string) => void;
   /** Why the typed text cannot find anything. */
   fault?: string | undefined;
 };
 
-export function SearchField({ label, value, onText, fault }: SearchProps) {
+export function SearchField({ label, value, onText, onEntered, fault }: SearchProps) {
+  const why = useId();
   return (
-    <input
-      type="search"
-      class="input search"
-      aria-label={label}
-      placeholder={label}
-      aria-invalid={fault !== undefined}
-      title={fault}
-      value={value}
-      onInput={({ currentTarget }) => onText(currentTarget.value)}
-    />
+    <div class="search">
+      <input
+        type="search"
+        class="input"
+        autocomplete="off"
+        aria-label={label}
+        placeholder={label}
+        aria-invalid={fault !== undefined}
+        aria-describedby={fault === undefined ? undefined : why}
+        value={value}
+        onInput={({ currentTarget }) => onText(currentTarget.value)}
+        onChange={({ currentTarget }) => onEntered?.(currentTarget.value)}
+      />
+      {fault !== undefined && (
+        <p id={why} class="fault small" role="alert">
+          {fault}
+        </p>
+      )}
+    </div>
   );
 }

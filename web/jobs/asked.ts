@@ -1,4 +1,5 @@
 /** The filters of the jobs page as a query for the service. */
+import { VALUE_MARK } from '../../src/contract/job-search.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -27,6 +28,8 @@ export function asked(query: URLSearchParams, withStatus: boolean): string {
   }
   const id = query.get('id') ?? '';
   if (id !== '' && ID.test(id)) search.set('id', id);
+  const value = query.get('value') ?? '';
+  if (VALUE_MARK.test(value)) search.set('value', value);
   const since = query.get('since') ?? '';
   if (since === BETWEEN) {
     for (const [name, bound] of [

@@ -11,6 +11,7 @@ import { ofTheTenant, useLive } from '../service/live.ts';
 import { may, ofTenant, session } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
 import { BETWEEN, ID, localTime } from './asked.ts';
+import { ValueSearch } from './value-search.tsx';
 
 export function Filters() {
   const { jobs: words } = t.value;
@@ -40,6 +41,7 @@ export function Filters() {
   const [printer, template] = [query.get('printer') ?? '', query.get('template') ?? ''];
   return (
     <search class="filters">
+      {may('labels:read') && <ValueSearch />}
       <SearchField
         label={words.search}
         fault={wrong ? words.searchWrong : undefined}
@@ -88,11 +90,6 @@ export function Filters() {
           <Bound name="from" words={words.from} />
           <Bound name="until" words={words.until} />
         </>
-      )}
-      {wrong && (
-        <p class="small" role="alert">
-          {words.searchWrong}
-        </p>
       )}
     </search>
   );

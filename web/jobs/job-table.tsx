@@ -1,14 +1,15 @@
 /** A table of jobs; on a narrow screen, cards. */
-import type { JobView } from '../../src/contract/job.ts';
+import type { ListedJob } from '../../src/contract/job-search.ts';
 import { to } from '../address/place.ts';
 import { Meter } from '../controls/meter.tsx';
-import { Time } from '../controls/time.tsx';
+import { Ago } from '../controls/time.tsx';
+import { TemplateThumb } from '../templates/template-picture.tsx';
 import { t } from '../texts/texts.ts';
 import { StatusWords, shortId } from './job-words.tsx';
 
 type Picking = { picked: ReadonlySet<string>; onPick: (ids: readonly string[], on: boolean) => void };
 
-type JobTableProps = { jobs: readonly JobView[]; picking?: Picking; onePrinter?: boolean };
+type JobTableProps = { jobs: readonly ListedJob[]; picking?: Picking; onePrinter?: boolean };
 
 /** @param onePrinter all jobs are of the printer that the page is about: its column is left out */
 export function JobTable({ jobs, picking, onePrinter = false }: JobTableProps) {
@@ -16,7 +17,7 @@ export function JobTable({ jobs, picking, onePrinter = false }: JobTableProps) {
   const all = picking !== undefined && jobs.every(({ id }) => picking.picked.has(id));
   return (
     <div class="card flush">
-      <table class="cards">
+      <table class="cards jobs">
         <thead>
           <tr>
             {picking !== undefined && (
@@ -57,10 +58,23 @@ export function JobTable({ jobs, picking, onePrinter = false }: JobTableProps) {
                 </td>
               )}
               <td class="lead">
-                <a class="row-link" href={to(['jobs', job.id])}>
-                  {job.template.name}
-                </a>
-                <div class="small muted mono">{shortId(job.id)}</div>
+                <div class="known">
+                  <span class="thumb" aria-hidden="true">
+                    <TemplateThumb {...job.template} />
+                  </span>
+                  <span class="what">
+                    <a class="row-link" href={to(['jobs', job.id])}>
+                      {job.template.name}
+                    </a>{' '}
+                    {job.value != null ? (
+                      <span title={job.id}>· {job.value}</span>
+                    ) : (
+                      <span class="small muted mono" title={job.id}>
+                        {shortId(job.id)}
+                      </span>
+                    )}
+                  </span>
+                </div>
               </td>
               <td data-label={words.status}>
                 <div>
@@ -75,7 +89,7 @@ export function JobTable({ jobs, picking, onePrinter = false }: JobTableProps) {
                 </div>
               </td>
               <td data-label={words.accepted} class="nowrap muted">
-                <Time at={job.createdAt} />
+                <Ago at={job.createdAt} />
               </td>
             </tr>
           ))}

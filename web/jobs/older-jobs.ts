@@ -1,12 +1,11 @@
 /** The jobs below the first page of a list, whose first page is live. */
-import type { JobView } from '../../src/contract/job.ts';
-import { type JobPage, jobPage } from '../../src/contract/job-search.ts';
+import { type JobPage, jobPage, type ListedJob } from '../../src/contract/job-search.ts';
 import { call } from '../service/call.ts';
 import type { Live } from '../service/live.ts';
 import { type Rows, useOlder } from '../service/older.ts';
 import { timed } from './asked.ts';
 
-const rowsOf = ({ jobs, next }: JobPage): Rows<JobView> => ({ rows: jobs, next });
+const rowsOf = ({ jobs, next }: JobPage): Rows<ListedJob> => ({ rows: jobs, next });
 
 /** @param path of the first page, with a query of `asked` */
 export function useOlderJobs(path: string, { data, stale }: Live<JobPage>) {

@@ -9,9 +9,16 @@ import { drawInTurn, pngAddress } from './preview.ts';
 
 /** Most pictures that are kept until the page is reloaded; a gallery has about as many. */
 const MOST = 200;
+/** Dots of a picture in a row. */
+const THUMB = 80;
 const drawn = new Map<string, string | null>();
 
-export function TemplatePicture({ template, width }: { template: TemplateView; width: number }) {
+type Pictured = Pick<TemplateView, 'id' | 'updatedAt'>;
+
+/** base64; undefined: not yet; null: its samples cannot be printed; or why there is no answer. */
+export type Found = string | null | undefined | Error;
+
+function useTemplatePicture(template: Pictured, width: number): Found {
   const key = `${template.id} ${template.updatedAt} ${width}`;
   const found = useSignal<Found>(drawn.get(key));
   const sees = may('labels:read');
@@ -31,12 +38,21 @@ export function TemplatePicture({ template, width }: { template: TemplateView; w
     );
     return () => stop.abort();
   }, [key, sees]);
-  if (!sees) return <span class="muted small">{t.value.job.noSight}</span>;
-  return <SamplePicture found={found.value} name={template.name} />;
+  return found.value;
 }
 
-/** base64; undefined: not yet; null: its samples cannot be printed; or why there is no answer. */
-export type Found = string | null | undefined | Error;
+export function TemplatePicture({ template, width }: { template: TemplateView; width: number }) {
+  const found = useTemplatePicture(template, width);
+  if (!may('labels:read')) return <span class="muted small">{t.value.job.noSight}</span>;
+  return <SamplePicture found={found} name={template.name} />;
+}
+
+/** What labels of a template look like, beside its name; nothing where there is no picture. */
+export function TemplateThumb({ id }: { id: string }) {
+  // A list knows no versions: the picture is as new as the page.
+  const found = useTemplatePicture({ id, updatedAt: '' }, THUMB);
+  return typeof found === 'string' ? <img class="paper" src={pngAddress(found)} alt="" /> : null;
+}
 
 export function SamplePicture({ found, name }: { found: Found; name: string }) {
   const { templates: words, general } = t.value;

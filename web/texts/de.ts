@@ -12,6 +12,7 @@ import type { Texts } from './en.ts';
 export const de: Texts = {
   locale: 'de',
   general: {
+    justNow: 'eben',
     product: 'Platen',
     skip: 'Zum Inhalt springen',
     menu: 'Menü',

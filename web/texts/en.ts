@@ -20,6 +20,7 @@ const REASON_WORDS: Readonly<Record<string, string>> = {
 export const en = {
   locale: 'en',
   general: {
+    justNow: 'just now',
     product: 'Platen',
     skip: 'Skip to the content',
     menu: 'Menu',

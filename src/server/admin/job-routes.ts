@@ -13,7 +13,7 @@ import {
   resumeQuery,
 } from '../../contract/job-actions.ts';
 import { recordsQuery } from '../../contract/job-details.ts';
-import { jobCountFilter, jobFilter } from '../../contract/job-search.ts';
+import { jobCountFilter, jobFilter, valueAsked } from '../../contract/job-search.ts';
 import { pictureQuery } from '../../contract/label-picture.ts';
 import { because } from '../../contract/reason.ts';
 import type { CheckPool } from '../../rendering/check-pool.ts';
@@ -29,7 +29,7 @@ import { jobDetailsOf, jobRecordsOf } from '../jobs/shown/job-details.ts';
 import type { JobList } from '../jobs/shown/job-list.ts';
 import { jobLabelPicture } from '../jobs/shown/label-pictures.ts';
 import { writeDeed } from '../people/access.ts';
-import { accessOf, accountOf } from '../people/visitor.ts';
+import { accessOf, accountOf, demand, mayDo } from '../people/visitor.ts';
 import { faultAt, ProblemError, parseBody, payloadInvalid } from '../problems.ts';
 import type { Pool } from '../store/pool.ts';
 
@@ -53,11 +53,23 @@ export async function appJobRoutes(app: FastifyInstance, parts: AppJobParts): Pr
   const act = (audit: DeedWord) => ({ config: { needs: 'jobs:act', about: 'job', audit } }) as const;
   const idOf = (request: FastifyRequest): string => idParam.parse(request.params).id;
 
-  app.get('/app/jobs', read, async (request) =>
-    list.page({ ...parseBody(jobFilter, request.query), tenant: accessOf(request).tenant }),
-  );
-  app.get('/app/jobs/counts', read, async (request) =>
-    list.counts({ ...parseBody(jobCountFilter, request.query), tenant: accessOf(request).tenant }),
+  app.get('/app/jobs', read, async (request) => {
+    const { visitor, tenant } = accessOf(request);
+    const filter = parseBody(jobFilter, request.query);
+    if (filter.value !== undefined) demand(visitor, 'labels:read');
+    return list.page({ ...filter, tenant }, mayDo(visitor, 'labels:read'));
+  });
+  app.get('/app/jobs/counts', read, async (request) => {
+    const { visitor, tenant } = accessOf(request);
+    const filter = parseBody(jobCountFilter, request.query);
+    if (filter.value !== undefined) demand(visitor, 'labels:read');
+    return list.counts({ ...filter, tenant });
+  });
+  // A value is label data, which must not be in an address: its mark is.
+  app.post(
+    '/app/tenants/:id/jobs/value-mark',
+    { config: { needs: 'labels:read', about: 'tenant', audit: null } },
+    async (request) => list.markOf(idOf(request), parseBody(valueAsked, request.body).value),
   );
   app.get('/app/jobs/:id', readOne, async (request) => jobDetailsOf(pool, idOf(request)));
   app.get('/app/jobs/:id/records', readLabels, async (request) =>

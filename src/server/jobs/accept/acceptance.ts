@@ -21,6 +21,7 @@ import { JobTemplates, storeTemplate } from '../../templates/job-templates.ts';
 import type { Backlog } from './backlog.ts';
 import type { JobAnswer } from './idempotency.ts';
 import { jobAnswer, KEPT } from './idempotency.ts';
+import { firstValue, searchableValues } from './job-values.ts';
 import type { CheckedRequest } from './request-check.ts';
 
 export type Candidate = {
@@ -237,6 +238,8 @@ function rowOf(n: number, { job, checked, account, ownAccount, key, answer }: Ca
     orientation: job.orientation,
     copies: job.copies,
     records: job.records.length,
+    firstValue: firstValue(job),
+    values: searchableValues(job),
     createdAt: job.createdAt,
     scope: job.scope,
   };

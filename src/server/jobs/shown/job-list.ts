@@ -16,8 +16,10 @@ import {
   type JobPage,
   jobCounts,
   MOST_COUNTED,
+  type valueMark,
 } from '../../../contract/job-search.ts';
 import type { Lane } from '../../../contract/lane.ts';
+import { searchableValue } from '../../../contract/searchable-value.ts';
 import { onlyRow, type Pool, rowsOf } from '../../store/pool.ts';
 import { COLUMNS, jobRow, jobViewOf } from './job-row.ts';
 
@@ -41,7 +43,7 @@ const UNDECIDED = `(j.status = 'held' OR (j.status = 'canceled' AND j.uncertain_
 
 /** Sorts as the time does, to the microsecond. */
 const KEY_TIME = `to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
-const listedRow = jobRow.extend({ key_time: z.string() });
+const listedRow = jobRow.extend({ key_time: z.string(), first_value: z.string().nullable() });
 
 /** Conditions on `platen.jobs AS j` of the tenant `t`, and their values. */
 class Conditions {
@@ -49,6 +51,9 @@ class Conditions {
   readonly sql: string[] = ['j.tenant_id = t.id'];
   /** The tenants, and maybe IDs of `addOneOf`: jobs are looked up for each of them, along an index. */
   from = 'platen.tenants t';
+  /** Where the jobs come from, and the time and ID by which they are sorted there. */
+  jobs = 'platen.jobs j';
+  key: readonly [string, string] = ['j.created_at', 'j.id'];
   readonly #newest: boolean;
 
   /** @param newest whether the newest jobs are wanted; otherwise jobs are counted */
@@ -82,6 +87,14 @@ class Conditions {
     }
   }
 
+  /** Only jobs with a value that has this mark: an index has them by their time. */
+  addMark(mark: string): void {
+    this.jobs = 'platen.job_values v JOIN platen.jobs j ON j.id = v.job_id';
+    this.key = ['v.created_at', 'v.job_id'];
+    this.sql.push('v.tenant_id = t.id');
+    this.add(`v.mark = ('x' || ?)::bit(64)::bigint`, mark);
+  }
+
   get text(): string {
     return this.sql.join(' AND ');
   }
@@ -94,8 +107,11 @@ export class JobList {
     this.#pool = pool;
   }
 
-  /** @param filter without a tenant: jobs of all tenants */
-  async page(filter: JobFilter): Promise<JobPage> {
+  /**
+   * @param filter without a tenant: jobs of all tenants
+   * @param values whether the caller may see what is on labels
+   */
+  async page(filter: JobFilter, values = false): Promise<JobPage> {
     const where = await this.#conditions(filter, { newest: true });
     if (filter.status !== undefined) {
       // A single state is compared with `=`, which an index answers; `ANY` searches the jobs of all states.
@@ -107,16 +123,18 @@ export class JobList {
     if (filter.undecided !== undefined) where.sql.push(UNDECIDED);
     if (filter.after !== undefined) {
       const [time, id] = filter.after.split('_');
-      where.sql.push(`(j.created_at, j.id) < (${where.value(time)}::timestamptz, ${where.value(id)}::uuid)`);
+      where.sql.push(
+        `(${where.key.join(', ')}) < (${where.value(time)}::timestamptz, ${where.value(id)}::uuid)`,
+      );
     }
     const limit = where.value(filter.limit + 1);
     const rows = await rowsOf(
       this.#pool,
       listedRow,
-      `SELECT ${COLUMNS}, ${KEY_TIME} AS key_time FROM platen.jobs
+      `SELECT ${COLUMNS}, first_value, ${KEY_TIME} AS key_time FROM platen.jobs
        WHERE id IN (SELECT found.id FROM ${where.from} CROSS JOIN LATERAL (
-         SELECT j.id, j.created_at FROM platen.jobs j WHERE ${where.text}
-         ORDER BY j.created_at DESC, j.id DESC LIMIT ${limit}) AS found
+         SELECT j.id, j.created_at FROM ${where.jobs} WHERE ${where.text}
+         ORDER BY ${where.key.map((column) => `${column} DESC`).join(', ')} LIMIT ${limit}) AS found
          ${this.#ofTenant(where, filter.tenant)} ORDER BY found.created_at DESC, found.id DESC LIMIT ${limit})
        ORDER BY created_at DESC, id DESC`,
       where.values,
@@ -124,7 +142,7 @@ export class JobList {
     const shown = rows.slice(0, filter.limit);
     const last = shown.at(-1);
     return {
-      jobs: shown.map(jobViewOf),
+      jobs: shown.map((row) => ({ ...jobViewOf(row), ...(values && { value: row.first_value }) })),
       next: rows.length > filter.limit && last !== undefined ? `${last.key_time}_${last.id}` : null,
     };
   }
@@ -170,7 +188,7 @@ export class JobList {
     ];
     const counted = asked.map(
       ([name, fits]) => `(SELECT count(*) FROM (
-          SELECT FROM platen.jobs j WHERE ${where.text} AND ${fits} LIMIT ${MOST_COUNTED}) AS counted) AS ${name}`,
+          SELECT FROM ${where.jobs} WHERE ${where.text} AND ${fits} LIMIT ${MOST_COUNTED}) AS counted) AS ${name}`,
     );
     const sums = asked.map(
       ([name]) => `least(coalesce(sum(${name}), 0), ${MOST_COUNTED})::integer AS ${name}`,
@@ -185,7 +203,7 @@ export class JobList {
   }
 
   async #conditions(filter: JobCountFilter, wanted: { newest: boolean }): Promise<Conditions> {
-    const { id, tenant, printer, template, account, since, until } = filter;
+    const { id, tenant, printer, template, value, account, since, until } = filter;
     const where = new Conditions(wanted);
     if (id !== undefined) {
       const [first, last] = ['0', 'f'].map(filledWith(id));
@@ -195,10 +213,20 @@ export class JobList {
       where.addOneOf('printer_id', await this.#named(PRINTERS_NAMED, printer, tenant));
     if (template !== undefined)
       where.addOneOf('template_id', await this.#named(TEMPLATES_NAMED, template, tenant));
+    if (value !== undefined) where.addMark(value);
     if (account !== undefined) where.add('j.account = ?', storable(account));
     if (since !== undefined) where.add('j.created_at >= ?', since);
     if (until !== undefined) where.add('j.created_at < ?', until);
     return where;
+  }
+
+  /** What stands for a value of this tenant's records in a filter. */
+  async markOf(tenant: string, value: string): Promise<z.infer<typeof valueMark>> {
+    const text = searchableValue(value);
+    if (text === undefined) return { mark: null };
+    const sql = `SELECT to_hex(platen.value_mark(search_key, $2)) AS mark FROM platen.tenants WHERE id = $1`;
+    const { mark } = await onlyRow(this.#pool, z.object({ mark: z.string() }), sql, [tenant, text]);
+    return { mark: mark.padStart(16, '0') };
   }
 
   /** IDs that a name, or the beginning of an ID, stands for now or stood for when a job was accepted. */

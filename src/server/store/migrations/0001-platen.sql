@@ -9,6 +9,8 @@ create table platen.tenants (
   created_at timestamptz not null default now(),
   -- Whether the tenant's raw templates may set printers up: an administrator decides, since printers are often shared.
   printer_commands boolean not null default false,
+  -- With it, values of records become marks (`job_values`): nobody who has only the marks can try values.
+  search_key bytea not null default sha256((gen_random_uuid()::text || gen_random_uuid()::text)::bytea),
   -- Since when the tenant may not send printer commands any more, as long as jobs may wait that were accepted before.
   commands_withdrawn_at timestamptz,
   -- Whether a job is refused whose label does not fit the printer's media; else that is a warning.
@@ -313,6 +315,8 @@ create table platen.jobs (
   is_rest boolean not null default false,
   -- The label with which the job began. Those before it count as printed, but came out at the printer of `reprint_of`.
   first_label integer not null default 0,
+  -- A value of the first record, for people to know the job by. It is label data, and goes with `payload`.
+  first_value text,
   constraint jobs_template_hash foreign key (tenant_id, template_hash) references platen.job_templates (tenant_id, hash)
 );
 create index jobs_undispatched on platen.jobs (lane, seq) where dispatched_at is null and status = 'queued';
@@ -339,6 +343,35 @@ create index jobs_with_data on platen.jobs (updated_at)
   where payload is not null and status in ('printed', 'canceled', 'failed');
 -- Old jobs are looked for by age, a few pages at a time: rows come in the order of their acceptance.
 create index jobs_age on platen.jobs using brin (created_at);
+
+-- By which values of its records a job is found, as long as its data is kept. A value is not here itself, but its mark.
+create table platen.job_values (
+  tenant_id text not null,
+  mark bigint not null,
+  created_at timestamptz not null,
+  job_id uuid not null,
+  primary key (tenant_id, mark, created_at, job_id)
+);
+create index job_values_of_job on platen.job_values (job_id);
+
+create function platen.value_mark(search_key bytea, value text) returns bigint language sql immutable strict as $$
+  select ('x' || encode(substring(sha256(search_key || convert_to(value, 'UTF8')) from 1 for 8), 'hex'))::bit(64)::bigint
+$$;
+
+-- What drops a job's data drops with it all that was taken out of the data.
+create function platen.forget_values() returns trigger language plpgsql as $$
+begin
+  delete from platen.job_values v where v.job_id = old.id;
+  if tg_op = 'DELETE' then
+    return old;
+  end if;
+  new.first_value := null;
+  return new;
+end $$;
+create trigger forget_values before update on platen.jobs for each row
+  when (old.payload is not null and new.payload is null) execute function platen.forget_values();
+create trigger forget_deleted_values before delete on platen.jobs for each row
+  when (old.payload is not null) execute function platen.forget_values();
 
 create table platen.idempotency_keys (
   tenant_id text not null references platen.tenants (id) on delete cascade,
@@ -471,6 +504,7 @@ declare
   quota bigint;
   printer_commands boolean;
   must_fit boolean;
+  search_key bytea;
   job record;
   before record;
   outcomes json[];
@@ -485,7 +519,8 @@ declare
   of_lanes text[];
 begin
   outcomes := array_fill(null::json, array[json_array_length(asked)]);
-  select t.quota_labels, t.printer_commands, t.media_must_fit into quota, printer_commands, must_fit
+  select t.quota_labels, t.printer_commands, t.media_must_fit, t.search_key
+      into quota, printer_commands, must_fit, search_key
     from platen.tenants t where t.id = tenant for key share;
   if not found then
     return (select json_agg(json_build_object('outcome', 'tenant-gone')) from json_array_elements(asked));
@@ -557,17 +592,24 @@ begin
 
   with added as (
     insert into platen.jobs (id, tenant_id, account, template_id, template_name, printer_id, printer_name,
-        requested_printer, format, orientation, copies, records, payload, created_at, scope, dispatched_at, template_hash)
+        requested_printer, format, orientation, copies, records, payload, created_at, scope, dispatched_at, template_hash,
+        first_value)
       select r.id, tenant, r.account, r.template, r."templateName", r.printer, r."calledPrinter", r."askedPrinter", r.format,
         r.orientation, r.copies, r.records, payloads[r.n]::json, r."createdAt", r.scope, case when in_lanes then now() end,
-        decode(r."templateHash", 'hex')
+        decode(r."templateHash", 'hex'), r."firstValue"
       from json_to_recordset(asked) as r(n integer, id uuid, account text, template text, "templateName" text, printer text,
         "calledPrinter" text, "askedPrinter" text, format text, orientation text, copies integer, records integer,
-        "createdAt" timestamptz, scope text, "templateHash" text)
+        "createdAt" timestamptz, scope text, "templateHash" text, "firstValue" text)
       where accepted[r.n] order by r.n
     returning platen.jobs.id, platen.jobs.lane, platen.jobs.seq
   )
   select array_agg(added.id::text order by added.seq), array_agg(added.lane order by added.seq) into ids, of_lanes from added;
+  insert into platen.job_values (tenant_id, mark, created_at, job_id)
+    select tenant, platen.value_mark(search_key, v.value), r."createdAt", r.id
+    from json_to_recordset(asked) as r(n integer, id uuid, "createdAt" timestamptz, "values" json)
+    cross join json_array_elements_text(r."values") as v(value)
+    where accepted[r.n] order by 1, 2, 3, 4
+    on conflict do nothing;
   if in_lanes and ids is not null then
     perform lanes.add(ids, of_lanes, null);
   end if;
