@@ -1,22 +1,20 @@
-/** The job ahead: lets the next job follow while the printer prints its last labels (`succession.ts`). */
+/** The job ahead: sends the next job's labels while the printer prints its last ones (`following.ts`). */
 import type { PrinterLink } from '../printer/link.ts';
 import type { PickedUpJob } from '../source/job-source.ts';
+import type { Following } from './following.ts';
 import type { Ledger } from './ledger.ts';
 import type { Outcome } from './outcome.ts';
 import type { Pace } from './pace.ts';
 import type { Row } from './row.ts';
-import type { Sender } from './sender.ts';
 import type { Stop } from './stop.ts';
-import type { Succession } from './succession.ts';
 
 interface LeadingParts {
   delivery: Pick<PickedUpJob, 'follow' | 'waited'>;
-  ledger: Pick<Ledger, 'sent' | 'total' | 'printed' | 'odometer' | 'underWay' | 'cleared' | 'followedBy'>;
+  ledger: Pick<Ledger, 'sent' | 'total' | 'odometer' | 'underWay' | 'cleared'>;
   row: Pick<Row, 'pending' | 'doubtful'>;
   link: Pick<PrinterLink, 'documents'>;
-  sender: { readonly handover: Pick<Sender['handover'], 'follow'> };
-  outcome: Pick<Outcome, 'progress'>;
-  stop: Pick<Stop, 'lost' | 'leave' | 'end' | 'leaveIfTold'>;
+  outcome: Pick<Outcome, 'reasons'>;
+  stop: Pick<Stop, 'lost' | 'leave'>;
   /** No other agent wants the printer: one that took over could not tell the two jobs' labels apart. */
   alone(): boolean;
   held(): boolean;
@@ -25,7 +23,7 @@ interface LeadingParts {
 export class Leading {
   readonly #parts: LeadingParts;
   #lets = false;
-  #behind: Succession | null = null;
+  #behind: Following | null = null;
   #ended: { goesBack: boolean } | null = null;
 
   constructor(parts: LeadingParts) {
@@ -37,9 +35,9 @@ export class Leading {
     return this.#lets && this.#behind === null && !this.#parts.stop.lost;
   }
 
-  /** The job is done with the printer. @returns whether the job behind drives, and has it from now on */
-  handsOver(): boolean {
-    return this.#behind?.handOver() === true;
+  /** The job that follows this one. */
+  get behind(): Following | null {
+    return this.#behind;
   }
 
   /** Called after each burst. After the last one, where jobs wait, the next is prepared while this one prints. */
@@ -47,32 +45,30 @@ export class Leading {
     if (this.#parts.delivery.waited && this.#mayBeFollowed) this.#let();
   }
 
-  /** The job behind has left something unfinished on the connection. */
-  get unclear(): boolean {
-    return this.#behind?.unclear === true;
-  }
-
-  followedBy(behind: Succession): void {
+  followedBy(behind: Following): void {
     this.#behind = behind;
-    // The station hears of this job's end a moment later; one that comes in between would wait for a word until the term ends.
+    // The station hears of this job's end a moment later; one that comes in between would wait until the term ends.
     if (this.#ended !== null) behind.end(this.#ended.goesBack);
   }
 
   /**
-   * Lets the next job follow at a printer that is busy with the last labels of this one.
-   * @returns whether all labels of this job are out by then; the job behind keeps the printer
-   * @throws JobFaultError, TransportError, Interrupted
+   * Called when the printer has said how far it is: at a printer that is busy with the last labels of this job,
+   * sends those of the next one behind them.
+   * @returns whether all labels of this job are out, and labels of the job behind under way
+   * @throws TransportError
    */
-  async gaveWay(pace: Pace): Promise<boolean> {
-    const { ledger, row } = this.#parts;
-    const lasts = ledger.underWay && row.pending;
-    if (!lasts || pace.blocked || row.doubtful || !this.#mayBeFollowed) return false;
-    this.#let();
+  async fills(pace: Pace): Promise<boolean> {
+    const { ledger, row, outcome } = this.#parts;
     const behind = this.#behind;
-    if (behind === null || !(await behind.offer())) return false;
-    await this.#ride(behind);
-    pace.moves();
-    return ledger.cleared;
+    behind?.told(pace.stuck, outcome.reasons);
+    if (behind?.live && ledger.cleared) return true;
+    if (pace.blocked || row.doubtful) return false;
+    if (!behind?.live) {
+      if (!ledger.underWay || !row.pending || !this.#mayBeFollowed) return false;
+      this.#let();
+    }
+    if (await behind?.send()) pace.moves();
+    return false;
   }
 
   get #mayBeFollowed(): boolean {
@@ -85,37 +81,6 @@ export class Leading {
   #let(): void {
     if (!this.#lets) this.#parts.delivery.follow();
     this.#lets = true;
-  }
-
-  /** Listens to the job behind until all labels of this job are out, or this job drives again. */
-  async #ride(behind: Succession): Promise<void> {
-    const { ledger, sender, outcome, stop } = this.#parts;
-    let stuck = false;
-    while (!ledger.cleared) {
-      stop.leaveIfTold(true, stuck);
-      const word = await behind.listen(stop.end);
-      if (word === null) continue;
-      if (word.kind === 'fault') throw word.error;
-      if (word.kind === 'back') {
-        if (word.error !== null) throw word.error;
-        return;
-      }
-      stuck = word.stuck;
-      outcome.progress(word.reasons);
-      // Where labels are missing, the counter does not tell which, and the note to the next agent must say
-      // so.
-      void sender.handover.follow(ledger.printed);
-    }
-  }
-
-  /** Called before it is found out what became of this job's labels. */
-  recovers(): void {
-    if (this.#behind !== null) this.#parts.ledger.followedBy(this.#behind.pages);
-  }
-
-  /** This job's labels are settled by this counter reading of a printer at rest. */
-  settled(odometer: number | null): void {
-    this.#behind?.settle(odometer);
   }
 
   /** @param goesBack whether the job goes back to its queue, to be delivered again */

@@ -13,26 +13,27 @@ interface PaceOptions {
   link: Pick<PrinterLink, 'pollAfter'>;
   /** What may be under way now. */
   window(): WindowSize;
+  /** More is to be sent, of this job or of the one behind. */
+  more(): boolean;
   timings: Timings;
 }
 
 export class Pace {
   readonly #options: PaceOptions;
-  readonly #started = performance.now();
-  /** Labels of the job that were done with before this connection. */
-  readonly #from: number;
-  #moved = this.#started;
+  #moved = performance.now();
   /** When the printer last had something to print, or had printed something. */
-  #printing = this.#started;
+  #printing = this.#moved;
   #outstanding = 0;
   /** The printer will not print now. */
   #blocked = false;
   /** Nothing moves. */
   stuck = false;
 
-  constructor(options: PaceOptions) {
+  /** @param before labels are under way already, at a printer that stood still or printed; null: none are */
+  constructor(options: PaceOptions, before: { stuck: boolean } | null) {
     this.#options = options;
-    this.#from = options.ledger.base;
+    this.#blocked = this.stuck = before?.stuck === true;
+    if (before !== null) this.moves();
   }
 
   get blocked(): boolean {
@@ -61,15 +62,14 @@ export class Pace {
 
   /** After which time to ask again, ms. */
   pollAfter(): number {
-    const { ledger, row, link, window, timings } = this.#options;
-    const { odometer, sent, total, arrived } = ledger;
+    const { ledger, row, link, window, more, timings } = this.#options;
     if (this.#blocked) return timings.pollWaiting;
     const since = performance.now() - this.#moved;
-    const perLabel = (this.#moved - this.#started) / Math.max(1, sent - row.outstanding - this.#from);
-    const needed = sent === total ? 1 : Math.ceil(window().labels / 2);
-    const spare = ((row.outstanding - needed) * perLabel) / 2;
+    const needed = more() ? Math.ceil(window().labels / 2) : 1;
+    const spare = ((row.outstanding - needed) * row.labelMs) / 2;
     // Labels that arrived before a cut have to be known: where some are gone after it, they were canceled.
-    const settling = odometer !== null && since < timings.settle && !row.short && arrived < sent;
+    const arrives = ledger.odometer !== null && row.arrived < row.sent;
+    const settling = arrives && since < timings.settle && !row.short;
     const longest = this.stuck ? timings.pollWaiting : timings.pollMax;
     return Math.min(longest, link.pollAfter(since, spare, settling));
   }

@@ -157,6 +157,11 @@ export class Row {
     }, 0);
   }
 
+  /** What the printer takes for a label, ms; 0: it has not been seen to print. */
+  get labelMs(): number {
+    return this.#labelMs ?? 0;
+  }
+
   /** Whether another job in the row has labels that are not known to be out. */
   holdsOthers(member: RowMember): boolean {
     return this.#parts.some(({ of }) => of !== member && this.#members.has(of));

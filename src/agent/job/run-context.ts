@@ -7,7 +7,6 @@ import type { PrinterDevice } from '../printer/printer-device.ts';
 import type { OutcomeContext } from './outcome.ts';
 import type { Row, WindowSize } from './row.ts';
 import type { Stop } from './stop.ts';
-import type { Succession } from './succession.ts';
 
 export interface RunContext extends OutcomeContext {
   pool: Pick<RenderPool, 'open'>;
@@ -24,6 +23,6 @@ export interface RunContext extends OutcomeContext {
   alone(): boolean;
   /** A person holds the printer: no further job begins there. */
   held(): boolean;
-  /** What the job shares with the job ahead, which the printer still prints; null: there is none. */
-  succession: Succession | null;
+  /** The job waits behind another one, whose labels the printer still prints. */
+  follows: boolean;
 }

@@ -15,7 +15,7 @@
  * A printer that is off, out of paper or unreachable fails no job: the job waits, says why, and goes on.
  * Labels that may be out are never printed again by guess: the job is held, and names them. What is on record,
  * in which order, and what follows from it after a crash: `sender.ts`. Once all labels of a job are sent, the
- * next job may follow while the printer still prints: `succession.ts`.
+ * next job's follow while the printer still prints: `following.ts`.
  *
  * When the agent stops, or the printer is another agent's, a job that is waiting for its printer is handed back at once;
  * one that is printing has the grace time of a stop to finish, then stops at a label boundary, waits a bounded time for
@@ -49,13 +49,11 @@ import { Rest } from './rest.ts';
 import { restore } from './restore.ts';
 import type { WindowSize } from './row.ts';
 import type { RunContext } from './run-context.ts';
-import { Sender } from './sender.ts';
+import { NOTE_MS, Sender } from './sender.ts';
 import { Interrupted, type Stop } from './stop.ts';
 
 /** Longest wait for the queue to store the note of a hand-back, ms. */
 const LAST_NOTE_MS = 2_000;
-/** Longest wait for the queue to take a note, while the printer prints, before the printer is asked again, ms. */
-const NOTE_MS = 200;
 /** How often in a row, without telling at rest, a printer with a counter may not tell it, before it counts as lost. */
 const MUTE_LIMIT = 5;
 
@@ -66,6 +64,8 @@ export class JobRun {
   readonly ledger: Ledger;
   /** What the job does as the one ahead of the next job. */
   readonly leading: Leading;
+  /** What the job does as the one behind another job; null: it follows none. */
+  readonly following: Following | null;
   readonly #context: RunContext;
   readonly #stop: Stop;
   readonly #log: Logger;
@@ -83,8 +83,6 @@ export class JobRun {
   /** The printer cannot say what becomes of labels. */
   #blind = false;
   #mute = 0;
-  /** What the job does as the one behind another job; null: it follows none. */
-  readonly #following: Following | null;
 
   constructor(context: RunContext, delivery: PickedUpJob) {
     const { agentId, printerId, journal, row, timings, window, stop, device } = context;
@@ -117,10 +115,10 @@ export class JobRun {
         if (this.#blind) throw new TransportError('query-timeout', 'it has answered before');
       },
     });
-    const parts = { ...context, ledger: this.ledger, sender: this.#sender, stop };
-    this.#following =
-      context.succession && new Following(context.succession, { ...parts, labels: this.#labels });
-    this.leading = new Leading({ ...parts, delivery, link: this.#link, outcome: this.#outcome });
+    const parts = { ...context, ledger: this.ledger, link: this.#link, outcome: this.#outcome };
+    const { follows } = context;
+    this.following = follows ? new Following({ ...parts, sender: this.#sender, labels: this.#labels }) : null;
+    this.leading = new Leading({ ...parts, delivery });
   }
 
   /** @throws JournalError where no outcome may be told: a later delivery goes by what is on the disk */
@@ -169,20 +167,20 @@ export class JobRun {
     try {
       while (!clean) {
         try {
-          const prepared = (await this.#following?.turn()) ?? null;
-          await link.connect(prepared !== null);
-          await this.#carry(prepared);
+          const live = (await this.following?.turn()) ?? false;
+          if (!live) await link.connect(false);
+          await this.#carry(live);
           clean = true;
         } catch (error) {
           if (!(error instanceof TransportError)) throw error;
-          if (!this.#following?.givesBack(error)) await this.#disconnected(error);
+          this.leading.behind?.cut();
+          await this.#disconnected(error);
         }
       }
     } finally {
-      this.#following?.leaves(clean);
-      const others = this.#following?.waits || this.leading.handsOver();
-      const finished = clean && !this.leading.unclear;
-      if (!others) await link.release(finished, this.#stop.end.aborted && ledger.uncertain);
+      this.following?.leaves();
+      const others = this.following?.waits || this.leading.behind?.handOver();
+      if (!others) await link.release(clean, this.#stop.end.aborted && ledger.uncertain);
     }
   }
 
@@ -196,18 +194,19 @@ export class JobRun {
   /**
    * Sends the labels that are left, never further ahead of the printer than the window, until it is known
    * which are out.
-   * @param prepared the first labels, which follow those of another job that is still being printed
+   * @param live some are under way on the open connection, which were sent behind those of another job
    */
-  async #carry(prepared: Chunk[] | null): Promise<void> {
-    const ledger = this.ledger;
-    const link = this.#link;
+  async #carry(live: boolean): Promise<void> {
+    const [ledger, link] = [this.ledger, this.#link];
     const { row } = this.#context;
-    this.#ready = prepared !== null;
+    this.#ready = live;
     this.#blind = false;
-    if (prepared === null && ledger.uncertain) await this.#recover();
-    if (prepared === null && !link.documents && ledger.base < ledger.total) this.#labels.renew(ledger.base);
-    const pace = new Pace({ ...this.#context, ledger, link, window: this.#ahead });
-    if (prepared !== null) await this.#send(prepared, pace);
+    if (!live && ledger.uncertain) await this.#recover();
+    if (!live && !link.documents && ledger.base < ledger.total) this.#labels.renew(ledger.base);
+    const more = () => ledger.sent < ledger.total || this.leading.behind?.more === true;
+    const parts = { ...this.#context, ledger, link, window: this.#ahead, more };
+    const pace = new Pace(parts, live ? this.following : null);
+    if (live) this.leading.labelsSent();
     while (ledger.sent < ledger.total || ledger.underWay || row.pending) {
       if (this.#stop.canceled && ledger.underWay) {
         if (await this.#canceled(pace.blocked)) pace.stuck = false;
@@ -229,7 +228,7 @@ export class JobRun {
       const until = pace.stuck ? this.#stop.leave : this.#stop.end;
       await pause(pace.pollAfter(), until, this.#stop.soon);
       if (!until.aborted) await this.#told(await link.progress(), pace);
-      if (await this.leading.gaveWay(pace)) return;
+      if (await this.leading.fills(pace)) return;
     }
     // All labels were delivered, maybe before the operator set that this counts as printed.
     if (!ledger.uncertain) return;
@@ -248,7 +247,8 @@ export class JobRun {
 
   /** Settles what became of the labels that were under way. @throws TransportError, JobFaultError, Interrupted */
   async #recover(): Promise<void> {
-    this.leading.recovers();
+    const { behind } = this.leading;
+    if (behind !== null) this.ledger.followedBy(behind.pages);
     const found = await this.#link.recover();
     if (found === 'nothing') this.ledger.withdraw();
     else if (found === 'at-rest') await this.#beReady(true);
@@ -277,7 +277,7 @@ export class JobRun {
       if (printed !== null) {
         this.#log.info({ printed, intent: ledger.intent }, 'the printer told what came out');
         ledger.settle(printed);
-        this.leading.settled(status.odometer);
+        this.leading.behind?.settle(status.odometer);
         this.#mute = 0;
       }
       if (printed !== null || (rest === null && ready)) {
@@ -337,10 +337,9 @@ export class JobRun {
       try {
         this.#toldByCounter(told.status, pace);
       } catch (error) {
-        this.#following?.fails(error);
+        this.leading.behind?.faults(error);
         throw error;
       }
-      this.#following?.told(pace.stuck, this.#outcome.reasons);
     } else if (told.by === 'job') await this.#toldByJob(told, pace);
     else {
       if (this.ledger.odometer === null) {
@@ -381,7 +380,8 @@ export class JobRun {
 
   async #disconnected(error: TransportError): Promise<void> {
     this.#log.info({ code: error.code, detail: error.message }, 'printer not reached');
-    this.#outcome.progress(await this.#link.broke(this.ledger.uncertain));
+    const behind = this.leading.behind?.pages ?? 0;
+    this.#outcome.progress(await this.#link.broke(this.ledger.uncertain || behind > 0));
     await this.#stop.wait(this.#backoff.next());
   }
 

@@ -47,7 +47,7 @@
  *                             would not.
  *   the printer loses power   its buffer is lost, its counter is not: as inside B.
  *   the counter was moved by somebody else meanwhile, or has gone back: held.
- *   another job behind it     (`succession.ts`) the second job's N may come before this job's J2. Its J1
+ *   another job behind it     (`following.ts`)  the second job's N may come before this job's J2. Its J1
  *                             comes when it joins the row, with the counter as it will be when this job's
  *                             labels are out. Labels counted are this job's first, and the second job's
  *                             beyond those. Another agent does not know of the second job: it holds this one
@@ -90,6 +90,8 @@ interface SenderOptions {
   log: Logger;
 }
 
+/** Longest wait for the queue to take a note, while the printer prints, before the printer is asked again, ms. */
+export const NOTE_MS = 200;
 const NOT_NOTED = 'the queue does not take the note how far the job may have been sent';
 /** How old a reading of the counter may be when the first label after it goes out, ms. */
 const BASE_MS = 500;
@@ -99,8 +101,6 @@ export class Sender {
   /** This delivery's note in the queue. */
   readonly #handover: Handover;
   #readAt = 0;
-  /** The job's first labels are written down and noted, and will follow those of another job. */
-  #prepared = false;
   /** The note has another reading of the counter than the one that the next labels go by. */
   #again = false;
 
@@ -157,25 +157,17 @@ export class Sender {
   }
 
   /**
-   * Writes journal and note of a job that is to follow another one without a gap. Its bytes are sent as soon
-   * as the job ahead has none left.
+   * Writes journal and note of a job that is to follow another one, whose count begins where the labels of the
+   * job ahead end. Then the labels are written at once, or that is taken back.
    * @throws JournalError, Interrupted
    */
-  async prepare(burst: readonly Chunk[]): Promise<void> {
-    this.#prepared = true;
-    try {
-      // An earlier note has another reading of the counter.
-      await this.#intend(endOf(burst), this.#handover.left);
-    } catch (error) {
-      this.unprepare();
-      throw error;
-    }
+  async follow(burst: readonly Chunk[]): Promise<void> {
+    // An earlier note has another reading of the counter.
+    await this.#intend(endOf(burst), this.#handover.left);
   }
 
-  /** Takes `prepare` back: the job does not follow after all, and nothing has been sent. */
-  unprepare(): void {
-    if (!this.#prepared) return;
-    this.#prepared = false;
+  /** Takes `follow` back: nothing has been sent. */
+  takeBack(): void {
     this.#again = this.#handover.left;
     this.#intendNothing();
   }
@@ -185,22 +177,31 @@ export class Sender {
    * @throws TransportError, JobFaultError, Interrupted
    */
   async send(burst: Chunk[]): Promise<Refusal | null> {
-    const { ledger, link, stop } = this.#options;
+    const { ledger } = this.#options;
     const upTo = endOf(burst);
-    // A prepared job follows another one: its count begins where the labels of the job ahead end.
-    const prepared = this.#prepared;
-    this.#prepared = false;
-    let begun = false;
     try {
-      if (!prepared) await this.#intend(upTo, this.#again);
+      await this.#intend(upTo, this.#again);
       this.#again = false;
-      while (!prepared && !this.#baseIsFresh() && !(await this.#baseHolds())) {
+      while (!this.#baseIsFresh() && !(await this.#baseHolds())) {
         // Nothing has been sent: what the printer has counted since is not this job's.
         const { odometer } = ledger;
         this.#intendNothing();
         await this.#options.readAgain();
         await this.#intend(upTo, ledger.odometer !== odometer);
       }
+    } catch (error) {
+      // No byte of these labels has gone out, and the job may now wait for long: the journal must know.
+      this.#intendNothing();
+      throw error;
+    }
+    return await this.write(burst);
+  }
+
+  /** The bytes of what is on record. @throws TransportError, JobFaultError */
+  async write(burst: readonly Chunk[]): Promise<Refusal | null> {
+    const { ledger, link, stop } = this.#options;
+    let begun = false;
+    try {
       await link.begin();
       for (const chunk of burst) {
         if (stop.boundary.aborted) {
@@ -216,7 +217,6 @@ export class Sender {
       }
       return null;
     } catch (error) {
-      // No byte of these labels has gone out, and the job may now wait for long: the journal must know.
       if (!begun) this.#intendNothing();
       throw error;
     }

@@ -22,9 +22,8 @@ import { Row } from './row.ts';
 import { JobRun } from './run.ts';
 import type { RunContext } from './run-context.ts';
 import { Interrupted, Stop } from './stop.ts';
-import { Succession } from './succession.ts';
 
-type StationContext = Omit<RunContext, 'row' | 'device' | 'stop' | 'alone' | 'held' | 'succession'> & {
+type StationContext = Omit<RunContext, 'row' | 'device' | 'stop' | 'alone' | 'held' | 'follows'> & {
   /** The device for the next job: another one when a better endpoint of the printer is found. */
   device(): PrinterDevice;
   /** The lane whose jobs are this printer's. */
@@ -179,12 +178,11 @@ export class PrinterStation {
       const canceled = waits && (await canceledBefore(before, cancel, delivery.signal));
       if (!follows && !canceled) await before;
       // One that is canceled while it waits ends as a job behind does, which leaves the printer to those ahead.
-      const succession = follows || canceled ? new Succession() : null;
       term.check();
       if (signals.leave.aborted) return 'hand-back';
       if (laneOf(delivery.job) !== this.#context.lane) return this.#refuse(delivery);
-      const run = this.#runOf(delivery, term, { ...signals, cancel }, succession);
-      if (follows && succession !== null) ahead.leading.followedBy(succession);
+      const run = this.#runOf(delivery, term, { ...signals, cancel }, follows || canceled);
+      if (follows && run.following !== null) ahead.leading.followedBy(run.following);
       this.#runs.set(id, run);
       const result = await run.run();
       // After a hand-back the consumer takes nothing until the term ends, or a hold: this job comes again by itself.
@@ -214,7 +212,7 @@ export class PrinterStation {
     delivery: PickedUpJob,
     term: LeaseTerm,
     { cancel, ...signals }: Signals & { cancel: AbortSignal },
-    succession: Succession | null,
+    follows: boolean,
   ): JobRun {
     const { cancelRequests: _, timings, hold, ...context } = this.#context;
     const stop = new Stop({
@@ -234,7 +232,7 @@ export class PrinterStation {
         stop,
         alone: () => term.alone,
         held: () => hold.held,
-        succession,
+        follows,
       },
       delivery,
     );
