@@ -268,8 +268,14 @@ test('chosen labels of a job that is over are printed again', async () => {
   const before = (await site.up.pictures('virtual-2')).length;
   await site.show(page, `jobs/${old}`);
   await button(/^Print again/).click();
-  await page.getByLabel('Which labels').fill('2');
-  await inDialog(/^Print/).click();
+  // Nothing chosen is nothing printed, and never all.
+  expect(await page.getByLabel('Which labels').inputValue()).toBe('');
+  await expect.poll(() => inDialog('Print again').isDisabled()).toBe(true);
+  await inDialog('Choose all 3').click();
+  await inDialog('Print 3 labels').waitFor();
+  for (const label of ['Label 1', 'Label 3']) await inDialog(label).click();
+  expect(await page.getByLabel('Which labels').inputValue()).toBe('2');
+  await inDialog('Print 1 label').click();
   await expect.poll(async () => (await site.up.pictures('virtual-2')).length, PATIENTLY).toBe(before + 1);
   const [label = ''] = (await site.up.pictures('virtual-2')).slice(before);
   expect((await barcodesIn(label)).map(({ text }) => text)).toEqual(['400002']);

@@ -13,21 +13,21 @@ import { may } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
 import { LabelStrip, type Shown } from './label-strip.tsx';
 
-/** Most pictures of uncertain labels; of more labels the first and the last are shown. */
-const SHOWN = 12;
+/** Pictures of uncertain labels at first, and how many more come with a click; of more the first and the last are shown. */
+const SHOWN = { first: 12, more: 48 };
 
 type Range = { from: number; to: number };
 
 /** The uncertain labels with one neighbour on each side. `to` is the first label after them. */
-function neighbourhood({ from, to }: Range, total: number): Shown[] {
+function neighbourhood({ from, to }: Range, total: number, most: number): Shown[] {
   const { held: words } = t.value;
   const doubt = Array.from({ length: to - from }, (_, at) => from + at);
-  const half = SHOWN / 2;
-  const shown = doubt.length <= SHOWN ? doubt : [...doubt.slice(0, half), ...doubt.slice(-half)];
+  const half = most / 2;
+  const shown = doubt.length <= most ? doubt : [...doubt.slice(0, half), ...doubt.slice(-half)];
   return [
-    ...(from > 0 ? [{ index: from - 1, note: words.certain }] : []),
+    ...(from > 0 ? [{ index: from - 1, note: words.certain, fixed: true }] : []),
     ...shown.map((index) => ({ index, note: words.doubt, doubt: true })),
-    ...(to < total ? [{ index: to, note: words.notSent }] : []),
+    ...(to < total ? [{ index: to, note: words.notSent, fixed: true }] : []),
   ];
 }
 
@@ -78,6 +78,7 @@ export function Decision({ job, onDecided }: { job: JobDetails; onDecided: () =>
   const range = job.uncertain ?? { from: job.labels.printed, to: job.labels.printed };
   const { total } = job.labels;
   const why = useSignal('');
+  const most = useSignal(SHOWN.first);
   const first = useSignal(String(range.from + 2));
   const problem = useSignal<Error | undefined>(undefined);
   const busy = useSignal(false);
@@ -115,7 +116,32 @@ export function Decision({ job, onDecided }: { job: JobDetails; onDecided: () =>
       <p class="muted">{words.look}</p>
       {may('labels:read') ? (
         job.data ? (
-          <LabelStrip job={job.id} labels={neighbourhood(range, total)} gap={words.more(count - SHOWN)} />
+          <>
+            {act && count > 1 && <p class="muted">{words.clickFirst}</p>}
+            <LabelStrip
+              job={job.id}
+              labels={neighbourhood(range, total, most.value)}
+              gap={
+                <button
+                  type="button"
+                  class="button"
+                  onClick={() => {
+                    most.value += SHOWN.more;
+                  }}
+                >
+                  {words.more(count - most.value)}
+                </button>
+              }
+              {...(act && count > 1
+                ? {
+                    chosen: (index: number) => index === chosen - 1,
+                    onChoose: (index: number) => {
+                      first.value = String(index + 1);
+                    },
+                  }
+                : {})}
+            />
+          </>
         ) : (
           <p class="note">{jobWords.noData}</p>
         )

@@ -1,0 +1,147 @@
+/** Prints labels of a job that is over again: they are chosen by their pictures or their numbers. */
+import { useSignal } from '@preact/signals';
+import { jobReprinted } from '../../src/contract/job-actions.ts';
+import type { JobDetails } from '../../src/contract/job-details.ts';
+import { to } from '../address/place.ts';
+import { Ask } from '../controls/dialog.tsx';
+import { ChoiceField, TextField } from '../controls/field.tsx';
+import { say } from '../controls/toast.tsx';
+import { call } from '../service/call.ts';
+import { may } from '../service/session.ts';
+import { t } from '../texts/texts.ts';
+import { chosenIn, countOf, has, type Ranges, textOf, toggled } from './chosen-labels.ts';
+import { endOf } from './job-words.tsx';
+import { LabelStrip } from './label-strip.tsx';
+import { actionPath, type QuestionProps, useOtherPrinters, useWhy } from './question.tsx';
+
+/** Pictures that are shown at a time. */
+const SHOWN = 8;
+
+/**
+ * What is chosen before anybody has: of a canceled job what is certain not to be out, and was not moved; else its uncertain
+ * labels. A job of one label has no choice.
+ */
+function firstChoice(job: JobDetails): Ranges {
+  const { status, labels, uncertain } = job;
+  if (labels.total === 1) return [{ from: 0, to: 1 }];
+  if (status !== 'canceled') return [];
+  const rest = { from: uncertain?.to ?? labels.printed, to: endOf(job) };
+  if (rest.from < rest.to) return [rest];
+  return uncertain === null ? [] : [uncertain];
+}
+
+export function Reprint({ job, attempts, onDone, onClose }: QuestionProps) {
+  const { job: words } = t.value;
+  const { total } = job.labels;
+  const which = useSignal(textOf(firstChoice(job)));
+  const target = useSignal(job.printer.id);
+  const { others, media } = useOtherPrinters(job);
+  const { field, why } = useWhy();
+  const chosen = chosenIn(which.value, total);
+  const count = chosen === undefined ? 0 : countOf(chosen);
+  // The pictures begin where the choice does.
+  const begin = useSignal(Math.max(0, (chosen?.[0]?.from ?? 0) - 1));
+  const end = useSignal(begin.value + SHOWN);
+  const run = async () => {
+    if (chosen === undefined) return;
+    const body = {
+      ...(count === total ? {} : { labels: chosen }),
+      ...(target.value === job.printer.id ? {} : { printerId: target.value }),
+      ...why(),
+    };
+    const address = actionPath(job, 'reprint');
+    const { id } = await attempts.send([address, body], (key) => call(jobReprinted, address, { key, body }));
+    say(
+      <>
+        {words.reprinted} <a href={to(['jobs', id])}>{words.open}</a>
+      </>,
+    );
+    onDone();
+  };
+  const { uncertain } = job;
+  const shown = Array.from({ length: Math.min(end.value, total) - begin.value }, (_, at) => {
+    const index = begin.value + at;
+    const doubt = uncertain !== null && uncertain.from <= index && index < uncertain.to;
+    return { index, doubt, ...(doubt ? { note: t.value.held.doubt } : {}) };
+  });
+  return (
+    <Ask
+      large
+      title={words.reprintTitle}
+      action={count === 0 ? words.reprint : t.value.print.print(count)}
+      disabled={count === 0}
+      onClose={onClose}
+      onAction={run}
+    >
+      <p>{words.reprintSays}</p>
+      {job.status === 'canceled' && uncertain !== null && (
+        <p class="note warn">{words.maybeOut(uncertain.from + 1, uncertain.to)}</p>
+      )}
+      {may('labels:read') && total > 1 && (
+        <>
+          <LabelStrip
+            job={job.id}
+            labels={shown}
+            chosen={(index) => has(chosen ?? [], index)}
+            onChoose={(index) => {
+              which.value = textOf(toggled(chosen ?? [], index));
+            }}
+          />
+          <div class="row">
+            {begin.value > 0 && (
+              <button
+                type="button"
+                class="button"
+                onClick={() => {
+                  begin.value = Math.max(0, begin.value - SHOWN);
+                }}
+              >
+                {words.labelsBefore}
+              </button>
+            )}
+            {end.value < total && (
+              <button
+                type="button"
+                class="button"
+                onClick={() => {
+                  end.value += SHOWN;
+                }}
+              >
+                {words.moreLabels}
+              </button>
+            )}
+            <button
+              type="button"
+              class="button"
+              onClick={() => {
+                which.value = textOf([{ from: 0, to: total }]);
+              }}
+            >
+              {words.chooseAll(total)}
+            </button>
+          </div>
+        </>
+      )}
+      <TextField
+        label={words.reprintWhich}
+        hint={words.reprintHint(total)}
+        fault={chosen === undefined ? words.reprintWrong(total) : undefined}
+        value={which.value}
+        onText={(text) => {
+          which.value = text;
+        }}
+      />
+      <ChoiceField
+        label={words.moveTo}
+        value={target.value}
+        options={[{ value: job.printer.id, words: job.printer.name }, ...others]}
+        onChoice={(value) => {
+          target.value = value;
+        }}
+      />
+      {media(target.value)}
+      {field}
+      {attempts.doubt.value && <p class="note warn">{t.value.print.maybeQueued}</p>}
+    </Ask>
+  );
+}
