@@ -33,15 +33,16 @@ export async function agentConfigOf(
   const fromFile = typeof file === 'string' ? await readAgentFile(file) : (file ?? {});
   const searched = z.looseObject({}).catch({}).parse(fromFile['discovery']);
   const listed = z.array(z.unknown()).safeParse(fromFile['printers'] ?? []);
-  const config = agentConfig.safeParse({
+  const content = {
     ...fromFile,
     // A list that is none is for the schema to refuse.
     ...(listed.success && { printers: [...listed.data, ...others(printers, listed.data)] }),
     ...(search && { discovery: together(searched, search) }),
     ...set,
-  });
+  };
+  const config = agentConfig.safeParse(content);
   if (!config.success) {
-    const faults = faultsOf(config.error, agentConfig);
+    const faults = faultsOf(config.error, agentConfig, content);
     throw new CommandFailure(`the agent's configuration:\n${faults}`, EXIT.usage);
   }
   return config.data;

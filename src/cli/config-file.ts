@@ -10,6 +10,7 @@ import { serverConfig } from '../server/config.ts';
 import { nearest } from '../words/nearest.ts';
 import { explain } from './explain.ts';
 import { CommandFailure, EXIT } from './failure.ts';
+import { inWords } from './in-words.ts';
 import { DATABASE_ADDRESS, DATABASE_EXPECTED, DATABASE_NO_URL, isDatabaseUrl } from './places.ts';
 import { windowsPlaces } from './windows-service/windows-places.ts';
 
@@ -59,8 +60,11 @@ export function kindOf(file: string): ConfigKind {
 
 /** @throws CommandFailure for a file that cannot be read, is no JSON, or has what the schema does not allow */
 export async function readConfigFile<S extends z.ZodObject>(file: string, schema: S): Promise<z.output<S>> {
-  const parsed = schema.safeParse(await readJson(file));
-  if (!parsed.success) throw new CommandFailure(`${file}:\n${faultsOf(parsed.error, schema)}`, EXIT.usage);
+  const content = await readJson(file);
+  const parsed = schema.safeParse(content);
+  if (!parsed.success) {
+    throw new CommandFailure(`${file}:\n${faultsOf(parsed.error, schema, content)}`, EXIT.usage);
+  }
   return parsed.data;
 }
 
@@ -73,10 +77,10 @@ export async function readJson(file: string): Promise<Record<string, unknown>> {
   }
 }
 
-/** The faults as text for people; for an unknown key, with the key that was probably meant. */
-export function faultsOf(error: z.ZodError, schema: z.ZodType): string {
+/** The faults of `content` as text for people; for an unknown key, with the key that was probably meant. */
+export function faultsOf(error: z.ZodError, schema: z.ZodType, content: unknown): string {
   const issues = error.issues.flatMap((issue): z.core.$ZodIssue[] => {
-    if (issue.code !== 'unrecognized_keys') return [issue];
+    if (issue.code !== 'unrecognized_keys') return [inWords(issue, content)];
     const known = keysAt(jsonSchemaOf(schema), issue.path);
     return issue.keys.map((key) => {
       const meant = nearest(key, known);

@@ -13,6 +13,7 @@ import { whole } from '../server/stretches.ts';
 import { programText } from '../zpl/raw/encoding.ts';
 import { explain } from './explain.ts';
 import { CommandFailure } from './failure.ts';
+import { inWords } from './in-words.ts';
 
 /** None, because the file is the user's own. */
 const NO_LIMITS = { values: Number.POSITIVE_INFINITY, holders: Number.POSITIVE_INFINITY };
@@ -134,7 +135,9 @@ function parse<T>(schema: z.ZodType<T>, value: unknown, file: string): T {
   if (result.success) return result.data;
   const issues = result.error.issues.map((issue) => {
     const found = valueAt(value, issue.path);
-    return found instanceof InexactNumber ? { ...issue, message: reasonText(found.reason) } : issue;
+    return found instanceof InexactNumber
+      ? { ...issue, message: reasonText(found.reason) }
+      : inWords(issue, value);
   });
   throw new CommandFailure(`${file}:\n${z.prettifyError({ issues })}`);
 }

@@ -32,6 +32,17 @@ test.each([
   await expect(readConfigFile(file(content), agentFile)).rejects.toThrow(said);
 });
 
+test.each([
+  ['a record', { agent: [] }, 'expected an object'],
+  ['a whole number', { port: 1.5 }, 'expected a whole number'],
+  ['a number', { port: 'http' }, 'expected a'],
+  ['a choice', { agent: { printers: [{ uri: 3 }] } }, 'expected'],
+])('what is not %s is said in the service’s words', async (_what, content, said) => {
+  const wrong = readConfigFile(file(content), platenFile);
+  await expect(wrong).rejects.toThrow(said);
+  await expect(wrong).rejects.not.toThrow(/Invalid input|received|Too (?:big|small)/);
+});
+
 test('the part of the service and that of the agent have the keys that they have alone', async () => {
   const read = await readConfigFile(
     file({ port: 80, service: { tokenLifetime: 60 }, agent: { name: 'dock 3' } }),
