@@ -26,6 +26,7 @@ const ALLOWED: Record<string, string[]> = {
     'zpl',
     'values',
     'drivers',
+    'sheets',
     'contract',
     'words',
   ],
@@ -44,8 +45,10 @@ const ALLOWED: Record<string, string[]> = {
   contract: ['words'],
   // What reasons say to people in English, and what a misspelt name was meant to be.
   words: [],
-  // The console's pages run in a browser: all that they share with the service is what both of them say.
-  web: ['contract', 'words'],
+  // Tables from people's files, which the console reads in a browser and the command line on a machine.
+  sheets: [],
+  // The console's pages run in a browser: all that they share with the service is what both of them say, and the tables.
+  web: ['sheets', 'contract', 'words'],
   'log.ts': ['contract'],
 };
 

@@ -43,16 +43,24 @@ const problem = z.object({
   errors: z.array(z.object({ pointer: z.string().optional(), detail: z.string().optional() })).optional(),
 });
 
+/** What is wrong with one place of a request; `pointer` is a JSON pointer into its body. */
+export interface RefusedPlace {
+  pointer?: string | undefined;
+  detail?: string | undefined;
+}
+
 /** The service refused; `code` is the problem's stable code. */
-class ServiceRefusal extends CommandFailure {
+export class ServiceRefusal extends CommandFailure {
   readonly status: number;
   readonly code: string;
+  readonly places: readonly RefusedPlace[];
 
-  constructor(status: number, code: string, message: string) {
+  constructor(status: number, code: string, message: string, places: readonly RefusedPlace[] = []) {
     super(message);
     this.name = 'ServiceRefusal';
     this.status = status;
     this.code = code;
+    this.places = places;
   }
 }
 
@@ -228,13 +236,22 @@ export class AdminClient {
 
   /** Enqueues a job with the deployment's own authority, not an integration's; returns its ID. */
   async print(tenant: string, request: PrintRequestInput): Promise<string> {
-    const ids = await this.#call(
-      z.union([z.string(), z.tuple([z.string()])]),
-      'POST',
-      this.#of(tenant, 'jobs'),
-      request,
-    );
-    return typeof ids === 'string' ? ids : ids[0];
+    return jobIn(await this.#call(printAnswer, 'POST', this.#of(tenant, 'jobs'), request));
+  }
+  /**
+   * The same, once for each key: a repeated request gets the first one's job while the service keeps the key
+   * (`KEY_HOURS`); `again` says that this was one.
+   */
+  async printOnce(
+    tenant: string,
+    request: PrintRequestInput,
+    key: string,
+  ): Promise<{ id: string; again: boolean }> {
+    const { status, answer } = await this.#exchange(printAnswer, 'POST', this.#of(tenant, 'jobs'), {
+      body: request,
+      idempotencyKey: key,
+    });
+    return { id: jobIn(answer), again: status === 200 };
   }
   async validate(tenant: string, request: PrintRequestInput): Promise<ValidationResult> {
     const { validationResult } = await admin();
@@ -334,11 +351,26 @@ export class AdminClient {
     signal?: AbortSignal,
     timeoutMs = REQUEST_TIMEOUT_MS,
   ): Promise<T> {
+    return (await this.#exchange(schema, method, path, { body, signal, timeoutMs })).answer;
+  }
+
+  async #exchange<T>(
+    schema: z.ZodType<T>,
+    method: string,
+    path: string,
+    {
+      body,
+      signal,
+      timeoutMs = REQUEST_TIMEOUT_MS,
+      idempotencyKey,
+    }: { body?: unknown; signal?: AbortSignal | undefined; timeoutMs?: number; idempotencyKey?: string },
+  ): Promise<{ status: number; answer: T }> {
     const timeout = AbortSignal.timeout(timeoutMs);
     const answered = await askService(this.#url + path, {
       method,
       token: this.#token,
       ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(idempotencyKey !== undefined && { idempotencyKey }),
       signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
     }).catch((error: unknown) => {
       signal?.throwIfAborted();
@@ -353,12 +385,19 @@ export class AdminClient {
     const parsed = parseJson(answered.text);
     if (status < 200 || status > 299) throw refusal(status, parsed);
     const answer = schema.safeParse(parsed);
-    if (answer.success) return answer.data;
+    if (answer.success) return { status, answer: answer.data };
     throw new CommandFailure(
       `${method} ${path} at ${this.#url} answered something this command does not understand ` +
         `(is the service of another version?): ${z.prettifyError(answer.error)}`,
     );
   }
+}
+
+/** The answer to a print request: an array with the job's ID when data was supplied, else the bare ID. */
+const printAnswer = z.union([z.string(), z.tuple([z.string()])]);
+
+function jobIn(answer: z.infer<typeof printAnswer>): string {
+  return typeof answer === 'string' ? answer : answer[0];
 }
 
 function parseJson(text: string): unknown {
@@ -381,6 +420,7 @@ function refusal(status: number, body: unknown): ServiceRefusal {
     status,
     data.code,
     `${data.detail ?? data.title} [${data.code}]${faults.join('')}`,
+    data.errors,
   );
 }
 

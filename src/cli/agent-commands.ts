@@ -11,6 +11,7 @@ export const AGENT_COMMANDS: Commands = {
   template: async () => (await import('./template.ts')).templateCommand(),
   print: async () => (await import('./print.ts')).printCommand(),
   validate: async () => (await import('./print.ts')).validateCommand(),
+  watch: async () => (await import('./watch/watch.ts')).watchCommand(),
   jobs: async () => (await import('./jobs.ts')).jobsCommand(),
   job: async () => (await import('./job.ts')).jobCommand(),
   printers: async () => (await import('./printers.ts')).printersCommand(),

@@ -21,14 +21,16 @@ const NO_LIMITS = { values: Number.POSITIVE_INFINITY, holders: Number.POSITIVE_I
 /** Refuses what is not UTF-8: otherwise a name in Latin-1 would be printed wrong, and without an error. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** A file's text; `-` is standard input. */
-async function readText(file: string): Promise<string> {
-  let bytes: Buffer;
+/** A file's bytes; `-` is standard input. */
+async function readWhole(file: string): Promise<Buffer> {
   try {
-    bytes = file === '-' ? await readAll(process.stdin) : await readFile(file);
+    return file === '-' ? await readAll(process.stdin) : await readFile(file);
   } catch (error) {
     throw new CommandFailure(`Cannot read ${file}: ${explain(error)}`);
   }
+}
+
+function textIn(bytes: Uint8Array, file: string): string {
   try {
     return utf8.decode(bytes);
   } catch {
@@ -48,10 +50,10 @@ async function readProgram(file: string): Promise<string> {
 }
 
 /** As the service reads it: no digit of a number is lost, no name stands for two values. */
-async function readJson(file: string): Promise<unknown> {
-  const text = await readText(file);
+function jsonIn(bytes: Uint8Array, file: string, limits: typeof NO_LIMITS): unknown {
+  const text = textIn(bytes, file);
   try {
-    return whole(readExactly(text, NO_LIMITS));
+    return whole(readExactly(text, limits));
   } catch (error) {
     throw new CommandFailure(`${file} is not JSON: ${explain(error)}`);
   }
@@ -65,7 +67,7 @@ export async function readTemplateSource(file: string): Promise<unknown> {
   if (extname(file).toLowerCase() === '.zpl') {
     return { name: basename(file, extname(file)), language: 'zpl', source: await readProgram(file) };
   }
-  return await withFiles(await readJson(file), file === '-' ? '.' : dirname(file));
+  return await withFiles(jsonIn(await readWhole(file), file, NO_LIMITS), file === '-' ? '.' : dirname(file));
 }
 
 const embedded = z.looseObject({ file: z.string().min(1), data: z.undefined().optional() });
@@ -126,7 +128,16 @@ export async function readTemplate(file: string): Promise<Template> {
 
 /** An array of records, or one record alone. */
 export async function readRecords(file: string): Promise<LabelRecord[]> {
-  const json = await readJson(file);
+  return recordsIn(await readWhole(file), file, NO_LIMITS);
+}
+
+/**
+ * The same of a file's bytes.
+ * @param limits of the JSON; that of a stranger has those of the service
+ * @throws CommandFailure
+ */
+export function recordsIn(bytes: Uint8Array, file: string, limits: typeof NO_LIMITS): LabelRecord[] {
+  const json = jsonIn(bytes, file, limits);
   return parse(z.array(labelRecord).min(1), Array.isArray(json) ? json : [json], file);
 }
 

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
+import type { TemplateView } from '../contract/admin.ts';
 import type { PrintRequestInput } from '../contract/print-request.ts';
 import { orientation } from '../contract/print-request.ts';
 import { type AdminClient, connect } from './admin-client.ts';
@@ -10,13 +11,15 @@ import { printJson, printLine } from './output.ts';
 import { wholeId } from './short-id.ts';
 import { type ServiceOptions, withService } from './which-service.ts';
 
-interface PrintOptions extends ServiceOptions {
+export interface RouteOptions extends ServiceOptions {
   tenant: string;
   printer?: string;
   printerId?: string;
   format?: string;
   orientation?: string;
   copies?: number;
+}
+interface PrintOptions extends RouteOptions {
   records?: string;
   field: [string, string][];
   wait?: true;
@@ -33,22 +36,50 @@ function fieldValue(text: string, fields: [string, string][]): [string, string][
   return [...fields, [name, text.slice(at + 1)]];
 }
 
-/** Adds the arguments and options that a print request is made from. */
-function withRequest(command: Command): Command {
+/** What a template may be named by. */
+export const TEMPLATE = 'name or ID of a saved template; of an ID as much of its beginning as no other has';
+
+/** Adds the options that say where and how a request is printed. */
+export function withRoute(command: Command): Command {
   return withService(command)
-    .argument(
-      '<template>',
-      'name or ID of a saved template; of an ID as much of its beginning as no other has',
-    )
     .option('--tenant <id>', 'the tenant', 'default')
     .option('--printer <name>', 'printer name')
     .option('--printer-id <id>', 'printer ID, or how it begins (see "platen printers")')
     .option('--format <format>', "printer format, by name or ID; the printer's default otherwise")
     .option('--orientation <orientation>', orientation.options.join(' or '))
-    .option('--copies <n>', 'copies of each record', numberFrom(1))
+    .option('--copies <n>', 'copies of each record', numberFrom(1));
+}
+
+/** Adds the arguments and options that a print request is made from. */
+function withRequest(command: Command): Command {
+  return withRoute(command)
+    .argument('<template>', TEMPLATE)
     .option('--records <file>', 'JSON file with an array of records; "-" reads standard input')
     .option('--field <name=value>', 'a value of a single record; repeat it for more fields', fieldValue, [])
     .option('--json', 'print JSON');
+}
+
+/** A request but for its template and its records. @throws CommandFailure for options that name no route */
+export async function routeOf(
+  client: AdminClient,
+  options: RouteOptions,
+): Promise<Omit<PrintRequestInput, 'idT' | 'data'>> {
+  if (options.printer === undefined && options.printerId === undefined) {
+    throw new CommandFailure('Say where: --printer or --printer-id; see "platen printers".', EXIT.usage);
+  }
+  const chosen = orientation.optional().safeParse(options.orientation);
+  if (!chosen.success) {
+    throw new CommandFailure(`--orientation: expected ${orientation.options.join(' or ')}`, EXIT.usage);
+  }
+  return {
+    ...(options.printerId === undefined
+      ? {}
+      : { printerId: await printerIdOf(client, options.tenant, options.printerId) }),
+    ...(options.printer === undefined ? {} : { printer: options.printer }),
+    ...(options.format === undefined ? {} : { format: options.format }),
+    ...(chosen.data === undefined ? {} : { orientation: chosen.data }),
+    ...(options.copies === undefined ? {} : { numberCopies: options.copies }),
+  };
 }
 
 async function printRequestOf(
@@ -59,13 +90,7 @@ async function printRequestOf(
   if (options.records !== undefined && options.field.length > 0) {
     throw new CommandFailure('Give --records or --field, not both.', EXIT.usage);
   }
-  if (options.printer === undefined && options.printerId === undefined) {
-    throw new CommandFailure('Say where: --printer or --printer-id; see "platen printers".', EXIT.usage);
-  }
-  const chosen = orientation.optional().safeParse(options.orientation);
-  if (!chosen.success) {
-    throw new CommandFailure(`--orientation: expected ${orientation.options.join(' or ')}`, EXIT.usage);
-  }
+  const route = await routeOf(client, options);
   const data =
     options.records !== undefined
       ? await readRecords(options.records)
@@ -74,20 +99,18 @@ async function printRequestOf(
         : undefined;
   return {
     idT: await templateIdOf(client, options.tenant, template),
-    ...(options.printerId === undefined
-      ? {}
-      : { printerId: await printerIdOf(client, options.tenant, options.printerId) }),
-    ...(options.printer === undefined ? {} : { printer: options.printer }),
-    ...(options.format === undefined ? {} : { format: options.format }),
-    ...(chosen.data === undefined ? {} : { orientation: chosen.data }),
-    ...(options.copies === undefined ? {} : { numberCopies: options.copies }),
+    ...route,
     ...(data === undefined ? {} : { data }),
   };
 }
 
 /** The ID of a template that is named by its ID, by a name that no other has, or by how its ID begins. */
 export async function templateIdOf(client: AdminClient, tenant: string, idOrName: string): Promise<string> {
-  const templates = await client.templates(tenant);
+  return idAmong(await client.templates(tenant), idOrName);
+}
+
+/** The same of templates that the caller has. */
+export function idAmong(templates: readonly TemplateView[], idOrName: string): string {
   if (templates.some((one) => one.id === idOrName)) return idOrName;
   const named = templates.filter((one) => one.name === idOrName);
   if (named.length > 1) {

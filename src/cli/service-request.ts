@@ -8,6 +8,8 @@ interface ServiceRequest {
   /** Absent: no body is sent. */
   body?: string;
   token: string;
+  /** For a request that is one job however often it is sent. */
+  idempotencyKey?: string;
   signal: AbortSignal;
 }
 
@@ -24,13 +26,14 @@ const MOST = 64 * 1_048_576;
 /** @throws the signal's reason; the system's error for a failed connection; RangeError for a longer answer */
 export async function askService(
   url: string,
-  { method, body, token, signal }: ServiceRequest,
+  { method, body, token, idempotencyKey, signal }: ServiceRequest,
 ): Promise<ServiceAnswer> {
   // An import of these modules reads all of their exports, which loads `fetch` too.
   const { request } = process.getBuiltinModule(url.startsWith('https:') ? 'node:https' : 'node:http');
   const headers = {
     authorization: `Bearer ${token}`,
     ...(body !== undefined && { 'content-type': 'application/json' }),
+    ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
   };
   try {
     return await new Promise((resolve, reject) => {

@@ -31,3 +31,6 @@ export const LIMITS = {
   /** Longest side of a label, and of a sheet of labels, mm. */
   labelSide: 2_000,
 } as const;
+
+/** h in which a request with the same Idempotency-Key is the same request. */
+export const KEY_HOURS = 24;

@@ -1,6 +1,7 @@
 /** Prints labels from a file: its columns are mapped to fields, every row is checked, one job is sent. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
+import { guessMapping, type Mapping, recordsOf, type Table } from '../../src/sheets/table.ts';
 import { kept } from '../address/kept.ts';
 import { ChoiceField } from '../controls/field.tsx';
 import { FileField } from '../controls/file-field.tsx';
@@ -14,7 +15,6 @@ import { LabelPreview, refusedOf, useLabel } from './label-preview.tsx';
 import { type Route, requestOf, send, tooMany } from './request.ts';
 import { type Checked, checkRows } from './row-check.ts';
 import { readFile, SHEET_FILES, SheetFileError } from './sheet-file.ts';
-import { guessMapping, type Mapping, recordsOf, type Table } from './table.ts';
 
 type ByFileProps = {
   fields: readonly FieldFacts[];

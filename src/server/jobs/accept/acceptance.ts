@@ -6,6 +6,7 @@
  * was revoked, and whether template and printer are still what they were.
  */
 import { z } from 'zod';
+import { KEY_HOURS } from '../../../contract/limits.ts';
 import type { QueuedJob } from '../../../contract/queued-job.ts';
 import { templateHash } from '../../../contract/template-hash.ts';
 import {
@@ -20,7 +21,7 @@ import {
 import { JobTemplates, storeTemplate } from '../../templates/job-templates.ts';
 import type { Backlog } from './backlog.ts';
 import type { JobAnswer } from './idempotency.ts';
-import { jobAnswer, KEPT } from './idempotency.ts';
+import { jobAnswer } from './idempotency.ts';
 import { firstValue, searchableValues } from './job-values.ts';
 import type { CheckedRequest } from './request-check.ts';
 
@@ -189,7 +190,7 @@ async function ask(
   const { outcomes } = await onlyRow(
     db,
     answered,
-    `SELECT platen.accept_jobs($1, $2, ARRAY[${payloads}]::text[], make_interval(hours => ${KEPT}), $3) AS outcomes`,
+    `SELECT platen.accept_jobs($1, $2, ARRAY[${payloads}]::text[], make_interval(hours => ${KEY_HOURS}), $3) AS outcomes`,
     [tenantId, JSON.stringify(batch.map(({ row }) => row)), inLanes, ...batch.map(({ payload }) => payload)],
   );
   return outcomes;

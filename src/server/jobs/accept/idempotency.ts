@@ -6,11 +6,10 @@
  * rolls back, and goes ahead itself. A failed attempt therefore leaves nothing behind.
  */
 import { z } from 'zod';
+import { KEY_HOURS } from '../../../contract/limits.ts';
 import { ProblemError } from '../../problems.ts';
 import { type Pool, type Queryable, rowOf } from '../../store/pool.ts';
 
-/** h that a key is kept, as the interface requires. */
-export const KEPT = 24;
 /** Keys deleted in one statement. */
 const STEP = 1_000;
 
@@ -40,7 +39,7 @@ export function parseKey(header: string | string[] | undefined): string {
   return key.data;
 }
 
-/** The first request's answer, if this key was used in the last 24 h. @throws ProblemError `idempotency-key-reused` */
+/** The first request's answer, if this key was used within `KEY_HOURS`. @throws ProblemError `idempotency-key-reused` */
 export async function previousAnswer(
   db: Queryable,
   tenantId: string,
@@ -51,7 +50,7 @@ export async function previousAnswer(
     db,
     record,
     `SELECT body_hash, job_id, response FROM platen.idempotency_keys
-     WHERE tenant_id = $1 AND key = $2 AND created_at > now() - make_interval(hours => ${KEPT})`,
+     WHERE tenant_id = $1 AND key = $2 AND created_at > now() - make_interval(hours => ${KEY_HOURS})`,
     [tenantId, key],
   );
   if (found === undefined) return undefined;
@@ -84,7 +83,7 @@ export async function forgetKeys(pool: Pool): Promise<void> {
     const { rowCount } = await pool.query(
       `DELETE FROM platen.idempotency_keys WHERE (tenant_id, key) IN (
          SELECT tenant_id, key FROM platen.idempotency_keys
-         WHERE created_at <= now() - make_interval(hours => ${KEPT}) ORDER BY created_at LIMIT ${STEP} FOR UPDATE SKIP LOCKED)`,
+         WHERE created_at <= now() - make_interval(hours => ${KEY_HOURS}) ORDER BY created_at LIMIT ${STEP} FOR UPDATE SKIP LOCKED)`,
     );
     forgotten = rowCount ?? 0;
   }
