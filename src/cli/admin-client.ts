@@ -28,49 +28,13 @@ import type { PrinterDetails } from '../contract/printer-actions.ts';
 import { type AgentView, agentView, type PrinterView, printerView } from '../contract/printer-view.ts';
 import { explain } from './explain.ts';
 import { CommandFailure } from './failure.ts';
+import { NoAnswer, refusal } from './refusal.ts';
 import { askService } from './service-request.ts';
 import { type ServiceFile, type ServiceOptions, serviceOf } from './which-service.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 /** For a thousand jobs. */
 const BULK_TIMEOUT_MS = 300_000;
-
-/** The part of a problem document (RFC 9457) that a command shows. */
-const problem = z.object({
-  code: z.string(),
-  title: z.string(),
-  detail: z.string().optional(),
-  errors: z.array(z.object({ pointer: z.string().optional(), detail: z.string().optional() })).optional(),
-});
-
-/** What is wrong with one place of a request; `pointer` is a JSON pointer into its body. */
-export interface RefusedPlace {
-  pointer?: string | undefined;
-  detail?: string | undefined;
-}
-
-/** The service refused; `code` is the problem's stable code. */
-export class ServiceRefusal extends CommandFailure {
-  readonly status: number;
-  readonly code: string;
-  readonly places: readonly RefusedPlace[];
-
-  constructor(status: number, code: string, message: string, places: readonly RefusedPlace[] = []) {
-    super(message);
-    this.name = 'ServiceRefusal';
-    this.status = status;
-    this.code = code;
-    this.places = places;
-  }
-}
-
-/** The service did not answer at all. */
-class NoAnswer extends CommandFailure {}
-
-/** Whether the service is away or not ready, as while it is restarted: the same may work soon. */
-export function isAway(error: unknown): boolean {
-  return error instanceof NoAnswer || (error instanceof ServiceRefusal && error.status >= 500);
-}
 
 /** A printer's ID, and the tenant that tells it from another printer with the same ID. */
 type PrinterMeant = Pick<PrinterView, 'id' | 'tenant'>;
@@ -407,21 +371,6 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function refusal(status: number, body: unknown): ServiceRefusal {
-  const { data } = problem.safeParse(body);
-  if (data === undefined)
-    return new ServiceRefusal(status, 'unknown', `The service answered status ${status}.`);
-  // `detail` already says what a single error says.
-  const listed = data.errors !== undefined && data.errors.length > 1 ? data.errors : [];
-  const faults = listed.map((fault) => `\n  ${fault.pointer ?? ''}: ${fault.detail ?? ''}`);
-  return new ServiceRefusal(
-    status,
-    data.code,
-    `${data.detail ?? data.title} [${data.code}]${faults.join('')}`,
-    data.errors,
-  );
 }
 
 /** @throws CommandFailure when there is none, or no token for it */

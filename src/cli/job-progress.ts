@@ -3,10 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isUncertain, type JobView } from '../contract/job.ts';
 import type { MovedJob } from '../contract/job-details.ts';
 import { hasEnded } from '../contract/job-life.ts';
-import { type AdminClient, isAway } from './admin-client.ts';
+import type { AdminClient } from './admin-client.ts';
 import { explain } from './explain.ts';
 import { CommandFailure } from './failure.ts';
 import { forTerminal } from './output.ts';
+import { isAway } from './refusal.ts';
 
 const POLL_MS = 200;
 /** How long a service may be away: an upgrade ends it, with labels under way first, and starts it again. */

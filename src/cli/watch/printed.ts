@@ -3,11 +3,12 @@ import { createHash } from 'node:crypto';
 import { lstat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { KEY_HOURS } from '../../contract/limits.ts';
-import { type AdminClient, connect, isAway, type RefusedPlace, ServiceRefusal } from '../admin-client.ts';
+import { type AdminClient, connect } from '../admin-client.ts';
 import { explain } from '../explain.ts';
 import { CommandFailure } from '../failure.ts';
 import { followJob, jobLine, nextStep } from '../job-progress.ts';
 import { idAmong, type RouteOptions, routeOf } from '../print.ts';
+import { isAway, type RefusedPlace, ServiceRefusal } from '../refusal.ts';
 import type { Outcome, SentNote, Taken, WatchedFolder } from './folder.ts';
 import { bytesOf, recordsFrom, UnprintableFile } from './records.ts';
 

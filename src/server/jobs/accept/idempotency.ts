@@ -64,7 +64,7 @@ export async function jobOfKey(db: Queryable, tenantId: string, key: string): Pr
     db,
     record.pick({ job_id: true }),
     `SELECT job_id FROM platen.idempotency_keys
-     WHERE tenant_id = $1 AND key = $2 AND created_at > now() - make_interval(hours => ${KEPT})`,
+     WHERE tenant_id = $1 AND key = $2 AND created_at > now() - make_interval(hours => ${KEY_HOURS})`,
     [tenantId, key],
   );
   return found?.job_id;
