@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { TemplateProblem } from '../../src/contract/template-problem.ts';
+import { recordOf } from '../../src/sheets/table.ts';
 import { Problem } from '../controls/problem.tsx';
 import { recordOf as placeOf, reasonWords } from '../controls/reason-words.ts';
 import type { Attempts } from '../service/attempts.ts';
@@ -13,7 +14,6 @@ import { FieldControl } from './field-control.tsx';
 import { fieldKinds } from './field-kinds.ts';
 import { LabelPreview, refusedOf, useLabel } from './label-preview.tsx';
 import { type Route, send } from './request.ts';
-import { recordOf } from './table.ts';
 import { typedBefore } from './typed-before.ts';
 
 type ByHandProps = {
