@@ -37,7 +37,13 @@ function recordsOfTable(table: Table, fields: readonly string[]) {
   const wide = table.rows.findIndex((row) => row.length > table.columns.length);
   if (wide >= 0)
     throw new CommandFailure(`row ${wide + 1} below the heading has more values than there are columns`);
-  return recordsOf(table, mapping);
+  // What has no column is left out, so that its default counts.
+  const filled = fields.filter((name) => Object.hasOwn(mapping, name));
+  return recordsOf(
+    filled.map((name) => ({ name })),
+    table,
+    mapping,
+  );
 }
 
 async function read({ bytes, kind, fields }: Asked) {
