@@ -11,6 +11,9 @@ const MOST_FILES = 1_000;
 const MOST_ROWS = 100_000;
 const MOST_COLUMNS = 500;
 
+/** A row or a cell with its attributes, and what follows up to the next tag, which is no value. */
+const CELL = /<((?:\w+:)?(?:row|c)\s[^<]*)/g;
+
 /** The workbook exceeds a limit; any other problem with it is another error. */
 export class WorkbookTooLarge extends Error {
   override readonly name = 'WorkbookTooLarge';
@@ -32,20 +35,31 @@ export async function readWorkbook(bytes: Uint8Array): Promise<Table> {
       return true;
     },
   });
-  for (const [name, part] of Object.entries(parts)) if (name.includes('worksheets/')) boundSheet(part);
+  for (const part of Object.values(parts)) boundSheet(part);
   // Stored without compression, so that the reader has nothing to unpack.
   const plain = zipSync(parts, { level: 0 });
   const rows = await readSheet(plain.slice().buffer, { parseNumber: digitsOf });
   return tableOf(rows.map((row) => row.map(textOfCell)));
 }
 
-/** Checks the places of all cells: for one far out the reader would create all rows and columns before it. */
+/**
+ * Checks the places of all cells: for one far out the reader would create all rows and columns before it. Which part is a
+ * sheet the file says itself, so it is known by its content.
+ */
 function boundSheet(part: Uint8Array): void {
   const text = new TextDecoder().decode(part);
-  for (const [, column = '', row = ''] of text.matchAll(/\sr\s?=\s?["']([A-Za-z]{0,4})(\d{1,9})["']/g)) {
-    if (Number(row) > MOST_ROWS) throw new WorkbookTooLarge('rows');
-    if (column !== '' && numberOf(column) > MOST_COLUMNS) throw new WorkbookTooLarge('columns');
+  if (!text.includes('sheetData')) return;
+  for (const [, cell = ''] of text.matchAll(CELL)) {
+    for (const [, place = ''] of cell.matchAll(/\sr\s*=\s*["']([^"']*)["']/g)) boundPlace(place);
   }
+}
+
+/** @throws WorkbookTooLarge for a place that is beyond the limits, or that no program writes so */
+function boundPlace(place: string): void {
+  const [, column = '', row] = /^([A-Za-z]{0,3})(\d{1,7})$/.exec(place) ?? [];
+  if (row === undefined) throw new WorkbookTooLarge('a place');
+  if (Number(row) > MOST_ROWS) throw new WorkbookTooLarge('rows');
+  if (column !== '' && numberOf(column) > MOST_COLUMNS) throw new WorkbookTooLarge('columns');
 }
 
 /** A is 1, AA is 27. */

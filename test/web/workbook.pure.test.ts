@@ -90,6 +90,40 @@ test.each([
     `<row r="1">${text('A1', 'a')}</row><row r="1048576">${text('A1048576', 'x')}</row>`,
     {},
   ],
+  [
+    'a row beyond all rows',
+    `<row r="1">${text('A1', 'a')}</row><row r="99999999999">${text('A1', 'x')}</row>`,
+    {},
+  ],
+  ['a cell beyond all rows', `<row r="1">${text('A1', 'a')}${text('A99999999999', 'x')}</row>`, {}],
+  ['a cell beyond all columns', `<row r="1">${text('A1', 'a')}${text('AAAAAAA1', 'x')}</row>`, {}],
+  [
+    'a place in references',
+    `<row r="1">${text('A1', 'a')}</row><row r="&#49;048576">${text('A2', 'x')}</row>`,
+    {},
+  ],
+  [
+    'a place after spaces',
+    `<row r="1">${text('A1', 'a')}</row><row  r   =  "1048576">${text('A2', 'x')}</row>`,
+    {},
+  ],
+  [
+    'a place after a >',
+    `<row r="1">${text('A1', 'a')}</row><row x=">" r="1048576">${text('A2', 'x')}</row>`,
+    {},
+  ],
+  [
+    'a sheet that is kept elsewhere',
+    '',
+    {
+      'xl/_rels/workbook.xml.rels': strToU8(
+        `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="elsewhere.xml"/></Relationships>`,
+      ),
+      'xl/elsewhere.xml': strToU8(
+        `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData><row r="1">${text('A1', 'a')}</row><row r="1048576">${text('A1048576', 'x')}</row></sheetData></worksheet>`,
+      ),
+    },
+  ],
   ['a cell in the last column', `<row r="1">${text('A1', 'a')}${text('XFD1', 'b')}</row>`, {}],
   [
     'more parts than a workbook has',
@@ -98,6 +132,28 @@ test.each([
   ],
 ])('%s is too large', async (_, cells, more) => {
   await expect(readWorkbook(workbook(cells, more))).rejects.toThrow(WorkbookTooLarge);
+});
+
+test('what a cell says of places is a value', async () => {
+  const file = workbook(
+    `<row r="1">${text('A1', 'a')}</row><row r="2">${text('A2', 'radius r="9999999999 mm"')}</row>`,
+  );
+  expect((await readWorkbook(file)).rows).toEqual([['radius r="9999999999 mm"']]);
+});
+
+const laughs = `<!DOCTYPE x [<!ENTITY a "ha">${Array.from({ length: 9 }, (_, at) => `<!ENTITY ${'bcdefghij'[at]} "${`&${'abcdefghi'[at]};`.repeat(10)}">`).join('')}<!ENTITY file SYSTEM "file:///etc/passwd">]>`;
+test.each([
+  ['entities of entities', `${laughs}<sst><si><t>&j;</t></si></sst>`],
+  ['an entity of a file', `${laughs}<sst><si><t>&file;</t></si></sst>`],
+  ['100,000 levels', `<sst>${'<si>'.repeat(100_000)}<t>x</t>${'</si>'.repeat(100_000)}</sst>`],
+  ['300,000 strings', `<sst>${'<si><t>x</t></si>'.repeat(300_000)}</sst>`],
+])('%s: nothing is looked up, and the rest is read or refused', async (_, strings) => {
+  const file = workbook(`<row r="1">${text('A1', 'a')}</row><row r="2"><c r="A2" t="s"><v>0</v></c></row>`, {
+    'xl/sharedStrings.xml': strToU8(strings),
+  });
+  const said = await readWorkbook(file).then(({ rows }) => JSON.stringify(rows), String);
+  expect(said.length).toBeLessThan(1_000);
+  expect(said).not.toContain('root:');
 });
 
 /** A workbook with a part that says in the directory, which is what counts, that it is so long. */
