@@ -95,6 +95,10 @@ export class AdminClient {
     const { integrationView } = await admin();
     return this.#call(z.array(integrationView), 'GET', this.#of(tenant, 'integrations'));
   }
+  /** What is asked of a tenant's webhooks. @param path behind `/webhooks` */
+  webhooks<T>(schema: z.ZodType<T>, method: string, tenant: string, path = '', body?: unknown): Promise<T> {
+    return this.#call(schema, method, `${this.#of(tenant, 'webhooks')}${path}`, body);
+  }
   /** @param oldForHours how long the old secret works; undefined: until it is removed */
   async rotateIntegration(
     tenant: string,

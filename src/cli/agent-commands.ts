@@ -4,6 +4,7 @@ import type { Commands } from './command-line.ts';
 export const AGENT_COMMANDS: Commands = {
   agent: async () => (await import('./agent.ts')).agentCommand(),
   tenant: async () => (await import('./tenant.ts')).tenantCommand(),
+  webhook: async () => (await import('./webhook.ts')).webhookCommand(),
   integration: async () => (await import('./integration.ts')).integrationCommand(),
   user: async () => (await import('./user.ts')).userCommand(),
   console: async () => (await import('./console.ts')).consoleCommand(),

@@ -9,6 +9,7 @@ import { role } from '../contract/people.ts';
 import { tenantId } from '../contract/tenant-id.ts';
 import { withoutCredentials } from '../contract/without-credentials.ts';
 import { proxiesFromText, trustedProxies } from './proxies.ts';
+import { isNetwork } from './webhooks/where-allowed.ts';
 
 const url = z.url({ protocol: /^https?$/, error: 'expected an http or https URL' });
 
@@ -120,6 +121,10 @@ export const serverConfig = z.strictObject({
         .default(1024 ** 3),
     })
     .prefault({}),
+  /** Private networks that webhooks may reach, as CIDR: `10.2.0.0/16`. All others must be public. */
+  webhookAllow: z
+    .array(z.string().refine(isNetwork, { error: 'expected networks as 10.2.0.0/16, separated by commas' }))
+    .default([]),
   /** How many failures within `window` s are allowed; token requests and sign-ins are counted separately. */
   tokenFailures: z
     .strictObject({
@@ -164,7 +169,7 @@ export class ConfigError extends Error {
 
 type Variable = {
   path: readonly [outer: string, inner?: string];
-  kind: 'text' | 'integer' | 'switch' | 'proxies' | 'pairs';
+  kind: 'text' | 'integer' | 'switch' | 'proxies' | 'pairs' | 'list';
   secret?: true;
 };
 
@@ -179,6 +184,7 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   PLATEN_KEY: { path: ['secretKey'], kind: 'text', secret: true },
   PLATEN_TRUST_PROXY: { path: ['trustProxy'], kind: 'proxies' },
   PLATEN_EXTRA_ROUTES: { path: ['extraRoutes'], kind: 'switch' },
+  PLATEN_WEBHOOK_ALLOW: { path: ['webhookAllow'], kind: 'list' },
   PLATEN_MAX_BODY_BYTES: { path: ['limits', 'bodyBytes'], kind: 'integer' },
   PLATEN_MAX_RECORDS: { path: ['limits', 'records'], kind: 'integer' },
   PLATEN_MAX_LABELS: { path: ['limits', 'labels'], kind: 'integer' },
@@ -214,6 +220,7 @@ function parse(variable: Variable, text: string): { value: unknown } | { expecte
     return /^-?\d+$/.test(text) ? { value: Number(text) } : { expected: 'expected a whole number' };
   }
   if (variable.kind === 'text') return { value: text };
+  if (variable.kind === 'list') return { value: text.split(',').map((one) => one.trim()) };
   if (variable.kind === 'pairs') return pairs(text);
   if (variable.kind === 'proxies') return { value: proxiesFromText(text) };
   const value = SWITCHES[text.toLowerCase()];

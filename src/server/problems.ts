@@ -68,6 +68,8 @@ export const PROBLEMS = {
   'tenant-not-found': kind(404, 'The tenant does not exist'),
   'integration-not-found': kind(404, 'The integration does not exist'),
   'secrets-limit': kind(409, 'A service account has one or two secrets'),
+  'webhook-not-found': kind(404, 'The webhook does not exist'),
+  'webhooks-limit': kind(409, 'The tenant has too many webhooks'),
   'authorization-external': kind(409, 'Service accounts are kept by an external authorization server'),
   'session-ended': kind(401, 'The session has ended'),
   'sign-in-refused': kind(401, 'Nobody signs in with this'),

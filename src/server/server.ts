@@ -79,6 +79,9 @@ import { PLATEN } from './store/schema.ts';
 import { Templates } from './templates/templates.ts';
 import { Tenants } from './tenants/tenants.ts';
 import { countUsage } from './tenants/usage.ts';
+import { WebhookDeliveries } from './webhooks/deliveries.ts';
+import { webhookRoutes } from './webhooks/routes.ts';
+import { Webhooks } from './webhooks/webhooks.ts';
 
 type ServerOptions = {
   config: ServerConfig;
@@ -177,11 +180,8 @@ export class Server {
     const pool = createPool({ database: this.#options.database, max: config.poolSize, logger });
     stack.defer(() => pool.end());
 
-    const keys = new SigningKeys(
-      pool,
-      config.tokenLifetime,
-      new SecretKey(config.secretKey ?? randomUUID() + randomUUID()),
-    );
+    const secretKey = new SecretKey(config.secretKey ?? randomUUID() + randomUUID());
+    const keys = new SigningKeys(pool, config.tokenLifetime, secretKey);
     const failures = new FailedAttempts(pool, config.tokenFailures, 'tokens');
     if (config.externalAuth === undefined) await keys.maintain();
 
@@ -238,6 +238,10 @@ export class Server {
     stack.defer(() => intake.stop());
     sweep.start();
     stack.defer(() => sweep.stop());
+    const webhooks = new Webhooks(pool, secretKey);
+    const deliveries = new WebhookDeliveries({ webhooks, allowed: config.webhookAllow, logger });
+    deliveries.start();
+    stack.defer(() => deliveries.stop());
 
     const templates = new Templates(pool, checks, config.limits);
     const tenants = new Tenants(pool);
@@ -296,6 +300,7 @@ export class Server {
     });
     consoleRoutes(app);
     docsRoutes(app, () => openApiDocument(config, publicUrl()));
+    await app.register(webhookRoutes, { webhooks, tenants });
     const list = new JobList(pool);
     const callers = new Callers(
       (request, needed, how) => identify(request, needed, { tokens, integrations, tenants }, how),

@@ -299,6 +299,7 @@ const GENERAL_REASONS = {
   'number-long': 'a number of {length} characters, the limit is {most}; send it as a string',
   'number-inexact': 'the number {number} has more digits than a JSON number keeps; send it as a string',
   // What a person could do about a refusal.
+  'webhook-url': 'expected an https URL without a user name',
   'secrets-two': 'two secrets work already: remove the one that is not used',
   'secrets-one': 'there is one secret only: rotate first, or revoke',
   'printer-agents': 'an agent has it: take it out of the agent, or stop that for a day',

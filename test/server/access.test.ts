@@ -69,9 +69,13 @@ beforeAll(async () => {
     const invited = await service.admin('POST', `/tenants/${tenant}/people`, {
       login: `${name}@example.com`,
     });
+    const hook = await service.admin('POST', `/tenants/${tenant}/webhooks`, {
+      url: `https://receiver.example/${name}`,
+    });
+    const { id: webhookId } = z.object({ id: z.string() }).parse(hook.body);
     const { apiKey } = z.object({ apiKey: z.string() }).parse(account.body);
     const { person } = z.object({ person: z.object({ id: z.string() }) }).parse(invited.body);
-    return { template, job, ids: { templateId: template, apiKey, personId: person.id } };
+    return { template, job, ids: { templateId: template, apiKey, personId: person.id, webhookId } };
   };
   const [own, other] = [await made(OWN, 'own'), await made(OTHER, MARK)];
   jobs = { [OWN]: own.job, [OTHER]: other.job };
@@ -216,7 +220,9 @@ describe.each(WHO)('%s', (who) => {
   test('finds nothing of another tenant under its own name either', async () => {
     const parameter = /:(\w+)(?:\([^)]*\))?/g;
     const ofOther = async () => {
-      const lists = ['templates', 'integrations', 'people'].map((list) => `/tenants/${OTHER}/${list}`);
+      const lists = ['templates', 'integrations', 'people', 'webhooks'].map(
+        (list) => `/tenants/${OTHER}/${list}`,
+      );
       return (await Promise.all(lists.map((path) => service.admin('GET', path))))
         .map(({ text }) => text)
         .join();

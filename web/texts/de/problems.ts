@@ -53,6 +53,8 @@ export const refusals: Readonly<Record<string, string>> = {
   'tenant-not-found': 'Diesen Arbeitsbereich gibt es nicht',
   'integration-not-found': 'Diese Anbindung gibt es nicht',
   'secrets-limit': 'Eine Anbindung hat ein oder zwei Geheimnisse',
+  'webhook-not-found': 'Diesen Webhook gibt es nicht',
+  'webhooks-limit': 'Es sind zu viele Webhooks',
   'authorization-external': 'Anbindungen verwaltet ein anderer Dienst',
   'session-ended': 'Die Sitzung ist zu Ende; bitte neu anmelden',
   'sign-in-refused': 'Damit meldet sich niemand an',

@@ -325,6 +325,7 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
   'number-long': 'Die Zahl hat {length} Zeichen, höchstens {most} sind möglich: Senden Sie sie als Text',
   'number-inexact': 'Die Zahl {number} ist zu genau: Senden Sie sie als Text',
   other: 'Hier stimmt etwas nicht',
+  'webhook-url': 'Erwartet wird eine https-Adresse ohne Benutzernamen',
   'secrets-two': 'Zwei Geheimnisse gelten schon: Entfernen Sie erst das, das nicht mehr gebraucht wird',
   'secrets-one': 'Es gibt nur ein Geheimnis: Machen Sie erst ein neues, oder sperren Sie die Anbindung',
   'printer-agents':

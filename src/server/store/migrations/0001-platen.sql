@@ -435,6 +435,69 @@ create trigger note_job_event before update on platen.jobs for each row
     or old.scope is distinct from new.scope or old.cancel_requested_at is distinct from new.cancel_requested_at)
   execute function platen.note_job_event();
 
+-- Where a tenant's events are sent (Standard Webhooks). Secrets are sealed as those of `signing_keys`; the old one signs too
+-- until its end. `failing_since`: no event has arrived since then. Disabled: nothing is sent, and why.
+create table platen.webhooks (
+  id uuid primary key,
+  tenant_id text not null references platen.tenants (id) on delete cascade,
+  url text not null,
+  events text[] not null,
+  sealed text not null,
+  old_sealed text,
+  old_ends_at timestamptz,
+  created_at timestamptz not null default now(),
+  failing_since timestamptz,
+  disabled_at timestamptz,
+  disabled_why text
+);
+create index webhooks_tenant on platen.webhooks (tenant_id, created_at);
+
+-- What is to be sent, and what became of it: its ID is the message's for good. `job`: the job's row when the event happened,
+-- without its data; null: a test. `due_at`: when it is tried next; whoever tries it moves this on first, so that nobody else
+-- does. Null: it has arrived, or was given up.
+create table platen.webhook_messages (
+  id uuid primary key default gen_random_uuid(),
+  webhook_id uuid not null references platen.webhooks (id) on delete cascade,
+  event text not null,
+  job json,
+  at timestamptz not null default clock_timestamp(),
+  due_at timestamptz default now(),
+  attempts integer not null default 0,
+  arrived_at timestamptz
+);
+create index webhook_messages_due on platen.webhook_messages (webhook_id, due_at) where due_at is not null;
+create index webhook_messages_newest on platen.webhook_messages (webhook_id, at desc, id desc);
+create index webhook_messages_age on platen.webhook_messages (at);
+
+-- What the endpoint answered, each time: the beginning of its body, or why there was no answer.
+create table platen.webhook_attempts (
+  message_id uuid not null references platen.webhook_messages (id) on delete cascade,
+  at timestamptz not null default clock_timestamp(),
+  ms integer not null,
+  status integer,
+  answer text not null,
+  primary key (message_id, at)
+);
+
+-- Events are written with the change itself: neither is there without the other.
+create function platen.note_webhook_event() returns trigger language plpgsql as $$
+begin
+  insert into platen.webhook_messages (webhook_id, event, job)
+    select w.id, 'job.' || new.status, json_build_object('id', new.id, 'tenant_id', new.tenant_id,
+      'template_id', new.template_id, 'template_name', new.template_name, 'printer_id', new.printer_id,
+      'printer_name', new.printer_name, 'format', new.format, 'orientation', new.orientation, 'copies', new.copies,
+      'records', new.records, 'status', new.status, 'sent', new.sent, 'printed', new.printed, 'reasons', new.reasons,
+      'error', new.error, 'uncertain_from', new.uncertain_from, 'uncertain_to', new.uncertain_to,
+      'created_at', new.created_at, 'updated_at', new.updated_at)
+    from platen.webhooks w
+    where w.tenant_id = new.tenant_id and w.disabled_at is null and 'job.' || new.status = any(w.events);
+  return null;
+end $$;
+create trigger note_webhook_event after update on platen.jobs for each row
+  when (new.status in ('printed', 'failed', 'held', 'canceled')
+    and (old.status is distinct from new.status or old.round is distinct from new.round))
+  execute function platen.note_webhook_event();
+
 -- What printers and templates were called when jobs were accepted for them: a list of jobs is asked for by a name that
 -- nothing has any more, and must not read every job to find it.
 create table platen.job_names (

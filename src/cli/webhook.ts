@@ -1,0 +1,124 @@
+import { Command } from 'commander';
+import { z } from 'zod';
+import {
+  WEBHOOK_EVENTS,
+  webhookDelivery,
+  webhookReplayed,
+  webhookSecret,
+  webhookTested,
+  webhookView,
+} from '../contract/webhook.ts';
+import { connect } from './admin-client.ts';
+import { printJson, printLine, table } from './output.ts';
+import { localTime } from './times.ts';
+import { type ServiceOptions, withService } from './which-service.ts';
+
+interface TenantOptions extends ServiceOptions {
+  tenant: string;
+  json?: true;
+}
+
+/** `platen webhook create|list|test|deliveries|replay|rotate|delete` */
+export function webhookCommand(): Command {
+  const command = new Command('webhook').description('where events of jobs are sent');
+  const withTenant = (name: string) =>
+    withService(command.command(name))
+      .option('--tenant <id>', 'the tenant', 'default')
+      .option('--json', 'print JSON');
+  const ofOne = (name: string) => withTenant(name).argument('<id>', 'its ID');
+
+  withTenant('create')
+    .description('send events to an address; prints its secret, this once')
+    .requiredOption('--to <address>', 'an https address')
+    .option('--events <events>', `with spaces between them: ${WEBHOOK_EVENTS.join(', ')}`)
+    .action(async (options: TenantOptions & { to: string; events?: string }) => {
+      const events = options.events?.split(/[\s,]+/).filter(Boolean);
+      const body = { url: options.to, ...(events && { events }) };
+      const made = await (await connect(options)).webhooks(webhookSecret, 'POST', options.tenant, '', body);
+      printSecret(made, options);
+    });
+
+  withTenant('list')
+    .description('list the webhooks of a tenant')
+    .action(async (options: TenantOptions) => {
+      const all = await (await connect(options)).webhooks(z.array(webhookView), 'GET', options.tenant);
+      if (options.json) return printJson(all);
+      const rows = all.map(({ id, url, events, failingSince, disabled }) => [
+        id,
+        url,
+        events.join(' '),
+        disabled !== null
+          ? `disabled: ${disabled.why}`
+          : failingSince !== null
+            ? `fails since ${localTime(failingSince)}`
+            : 'well',
+      ]);
+      printLine(table(['ID', 'URL', 'EVENTS', 'STATE'], rows));
+    });
+
+  ofOne('test')
+    .description('send it the event webhook.test')
+    .action(async (id: string, options: TenantOptions) => {
+      const client = await connect(options);
+      const made = await client.webhooks(webhookTested, 'POST', options.tenant, pathOf(id, 'test'));
+      options.json ? printJson(made) : printLine(`${made.message} is sent: platen webhook deliveries ${id}`);
+    });
+
+  ofOne('deliveries')
+    .description('list the newest messages, and what was answered')
+    .action(async (id: string, options: TenantOptions) => {
+      const client = await connect(options);
+      const path = pathOf(id, 'deliveries');
+      const all = await client.webhooks(z.array(webhookDelivery), 'GET', options.tenant, path);
+      if (options.json) return printJson(all);
+      const rows = all.map(({ id: message, event, job, at, arrivedAt, dueAt, attempts: [last] }) => [
+        message,
+        event,
+        job ?? '',
+        localTime(at),
+        arrivedAt !== null ? 'arrived' : dueAt === null ? 'given up' : `again at ${localTime(dueAt)}`,
+        last === undefined ? '' : String(last.status ?? last.answer),
+      ]);
+      printLine(table(['MESSAGE', 'EVENT', 'JOB', 'AT', 'STATE', 'ANSWER'], rows));
+    });
+
+  ofOne('replay')
+    .description('send what has not arrived again, under the same IDs; enables the webhook again')
+    .option('--message <id>', 'this message, whether it has arrived or not')
+    .option('--since <time>', 'messages since then (ISO 8601)')
+    .action(async (id: string, options: TenantOptions & { message?: string; since?: string }) => {
+      const { message, since } = options;
+      const body = { ...(message && { message }), ...(since && { since }) };
+      const client = await connect(options);
+      const done = await client.webhooks(webhookReplayed, 'POST', options.tenant, pathOf(id, 'replay'), body);
+      options.json ? printJson(done) : printLine(`${done.messages} messages are sent again`);
+    });
+
+  ofOne('rotate')
+    .description('make a new secret, printed this once; the old one signs too for a day')
+    .action(async (id: string, options: TenantOptions) => {
+      const client = await connect(options);
+      printSecret(
+        await client.webhooks(webhookSecret, 'POST', options.tenant, pathOf(id, 'secret')),
+        options,
+      );
+    });
+
+  ofOne('delete')
+    .description('delete it, with what was not sent yet')
+    .action(async (id: string, options: TenantOptions) => {
+      await (await connect(options)).webhooks(z.unknown(), 'DELETE', options.tenant, pathOf(id));
+      options.json ? printJson({ id, deleted: true }) : printLine(`${id} is deleted`);
+    });
+
+  return command;
+}
+
+function pathOf(id: string, what?: string): string {
+  return `/${encodeURIComponent(id)}${what === undefined ? '' : `/${what}`}`;
+}
+
+function printSecret({ id, secret }: z.infer<typeof webhookSecret>, { json }: TenantOptions): void {
+  if (json) printJson({ id, secret });
+  else printLine(`id      ${id}\nsecret  ${secret}\n\nKeep the secret now: it is not shown again.`);
+}
