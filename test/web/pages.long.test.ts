@@ -84,6 +84,10 @@ test('what strangers wrote is text on every page, and is there to be read', asyn
 
 test('every page fits 320 points and keeps nobody out there, in German too', async () => {
   const page = await site.signedIn({ width: 320, height: 700, locale: 'de-DE' });
+  // Two lines for a job, so that several can be seen at once.
+  await site.show(page, 'jobs');
+  const row = page.locator('tbody tr', { hasText: 'virtual-1' });
+  expect((await row.boundingBox())?.height).toBeLessThan(80);
   await each(page, async (address) => {
     expect([address, await overflow(page), await barriers(page)]).toEqual([address, 0, []]);
   });

@@ -1,4 +1,4 @@
-/** A table of jobs; on a narrow screen, cards. */
+/** A table of jobs; on a narrow screen, two lines for each. */
 import type { ListedJob } from '../../src/contract/job-search.ts';
 import { to } from '../address/place.ts';
 import { Meter } from '../controls/meter.tsx';
@@ -76,7 +76,7 @@ export function JobTable({ jobs, picking, onePrinter = false }: JobTableProps) {
                   </span>
                 </div>
               </td>
-              <td data-label={words.status}>
+              <td class="state" data-label={words.status}>
                 <div>
                   <StatusWords job={job} />
                 </div>
