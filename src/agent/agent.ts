@@ -57,6 +57,7 @@ const REPORTS_OUT = 5_000;
 interface Running {
   agentId: string;
   printers: Printers;
+  pool: RenderPool;
   stations: Map<string, PrinterStation>;
   /** Stations of printers that are gone, while they end. */
   leaving: Set<Promise<void>>;
@@ -96,6 +97,12 @@ export class Agent {
   /** The printers as the service is told of them. */
   get printers(): PrinterDescription[] {
     return this.#running?.printers.all.map((printer) => printer.describe()) ?? [];
+  }
+
+  /** Threads that make labels. */
+  get renderThreads(): { busy: number; idle: number } {
+    const { threads = 0, busy = 0 } = this.#running?.pool ?? {};
+    return { busy, idle: threads - busy };
   }
 
   /** Resolves when it works; printers and queues follow as they come. @throws DataDirError */
@@ -166,6 +173,7 @@ export class Agent {
     this.#running = {
       agentId,
       printers,
+      pool,
       stations: new Map(),
       leaving: new Set(),
       leases,

@@ -8,6 +8,7 @@ import { agentFile, readConfigFile } from './config-file.ts';
 import { keepCrashReports } from './crash-report.ts';
 import { ending } from './ending.ts';
 import { CommandFailure, EXIT } from './failure.ts';
+import { metricsFrom, serveMetrics } from './metrics.ts';
 import { append } from './option-values.ts';
 import { printLine } from './output.ts';
 import { needsOwner, ownDirectory } from './own-directory.ts';
@@ -54,8 +55,10 @@ export function agentCommand(): Command {
           EXIT.usage,
         );
       }
-      const written = options.config === undefined ? {} : await readConfigFile(options.config, agentFile);
-      const { redisUrl, queuePrefix } = placesOver(told, written);
+      const written =
+        options.config === undefined ? undefined : await readConfigFile(options.config, agentFile);
+      const { redisUrl, queuePrefix } = placesOver(told, written ?? {});
+      const place = metricsFrom(written?.metrics);
       if (redisUrl === undefined) {
         throw new CommandFailure(
           'Set REDIS_URL, or "redisUrl" in the configuration, to where the service has its queues.',
@@ -75,6 +78,11 @@ export function agentCommand(): Command {
       const stopSignal = untilToldToStop(logger);
       const manager = await serviceManager(logger);
       await using stack = new AsyncDisposableStack();
+      const metrics = place === undefined ? undefined : await serveMetrics(place);
+      if (metrics !== undefined) {
+        stack.defer(() => ending('metrics', () => metrics.stop()));
+        logger.info({ url: metrics.url }, 'metrics are told');
+      }
       const queues = await awaitedQueues(
         {
           redisUrl,
@@ -88,15 +96,17 @@ export function agentCommand(): Command {
       });
       if (queues === undefined) return;
       stack.defer(() => ending('queues', () => queues.close()));
+      const source = queueSource(queues);
       const agent = new Agent({
         config,
-        source: queueSource(queues),
+        source: metrics === undefined ? source : await metrics.counting(source),
         forgetCertificates: options.forgetCertificate,
         onScan: () => manager?.beat('agent'),
         logger,
       });
       await agent.start();
       stack.defer(() => ending('agent', () => agent.stop()));
+      await metrics?.watch(agent);
       manager?.ready(stopSignal, ['agent']);
       printLine(
         `agent ${agent.id} runs, on ${serverAt('Redis', redisUrl)} with the prefix "${queuePrefix ?? 'platen'}"`,

@@ -11,6 +11,7 @@ import { nearest } from '../words/nearest.ts';
 import { explain } from './explain.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { inWords } from './in-words.ts';
+import { metricsPlace } from './metrics.ts';
 import { DATABASE_ADDRESS, DATABASE_EXPECTED, DATABASE_NO_URL, isDatabaseUrl } from './places.ts';
 import { windowsPlaces } from './windows-service/windows-places.ts';
 
@@ -24,6 +25,7 @@ const places = {
       'where the queues are; in PostgreSQL without it. After "?": ca=FILE, sentinel=NAME or cluster=yes, also=host:port,…',
     ),
   queuePrefix: z.string().min(1).max(100).optional().describe('keeps deployments that share a Redis apart'),
+  metrics: metricsPlace.optional().describe('/metrics for Prometheus, on a port of its own'),
 };
 
 const agent = agentConfig.omit({ dataDir: true });

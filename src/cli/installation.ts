@@ -24,6 +24,7 @@ import { AdminClient } from './admin-client.ts';
 import { awaited, awaitedQueues, serverAt } from './awaiting.ts';
 import { ending } from './ending.ts';
 import { CommandFailure } from './failure.ts';
+import { type MetricsPlace, serveMetrics } from './metrics.ts';
 import { ownAdminToken, ownSecretKey, writeSecret } from './own-secrets.ts';
 import type { Places } from './places.ts';
 import { SERVICE_FILE, serviceFile } from './which-service.ts';
@@ -45,6 +46,8 @@ export interface InstallationOptions extends Places {
   host?: string | undefined;
   /** The same; 0 picks a free one. */
   port?: number | undefined;
+  /** Undefined: no `/metrics`. */
+  metrics?: MetricsPlace | undefined;
   virtualPrinters: VirtualPrinterSpec[];
   /** Where virtual printers put their labels, a folder for each; by default `printed` in the data directory. */
   printedDir?: string;
@@ -126,6 +129,12 @@ export class Installation {
       this.#options.service,
     );
 
+    const place = this.#options.metrics;
+    const metrics = place === undefined ? undefined : await serveMetrics(place);
+    if (metrics !== undefined) {
+      stack.defer(() => ending('metrics', () => metrics.stop()));
+      logger.info({ url: metrics.url }, 'metrics are told');
+    }
     const database = await this.#startDatabase(stack, config.poolSize, signal);
     const { databaseUrl, redisUrl, queuePrefix: prefix } = this.#options;
     const queues = await awaitedQueues(
@@ -136,7 +145,11 @@ export class Installation {
     let agent: Agent | undefined;
     let printersHere: VirtualPort[] = [];
     const ownVirtuals = () => ({ agentId: agent?.id ?? null, printers: printersHere });
-    const server = new Server({ config, database, queues, virtual: ownVirtuals, logger });
+    const server = new Server({
+      ...{ config, database, queues, logger },
+      virtual: ownVirtuals,
+      metrics: metrics?.registry,
+    });
     const { url } = await awaited(serverAt('PostgreSQL', databaseUrl), () => server.start(), {
       logger,
       signal,
@@ -158,18 +171,20 @@ export class Installation {
     if (agentConfig !== false) {
       const printers = [...virtual, ...(agentConfig.printers ?? [])];
       const config = { ...agentConfig, dataDir, printers };
+      const source = queueSource(queues);
       agent = new Agent({
         config,
-        source: queueSource(queues),
+        source: metrics === undefined ? source : await metrics.counting(source),
         ...(this.#options.onAgentScan && { onScan: this.#options.onAgentScan }),
         logger,
       });
       await agent.start();
       const running = agent;
       stack.defer(() => ending('agent', () => running.stop({ graceMs: AGENT_GRACE_MS })));
+      await metrics?.watch(agent);
     }
 
-    const service = serviceFile.parse({ url, adminToken: config.adminToken });
+    const service = serviceFile.parse({ url, adminToken: config.adminToken, metricsUrl: metrics?.url });
     this.#client = new AdminClient(service);
     const addresses = virtual.map(({ uri }) => uri);
     await this.#printersRegistered(this.#client, addresses, signal);

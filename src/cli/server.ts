@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { platenFile, readConfigFile } from './config-file.ts';
 import { hostOption, listenOn, portOption } from './listening.ts';
+import { metricsFrom } from './metrics.ts';
 import { needsOwner, ownDirectory } from './own-directory.ts';
 import { placesFromEnv, placesOver } from './places.ts';
 import { runInstallation } from './run-installation.ts';
@@ -35,6 +36,7 @@ export function serverCommand(): Command {
       await runInstallation({
         dataDir: options.data,
         ...listenOn(options, written),
+        metrics: metricsFrom(written?.metrics),
         virtualPrinters: [],
         agent: false,
         ...placesOver(placesFromEnv(), written ?? {}),

@@ -5,6 +5,7 @@ import { platenFile, readConfigFile } from './config-file.ts';
 import { consoleLine } from './console.ts';
 import { virtualPrinters } from './installation.ts';
 import { hostOption, listenOn, portOption } from './listening.ts';
+import { metricsFrom } from './metrics.ts';
 import { append, numberFrom, positiveNumber } from './option-values.ts';
 import { printLine } from './output.ts';
 import { needsOwner, ownDirectory } from './own-directory.ts';
@@ -67,7 +68,7 @@ export function upCommand(): Command {
       const agent = await agentConfigOf(file, search, { dataDir }, options.printer);
       const service = { ...listenOn(options, written), ...placesOver(placesFromEnv(), written ?? {}) };
       await runInstallation(
-        { dataDir, ...service, virtualPrinters: virtual, agent },
+        { dataDir, ...service, metrics: metricsFrom(written?.metrics), virtualPrinters: virtual, agent },
         async (installation, ready) => {
           if (samples) printLine(await addSamples(installation.client, dataDir, ready));
           if (signIn) printLine(consoleLine(await installation.client.signInLink()));

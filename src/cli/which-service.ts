@@ -19,7 +19,11 @@ export const USUAL_DATA =
 
 /** The file in a data directory by which commands find the service that `up` runs there; mode 0600. */
 export const SERVICE_FILE = 'service.json';
-export const serviceFile = z.object({ url: z.url(), adminToken: z.string().min(1) });
+export const serviceFile = z.object({
+  url: z.url(),
+  adminToken: z.string().min(1),
+  metricsUrl: z.url().optional(),
+});
 export type ServiceFile = z.infer<typeof serviceFile>;
 
 export interface ServiceOptions {

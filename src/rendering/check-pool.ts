@@ -79,6 +79,14 @@ export class CheckPool {
     this.#logger = options.logger;
   }
 
+  /** Threads at work and free ones, and checks that wait for a thread. */
+  get load(): { busy: number; idle: number; wanted: number } {
+    const alive = [...this.#threads].filter(({ ending }) => !ending);
+    const idle = alive.filter(({ free }) => free).length;
+    const waiting = [...this.#waiting.values()].reduce((sum, tasks) => sum + tasks.length, 0);
+    return { busy: alive.length - idle, idle, wanted: waiting };
+  }
+
   /** Makes one thread ready before the first check. */
   start(): void {
     this.#thread();

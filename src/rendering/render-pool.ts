@@ -65,9 +65,12 @@ export class RenderPool {
     this.#options = options;
   }
 
-  /** Threads that are there, with or without a job. */
+  /** Threads that are there, with a job or without one. */
   get threads(): number {
     return this.#threads.length + this.#lone.size;
+  }
+  get busy(): number {
+    return this.threads - this.#threads.filter(({ sessions }) => sessions === 0).length;
   }
 
   async stop(): Promise<void> {

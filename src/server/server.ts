@@ -8,6 +8,7 @@ import { availableParallelism } from 'node:os';
 import cookies from '@fastify/cookie';
 import type { FastifyInstance } from 'fastify';
 import type { PoolConfig } from 'pg';
+import type { Registry } from 'prom-client';
 import type { IntegrationCreated, Permission } from '../contract/admin.ts';
 import type { Logger } from '../log.ts';
 import { migrate } from '../queue/index.ts';
@@ -47,6 +48,7 @@ import { forgetJobs } from './jobs/outcome/retention.ts';
 import { Withdrawals } from './jobs/outcome/withdrawals.ts';
 import { jobRoutes } from './jobs/routes.ts';
 import { JobList } from './jobs/shown/job-list.ts';
+import { metricsIn, toldAndCounted } from './metrics.ts';
 import { ExternalTokens, OwnTokens } from './oauth/access-token.ts';
 import { identify } from './oauth/caller.ts';
 import { Callers } from './oauth/callers.ts';
@@ -90,6 +92,8 @@ type ServerOptions = {
   queues: JobQueue;
   /** The virtual printers of this process; a function, because they start after the service. */
   virtual?: () => OwnVirtuals | undefined;
+  /** Where its numbers go; left out: nothing is counted. */
+  metrics?: Registry | undefined;
   logger: Logger;
 };
 
@@ -227,9 +231,10 @@ export class Server {
         if (config.externalAuth === undefined) await keys.maintain();
       },
     });
+    const metrics = await metricsIn(this.#options.metrics, { pool, checks });
     const intake = new ReportIntake(
       queues,
-      new Reports(pool, logger, toldOf(feed), dispatcher.inLanes),
+      new Reports(pool, logger, toldAndCounted(toldOf(feed), metrics), dispatcher.inLanes),
       logger,
     );
     dispatcher.start();
@@ -253,7 +258,10 @@ export class Server {
       dispatcher,
       checks,
       acceptance,
-      accepted: ({ jobId, printerId }) => feed.tell({ jobs: [jobId], printers: [printerId] }),
+      accepted: ({ jobId, printerId }) => {
+        metrics?.accepted();
+        feed.tell({ jobs: [jobId], printers: [printerId] });
+      },
     });
     const decisions = new JobDecisions({ pool, checks, dispatcher, logger });
 
@@ -277,6 +285,7 @@ export class Server {
     }));
 
     const app = createApp(config, logger);
+    metrics?.watch(app);
     stack.defer(() => close(app));
     app.server.once('listening', () => {
       address.url = urlOf(app, config.host);

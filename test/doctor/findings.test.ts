@@ -22,6 +22,7 @@ function subject(more: Partial<Subject> = {}): Subject {
     installed: null,
     isAgent: false,
     agent: null,
+    metricsUrl: null,
     service: null,
     client: null,
     status: null,

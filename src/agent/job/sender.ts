@@ -199,7 +199,7 @@ export class Sender {
 
   /** The bytes of what is on record. @throws TransportError, JobFaultError */
   async write(burst: readonly Chunk[]): Promise<Refusal | null> {
-    const { ledger, link, stop } = this.#options;
+    const { ledger, link, stop, delivery } = this.#options;
     let begun = false;
     try {
       await link.begin();
@@ -209,6 +209,7 @@ export class Sender {
           return null;
         }
         ledger.sends(chunk);
+        delivery.sends?.();
         begun = true;
         const refusal = await link.send(chunk);
         if (refusal === null) continue;

@@ -37,6 +37,8 @@ export interface PickedUpJob {
   follow(): void;
   /** Resolves when the queue has stored the note. */
   setNote(note: HandoverNote): Promise<void>;
+  /** Called each time before bytes of its labels go to the printer. */
+  sends?: () => void;
   /** Aborted when the queue gives the job to someone else, or nobody wants it any more. */
   signal: AbortSignal;
 }

@@ -13,7 +13,7 @@ import { type Finding, failed } from './finding.ts';
 import { disk, permissions, program } from './machine.ts';
 import { clock, names, proxy } from './network.ts';
 import { heldJobs, jobsUnderWay, printers } from './printers.ts';
-import { agents, lanes, service, unit } from './service.ts';
+import { agents, lanes, metrics, service, unit } from './service.ts';
 import { type Subject, type SubjectOptions, subjectOf } from './subject.ts';
 import { testLabel } from './test-label.ts';
 
@@ -34,6 +34,7 @@ const CHECKS: Readonly<Record<string, (subject: Subject) => Promise<Finding[]>>>
   service,
   lanes,
   agents,
+  metrics,
   printers,
   'jobs under way': jobsUnderWay,
   'jobs that need a person': heldJobs,

@@ -86,6 +86,25 @@ export async function service({ service, client, isAgent, dataDir }: Subject): P
   }
 }
 
+/** Whether `/metrics` answers where it is to be. */
+export async function metrics({ metricsUrl: url }: Subject): Promise<Finding[]> {
+  if (url === null) return [];
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(2 * LIMIT_MS) });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`status ${answer.status}`);
+    if (/^platen_database_up 0$/m.test(text))
+      return [
+        warning('metrics', `are told at ${url}, without what the database knows`, 'See "service" above.'),
+      ];
+    return [ok('metrics', `are told at ${url}`)];
+  } catch (error) {
+    const advice =
+      'Start what tells them again, and look at its log; "metrics" in its configuration says where they are.';
+    return [failed('metrics', `${url}: ${explain(error)}`, advice)];
+  }
+}
+
 /** A server that refuses us runs: it is the configuration that has to change. */
 function remedy(error: unknown, server: string, setting: string): string {
   if (error instanceof QueueError && error.code === 'refused')

@@ -10,6 +10,7 @@ import { AdminClient } from '../admin-client.ts';
 import { agentConfigOf } from '../agent-config.ts';
 import { agentFile, INSTALLED_FILES, kindOf, platenFile, readConfigFile } from '../config-file.ts';
 import { explain } from '../explain.ts';
+import { type MetricsPlace, metricsUrl } from '../metrics.ts';
 import { type Places, placesFromEnv, placesOver } from '../places.ts';
 import { type ServiceFile, type ServiceOptions, serviceOf, USUAL_DATA } from '../which-service.ts';
 import { type Finding, failed, ok } from './finding.ts';
@@ -31,6 +32,8 @@ export interface Subject {
   places: Places;
   /** null: its configuration cannot be used. */
   agent: AgentConfig | null;
+  /** Where `/metrics` is to be; null: nowhere, or not known. */
+  metricsUrl: string | null;
   /** null: no service is known. */
   service: ServiceFile | null;
   client: AdminClient | null;
@@ -51,9 +54,9 @@ export async function subjectOf(options: SubjectOptions): Promise<{ subject: Sub
   const file = options.config ?? INSTALLED_FILES.find((path) => existsSync(path)) ?? null;
   const dataDir = options.data ?? USUAL_DATA;
   const isAgent = file !== null && kindOf(file) === 'agent';
-  const { written, agent } = await readFileOf(file, isAgent, dataDir).catch((error: unknown) => {
+  const { written, agent, metrics } = await readFileOf(file, isAgent, dataDir).catch((error: unknown) => {
     fault(error, `Mend ${file}; "platen config check ${file}" says when it is in order.`);
-    return { written: null, agent: null };
+    return { written: null, agent: null, metrics: undefined };
   });
   let told: Places = {};
   try {
@@ -84,6 +87,9 @@ export async function subjectOf(options: SubjectOptions): Promise<{ subject: Sub
       isAgent,
       places,
       agent,
+      metricsUrl:
+        service?.metricsUrl ??
+        (isAgent && metrics !== undefined ? metricsUrl(metrics.host, metrics.port) : null),
       service,
       client,
       status: readStatus(dataDir),
@@ -97,13 +103,14 @@ async function readFileOf(
   file: string | null,
   isAgent: boolean,
   dataDir: string,
-): Promise<{ written: Places; agent: AgentConfig }> {
+): Promise<{ written: Places; agent: AgentConfig; metrics: MetricsPlace | undefined }> {
   if (file !== null && isAgent) {
     const written = await readConfigFile(file, agentFile);
-    return { written, agent: await agentConfigOf(file, undefined, { dataDir }) };
+    return { written, agent: await agentConfigOf(file, undefined, { dataDir }), metrics: written.metrics };
   }
   const written = file === null ? undefined : await readConfigFile(file, platenFile);
-  return { written: written ?? {}, agent: await agentConfigOf(written?.agent, undefined, { dataDir }) };
+  const agent = await agentConfigOf(written?.agent, undefined, { dataDir });
+  return { written: written ?? {}, agent, metrics: written?.metrics };
 }
 
 function installedAs(file: string | null, isAgent: boolean): Installed | null {

@@ -78,10 +78,24 @@ const SCRIPTS: Packages = {
   'libharfbuzz-bin': ['hb-view'],
 };
 
+/** What watches services, and other languages' compilers: their users are ours. */
+const INTEGRATORS: Packages = {
+  prometheus: ['prometheus', 'promtool'],
+};
+
 /** By the projects of `vitest.config.ts`: a run installs what the projects need that it was told to run. */
 export const NEEDED_BY: Readonly<Record<string, Packages>> = {
   servers: SMALL,
-  long: { ...SMALL, ...SERVERS, pgbouncer: ['pgbouncer'], ...PEERS, ...SCRIPTS, ...WINDOWS, ...MACHINES },
+  long: {
+    ...SMALL,
+    ...SERVERS,
+    pgbouncer: ['pgbouncer'],
+    ...PEERS,
+    ...SCRIPTS,
+    ...WINDOWS,
+    ...MACHINES,
+    ...INTEGRATORS,
+  },
 };
 
 function languageFile(language: string): string {

@@ -45,15 +45,20 @@ type OfJob = Reported & { report: JobReport };
 export class Reports {
   readonly #pool: Pool;
   readonly #logger: Logger;
-  readonly #applied: (report: Report) => void;
+  readonly #applied: (report: Report, isNews: boolean) => void;
   readonly #commit: 'on' | 'off';
 
   /**
-   * @param applied called with each report that was applied, even if it changed nothing
+   * @param applied called with each report that was taken; `isNews`: and that was newer than what was known
    * @param again reports stay in this database until they have been applied. A crash that loses a commit also
    *   loses that its reports are done with: they are applied again, so no commit has to wait for the disk
    */
-  constructor(pool: Pool, logger: Logger, applied: (report: Report) => void = () => {}, again = false) {
+  constructor(
+    pool: Pool,
+    logger: Logger,
+    applied: (report: Report, isNews: boolean) => void = () => {},
+    again = false,
+  ) {
     this.#pool = pool;
     this.#commit = again ? 'off' : 'on';
     this.#logger = logger;
@@ -77,7 +82,7 @@ export class Reports {
         early.push(...(await this.#jobs(jobs)));
         jobs = [];
         await this.#agent(report, ageMs).then(
-          () => this.#applied(report),
+          () => this.#applied(report, true),
           (error: unknown) => this.#notStored(report, error),
         );
       }
@@ -194,7 +199,7 @@ export class Reports {
 
   #isDone(report: JobReport, result: z.infer<typeof applied> | undefined): boolean {
     if (result?.has === false) return false;
-    this.#applied(report);
+    this.#applied(report, result?.applied === true);
     const ids = { jobId: report.jobId, printerId: report.printerId, agentId: report.agentId };
     if (result?.applied !== true)
       this.#logger.debug(ids, 'report of an unknown job, or an old one: left out');
