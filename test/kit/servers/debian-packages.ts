@@ -81,6 +81,7 @@ const SCRIPTS: Packages = {
 /** What watches services, and other languages' compilers: their users are ours. */
 const INTEGRATORS: Packages = {
   prometheus: ['prometheus', 'promtool'],
+  python3: ['python3'],
 };
 
 /** By the projects of `vitest.config.ts`: a run installs what the projects need that it was told to run. */

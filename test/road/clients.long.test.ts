@@ -1,0 +1,123 @@
+/** The client libraries print a label on a virtual printer and wait for it, and do what a service asks of its callers. */
+import { execFile } from 'node:child_process';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Platen, PlatenError } from '../../clients/javascript/platen.js';
+import type { IntegrationCreated } from '../../src/contract/admin.ts';
+import { PlatenUp, temporaryDirectory } from '../kit/service/platen.ts';
+import { listeningForTest } from '../kit/wire/listening.ts';
+
+const run = promisify(execFile);
+const CLIENTS = join(import.meta.dirname, '../../clients');
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let up: PlatenUp;
+let account: IntegrationCreated;
+let template: string;
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  up = await PlatenUp.start({ dataDir: join(directory.path, 'data'), args: ['--virtual-speed', '100'] });
+  await up.printerOnline('virtual-1');
+  account = await up.admin.createIntegration('default', { name: 'clients' });
+  ({ id: template } = await up.admin.importTemplate('default', {
+    name: 'Client',
+    width: 50,
+    height: 25,
+    fields: [{ name: 'typed' }],
+    elements: [{ type: 'text', x: 2, y: 2, width: 46, height: 5, text: '{{typed}}', size: 3 }],
+  }));
+});
+afterAll(async () => {
+  await up?.stop();
+  await directory?.[Symbol.asyncDispose]();
+});
+
+const request = () => ({ idT: template, printer: 'virtual-1', data: [{ typed: 'größer' }] });
+
+test('JavaScript', async () => {
+  const client = new Platen(account);
+  expect((await client.validate(request())).labels).toBe(1);
+  const before = (await up.pictures()).length;
+  const id = await client.print(request(), { idempotencyKey: 'order-1' });
+  expect(await client.print(request(), { idempotencyKey: 'order-1' })).toBe(id);
+  const job = await client.waitFor(id, { signal: AbortSignal.timeout(30_000) });
+  expect([job.id, job.status, job.labels.printed]).toEqual([id, 'printed', 1]);
+  expect((await up.pictures()).length - before).toBe(1);
+  await expect(client.print({ ...request(), idT: 'none' })).rejects.toMatchObject({
+    status: 404,
+    code: 'template-not-found',
+    retrySafe: false,
+    idempotencyKey: expect.any(String),
+  });
+  await expect(client.job(id, { signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough');
+  await expect(new Platen({ ...account, apiSecret: 'wrong' }).job(id)).rejects.toMatchObject({
+    status: 401,
+    code: 'invalid_client',
+  });
+});
+
+test('Python', async () => {
+  const program = `
+import json, sys
+from platen import Platen, PlatenError
+told = json.load(sys.stdin)
+client = Platen(told["account"])
+assert client.validate(told["request"])["labels"] == 1
+job = client.print(told["request"], idempotency_key="order-2")
+assert client.print(told["request"], idempotency_key="order-2") == job
+try:
+    client.print(dict(told["request"], idT="none"))
+    sys.exit("accepted")
+except PlatenError as error:
+    assert (error.status, error.code, error.retry_safe) == (404, "template-not-found", False), error.code
+    assert error.idempotency_key
+print(job, client.wait_for(job, timeout=30)["status"])
+`;
+  const before = (await up.pictures()).length;
+  const running = run('python3', ['-W', 'error', '-c', program], {
+    env: { ...process.env, PYTHONPATH: join(CLIENTS, 'python'), PYTHONDONTWRITEBYTECODE: '1' },
+    timeout: 60_000,
+  });
+  running.child.stdin?.end(JSON.stringify({ account, request: request() }));
+  const { stdout } = await running;
+  const [id = '', status] = stdout.trim().split(' ');
+  expect([status, (await up.ended(id)).status]).toEqual(['printed', 'printed']);
+  expect((await up.pictures()).length - before).toBe(1);
+});
+
+test('a retry has the same key, waits as long as it is asked to, and one token serves all', async () => {
+  const keys: (string | undefined)[] = [];
+  const at: number[] = [];
+  let tokens = 0;
+  const said: [number, Record<string, string>, unknown][] = [
+    [429, { 'retry-after': '1' }, { code: 'too-many-requests', retrySafe: true }],
+    [503, {}, { code: 'unavailable', retrySafe: true }],
+    [201, {}, ['job']],
+  ];
+  const server = createServer((asked: IncomingMessage, answer: ServerResponse) => {
+    asked.resume();
+    if (asked.url === '/token') {
+      tokens += 1;
+      answer.end(JSON.stringify({ access_token: 'token', expires_in: 600 }));
+      return;
+    }
+    keys.push(asked.headers['idempotency-key']?.toString());
+    at.push(performance.now());
+    const [status, headers, body] = said.shift() ?? [400, {}, { code: 'payload-invalid', retrySafe: false }];
+    answer.writeHead(status, headers).end(JSON.stringify(body));
+  });
+  const url = `http://127.0.0.1:${await listeningForTest(server)}`;
+  const client = new Platen({ ...account, tokenUrl: `${url}/token`, printEndpoint: `${url}/v2/jobs` });
+  expect(await client.print({ idT: 'x', printer: 'p', data: [{}] })).toBe('job');
+  expect(keys).toHaveLength(3);
+  expect(new Set(keys).size).toBe(1);
+  expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThan(990);
+  const refused = await client.print({ idT: 'x', printer: 'p' }).catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(PlatenError);
+  expect(refused).toMatchObject({ status: 400, code: 'payload-invalid' });
+  expect(keys).toHaveLength(4);
+  expect(keys[3]).not.toBe(keys[0]);
+  expect(tokens).toBe(1);
+});
