@@ -257,6 +257,22 @@ test('while the secret is changed both sign; the test event is verified with eit
   }
 });
 
+test('a secret that another key has sealed is said, and nothing is sent unsigned', async () => {
+  const { id } = await create('/sealed');
+  await service.pool.query('UPDATE platen.webhooks SET sealed = $1', [
+    new SecretKey('another key of some 32 characters').seal('whsec_AAAA', `webhook ${id}`),
+  ]);
+  await hooks('POST', `/${id}/test`);
+  await vi.waitFor(
+    async () =>
+      expect((await deliveries(id))[0]?.attempts[0]).toMatchObject({
+        ...{ status: null, answer: expect.stringContaining('PLATEN_KEY') },
+      }),
+    { timeout: 10_000 },
+  );
+  expect(got).toEqual([]);
+});
+
 test('another tenant’s webhook is as if it did not exist; what is no https address is refused', async () => {
   const { id } = await create('/mine');
   for (const [method, path] of [

@@ -9,6 +9,8 @@ import { whereAllowed } from './where-allowed.ts';
 
 /** ms between two looks at what is due. */
 const INTERVAL = 1_000;
+/** Webhooks that are being served when no more are taken. */
+const MOST_BUSY = 64;
 /** Looks between two deletions of what is no longer kept. */
 const FORGETS_EVERY = 600;
 
@@ -43,7 +45,8 @@ export class WebhookDeliveries {
   async #look(): Promise<void> {
     try {
       if (this.#looks++ % FORGETS_EVERY === 0) await this.#webhooks.forget();
-      const due = await this.#webhooks.take([...this.#busy.keys()]);
+      const { size } = this.#busy;
+      const due = size < MOST_BUSY ? await this.#webhooks.take([...this.#busy.keys()]) : [];
       for (const [webhook, messages] of Map.groupBy(due, (one) => one.webhook)) {
         const served = Promise.all(messages.map((one) => this.#send(one))).then(() => {
           this.#busy.delete(webhook);
@@ -61,7 +64,16 @@ export class WebhookDeliveries {
 
   async #send(due: Due): Promise<void> {
     try {
-      const sent = await send(due.send(), { isAllowed: this.#isAllowed, signal: this.#ends.signal });
+      const message = due.read();
+      const sent =
+        message === null
+          ? {
+              status: null,
+              answer: 'the secret cannot be read: PLATEN_KEY has changed',
+              ms: 0,
+              retryAfter: null,
+            }
+          : await send(message, { isAllowed: this.#isAllowed, signal: this.#ends.signal });
       if (sent.status === null && this.#ends.signal.aborted) return;
       await this.#webhooks.sent(due, sent);
     } catch (error) {

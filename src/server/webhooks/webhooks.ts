@@ -28,7 +28,7 @@ const KEPT_DAYS = 30;
 const FAILING_DAYS = 5;
 /** s after which whoever has a message in hand counts as gone: longer than any request. */
 const IN_HAND = 60;
-/** Messages of one webhook that are in hand at once, and webhooks that are served at once. */
+/** Messages of one webhook, and webhooks, that are taken at once. */
 const AT_ONCE = { messages: 4, webhooks: 16 };
 /** s between the attempts (Standard Webhooks): after the last one the message is given up. */
 const SCHEDULE = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
@@ -64,7 +64,7 @@ const dueRow = z.object({
   sealed: z.string(),
   old_sealed: z.string().nullable(),
 });
-export type Due = { webhook: string; attempts: number; message: string; send: () => Message };
+export type Due = { webhook: string; attempts: number; message: string; read: () => Message | null };
 
 const deliveryRow = z.object({
   id: z.string(),
@@ -222,7 +222,7 @@ export class Webhooks {
       webhook: row.webhook_id,
       attempts: row.attempts,
       message: row.id,
-      send: () => this.#message(row),
+      read: () => this.#message(row),
     }));
   }
 
@@ -266,15 +266,25 @@ export class Webhooks {
     );
   }
 
-  #message({ id, webhook_id, event, job, at, url, sealed, old_sealed }: z.infer<typeof dueRow>): Message {
+  /** @returns null: the secret was sealed with another key */
+  #message({
+    id,
+    webhook_id,
+    event,
+    job,
+    at,
+    url,
+    sealed,
+    old_sealed,
+  }: z.infer<typeof dueRow>): Message | null {
     const data = job === null ? {} : jobViewOf(job);
     const secrets = [sealed, ...(old_sealed === null ? [] : [old_sealed])];
-    return {
-      id,
-      url,
-      body: JSON.stringify({ type: event, timestamp: at.toISOString(), data }),
-      secrets: secrets.map((one) => this.#key.open(one, nameOf(webhook_id))),
-    };
+    const body = JSON.stringify({ type: event, timestamp: at.toISOString(), data });
+    try {
+      return { id, url, body, secrets: secrets.map((one) => this.#key.open(one, nameOf(webhook_id))) };
+    } catch {
+      return null;
+    }
   }
 
   async #demand(tenant: string, id: string): Promise<void> {
