@@ -58,10 +58,19 @@ export function consoleRoutes(app: FastifyInstance, built: URL = BUILT): void {
     });
     const [path = ''] = request.url.slice('/console/'.length).split('?');
     const asset = (await files).get(path === '' ? INDEX : path);
+    if (asset === undefined && isPage(path) && (request.headers.accept ?? '').includes('text/html')) {
+      // Somebody typed the address of a page without its `#`. The console says itself where there is none.
+      return reply.redirect(`/console/#/${path}`);
+    }
     if (asset === undefined) throw new ProblemError('not-found', 'there is nothing at this address');
     reply.headers({ 'content-security-policy': POLICY, 'cross-origin-opener-policy': 'same-origin' });
     return asset.send(request, reply);
   });
+}
+
+/** Whether a path may be a page's: words with slashes between them, and no file. */
+function isPage(path: string): boolean {
+  return /^[a-z][\w/%-]{0,200}$/i.test(path);
 }
 
 /** All files of the directory, by their path in it. Paths in requests are only looked up, never opened. */

@@ -86,6 +86,16 @@ test.each([
   expect(answer.json()).toMatchObject({ code: 'not-found' });
 });
 
+test('an address without its # leads a browser to the page, and a program learns that there is none', async () => {
+  const accept = 'text/html,*/*;q=0.8';
+  const to = async (url: string) => (await app.inject({ url, headers: { accept } })).headers.location;
+  expect(await to('/console/nonsense')).toBe('/console/#/nonsense');
+  expect(await to('/console/jobs/0199')).toBe('/console/#/jobs/0199');
+  expect(await to('/console//example.com')).toBeUndefined();
+  expect(await to('/console/missing.js')).toBeUndefined();
+  expect((await app.inject('/console/nonsense')).statusCode).toBe(404);
+});
+
 test('a browser is led to it from /, a program is told', async () => {
   const browser = await app.inject({
     url: '/',

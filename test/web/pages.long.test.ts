@@ -123,6 +123,24 @@ test('every page is reached and used with the keyboard alone', async () => {
     // Where one comes to, one begins.
     await expect.poll(() => page.evaluate('document.activeElement?.tagName')).toBe('H1');
   }
+  // A row is opened by a click anywhere in it, and from row to row it goes by a letter, also from a checkbox.
+  await site.show(page, 'jobs');
+  const cell = await page
+    .getByRole('cell', { name: /ago|just now/ })
+    .first()
+    .boundingBox();
+  await page.mouse.click((cell?.x ?? 0) + 5, (cell?.y ?? 0) + 5);
+  await page.getByRole('heading', { name: 'What happened' }).waitFor();
+  await site.show(page, 'jobs');
+  await page.locator('tbody input').first().focus();
+  await page.keyboard.press('j');
+  await page.keyboard.press('k');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'What happened' }).waitFor();
+  await page.goto(`${site.up.url}/console/nonsense`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  expect(page.url()).toBe(`${site.up.url}/console/#/nonsense`);
+  await expect.poll(() => page.title()).toMatch(/ · Platen$/);
   await page.keyboard.press('?');
   await page.getByRole('heading', { name: 'Keyboard' }).waitFor();
   await page.keyboard.press('Escape');

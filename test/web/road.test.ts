@@ -227,7 +227,7 @@ test('a job is found, and its filters stay in the address', async () => {
   await page.getByText('No job fits these filters').waitFor();
 
   // To clear the filters clears the search too.
-  const search = page.getByRole('searchbox');
+  const search = page.getByRole('searchbox', { name: 'Beginning of an ID' });
   await search.fill('0000');
   await page.getByRole('link', { name: 'Clear the filters' }).click();
   await expect.poll(() => page.locator('tbody tr').count()).toBe(all.length);
@@ -289,11 +289,16 @@ test('the link that somebody was sent lets in once, with the role that it says',
 
 test('the audit is exported whole, and who signs out everywhere is out in every browser', async () => {
   await site.show(page, 'audit');
-  const download = page.waitForEvent('download');
-  await button(/^Export/).click();
-  const lines = (await readFile(await (await download).path(), 'utf8')).trim().split('\n');
+  const exported = async (as: RegExp) => {
+    const download = page.waitForEvent('download');
+    await button(as).click();
+    return (await readFile(await (await download).path(), 'utf8')).trim().split('\n');
+  };
+  const lines = await exported(/^Export .JSON/);
   const { entries } = await site.up.admin.auditPage({ tenant: 'default', limit: 1000 });
   expect(lines.map((line) => JSON.parse(line))).toEqual(entries);
+  const [columns = '', ...rows] = await exported(/^Export .CSV/);
+  expect([columns, rows.length]).toEqual(['at,who,what,object,details,from', entries.length]);
 
   const other = await site.signedIn();
   await site.show(other, 'account');

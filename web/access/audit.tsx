@@ -1,13 +1,18 @@
 /** Who did what, when and from where; the newest first. */
-import { type AuditEntry, type AuditPage, auditPage } from '../../src/contract/people.ts';
+import { z } from 'zod';
+import { integrationView, templateView } from '../../src/contract/admin.ts';
+import { type AuditEntry, type AuditPage, auditPage, personView } from '../../src/contract/people.ts';
+import { printerView } from '../../src/contract/printer-view.ts';
+import { to } from '../address/place.ts';
 import { Older } from '../controls/older.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
 import { wordsOf } from '../controls/problem.tsx';
 import { say } from '../controls/toast.tsx';
+import { shortId } from '../jobs/job-words.tsx';
 import { call } from '../service/call.ts';
 import { useLive } from '../service/live.ts';
 import { type Rows, useOlder } from '../service/older.ts';
-import { session } from '../service/session.ts';
+import { ofTenant, session } from '../service/session.ts';
 import { inFull, t, whenExactly } from '../texts/texts.ts';
 
 /** Entries of one request of an export. */
@@ -35,9 +40,14 @@ export function Audit() {
     <Page
       title={words.title}
       actions={
-        <button type="button" class="button" onClick={said(exportAll)}>
-          {words.export}
-        </button>
+        <>
+          <button type="button" class="button" onClick={said(() => exportAll('csv'))}>
+            {words.exportTable}
+          </button>
+          <button type="button" class="button" onClick={said(() => exportAll('jsonl'))}>
+            {words.export}
+          </button>
+        </>
       }
     >
       <div class="stack">
@@ -59,8 +69,44 @@ export function Audit() {
   );
 }
 
+type Names = ReadonlyMap<string, string>;
+
+/** What templates, printers, integrations and people are called now, by their IDs. */
+function useNames(): Names {
+  const templates = useLive(z.array(templateView), ofTenant('/templates'), () => false).live.data ?? [];
+  const printers = useLive(z.array(printerView), '/printers', () => false).live.data ?? [];
+  const accounts = useLive(z.array(integrationView), ofTenant('/integrations'), () => false).live.data ?? [];
+  const people = useLive(z.array(personView), ofTenant('/people'), () => false).live.data ?? [];
+  return new Map([
+    ...[...templates, ...printers].map(({ id, name }) => [id, name] as const),
+    ...accounts.map(({ apiKey, name }) => [apiKey, name] as const),
+    ...people.map(({ id, name, login }) => [id, name === '' ? login : name] as const),
+  ]);
+}
+
+/** The pages on which the objects of deeds are; the others have none of their own. */
+const PAGE_OF: Readonly<Record<string, string>> = { job: 'jobs', template: 'templates', printer: 'printers' };
+
+/** What was done something to, by its name where it still has one, with the way to its page. */
+function About({ entry: { object, what }, names }: { entry: AuditEntry; names: Names }) {
+  if (object === null) return null;
+  const page = PAGE_OF[what.split('.')[0] ?? ''];
+  const name = names.get(object);
+  const words = name ?? (page === 'jobs' ? shortId(object) : object);
+  const said = <span class={name === undefined ? 'mono' : ''}>{words}</span>;
+  const there = page === 'jobs' || (page !== undefined && name !== undefined);
+  return there ? (
+    <a href={to([page, object])} title={object}>
+      {said}
+    </a>
+  ) : (
+    <span title={object}>{said}</span>
+  );
+}
+
 function Entries({ entries }: { entries: readonly AuditEntry[] }) {
   const { audit: words } = t.value;
+  const names = useNames();
   return (
     <div class="card flush">
       <table class="cards">
@@ -91,14 +137,14 @@ function Entries({ entries }: { entries: readonly AuditEntry[] }) {
                   {Object.keys(entry.details).length > 0 && (
                     <div class="small muted">
                       {Object.entries(entry.details)
-                        .map(([name, value]) => `${detailOf(name)}: ${saidValue(value)}`)
+                        .map(([name, value]) => `${detailOf(name)}: ${saidValue(name, value)}`)
                         .join(', ')}
                     </div>
                   )}
                 </div>
               </td>
-              <td data-label={words.object} class="mono small">
-                {entry.object}
+              <td data-label={words.object} class="small">
+                <About entry={entry} names={names} />
               </td>
               <td data-label={words.from} class={`mono small muted ${isShort(entry.from) ? 'nowrap' : ''}`}>
                 {entry.from}
@@ -122,8 +168,21 @@ function detailOf(name: string): string {
   return Object.hasOwn(words, name) ? (words[name] ?? name) : name;
 }
 
-function saidValue(value: unknown): string {
-  const { audit: words } = t.value;
+function saidValue(name: string, value: unknown): string {
+  const { audit: words, integrations, people } = t.value;
+  if (name === 'oldForHours') {
+    const spans: Readonly<Record<string, string>> = integrations.oldUntil;
+    return spans[String(value ?? '')] ?? words.hours(Number(value));
+  }
+  if (Array.isArray(value)) return value.map((one: unknown) => saidValue(name, one)).join(', ');
+  const known: Readonly<Record<string, string>> =
+    name === 'scope' ? integrations.may : name === 'role' ? people.roles : {};
+  if (typeof value === 'string' && Object.hasOwn(known, value)) return known[value] ?? value;
+  if (typeof value === 'object' && value !== null) {
+    return Object.values(value)
+      .map((one: unknown) => saidValue('', one))
+      .join(', ');
+  }
   if (typeof value === 'boolean') return value ? words.yes : words.no;
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
@@ -133,19 +192,33 @@ function isShort(from: string | null): boolean {
   return from !== null && from.length <= 15;
 }
 
-async function exportAll(): Promise<void> {
-  const lines: string[] = [];
+const COLUMNS = ['at', 'who', 'what', 'object', 'details', 'from'] as const;
+
+/** A cell of CSV. A spreadsheet program takes what begins so for a formula: others choose the names that are in it. */
+function cellOf(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return `"${safe.replaceAll('"', '""')}"`;
+}
+
+function tableLine({ at, who, what, object, details, from }: AuditEntry): string {
+  return [at, who.name, what, object ?? '', JSON.stringify(details), from ?? ''].map(cellOf).join(',');
+}
+
+async function exportAll(kind: 'csv' | 'jsonl'): Promise<void> {
+  const lines: string[] = kind === 'csv' ? [COLUMNS.join(',')] : [];
   for (let before: string | null | undefined; before !== null; ) {
     const page = await call(
       auditPage,
       pathOf(`limit=${BATCH}${before === undefined ? '' : `&before=${before}`}`),
     );
-    for (const entry of page.entries) lines.push(JSON.stringify(entry));
+    for (const entry of page.entries) lines.push(kind === 'csv' ? tableLine(entry) : JSON.stringify(entry));
     before = page.next;
   }
   const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([`${lines.join('\n')}\n`], { type: 'application/jsonl' }));
-  link.download = 'audit.jsonl';
+  link.href = URL.createObjectURL(
+    new Blob([`${lines.join('\n')}\n`], { type: kind === 'csv' ? 'text/csv' : 'application/jsonl' }),
+  );
+  link.download = `audit.${kind}`;
   link.click();
   URL.revokeObjectURL(link.href);
 }

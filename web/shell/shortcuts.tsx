@@ -16,7 +16,17 @@ export function showShortcuts(): void {
 }
 
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && target.closest('input, textarea, select, dialog') !== null;
+  // A checkbox takes no letters, but a list chooses by them.
+  const takesKeys = 'input:not([type="checkbox"], [type="radio"], [type="file"]), textarea, select, dialog';
+  return target instanceof HTMLElement && target.closest(takesKeys) !== null;
+}
+
+/** Puts the focus on the next or previous row of the page's lists; Enter then opens it, since it is a link. */
+function stepRow(by: 1 | -1): void {
+  const rows = [...document.querySelectorAll<HTMLAnchorElement>('main .row-link')];
+  const row = document.activeElement?.closest('tr, li');
+  const at = rows.findIndex((one) => one === document.activeElement || (row?.contains(one) ?? false));
+  rows[at < 0 ? (by === 1 ? 0 : rows.length - 1) : at + by]?.focus();
 }
 
 export function Shortcuts() {
@@ -35,7 +45,10 @@ export function Shortcuts() {
         go(name === 'start' ? [] : [name]);
       } else if (key === 'g') begun = Date.now();
       else if (event.key === '?') showShortcuts();
-      else if (event.key === '/') {
+      else if (key === 'j' || key === 'k') {
+        event.preventDefault();
+        stepRow(key === 'j' ? 1 : -1);
+      } else if (event.key === '/') {
         const search = document.querySelector('input[type="search"]');
         if (!(search instanceof HTMLInputElement)) return;
         event.preventDefault();
@@ -57,6 +70,10 @@ export function Shortcuts() {
           <kbd>/</kbd>
         </dt>
         <dd>{shortcuts.search}</dd>
+        <dt>
+          <kbd>j</kbd> <kbd>k</kbd>
+        </dt>
+        <dd>{shortcuts.rows}</dd>
         <dt>
           <kbd>?</kbd>
         </dt>

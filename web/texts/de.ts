@@ -77,6 +77,7 @@ export const de: Texts = {
   shortcuts: {
     title: 'Tastatur',
     search: 'Auf dieser Seite suchen',
+    rows: 'Nächste und vorige Zeile; Enter öffnet sie',
     this: 'Diese Liste',
     goTo: (page) => `${page} öffnen`,
     thenKey: 'dann',
@@ -102,7 +103,7 @@ export const de: Texts = {
     password: 'Passwort',
     submit: 'Anmelden',
     byLink:
-      'Noch kein Passwort? „platen console“ auf dem Rechner des Dienstes gibt einen Link aus, der Sie anmeldet.',
+      'Noch kein Passwort? Bitten Sie Ihre Administration um einen Link. Wer den Dienst startet, bekommt dort den ersten.',
     linkUsed: 'Dieser Link gilt nicht mehr. Jeder gilt einmal, und nur für eine Weile.',
     wrong: 'Diesen Namen gibt es nicht, oder das Passwort ist ein anderes.',
     tooOften: 'Zu viele Versuche. Bitte ein paar Minuten warten.',
@@ -155,7 +156,7 @@ export const de: Texts = {
     hello: 'Drei Schritte bis zum ersten Etikett',
     printer: 'Ein Drucker',
     printerHint:
-      'Ein Agent neben den Druckern findet sie. Noch ist keiner gefunden: „platen agent“ startet einen.',
+      'Ein Agent neben den Druckern findet sie. Noch ist keiner gefunden: Bitten Sie Ihre Administration, einen zu starten.',
     printerDone: (n) => `${many(n, 'Drucker ist', 'Drucker sind')} da.`,
     template: 'Eine Vorlage',
     templateHint:

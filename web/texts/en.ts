@@ -86,6 +86,7 @@ export const en = {
   shortcuts: {
     title: 'Keyboard',
     search: 'Search on this page',
+    rows: 'Next and previous row; Enter opens it',
     this: 'This list',
     goTo: (page: string) => `Go to ${page}`,
     thenKey: 'then',
@@ -111,7 +112,7 @@ export const en = {
     password: 'Password',
     submit: 'Sign in',
     byLink:
-      'No password yet? “platen console” on the machine of the service prints a link that signs you in.',
+      'No password yet? Ask your administrator for a link. Whoever starts the service gets the first one there.',
     linkUsed: 'This link does not work any more. Each one works once, and only for a while.',
     wrong: 'No such name, or not this password.',
     tooOften: 'Too many attempts. Wait a few minutes.',
@@ -161,7 +162,7 @@ export const en = {
     hello: 'Three steps to the first label',
     printer: 'A printer',
     printerHint:
-      'An agent beside the printers finds them. Nothing is found yet: start one with “platen agent”.',
+      'An agent beside the printers finds them. Nothing is found yet: ask your administrator to start one.',
     printerDone: (n: number) => `${many(n, 'printer is', 'printers are')} there.`,
     template: 'A template',
     templateHint: 'What is on the label, and which values change. Begin with a sample, or import a file.',

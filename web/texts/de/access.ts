@@ -149,6 +149,8 @@ export const accessWords: Pick<Texts, 'integrations' | 'usage' | 'passkeys' | 'p
     from: 'Von',
     machine: 'Maschine',
     export: 'Exportieren (JSON-Zeilen)',
+    exportTable: 'Exportieren (CSV)',
+    hours: (n) => `${n} Stunden lang`,
     yes: 'ja',
     no: 'nein',
     /** Was ein Eintrag dazu noch nennt. */
@@ -164,6 +166,11 @@ export const accessWords: Pick<Texts, 'integrations' | 'usage' | 'passkeys' | 'p
       reprint: 'neuer Auftrag',
       labels: 'Etiketten',
       allowed: 'erlaubt',
+      must: 'abgelehnt',
+      oldForHours: 'das alte Geheimnis gilt',
+      action: 'was',
+      uncertain: 'unsichere Etiketten',
+      to: 'nach',
     },
     deeds: {
       'tenant.create': 'Arbeitsbereich angelegt',

@@ -7,7 +7,7 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
     title: 'Drucker',
     empty: 'Noch kein Drucker',
     emptyHint:
-      'Ein Agent neben den Druckern findet sie, im Netz, über USB, in CUPS und in Windows. „platen discover“ zeigt, was ein Rechner sieht.',
+      'Ein Agent neben den Druckern findet sie, im Netz, über USB, in CUPS und in Windows. Bitten Sie Ihre Administration, einen zu starten.',
     idle: 'Bereit',
     processing: 'Druckt',
     stopped: 'Steht',
@@ -106,7 +106,7 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
     unreached: 'Nie erreicht',
     triedSince: 'versucht seit',
     unreachedHelp:
-      'Sehen Sie nach Strom, Kabel und seiner Adresse in der Konfiguration des Agenten. „platen discover --printer ADRESSE“ auf dem Rechner des Agenten fragt ihn sofort. Der Agent versucht es weiter; sobald er erreicht ist, steht er von selbst in der Liste.',
+      'Sehen Sie nach Strom und Kabel, und fragen Sie Ihre Administration, ob seine Adresse stimmt. Der Agent versucht es weiter; sobald er erreicht ist, steht er von selbst in der Liste.',
     shared: 'für alle Arbeitsbereiche',
     paused: 'Angehalten. Seine Aufträge warten.',
     resumed: 'Freigegeben.',

@@ -147,6 +147,8 @@ export const accessWords = {
     from: 'From',
     machine: 'machine',
     export: 'Export (JSON lines)',
+    exportTable: 'Export (CSV)',
+    hours: (n: number) => `for ${n} hours`,
     yes: 'yes',
     no: 'no',
     /** What an entry names besides. */
@@ -162,6 +164,11 @@ export const accessWords = {
       reprint: 'new job',
       labels: 'labels',
       allowed: 'allowed',
+      must: 'refused',
+      oldForHours: 'the old secret works',
+      action: 'what',
+      uncertain: 'uncertain labels',
+      to: 'to',
     },
     deeds: {
       'tenant.create': 'Created a tenant',

@@ -8,7 +8,7 @@ export const printingWords = {
     title: 'Printers',
     empty: 'No printer yet',
     emptyHint:
-      'An agent beside the printers finds them, on the network, by USB, in CUPS and in Windows. “platen discover” shows what a machine can see.',
+      'An agent beside the printers finds them, on the network, by USB, in CUPS and in Windows. Ask your administrator to start one.',
     idle: 'Ready',
     processing: 'Printing',
     stopped: 'Stopped',
@@ -106,7 +106,7 @@ export const printingWords = {
     unreached: 'Never reached',
     triedSince: 'tried since',
     unreachedHelp:
-      'Look at its power, its cable and its address in the agent’s configuration. “platen discover --printer ADDRESS” on the agent’s machine asks it at once. The agent goes on trying; once it is reached, it is in the list by itself.',
+      'Look at its power and its cable, and ask your administrator whether its address is right. The agent goes on trying; once it is reached, it is in the list by itself.',
     shared: 'shared by all workspaces',
     paused: 'Held. Its jobs wait.',
     resumed: 'Resumed.',
