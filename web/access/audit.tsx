@@ -14,6 +14,7 @@ import { useLive } from '../service/live.ts';
 import { type Rows, useOlder } from '../service/older.ts';
 import { ofTenant, session } from '../service/session.ts';
 import { inFull, t, whenExactly } from '../texts/texts.ts';
+import { scopeInWords } from './integrations.tsx';
 
 /** Entries of one request of an export. */
 const BATCH = 1_000;
@@ -175,8 +176,8 @@ function saidValue(name: string, value: unknown): string {
     return spans[String(value ?? '')] ?? words.hours(Number(value));
   }
   if (Array.isArray(value)) return value.map((one: unknown) => saidValue(name, one)).join(', ');
-  const known: Readonly<Record<string, string>> =
-    name === 'scope' ? integrations.may : name === 'role' ? people.roles : {};
+  if (name === 'scope' && typeof value === 'string') return scopeInWords(value);
+  const known: Readonly<Record<string, string>> = name === 'role' ? people.roles : {};
   if (typeof value === 'string' && Object.hasOwn(known, value)) return known[value] ?? value;
   if (typeof value === 'object' && value !== null) {
     return Object.values(value)

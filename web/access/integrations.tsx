@@ -184,7 +184,8 @@ function Actions({ account, onAsk }: ActionsProps) {
   return <Menu about={account.name} items={[...items, item(words.revoke, 'account', true)]} />;
 }
 
-function scopeInWords(scope: string): string {
+/** @param scope permissions with spaces between them */
+export function scopeInWords(scope: string): string {
   const { integrations: words } = t.value;
   const known: Readonly<Record<string, string>> = words.may;
   return scope
