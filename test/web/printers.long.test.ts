@@ -132,11 +132,7 @@ test('a printer is held with a reason, its jobs are moved, it is cleared and res
   // Of several the service says first what would be done.
   await site.show(page, 'jobs?status=queued');
   await expect.poll(() => page.locator('tbody tr').count(), PATIENTLY).toBe(2);
-  await page
-    .locator('tbody tr', { hasText: second.slice(0, 8) })
-    .first()
-    .getByRole('checkbox')
-    .check();
+  await page.getByRole('checkbox', { name: second.slice(0, 13) }).check();
   await button(/^Cancel/)
     .first()
     .click();
