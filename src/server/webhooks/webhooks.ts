@@ -236,6 +236,8 @@ export class Webhooks {
         ? null
         : Math.min(LONGEST_WAIT, Math.max(planned * (0.9 + Math.random() / 5), retryAfter ?? 0));
     await transaction(this.#pool, async (client) => {
+      // The webhook before its messages, in the order in which a deletion locks them.
+      await client.query('SELECT FROM platen.webhooks WHERE id = $1 FOR NO KEY UPDATE', [webhook]);
       await client.query(
         `UPDATE platen.webhook_messages SET arrived_at = CASE WHEN $2 THEN now() END,
            due_at = CASE WHEN NOT $2 THEN now() + make_interval(secs => $3::float8) END WHERE id = $1`,
