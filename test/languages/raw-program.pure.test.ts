@@ -34,7 +34,10 @@ describe('one label with a prologue is one label', () => {
     ['a byte order mark', `\ufeff^XA${FIELD}^XZ`],
     ['the prefixes as they are', `CT~~CD,~CC^~CT~^XA${FIELD}^XZ`],
     ["the printer's set-up before it", `~JO~TA000~SD15^XA${FIELD}^XZ`],
-    ["a format of the printer's set-up", `^XA~TA000~JSN^MNW^MTD^MMT^JMA^PR4,4~SD15^JUS^XZ^XA${FIELD}^XZ`],
+    [
+      "a format of the printer's set-up",
+      `^XA~TA000~JSN^MNW^MTD^MMT^MFN,N^JMA^PR4,4~SD15^JUS^XZ^XA${FIELD}^XZ`,
+    ],
     ['a format that begins twice', `^XA^XA${FIELD}^XZ`],
     ['a format after it that prints nothing', `^XA${FIELD}^XZ^XA^MCY^XZ`],
     [
