@@ -35,6 +35,7 @@ const VIEW = {
   tenant: { id: 'default', name: 'Default' },
   may: [],
   expiresAt: '2026-11-22T10:00:00.000Z',
+  limits: { records: 1_000, labels: 1_000 },
 };
 const signedInView = () => Response.json(VIEW);
 

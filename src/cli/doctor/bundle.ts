@@ -12,7 +12,7 @@ import { gzipSync } from 'node:zlib';
 import { packTar } from 'modern-tar';
 import { z } from 'zod';
 import metadata from '../../../package.json' with { type: 'json' };
-import type { JobView } from '../../contract/job.ts';
+import { type JobView, jobView } from '../../contract/job.ts';
 import { readJson } from '../config-file.ts';
 import { CRASHES } from '../crash-report.ts';
 import { explain } from '../explain.ts';
@@ -127,7 +127,9 @@ function distribution(): string {
 }
 
 /** A job without the text of its error and the name of its template, which may quote values of labels. */
-function jobOutline({ template, error, ...job }: JobView): object {
+function jobOutline(listed: JobView): object {
+  // What a list shows of a job's labels is not in the schema, and stays out.
+  const { template, error, ...job } = jobView.parse(listed);
   return { ...job, template: template.id, error: error?.code ?? null };
 }
 
