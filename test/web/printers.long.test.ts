@@ -315,7 +315,7 @@ test('a printer that its agent never reached stands there with the reason, since
   await agent.getByText(/refused.*tried since/i).waitFor(PATIENTLY);
   await agent.getByText(UNREACHED).waitFor();
   expect(await agent.locator('time').getAttribute('datetime')).toMatch(/^20/);
-  await page.getByText(/Look at its power, its cable and its address/).waitFor();
+  await page.getByText(/Look at its power and its cable, and ask your administrator/).waitFor();
 
   // Beside it one that is reached, with what its format sets.
   const link = page.getByRole('link', { name: 'dock 5' });

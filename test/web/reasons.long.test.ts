@@ -62,8 +62,8 @@ test('rows of a file are refused by their fields', async () => {
   await page.getByText('2 Zeilen lassen sich nicht drucken').waitFor();
   const rows = await page.locator('.note.bad li').allTextContents();
   expect(rows).toEqual([
-    'Zeile 2: until: Erwartet ist ein Datum wie 2026-11-21 oder 2026-11-21T07:45:00Z',
-    'Zeile 3: ean: EAN-13 fasst 12 Ziffern, oder 13 mit der Prüfziffer',
+    'Zeile 3: until: Erwartet ist ein Datum wie 2026-11-21 oder 2026-11-21T07:45:00Z',
+    'Zeile 4: ean: EAN-13 fasst 12 Ziffern, oder 13 mit der Prüfziffer',
   ]);
 });
 
