@@ -44,7 +44,8 @@ describe('/app', () => {
 
   test('tenants: create, list, quota', async () => {
     const created = await service.admin('POST', '/tenants', { id: 'initech', name: 'Initech' });
-    const view = { id: 'initech', name: 'Initech', printerCommands: false, quota: { labels: null, used: 0 } };
+    const settings = { printerCommands: false, mediaMustFit: false };
+    const view = { id: 'initech', name: 'Initech', ...settings, quota: { labels: null, used: 0 } };
     expect([created.status, created.body]).toEqual([201, view]);
     expect(codeOf(await service.admin('POST', '/tenants', { id: 'initech' }))).toBe('tenant-exists');
     expect(pointersOf(await service.admin('POST', '/tenants', { id: 'No Tenant' }))).toEqual(['/id']);
