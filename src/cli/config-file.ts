@@ -82,7 +82,7 @@ export async function readJson(file: string): Promise<Record<string, unknown>> {
 /** The faults of `content` as text for people; for an unknown key, with the key that was probably meant. */
 export function faultsOf(error: z.ZodError, schema: z.ZodType, content: unknown): string {
   const issues = error.issues.flatMap((issue): z.core.$ZodIssue[] => {
-    if (issue.code !== 'unrecognized_keys') return [inWords(issue, content)];
+    if (issue.code !== 'unrecognized_keys') return inWords(issue, content);
     const known = keysAt(jsonSchemaOf(schema), issue.path);
     return issue.keys.map((key) => {
       const meant = nearest(key, known);

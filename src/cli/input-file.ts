@@ -144,10 +144,10 @@ export function recordsIn(bytes: Uint8Array, file: string, limits: typeof NO_LIM
 function parse<T>(schema: z.ZodType<T>, value: unknown, file: string): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const issues = result.error.issues.map((issue) => {
+  const issues = result.error.issues.flatMap((issue) => {
     const found = valueAt(value, issue.path);
     return found instanceof InexactNumber
-      ? { ...issue, message: reasonText(found.reason) }
+      ? [{ ...issue, message: reasonText(found.reason) }]
       : inWords(issue, value);
   });
   throw new CommandFailure(`${file}:\n${z.prettifyError({ issues })}`);

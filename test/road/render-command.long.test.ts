@@ -190,7 +190,7 @@ test('a template file that is not one: each member is named', async () => {
     join(directory.path, 'x.png'),
   ]);
   expect(code).toBe(1);
-  expect(stderr).toMatch(/"hieght"/);
+  expect(stderr).toMatch(/unknown field hieght\n *→ at hieght/);
   expect(stderr).toMatch(/→ at height/);
 });
 
