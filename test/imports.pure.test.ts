@@ -26,7 +26,7 @@ const ALLOWED: Record<string, string[]> = {
     'zpl',
     'values',
     'drivers',
-    'sheets',
+    'tables',
     'contract',
     'words',
   ],
@@ -46,9 +46,9 @@ const ALLOWED: Record<string, string[]> = {
   // What reasons say to people in English, and what a misspelt name was meant to be.
   words: [],
   // Tables from people's files, which the console reads in a browser and the command line on a machine.
-  sheets: [],
+  tables: [],
   // The console's pages run in a browser: all that they share with the service is what both of them say, and the tables.
-  web: ['sheets', 'contract', 'words'],
+  web: ['tables', 'contract', 'words'],
   'log.ts': ['contract'],
 };
 

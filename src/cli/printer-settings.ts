@@ -1,5 +1,4 @@
 /** `platen printer set`: settings as they are typed, and as they are shown. */
-
 import {
   admits,
   expectation,

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { z } from 'zod';
 import {
   WEBHOOK_EVENTS,
-  webhookDelivery,
+  webhookMessage,
   webhookReplayed,
   webhookSecret,
   webhookTested,
@@ -68,8 +68,8 @@ export function webhookCommand(): Command {
     .description('list the newest messages, and what was answered')
     .action(async (id: string, options: TenantOptions) => {
       const client = await connect(options);
-      const path = pathOf(id, 'deliveries');
-      const all = await client.webhooks(z.array(webhookDelivery), 'GET', options.tenant, path);
+      const path = pathOf(id, 'messages');
+      const all = await client.webhooks(z.array(webhookMessage), 'GET', options.tenant, path);
       if (options.json) return printJson(all);
       const rows = all.map(({ id: message, event, job, at, arrivedAt, dueAt, attempts: [last] }) => [
         message,

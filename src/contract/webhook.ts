@@ -1,6 +1,6 @@
 /**
  * Webhooks by Standard Webhooks: GET|POST /app/tenants/{id}/webhooks, DELETE …/{webhookId}, POST …/{webhookId}/test,
- * …/secret, …/replay, GET …/{webhookId}/deliveries.
+ * …/secret, …/replay, GET …/{webhookId}/messages.
  */
 import { z } from 'zod';
 import { jobView } from './job.ts';
@@ -49,7 +49,7 @@ export const webhookReplay = z.strictObject({ message: z.uuid().optional(), sinc
 export const webhookReplayed = z.object({ messages: z.int() });
 export const webhookTested = z.object({ message: z.string() });
 
-export const webhookDelivery = z.object({
+export const webhookMessage = z.object({
   /** The message's `webhook-id`. */
   id: z.string(),
   event: z.string(),
@@ -63,7 +63,7 @@ export const webhookDelivery = z.object({
     z.object({ at: z.iso.datetime(), ms: z.int(), status: z.int().nullable(), answer: z.string() }),
   ),
 });
-export type WebhookDelivery = z.infer<typeof webhookDelivery>;
+export type WebhookMessage = z.infer<typeof webhookMessage>;
 
 /** The body of an event; `data` of a `webhook.test` is empty. */
 export const webhookBody = z.object({

@@ -1,5 +1,4 @@
 /** Quarter turns: from a box's own upright coordinates to where it lies on the label. */
-
 import type { Item, Rect } from './display-list.ts';
 import { type Rotation, turnBitmap } from './image/bitmap.ts';
 

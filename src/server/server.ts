@@ -81,8 +81,8 @@ import { PLATEN } from './store/schema.ts';
 import { Templates } from './templates/templates.ts';
 import { Tenants } from './tenants/tenants.ts';
 import { countUsage } from './tenants/usage.ts';
-import { WebhookDeliveries } from './webhooks/deliveries.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
+import { WebhookSender } from './webhooks/sender.ts';
 import { Webhooks } from './webhooks/webhooks.ts';
 
 type ServerOptions = {
@@ -244,9 +244,9 @@ export class Server {
     sweep.start();
     stack.defer(() => sweep.stop());
     const webhooks = new Webhooks(pool, secretKey);
-    const deliveries = new WebhookDeliveries({ webhooks, allowed: config.webhookAllow, logger });
-    deliveries.start();
-    stack.defer(() => deliveries.stop());
+    const sender = new WebhookSender({ webhooks, allowed: config.webhookAllow, logger });
+    sender.start();
+    stack.defer(() => sender.stop());
 
     const templates = new Templates(pool, checks, config.limits);
     const tenants = new Tenants(pool);

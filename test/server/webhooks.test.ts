@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { jobView } from '../../src/contract/job.ts';
 import {
   webhookBody,
-  webhookDelivery,
+  webhookMessage,
   webhookReplayed,
   webhookSecret,
   webhookView,
@@ -66,7 +66,7 @@ const hooks = (method: string, path = '', body?: unknown) =>
 const create = async (path: string, more: object = {}) =>
   webhookSecret.parse((await hooks('POST', '', { url: base + path, ...more })).body);
 const deliveries = async (id: string) =>
-  z.array(webhookDelivery).parse((await hooks('GET', `/${id}/deliveries`)).body);
+  z.array(webhookMessage).parse((await hooks('GET', `/${id}/messages`)).body);
 const hook = async (id: string) =>
   z
     .array(webhookView)
@@ -280,7 +280,7 @@ test('another tenant’s webhook is as if it did not exist; what is no https add
     ['POST', '/test'],
     ['POST', '/secret'],
     ['POST', '/replay'],
-    ['GET', '/deliveries'],
+    ['GET', '/messages'],
   ] as const) {
     const answer = await service.admin(method, `/tenants/globex/webhooks/${id}${path}`);
     expect(codeOf(answer), path).toBe('webhook-not-found');

@@ -1,8 +1,8 @@
 /** What the page Print makes of people's files, and labels as they write them. */
 import { expect, test } from 'vitest';
 import { labelRanges } from '../../src/contract/label-ranges.ts';
-import { readTable, textOf } from '../../src/sheets/csv.ts';
-import { guessMapping, recordsOf } from '../../src/sheets/table.ts';
+import { readTable, textOf } from '../../src/tables/csv.ts';
+import { guessMapping, recordsOf } from '../../src/tables/table.ts';
 
 test('a value stays the text that it is: zeros, spaces, quotes and line ends', () => {
   const table = readTable('\uFEFFean;name\r\n012345678901;"Käse; ""jung"""\r\n0007; two\r\n\r\n');

@@ -2,7 +2,7 @@
 import { strToU8, zipSync } from 'fflate';
 import { expect, test } from 'vitest';
 import writeXlsxFile, { type SheetData } from 'write-excel-file/node';
-import { digitsOf, readWorkbook, WorkbookTooLarge } from '../../src/sheets/workbook.ts';
+import { digitsOf, readWorkbook, WorkbookTooLarge } from '../../src/tables/workbook.ts';
 
 const sheet = async (...rows: SheetData) => new Uint8Array(await (await writeXlsxFile(rows)).toBuffer());
 

@@ -1,7 +1,7 @@
 /** The values that the label is shown with: samples of its fields, none, typed ones, or a row of a file. */
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { LabelRecord } from '../../src/contract/print-request.ts';
-import { guessMapping, recordsOf, type Table } from '../../src/sheets/table.ts';
+import { guessMapping, recordsOf, type Table } from '../../src/tables/table.ts';
 import type { LabelDocument } from './document.ts';
 
 export const SOURCES = ['samples', 'empty', 'own', 'file'] as const;

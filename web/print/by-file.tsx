@@ -1,7 +1,7 @@
 /** Prints labels from a file: its columns are mapped to fields, every row is checked, one job is sent. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import { guessMapping, type Mapping, recordsOf, type Table } from '../../src/sheets/table.ts';
+import { guessMapping, type Mapping, recordsOf, type Table } from '../../src/tables/table.ts';
 import { kept } from '../address/kept.ts';
 import { ChoiceField } from '../controls/field.tsx';
 import { FileField } from '../controls/file-field.tsx';

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { TemplateProblem } from '../../src/contract/template-problem.ts';
-import { recordOf } from '../../src/sheets/table.ts';
+import { recordOf } from '../../src/tables/table.ts';
 import { Problem } from '../controls/problem.tsx';
 import { recordOf as placeOf, reasonWords } from '../controls/reason-words.ts';
 import type { Attempts } from '../service/attempts.ts';

@@ -1,5 +1,5 @@
 /** A worker that reads an Excel file; the page ends the worker when it takes too long. */
-import { readWorkbook, WorkbookTooLarge } from '../../src/sheets/workbook.ts';
+import { readWorkbook, WorkbookTooLarge } from '../../src/tables/workbook.ts';
 
 addEventListener('message', ({ data }: MessageEvent<Uint8Array>) => {
   readWorkbook(data).then(

@@ -5,7 +5,6 @@
  * code sets spelt out, EAN-13, and text that its own font is sure to have. All else is sent as a graphic of
  * the dots that the raster has. Section names in comments are those of the ZPL II Programming Guide.
  */
-
 import type { BarsItem, DisplayList, FillItem, Item, TextItem } from '../../../src/render/display-list.ts';
 import type { Rotation } from '../../../src/render/image/bitmap.ts';
 import { stampOf } from '../../../src/render/ink.ts';

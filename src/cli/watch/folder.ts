@@ -20,8 +20,6 @@ const note = z.object({ key: z.string(), since: z.iso.datetime(), job: z.string(
 /** What was sent, when first, and the job once it was accepted. */
 export type SentNote = z.infer<typeof note>;
 
-export type Outcome = 'done' | 'failed';
-
 /** A file that was taken. */
 export interface Taken {
   name: string;
@@ -106,7 +104,7 @@ export class WatchedFolder {
    * Moves a file on, with a text beside it.
    * @returns its new path, from the folder
    */
-  async finish(taken: Taken, outcome: Outcome, text: string): Promise<string> {
+  async finish(taken: Taken, outcome: 'done' | 'failed', text: string): Promise<string> {
     const { name: stem, ext } = parse(taken.name);
     const short = shortened(stem, MOST_NAME - Math.min(Buffer.byteLength(ext), MOST_NAME));
     for (let count = 1; count <= MOST_SAME; count++) {

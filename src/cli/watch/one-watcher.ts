@@ -15,13 +15,13 @@ const REWRITE_MS = 5_000;
 const OVER_MS = 30_000;
 const LOOK_MS = 500;
 
-const mark = z.object({ host: z.string(), pid: z.int(), token: z.string(), turn: z.int() });
+const mark = z.object({ host: z.string(), pid: z.int(), token: z.string(), beat: z.int() });
 
 export class OneWatcher implements AsyncDisposable {
   readonly #file: string;
   readonly #token = randomUUID();
   readonly #replaced = new AbortController();
-  #turn = 0;
+  #beat = 0;
   #rewriting: NodeJS.Timeout | undefined;
 
   private constructor(file: string) {
@@ -86,8 +86,8 @@ export class OneWatcher implements AsyncDisposable {
   }
 
   async #write(flag: 'w' | 'wx'): Promise<void> {
-    this.#turn += 1;
-    const content = { host: hostname(), pid: process.pid, token: this.#token, turn: this.#turn };
+    this.#beat += 1;
+    const content = { host: hostname(), pid: process.pid, token: this.#token, beat: this.#beat };
     await writeFile(this.#file, JSON.stringify(content), { flag });
   }
 }

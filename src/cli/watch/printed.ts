@@ -9,7 +9,7 @@ import { CommandFailure } from '../failure.ts';
 import { followJob, jobLine, nextStep } from '../job-progress.ts';
 import { idAmong, type RouteOptions, routeOf } from '../print.ts';
 import { isAway, type RefusedPlace, ServiceRefusal } from '../refusal.ts';
-import type { Outcome, SentNote, Taken, WatchedFolder } from './folder.ts';
+import type { SentNote, Taken, WatchedFolder } from './folder.ts';
 import { bytesOf, recordsFrom, UnprintableFile } from './records.ts';
 
 interface PrintedOptions extends RouteOptions {
@@ -45,7 +45,13 @@ export async function printed(
   options: PrintedOptions,
   signal: AbortSignal,
 ): Promise<Moved> {
-  const finish = async (outcome: Outcome, headline: string, text: string, job?: string, code?: string) => {
+  const finish = async (
+    outcome: 'done' | 'failed',
+    headline: string,
+    text: string,
+    job?: string,
+    code?: string,
+  ) => {
     const page = `${headline}\n${new Date().toISOString()}\n\n${text.slice(0, MOST_REASON)}\n`;
     return { file: await folder.finish(taken, outcome, page), job, code };
   };

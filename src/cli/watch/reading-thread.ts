@@ -2,9 +2,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { z } from 'zod';
 import { MOST_HOLDERS, MOST_VALUES } from '../../server/json-body.ts';
-import { readTable, textOf } from '../../sheets/csv.ts';
-import { guessMapping, recordsOf, type Table } from '../../sheets/table.ts';
-import { readWorkbook, WorkbookTooLarge } from '../../sheets/workbook.ts';
+import { readTable, textOf } from '../../tables/csv.ts';
+import { guessMapping, recordsOf, type Table } from '../../tables/table.ts';
+import { readWorkbook, WorkbookTooLarge } from '../../tables/workbook.ts';
 import { explain } from '../explain.ts';
 import { CommandFailure } from '../failure.ts';
 import { recordsIn } from '../input-file.ts';

@@ -1,5 +1,4 @@
 /** The label's edge, which cuts off whatever is printed beyond it: how far a text is from it, and whether it is cut. */
-
 import type { Rect, TextItem } from '../display-list.ts';
 import type { Rotation } from '../image/bitmap.ts';
 import { textRect } from '../ink.ts';

@@ -53,8 +53,8 @@ export async function webhookRoutes(
     );
     return { messages };
   });
-  app.get(`${one}/deliveries`, { config: read }, async (request) => {
+  app.get(`${one}/messages`, { config: read }, async (request) => {
     const { id, webhookId } = webhookParam.parse(request.params);
-    return webhooks.deliveries(id, webhookId);
+    return webhooks.messages(id, webhookId);
   });
 }

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as uuid } from 'uuid';
 import { z } from 'zod';
-import type { WebhookCreate, WebhookDelivery, WebhookSecret, WebhookView } from '../../contract/webhook.ts';
+import type { WebhookCreate, WebhookMessage, WebhookSecret, WebhookView } from '../../contract/webhook.ts';
 import { jobRow, jobViewOf } from '../jobs/shown/job-row.ts';
 import { ProblemError } from '../problems.ts';
 import type { SecretKey } from '../secret-key.ts';
@@ -66,7 +66,7 @@ const dueRow = z.object({
 });
 export type Due = { webhook: string; attempts: number; message: string; read: () => Message | null };
 
-const deliveryRow = z.object({
+const messageRow = z.object({
   id: z.string(),
   event: z.string(),
   job: z.string().nullable(),
@@ -178,11 +178,11 @@ export class Webhooks {
   }
 
   /** The newest messages. @throws ProblemError `webhook-not-found` */
-  async deliveries(tenant: string, id: string): Promise<WebhookDelivery[]> {
+  async messages(tenant: string, id: string): Promise<WebhookMessage[]> {
     await this.#demand(tenant, id);
     const rows = await rowsOf(
       this.#pool,
-      deliveryRow,
+      messageRow,
       `SELECT m.id, m.event, m.job->>'id' AS job, m.at, m.arrived_at, m.due_at, coalesce((
          SELECT json_agg(a) FROM (SELECT at, ms, status, answer FROM platen.webhook_attempts
            WHERE message_id = m.id ORDER BY at DESC LIMIT 20) AS a), '[]') AS attempts

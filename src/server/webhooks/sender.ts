@@ -14,7 +14,7 @@ const MOST_BUSY = 64;
 /** Looks between two deletions of what is no longer kept. */
 const FORGETS_EVERY = 600;
 
-export class WebhookDeliveries {
+export class WebhookSender {
   readonly #webhooks: Webhooks;
   readonly #isAllowed: (address: string) => boolean;
   readonly #logger: Logger;
