@@ -16,6 +16,7 @@ export const PERMISSIONS = [
   'jobs:cancel',
   'templates:read',
   'printers:read',
+  'labels:render',
 ] as const;
 export const permission = z.enum(PERMISSIONS);
 export type Permission = z.infer<typeof permission>;

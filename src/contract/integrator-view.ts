@@ -3,8 +3,10 @@ import { z } from 'zod';
 import { printerFormat } from './format.ts';
 import { jobCancel } from './job-actions.ts';
 import { jobFilter } from './job-search.ts';
+import { labelRecord, orientation } from './print-request.ts';
 import { printerReason } from './printer.ts';
 import { printerView } from './printer-view.ts';
+import { saying } from './reason.ts';
 
 /** Templates, or printers, on one page. */
 const MOST_ON_PAGE = 100;
@@ -76,3 +78,38 @@ export const integratorJobsQuery = jobFilter.pick({
   after: true,
 });
 export const integratorCancel = jobCancel.pick({ why: true });
+
+// POST /v2/labels
+/** Most records in one request for a picture: they are read on the thread that serves other people's requests. */
+export const MOST_PICTURE_RECORDS = 100;
+const RECORDS = saying('records-between', { most: MOST_PICTURE_RECORDS });
+const TEMPLATE_ID = saying('text-of', { most: 200 });
+const DPI = saying('number-between', { least: 50, most: 1_200 });
+const LABEL = saying('whole-number', { least: 0, most: MOST_PICTURE_RECORDS - 1 });
+
+export const labelsRequest = z.strictObject({
+  idT: z
+    .string(TEMPLATE_ID)
+    .min(1, TEMPLATE_ID)
+    .max(200, TEMPLATE_ID)
+    .meta({ description: 'ID of the saved template. Must exist in the tenant.' }),
+  data: z
+    .array(labelRecord, RECORDS)
+    .min(1, RECORDS)
+    .max(MOST_PICTURE_RECORDS, RECORDS)
+    .optional()
+    .meta({ description: 'Label records. Left out: one record of the fields’ defaults.' }),
+  label: z
+    .int(LABEL)
+    .min(0, LABEL)
+    .max(MOST_PICTURE_RECORDS - 1, LABEL)
+    .default(0)
+    .meta({ description: 'Which record is drawn, from 0.' }),
+  dpi: z
+    .number(DPI)
+    .min(50, DPI)
+    .max(1_200, DPI)
+    .default(203)
+    .meta({ description: 'Dots an inch; each is a pixel.' }),
+  orientation: orientation.default('portrait').meta({ description: 'How the label lies on the media.' }),
+});

@@ -1,6 +1,6 @@
 /**
  * What a deployment exposes beside the interface, each with a permission of its own, unless it is turned off: one job's
- * state, the list of jobs, a cancellation, and the templates and printers that a job may name.
+ * state, the list of jobs, a cancellation, the templates and printers that a job may name, and pictures of labels.
  */
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
@@ -22,6 +22,7 @@ import type { Callers } from './oauth/callers.ts';
 import { holdersIn, printerPage } from './printers/printers.ts';
 import { parseBody } from './problems.ts';
 import type { Pool } from './store/pool.ts';
+import type { RenderedLabels } from './jobs/accept/rendered-labels.ts';
 import { templatePage } from './templates/template-page.ts';
 
 type Parts = {
@@ -29,6 +30,7 @@ type Parts = {
   pool: Pool;
   list: JobList;
   cancellations: Cancellations;
+  labels: RenderedLabels;
   queue: Pick<JobQueue, 'leaseHolders'>;
   /** Called with the job that a caller has canceled. */
   changed: (job: string) => void;
@@ -70,6 +72,11 @@ export function extraRoutes(app: FastifyInstance, parts: Parts): void {
     async (request): Promise<z.input<typeof integratorTemplates>> =>
       templatePage(pool, callers.of(request).tenantId, parseBody(pageQuery, request.query)),
   );
+
+  app.post('/v2/labels', { onRequest: callers.allow('labels:render') }, async (request, reply) => {
+    const { png, labels } = await parts.labels.png(callers.of(request).tenantId, request.body);
+    return reply.type('image/png').header('x-total-count', labels).send(Buffer.from(png));
+  });
 
   app.get(
     '/v2/printers',

@@ -8,6 +8,7 @@ import {
   integratorJobsQuery,
   integratorPrinters,
   integratorTemplates,
+  labelsRequest,
   pageQuery,
 } from '../contract/integrator-view.ts';
 import { type JobView, jobView } from '../contract/job.ts';
@@ -133,6 +134,50 @@ export const EXTRA_PATHS: ZodOpenApiPathsObject = {
           'payload-invalid',
           'job-not-found',
           'job-not-queued',
+          'internal',
+        ]),
+      },
+    },
+  },
+  '/v2/labels': {
+    post: {
+      operationId: 'renderLabel',
+      summary: 'Draw a label without printing it',
+      description:
+        'Makes no job and takes no allowance. `label` chooses one of the records; values are checked as for a job.',
+      ...BESIDE,
+      ...needs('labels:render'),
+      requestParams: { header },
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: labelsRequest.meta({ id: 'LabelsRequest' }),
+            example: { idT: REQUEST_EXAMPLE.idT, data: REQUEST_EXAMPLE.data, dpi: 203 },
+          },
+        },
+      },
+      responses: {
+        '200': {
+          description: 'The label, one pixel for each dot.',
+          headers: z.object({
+            'X-Total-Count': z.int().meta({ description: 'How many labels the request has.', example: 1 }),
+          }),
+          content: { 'image/png': { schema: { type: 'string', format: 'binary' } } },
+        },
+        ...problemResponses([
+          ...CALLER,
+          'content-type-unsupported',
+          'body-missing',
+          'json-invalid',
+          'body-too-large',
+          'payload-invalid',
+          'template-not-found',
+          'format-incompatible',
+          'data-unprintable',
+          'label-undrawable',
+          'overloaded',
+          'not-ready',
           'internal',
         ]),
       },

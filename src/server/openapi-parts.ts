@@ -33,6 +33,7 @@ export const PERMISSION_MEANS: Record<Permission, string> = {
   'jobs:cancel': 'Cancel jobs.',
   'templates:read': 'List templates with their fields.',
   'printers:read': 'List printers with their formats.',
+  'labels:render': 'Draw labels without printing them.',
 };
 
 /** What an operation needs of its caller. */

@@ -134,6 +134,8 @@ export const PROBLEM_EXAMPLES = {
   ),
   internal: new ProblemError('internal', 'the request could not be completed; send it again'),
   'job-not-found': new ProblemError('job-not-found', 'there is no job with this ID'),
+  'label-undrawable': refusedBecause('label-undrawable', because('draws-long', { seconds: 10 })),
+  'not-ready': new ProblemError('not-ready', 'other labels are being drawn: ask again'),
   'job-not-queued': new ProblemError('job-not-queued', 'the job is printed'),
   'request-malformed': new ProblemError('request-malformed', 'the URL cannot be read'),
   'method-not-allowed': new ProblemError('method-not-allowed', 'this address takes POST', {

@@ -78,6 +78,7 @@ import { RequestRate } from './request-rate.ts';
 import { SecretKey } from './secret-key.ts';
 import { createPool } from './store/pool.ts';
 import { PLATEN } from './store/schema.ts';
+import { RenderedLabels } from './jobs/accept/rendered-labels.ts';
 import { Templates } from './templates/templates.ts';
 import { Tenants } from './tenants/tenants.ts';
 import { countUsage } from './tenants/usage.ts';
@@ -318,7 +319,8 @@ export class Server {
     jobRoutes(app, { callers, printRequests });
     if (config.extraRoutes) {
       const canceled = (job: string) => feed.tell({ jobs: [job] });
-      extraRoutes(app, { callers, pool, list, cancellations, queue: queues, changed: canceled });
+      const labels = new RenderedLabels(templates, checks);
+      extraRoutes(app, { callers, pool, list, cancellations, labels, queue: queues, changed: canceled });
     }
     await app.register(adminRoutes, {
       pool,

@@ -4,13 +4,23 @@ import type { Permission } from '../../src/contract/admin.ts';
 import { integratorPrinters, integratorTemplates } from '../../src/contract/integrator-view.ts';
 import { jobView } from '../../src/contract/job.ts';
 import { jobPage } from '../../src/contract/job-search.ts';
+import { dotsOf, readSymbols } from '../kit/judges/judges.ts';
 import { type CallOptions, codeOf, jobIdOf, newKey, PRINTER, pointersOf } from '../kit/service/harness.ts';
 import { useService } from '../kit/service/use-service.ts';
 
 const OWN = 'serial-111111111111';
 const HIDDEN = 'serial-222222222222';
 const OF_GLOBEX = 'serial-333333333333';
-const ALL: Permission[] = ['jobs:enqueue', 'jobs:read', 'jobs:cancel', 'templates:read', 'printers:read'];
+const ALL: Permission[] = [
+  ...([
+    'jobs:enqueue',
+    'jobs:read',
+    'jobs:cancel',
+    'templates:read',
+    'printers:read',
+    'labels:render',
+  ] as const),
+];
 const LABEL = {
   name: 'Pallet',
   width: 100,
@@ -204,11 +214,82 @@ describe('POST /v2/jobs/{id}/cancel', () => {
   });
 });
 
+describe('POST /v2/labels', () => {
+  const EANS = ['4006381333931', '9780201379624'];
+  const data = EANS.map((ean) => ({ ean }));
+
+  /** What the service answers with, byte for byte. */
+  const render = (body: object) =>
+    fetch(`${service.url}/v2/labels`, {
+      method: 'POST',
+      headers: {
+        ...{ authorization: `Bearer ${tokens.acme}`, 'x-tenant': 'acme' },
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ idT: ids.pallet, ...body }),
+      signal: AbortSignal.timeout(60_000),
+    });
+
+  test.each([0, 1])('draws label %i of two, a pixel for each dot, and makes no job', async (label) => {
+    const before = (await jobs()).jobs.length;
+    const answer = await render({ data, label, dpi: 300 });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('image/png');
+    expect(answer.headers.get('x-total-count')).toBe('2');
+    const png = Buffer.from(await answer.arrayBuffer());
+    expect((await readSymbols(png)).map(({ text }) => text)).toEqual([EANS[label]]);
+    const { width, height } = await dotsOf(png);
+    expect([width, height]).toEqual([1181, 591]);
+    expect((await jobs()).jobs.length).toBe(before);
+  });
+
+  test('turned, at 203 dpi where none is named', async () => {
+    const answer = await render({ data, orientation: 'landscape' });
+    const { width, height } = await dotsOf(Buffer.from(await answer.arrayBuffer()));
+    expect([width, height]).toEqual([400, 799]);
+  });
+
+  test('raw ZPL in its own orientation only', async () => {
+    const source = '^XA^FO50,50^BY2^BCN,100,Y,N,N^FD{{code}}^FS^XZ';
+    const raw = { name: 'Raw', language: 'zpl', source, fields: [{ name: 'code' }], width: 60, height: 30 };
+    const idT = await service.template('acme', raw);
+    const answer = await render({ idT, data: [{ code: 'RAW-1' }] });
+    const png = Buffer.from(await answer.arrayBuffer());
+    expect((await readSymbols(png)).map(({ text }) => text)).toEqual(['RAW-1']);
+    const turned = await call('/labels', { body: { idT, data: [{ code: 'A' }], orientation: 'landscape' } });
+    expect([codeOf(turned), pointersOf(turned)]).toEqual(['format-incompatible', ['/orientation']]);
+  });
+
+  test.each([
+    ['payload-invalid', '/label', { data, label: 2 }],
+    ['payload-invalid', '/data', { data: Array.from({ length: 101 }, () => ({})) }],
+    ['payload-invalid', '/dpi', { data, dpi: 5_000 }],
+    ['payload-invalid', '/copies', { data, copies: 2 }],
+    ['data-unprintable', '/data/1/ean', { data: [data[0], { ean: '4006381333930' }] }],
+  ])('%s at %s', async (code, pointer, body) => {
+    const answer = await call('/labels', { body: { idT: ids.pallet, ...body } });
+    expect([answer.status, codeOf(answer), pointersOf(answer)]).toEqual([400, code, [pointer]]);
+  });
+
+  test('another tenant’s template is as if it did not exist', async () => {
+    const answer = await call('/labels', { body: { idT: ids.globex } });
+    expect(codeOf(answer)).toBe('template-not-found');
+  });
+
+  test('more dots than can be drawn are refused in words', async () => {
+    const idT = await service.template('acme', { ...LABEL, name: 'Vast', width: 1_000, height: 500 });
+    const answer = await call('/labels', { body: { idT, dpi: 1_200 } });
+    expect([answer.status, codeOf(answer)]).toEqual([422, 'label-undrawable']);
+    expect(answer.text).toContain('million dots at 1200 dpi');
+  });
+});
+
 test.each([
   ['GET', '/jobs', 'jobs:read'],
   ['POST', '/jobs/0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f/cancel', 'jobs:cancel'],
   ['GET', '/templates', 'templates:read'],
   ['GET', '/printers', 'printers:read'],
+  ['POST', '/labels', 'labels:render'],
 ])('%s %s needs %s', async (method, path, scope) => {
   expect(codeOf(await call(path, { method, token: '' }))).toBe('token-missing');
   const answer = await call(path, { method, token: tokens.enqueues });

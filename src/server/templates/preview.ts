@@ -12,7 +12,7 @@ import type { SentFiles } from './sent-files.ts';
 import type { Templates } from './templates.ts';
 
 /** mm, for a raw ZPL template that does not say how large its label is: the most common size. */
-const UNKNOWN_SIZE = { width: 101.6, height: 152.4 };
+export const UNKNOWN_SIZE = { width: 101.6, height: 152.4 };
 
 /** @throws ProblemError `payload-invalid`, `file-unknown`, `template-not-found`, `label-undrawable`, `not-ready` */
 export async function templatePreview(

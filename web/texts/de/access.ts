@@ -17,6 +17,7 @@ export const accessWords: Pick<Texts, 'integrations' | 'usage' | 'passkeys' | 'p
       'jobs:cancel': 'Aufträge abbrechen',
       'templates:read': 'Vorlagen und ihre Felder sehen',
       'printers:read': 'Drucker und ihre Formate sehen',
+      'labels:render': 'Etiketten als Bild holen, ohne zu drucken',
     },
     createSubmit: 'Anlegen',
     createdTitle: 'Dieses Geheimnis jetzt sichern',

@@ -17,6 +17,7 @@ export const accessWords = {
       'jobs:cancel': 'Cancel jobs',
       'templates:read': 'See templates and their fields',
       'printers:read': 'See printers and their formats',
+      'labels:render': 'Draw labels without printing them',
     },
     createSubmit: 'Create',
     createdTitle: 'Keep this secret now',

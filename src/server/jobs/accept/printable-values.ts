@@ -21,14 +21,45 @@ const TIMES = { wait: 1_000, run: 2_000 };
 const MOST_FAULTS = 100;
 
 type Request = Pick<PrintRequest, 'data' | 'orientation' | 'numberCopies'>;
+type Checked = { template: Template; printerCommands: boolean; request: Request };
 
 /** @throws ProblemError `data-unprintable` with the records and fields; `format-incompatible`: no record would print */
 export async function requirePrintable(
   checks: CheckPool,
   tenantId: string,
-  job: { template: Template; printerCommands: boolean; request: Request; format: PrinterFormat },
+  job: Checked & { format: PrinterFormat },
 ): Promise<void> {
-  const { template, request, format } = job;
+  const { request, format } = job;
+  const faults = await unprintable(checks, tenantId, { ...job, dpi: format.dpi });
+  const [fault] = faults;
+  if (fault === undefined) return;
+  if (fault.record === undefined) {
+    const said = because('format-no-template', {
+      format: JSON.stringify(format.name),
+      why: fault.message.slice(0, 1_000),
+    });
+    const reason = fault.reason === undefined ? said : { ...said, why: fault.reason };
+    throw refusedBecause('format-incompatible', reason, { errors: [faultAt('/format', reason)] });
+  }
+  throw refusedValues(faults, request.data);
+}
+
+/** As `requirePrintable`, of the values only. @throws ProblemError `data-unprintable` with the records and fields */
+export async function requireValues(
+  checks: CheckPool,
+  tenantId: string,
+  job: Checked & { dpi: number },
+): Promise<void> {
+  const faults = await unprintable(checks, tenantId, job);
+  if (faults[0]?.record !== undefined) throw refusedValues(faults, job.request.data);
+}
+
+async function unprintable(
+  checks: CheckPool,
+  tenantId: string,
+  job: Checked & { dpi: number },
+): Promise<Unprintable[]> {
+  const { template, request, dpi } = job;
   const records = request.data ?? [{}];
   const facts = {
     createdAt: new Date().toISOString(),
@@ -41,7 +72,7 @@ export async function requirePrintable(
   for (let first = 0; first < records.length && budget > 0 && faults.length < MOST_FAULTS; first += BATCH) {
     const check = {
       template,
-      dpi: format.dpi,
+      dpi,
       orientation: request.orientation,
       job: facts,
       records: records.slice(first, first + BATCH),
@@ -58,19 +89,13 @@ export async function requirePrintable(
       throw error;
     }
   }
-  const [fault] = faults;
-  if (fault === undefined) return;
-  if (fault.record === undefined) {
-    const said = because('format-no-template', {
-      format: JSON.stringify(format.name),
-      why: fault.message.slice(0, 1_000),
-    });
-    const reason = fault.reason === undefined ? said : { ...said, why: fault.reason };
-    throw refusedBecause('format-incompatible', reason, { errors: [faultAt('/format', reason)] });
-  }
+  return faults;
+}
+
+function refusedValues(faults: readonly Unprintable[], data: PrintRequest['data']): ProblemError {
   const more = faults.length > 1 ? `, and ${faults.length - 1} more` : '';
-  throw new ProblemError('data-unprintable', `${fault.message}${more}`, {
-    errors: faults.map((one) => faultOf(one, request.data)),
+  return new ProblemError('data-unprintable', `${faults[0]?.message}${more}`, {
+    errors: faults.map((one) => faultOf(one, data)),
   });
 }
 

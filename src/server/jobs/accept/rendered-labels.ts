@@ -1,0 +1,78 @@
+/** `POST /v2/labels`: a label of a saved template as it would print, without a job. */
+import { labelsRequest } from '../../../contract/integrator-view.ts';
+import { because } from '../../../contract/reason.ts';
+import type { CheckPool } from '../../../rendering/check-pool.ts';
+import { requireValues } from './printable-values.ts';
+import { faultAt, ProblemError, parseBody, payloadInvalid, refusedBecause } from '../../problems.ts';
+import { drawn } from '../../templates/drawn-label.ts';
+import { UNKNOWN_SIZE } from '../../templates/preview.ts';
+import type { Templates } from '../../templates/templates.ts';
+
+/** Requests of one tenant that are in hand at a time: its other checks take turns with these. */
+const MOST_AT_ONCE = 4;
+
+export class RenderedLabels {
+  readonly #templates: Pick<Templates, 'get'>;
+  readonly #checks: CheckPool;
+  /** Requests in hand, by tenant. */
+  readonly #inHand = new Map<string, number>();
+
+  constructor(templates: Pick<Templates, 'get'>, checks: CheckPool) {
+    this.#templates = templates;
+    this.#checks = checks;
+  }
+
+  /**
+   * The label that the request asks for, one pixel a dot, and how many labels the request has.
+   * @throws ProblemError `too-many-requests`, `payload-invalid`, `template-not-found`, `format-incompatible`,
+   *   `data-unprintable`, `label-undrawable`, `not-ready`
+   */
+  async png(tenantId: string, body: unknown): Promise<{ png: Uint8Array; labels: number }> {
+    const inHand = this.#inHand.get(tenantId) ?? 0;
+    if (inHand >= MOST_AT_ONCE) {
+      const detail = `the tenant has ${MOST_AT_ONCE} labels drawn at a time: ask again after one of them`;
+      throw new ProblemError('too-many-requests', detail, { headers: { 'retry-after': '1' } });
+    }
+    this.#inHand.set(tenantId, inHand + 1);
+    try {
+      return await this.#draw(tenantId, body);
+    } finally {
+      const left = (this.#inHand.get(tenantId) ?? 1) - 1;
+      if (left === 0) this.#inHand.delete(tenantId);
+      else this.#inHand.set(tenantId, left);
+    }
+  }
+
+  async #draw(tenantId: string, body: unknown): Promise<{ png: Uint8Array; labels: number }> {
+    const { idT, data, label, dpi, orientation } = parseBody(labelsRequest, body);
+    const records = data ?? [{}];
+    const record = records[label];
+    if (record === undefined) {
+      const expected = because('whole-number', { least: 0, most: records.length - 1 });
+      throw payloadInvalid([faultAt('/label', expected, label)]);
+    }
+    const { template, printerCommands } = await this.#templates.get(tenantId, idT);
+    if (template.language === 'zpl' && orientation === 'landscape') {
+      const reason = because('raw-orientation', {});
+      throw refusedBecause('format-incompatible', reason, {
+        errors: [faultAt('/orientation', reason, orientation)],
+      });
+    }
+    const request = { data, orientation, numberCopies: 1 };
+    await requireValues(this.#checks, tenantId, { template, printerCommands, request, dpi });
+    const { png } = await drawn(this.#checks, tenantId, {
+      ...{ template, dpi, media: UNKNOWN_SIZE, orientation, record },
+      job: {
+        createdAt: new Date().toISOString(),
+        copies: 1,
+        records: { length: records.length },
+        ...(printerCommands && { printerCommands: true as const }),
+      },
+      index: label,
+      copy: 0,
+      preview: false,
+    });
+    if (png === null) throw new Error('a picture without dots');
+    return { png, labels: records.length };
+  }
+}
