@@ -14,6 +14,7 @@ import {
 import type { JobPage } from '../contract/job-search.ts';
 import { idParam } from './id-param.ts';
 import { jobOfKey, parseKey } from './jobs/accept/idempotency.ts';
+import type { RenderedLabels } from './jobs/accept/rendered-labels.ts';
 import type { JobQueue } from './jobs/dispatch/queue-port.ts';
 import type { Cancellations } from './jobs/outcome/cancellations.ts';
 import type { JobList } from './jobs/shown/job-list.ts';
@@ -22,7 +23,6 @@ import type { Callers } from './oauth/callers.ts';
 import { holdersIn, printerPage } from './printers/printers.ts';
 import { parseBody } from './problems.ts';
 import type { Pool } from './store/pool.ts';
-import type { RenderedLabels } from './jobs/accept/rendered-labels.ts';
 import { templatePage } from './templates/template-page.ts';
 
 type Parts = {

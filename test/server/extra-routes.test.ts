@@ -12,14 +12,12 @@ const OWN = 'serial-111111111111';
 const HIDDEN = 'serial-222222222222';
 const OF_GLOBEX = 'serial-333333333333';
 const ALL: Permission[] = [
-  ...([
-    'jobs:enqueue',
-    'jobs:read',
-    'jobs:cancel',
-    'templates:read',
-    'printers:read',
-    'labels:render',
-  ] as const),
+  'jobs:enqueue',
+  'jobs:read',
+  'jobs:cancel',
+  'templates:read',
+  'printers:read',
+  'labels:render',
 ];
 const LABEL = {
   name: 'Pallet',

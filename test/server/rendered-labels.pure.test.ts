@@ -2,8 +2,8 @@
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { CheckPool } from '../../src/rendering/check-pool.ts';
-import { ProblemError } from '../../src/server/problems.ts';
 import { RenderedLabels } from '../../src/server/jobs/accept/rendered-labels.ts';
+import { ProblemError } from '../../src/server/problems.ts';
 
 test('a tenant’s fifth request at a time is refused, another tenant’s is not, and one that ends makes room', async () => {
   const asked: PromiseWithResolvers<never>[] = [];

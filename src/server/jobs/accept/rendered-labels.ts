@@ -2,11 +2,11 @@
 import { labelsRequest } from '../../../contract/integrator-view.ts';
 import { because } from '../../../contract/reason.ts';
 import type { CheckPool } from '../../../rendering/check-pool.ts';
-import { requireValues } from './printable-values.ts';
 import { faultAt, ProblemError, parseBody, payloadInvalid, refusedBecause } from '../../problems.ts';
 import { drawn } from '../../templates/drawn-label.ts';
 import { UNKNOWN_SIZE } from '../../templates/preview.ts';
 import type { Templates } from '../../templates/templates.ts';
+import { requireValues } from './printable-values.ts';
 
 /** Requests of one tenant that are in hand at a time: its other checks take turns with these. */
 const MOST_AT_ONCE = 4;
