@@ -301,6 +301,7 @@ describe('documents', () => {
       '/v2/jobs/validate',
       '/v2/jobs/{id}',
       '/v2/jobs/{id}/cancel',
+      '/v2/labels',
       '/v2/templates',
       '/v2/printers',
     ]);
