@@ -11,14 +11,6 @@ export interface Quarantined {
 }
 
 export const QUARANTINE: readonly Quarantined[] = [
-  ...['embedded', 'redis'].map((setup) => ({
-    file: `chaos/${setup}.long.test.ts`,
-    test: 'no label is lost, doubled, spoiled or stuck under faults',
-    since: '2026-11-26',
-    known:
-      'our label ran into the half of a label that a stranger had left at a printer without a counter. Most likely it came ' +
-      'within 250 ms of the last answer: `~JX` goes first only where that is older. Seed 8, one run of three, embedded.',
-  })),
   {
     file: 'package/windows.long.test.ts',
     test: 'a configuration that cannot be used: said in the log, and not started again',

@@ -6,8 +6,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import { Journal } from '../../src/agent/journal.ts';
+import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { template } from '../../src/contract/template.ts';
-import { PaperPrinter } from '../chaos/paper-printer.ts';
+import { PaperPrinter, type PaperPrinterOptions } from '../chaos/paper-printer.ts';
 import { expected, jobFor, type TestPrinter } from '../kit/agent/site.ts';
 import { serialId, useSite } from '../kit/agent/use-site.ts';
 import { answering, peer } from '../kit/wire/peer.ts';
@@ -15,9 +16,9 @@ import { answering, peer } from '../kit/wire/peer.ts';
 const site = useSite();
 
 /** Takes the bytes of all connections for one stream. */
-class MutePrinter extends PaperPrinter {
-  constructor() {
-    super({ serial: 'HALF-2', labelTime: 5, answerTime: 1, mute: true, odometer: false, single: false });
+class OneStream extends PaperPrinter {
+  constructor(options: Pick<PaperPrinterOptions, 'serial' | 'mute' | 'odometer'>) {
+    super({ labelTime: 5, answerTime: 1, single: false, ...options });
   }
 
   async start(): Promise<void> {
@@ -29,6 +30,13 @@ class MutePrinter extends PaperPrinter {
   }
 }
 const HALF = '^XA^FO10,10^A0N,60,60^FDlabel ha';
+
+/** Each label carries a number that `PaperPrinter` reads. */
+function rawJob(printerId: string, ids: string[]): QueuedJob {
+  const source = '^XA^FO10,10^A0N,60,60^FD{{n}}^FS^XZ';
+  const raw = template.parse({ name: 'Raw', language: 'zpl', fields: [{ name: 'n' }], source });
+  return { ...jobFor(printerId, ids), template: raw };
+}
 
 /** Somebody whose connection breaks in the middle of a label. */
 async function leaveHalf(printer: TestPrinter, half = HALF): Promise<void> {
@@ -110,6 +118,36 @@ test('while a job of which nothing is under way waits for the disk: its next lab
   expect([printer.labels, over, waits]).toEqual([expected(job), [], false]);
 });
 
+test.each([
+  { counter: true, answers: 'counts' },
+  { counter: false, answers: 'tells what is pending' },
+])(
+  'just after a printer that $answers has answered, nothing being under way: its next label is not printed over it',
+  async ({ counter }) => {
+    const printer = await site.start(
+      new OneStream({ serial: `HALF-${counter}`, mute: false, odometer: counter }),
+    );
+    const { printerId } = await site.startAgent(printer, {
+      config: { window: { labels: 1, bytes: 65_536 } },
+      drivers: standardDrivers,
+    });
+    const { committed } = Journal.prototype;
+    let waits = true;
+    using _ = vi.spyOn(Journal.prototype, 'committed').mockImplementation(async function (this: Journal) {
+      await committed.call(this);
+      if (!waits || printer.paper.length !== 1) return;
+      waits = false;
+      await printer.half();
+    });
+    const ids = ['K1R0Z', 'K2R0Z', 'K3R0Z'];
+    expect(await site.print(rawJob(printerId, ids))).toMatchObject({ status: 'printed' });
+    expect(printer.paper.map((label) => [label.ids, label.spoiled])).toEqual(
+      ids.map((id) => [[id], undefined]),
+    );
+    expect(waits).toBe(false);
+  },
+);
+
 test('labels of somebody else are to come out first: the job says so', async () => {
   const printer = await site.startPrinter({ speed: 1 });
   const { printerId } = await site.startAgent(printer);
@@ -140,18 +178,11 @@ test('a mute printer, and the connection broke after the last write of a job: th
 });
 
 test('a printer that answers nothing, and somebody else leaves half a label between two jobs: nothing is printed over it', async () => {
-  const printer = await site.start(new MutePrinter());
+  const printer = await site.start(new OneStream({ serial: 'HALF-2', mute: true, odometer: false }));
   const config = { confirmation: 'transport', timings: { idleConnection: 60_000 } } as const;
   const { printerId } = await site.startAgent(printer, { config, drivers: standardDrivers });
-  const job = (n: string) => ({
-    ...jobFor(printerId, [n]),
-    template: template.parse({
-      ...{ name: 'Raw', language: 'zpl', fields: [{ name: 'n' }] },
-      source: '^XA^FO10,10^A0N,60,60^FD{{n}}^FS^XZ',
-    }),
-  });
   for (const n of ['K1R0Z', 'K2R0Z', 'K3R0Z']) {
-    expect(await site.print(job(n))).toMatchObject({ status: 'printed' });
+    expect(await site.print(rawJob(printerId, [n]))).toMatchObject({ status: 'printed' });
     await expect.poll(() => printer.paper.at(-1)?.ids).toEqual([n]);
     await printer.half();
   }

@@ -113,6 +113,10 @@ export class Ledger implements RowMember, LinkBook {
     return pagesOf(this.intent - this.base, this.perPage);
   }
 
+  get outstanding(): number {
+    return this.#row.outstanding;
+  }
+
   /** The most pages that may be out since the counter showed `odometer`: this job's and the job behind's. */
   get most(): number {
     return this.pages + this.#followed;
@@ -304,10 +308,9 @@ export class Ledger implements RowMember, LinkBook {
       throw faultFor('outcome-unknown', because('sending-cut-off', {}));
     }
     const counted = odometer - start;
-    const { most } = this;
     const told = base + labelsOn(counted, intent - base, this.perPage);
-    if (counted < 0 || counted > most || told < printed) {
-      throw miscounted(counted, pagesOf(printed - base, this.perPage), most, this.perPage);
+    if (counted < 0 || counted > this.most || told < printed) {
+      throw miscounted(counted, pagesOf(printed - base, this.perPage), this.most, this.perPage);
     }
     return told;
   }

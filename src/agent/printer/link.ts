@@ -34,6 +34,8 @@ export interface LinkBook {
   readonly document: PrinterDocument | undefined;
   /** Pages that were sent, or are about to be, and are not settled. */
   readonly pages: number;
+  /** Labels that were sent, of this job or of others at the printer, and most likely are not out yet. */
+  readonly outstanding: number;
   /** What the printer's counter showed before them; null: it does not tell. */
   readonly odometer: number | null;
   /** The printer has made a job for the document. */

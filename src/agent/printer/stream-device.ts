@@ -212,13 +212,17 @@ export class StreamDevice implements PrinterDevice {
   }
 
   /**
-   * A label as it goes to the device. One that has not said lately whether it holds half a label of somebody
-   * else's, or never does, is told to forget that in the same write.
+   * A label as it goes to the device, which is told in the same write to forget half a label of somebody
+   * else's: it may hold one from the moment at which it has nothing of ours, however lately it has answered.
+   * While it has something of ours, only where its last answer is older, or said that there is such a half.
+   * @param alone nothing of ours is under way there
    */
-  apart(label: Uint8Array, { inert }: Connection): Uint8Array {
+  apart(label: Uint8Array, { inert }: Connection, alone: boolean): Uint8Array {
     const abandon = this.dialect?.abandon;
-    const lately = this.answers && performance.now() - this.#asked <= LATELY_MS;
-    return lately || inert || abandon === undefined ? label : Buffer.concat([abandon, label]);
+    if (inert || abandon === undefined) return label;
+    const whole = this.answers && this.#status?.unfinished !== true;
+    const lately = performance.now() - this.#asked <= LATELY_MS;
+    return !alone && whole && lately ? label : Buffer.concat([abandon, label]);
   }
 
   /**

@@ -66,7 +66,8 @@ export class StreamLink implements PrinterLink {
   async send(chunk: Chunk): Promise<null> {
     const { book, signals } = this.#options;
     this.#device.writes();
-    await this.#open.write(this.#device.apart(chunk.bytes, this.#open), signals.end);
+    const bytes = this.#device.apart(chunk.bytes, this.#open, book.outstanding === 0);
+    await this.#open.write(bytes, signals.end);
     this.#unasked = true;
     book.took(chunk, performance.now());
     return null;
