@@ -2,6 +2,7 @@
  * The client by which commands talk to a service: the internal routes under `/app` (see `contract/admin.ts`),
  * with the deployment's admin token. Every answer is checked against the contract.
  */
+import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import type {
   IntegrationCreated,
@@ -28,6 +29,7 @@ import type { PrinterDetails } from '../contract/printer-actions.ts';
 import { type AgentView, agentView, type PrinterView, printerView } from '../contract/printer-view.ts';
 import { explain } from './explain.ts';
 import { CommandFailure } from './failure.ts';
+import { warningsIn } from './job-warnings.ts';
 import { NoAnswer, refusal } from './refusal.ts';
 import { askService } from './service-request.ts';
 import { type ServiceFile, type ServiceOptions, serviceOf } from './which-service.ts';
@@ -204,22 +206,23 @@ export class AdminClient {
 
   /** Enqueues a job with the deployment's own authority, not an integration's; returns its ID. */
   async print(tenant: string, request: PrintRequestInput): Promise<string> {
-    return jobIn(await this.#call(printAnswer, 'POST', this.#of(tenant, 'jobs'), request));
+    return (await this.enqueue(tenant, request)).id;
   }
   /**
-   * The same, once for each key: a repeated request gets the first one's job while the service keeps the key
-   * (`KEY_HOURS`); `again` says that this was one.
+   * The same. With a key it is one job however often it is sent: a repeated request gets the first one's job while the
+   * service keeps the key (`KEY_HOURS`), and `again` says that this was one. `warnings`: what a new job is warned of, in words.
    */
-  async printOnce(
+  async enqueue(
     tenant: string,
     request: PrintRequestInput,
-    key: string,
-  ): Promise<{ id: string; again: boolean }> {
-    const { status, answer } = await this.#exchange(printAnswer, 'POST', this.#of(tenant, 'jobs'), {
+    key?: string,
+  ): Promise<{ id: string; again: boolean; warnings: string[] }> {
+    const { status, headers, answer } = await this.#exchange(printAnswer, 'POST', this.#of(tenant, 'jobs'), {
       body: request,
       idempotencyKey: key,
     });
-    return { id: jobIn(answer), again: status === 200 };
+    const id = typeof answer === 'string' ? answer : answer[0];
+    return { id, again: status === 200, warnings: warningsIn(headers['platen-warnings']) };
   }
   async validate(tenant: string, request: PrintRequestInput): Promise<ValidationResult> {
     const { validationResult } = await admin();
@@ -331,8 +334,13 @@ export class AdminClient {
       signal,
       timeoutMs = REQUEST_TIMEOUT_MS,
       idempotencyKey,
-    }: { body?: unknown; signal?: AbortSignal | undefined; timeoutMs?: number; idempotencyKey?: string },
-  ): Promise<{ status: number; answer: T }> {
+    }: {
+      body?: unknown;
+      signal?: AbortSignal | undefined;
+      timeoutMs?: number;
+      idempotencyKey?: string | undefined;
+    },
+  ): Promise<{ status: number; headers: IncomingHttpHeaders; answer: T }> {
     const timeout = AbortSignal.timeout(timeoutMs);
     const answered = await askService(this.#url + path, {
       method,
@@ -344,16 +352,16 @@ export class AdminClient {
       signal?.throwIfAborted();
       throw new NoAnswer(`The service at ${this.#url} does not answer: ${explain(error)}`);
     });
-    const { status, location } = answered;
+    const { status, headers } = answered;
     if (status >= 300 && status < 400) {
       throw new CommandFailure(
-        `${this.#url} is not the service's address: it leads to ${location ?? 'nowhere'}`,
+        `${this.#url} is not the service's address: it leads to ${headers.location ?? 'nowhere'}`,
       );
     }
     const parsed = parseJson(answered.text);
     if (status < 200 || status > 299) throw refusal(status, parsed);
     const answer = schema.safeParse(parsed);
-    if (answer.success) return { status, answer: answer.data };
+    if (answer.success) return { status, headers, answer: answer.data };
     throw new CommandFailure(
       `${method} ${path} at ${this.#url} answered something this command does not understand ` +
         `(is the service of another version?): ${z.prettifyError(answer.error)}`,
@@ -363,10 +371,6 @@ export class AdminClient {
 
 /** The answer to a print request: an array with the job's ID when data was supplied, else the bare ID. */
 const printAnswer = z.union([z.string(), z.tuple([z.string()])]);
-
-function jobIn(answer: z.infer<typeof printAnswer>): string {
-  return typeof answer === 'string' ? answer : answer[0];
-}
 
 function parseJson(text: string): unknown {
   if (text === '') return null;

@@ -144,7 +144,10 @@ export function printCommand(): Command {
     .option('--timeout <seconds>', 'how long --wait waits', numberFrom(1, 1_000_000), 3600)
     .action(async (template: string, options: PrintOptions) => {
       const client = await connect(options);
-      const id = await client.print(options.tenant, await printRequestOf(client, template, options));
+      const request = await printRequestOf(client, template, options);
+      const { id, warnings } = await client.enqueue(options.tenant, request);
+      for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
+      if (warnings.length > 0) process.stderr.write('"platen validate" with the same options says where.\n');
       if (!options.wait) return options.json ? printJson({ id }) : printLine(id);
       const job = await followFor(client, id, options.timeout);
       options.json ? printJson(job) : printLine(job.id);

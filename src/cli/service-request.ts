@@ -2,6 +2,7 @@
  * Sends one request to the service. It does not use `fetch`, since loading that takes a third of the time of
  * a short command; as with `fetch`, NODE_USE_ENV_PROXY makes it use the proxy of the environment.
  */
+import type { IncomingHttpHeaders } from 'node:http';
 
 interface ServiceRequest {
   method: string;
@@ -15,8 +16,8 @@ interface ServiceRequest {
 
 interface ServiceAnswer {
   status: number;
-  /** The target of a redirection, which is not followed, so that it does not get the token. */
-  location: string | undefined;
+  /** A redirection is not followed, so that its target does not get the token. */
+  headers: IncomingHttpHeaders;
   text: string;
 }
 
@@ -48,7 +49,7 @@ export async function askService(
         response.on('error', reject);
         response.on('end', () => {
           const text = Buffer.concat(chunks).toString('utf8');
-          resolve({ status: response.statusCode ?? 0, location: response.headers.location, text });
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
         });
       });
       asking.on('error', reject);

@@ -38,6 +38,27 @@ test('a question has its token, and its body with its length', async () => {
   expect(asked).toEqual([['POST', '/app/tenants', `Bearer ${adminToken}`, 'application/json', length], body]);
 });
 
+test('what an accepted job is warned of is told in words, and a code of a later service as it is', async () => {
+  const headers: Record<string, string>[] = [
+    { 'platen-warnings': 'field-missing=3, off-label=1, out-of-ink=2' },
+    {},
+  ];
+  const { admin } = await client((_, response) => {
+    response.writeHead(201, headers.shift()).end('["0198c5c1"]');
+  });
+  const request = { idT: 'x', printer: 'x', data: [{}] };
+  expect(await admin.enqueue('default', request)).toEqual({
+    id: '0198c5c1',
+    again: false,
+    warnings: [
+      'fields missing in the records: 3 [field-missing]',
+      'parts of the template beyond the media: 1 [off-label]',
+      'out-of-ink: 2',
+    ],
+  });
+  expect(await admin.enqueue('default', request)).toMatchObject({ warnings: [] });
+});
+
 test('the token goes nowhere else than where the person said', async () => {
   const elsewhere: (string | undefined)[] = [];
   const { url: other } = await client((request, response) => {

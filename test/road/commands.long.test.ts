@@ -122,6 +122,18 @@ test('template import, validate, print --wait, job show, jobs', async () => {
     /^warning: record 1, field "product": the field is missing; .*\[field-missing\]$/m,
   );
 
+  // stdout is what a script reads: the job's ID and nothing else.
+  const warned = await platen([
+    ...['print', 'Shelf', '--printer', 'virtual-1', '--field', 'sku=4711', '--field', 'typo=1'],
+    ...['--data', up.dataDir],
+  ]);
+  expect(warned).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[0-9a-f-]{36}\n$/) });
+  expect(warned.stderr).toBe(
+    'warning: differences between the template and the media in the printer: 1 [size-mismatch]\n' +
+      'warning: fields that the template does not have: 1 [field-unknown]\n' +
+      '"platen validate" with the same options says where.\n',
+  );
+
   const shape = z.object({
     id: z.string(),
     status: z.string(),

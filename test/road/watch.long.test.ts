@@ -86,7 +86,7 @@ test('files that are whole are printed once, and what is none of them stays or i
      const next = () => { const line = lines.shift(); if (line) { writeSync(file, line); setTimeout(next, 1200); } };
      next();`,
   ]);
-  await writeFile(join(folder, 'one.json'), '{"sku":"J","name":"1"}');
+  await writeFile(join(folder, 'one.json'), '{"sku":"J","name":"1","size":"M"}');
   const sheet = [
     [{ value: 'SKU' }, { value: 'Name' }],
     [{ value: 4711 }, { value: 'Tea' }],
@@ -109,6 +109,9 @@ test('files that are whole are printed once, and what is none of them stays or i
     .toBe(3);
   expect((await up.ended(await jobOf(folder, 'done/book.xlsx'))).labels.printed).toBe(1);
   await expect.poll(() => names(folder, 'failed')).toHaveLength(6);
+  expect(await textOf(folder, 'done/one.json')).toContain(
+    '\nWarning: fields that the template does not have: 1 [field-unknown]\n',
+  );
   expect(await textOf(folder, 'failed/wrong.json')).toMatch(/^Not printed\..*\[1\]\.sku/s);
   expect(await textOf(folder, 'failed/other.csv')).toContain('expected "sku", "name"');
   expect(await textOf(folder, 'failed/label.pdf')).toContain('Documents such as PDF it does not print');

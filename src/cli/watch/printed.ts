@@ -123,11 +123,16 @@ async function sentOnce(
     throw new Error('It is still being written.');
   const { since } = sent ?? { since: new Date().toISOString() };
   await folder.noteSent(taken, { key, since });
-  const { id: job, again } = await forNow(() =>
-    client.printOnce(options.tenant, { idT: id, ...route, data }, key),
-  );
+  const {
+    id: job,
+    again,
+    warnings,
+  } = await forNow(() => client.enqueue(options.tenant, { idT: id, ...route, data }, key));
   await folder.noteSent(taken, { key, since, job });
-  const about = `${data.length} ${data.length === 1 ? 'record' : 'records'}, template ${options.template}, printer ${printer}.`;
+  const about = [
+    `${data.length} ${data.length === 1 ? 'record' : 'records'}, template ${options.template}, printer ${printer}.`,
+    ...warnings.map((warning) => `Warning: ${warning}`),
+  ].join('\n');
   if (!again || sent !== undefined) return { job, about };
   return { job, about: `The same was put in before, and nothing was printed again. ${about}` };
 }
