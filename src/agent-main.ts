@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /** The command line of a machine with the agent only: `platen` without the commands that run a service. */
 import { keepCompiled } from './cli/compile-cache.ts';
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /** The command line: `platen <command>`, one file per command in `cli/`. */
 import { keepCompiled } from './cli/compile-cache.ts';
 

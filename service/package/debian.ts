@@ -80,7 +80,11 @@ export async function cjkFontsDeb(build: Build): Promise<string[]> {
   return await inStage(async (stage) => {
     const name = 'platen-fonts-cjk';
     const packages = await layOutCjkFonts(root, join(stage, HOME));
-    writeAll(stage, { ...documents(name, build, packages), 'DEBIAN/postinst': FONTS_POSTINST });
+    writeAll(stage, {
+      ...documents(name, build, packages),
+      ...overrides(name, [RESTARTED]),
+      'DEBIAN/postinst': FONTS_POSTINST,
+    });
     const control = {
       name,
       architecture: 'all',
@@ -127,7 +131,7 @@ async function programDeb(build: Build, edition: Edition, program: Program): Pro
       'usr/share/zsh/vendor-completions/_platen': complete('zsh'),
       'usr/share/fish/vendor_completions.d/platen.fish': complete('fish'),
       'usr/share/man/man1/platen.1.gz': gzipSync(manual(version, build.time), { level: 9 }),
-      [`usr/share/lintian/overrides/${name}`]: overrides(name, edition),
+      ...overrides(name, edition === 'platen' ? [LINKED, ...SERVICE_PARTS] : [LINKED]),
       'DEBIAN/conffiles': `/etc/platen/${config}\n`,
       ...Object.fromEntries(
         Object.entries(maintainerScripts(program.service)).map(([script, text]) => [
@@ -150,24 +154,41 @@ async function programDeb(build: Build, edition: Edition, program: Program): Pro
   });
 }
 
-/** Node, the drawing library and PostgreSQL come linked with their libraries, as their makers built them. */
-function overrides(name: string, edition: Edition): string {
-  return [
-    ...(edition === 'platen' ? ['library-not-linked-against-libc'] : []),
-    'embedded-library',
-    'unstripped-binary-or-object',
-    'shared-library-lacks-prerequisites',
-    'custom-library-search-path',
-  ]
-    .map((tag) => `${name}: ${tag}\n`)
-    .join('');
+/** What lintian says of a package that is as it is meant to be. */
+interface Override {
+  reason: string;
+  tags: readonly string[];
+}
+
+const LINKED: Override = {
+  reason: 'Node and the native parts are those that their makers built, linked with their libraries.',
+  tags: ['embedded-library', 'unstripped-binary-or-object', 'hardening-no-pie'],
+};
+const SERVICE_PARTS: readonly Override[] = [
+  {
+    reason: 'So is PostgreSQL.',
+    tags: ['library-not-linked-against-libc', 'shared-library-lacks-prerequisites'],
+  },
+  {
+    reason: 'PDF pages are drawn with the fonts that pdf.js was tried with, on every machine alike.',
+    tags: ['duplicate-font-file'],
+  },
+];
+const RESTARTED: Override = {
+  reason: 'deb-systemd-invoke has no try-restart: a service that a person has stopped stays stopped.',
+  tags: ['maintainer-script-calls-systemctl'],
+};
+
+function overrides(name: string, all: readonly Override[]): Record<string, string> {
+  const lines = all.flatMap(({ reason, tags }) => [`# ${reason}`, ...tags.map((tag) => `${name}: ${tag}`)]);
+  return { [`usr/share/lintian/overrides/${name}`]: `${lines.join('\n')}\n` };
 }
 
 function documents(name: string, { version, time }: Build, packages: readonly NpmPackage[]) {
   const changes = `platen (${version}) stable; urgency=medium\n\n  * See the history of the sources.\n\n -- ${MAINTAINER}  ${mailDate(time)}\n`;
   return {
     [`usr/share/doc/${name}/copyright`]:
-      'Platen\nCopyright: its authors. All rights reserved.\n\n' +
+      `Platen\nCopyright (c) ${time.getUTCFullYear()} its authors. All rights reserved.\n\n` +
       'The packages that it is made of have their own licences: see third-party.txt.gz.\n',
     [`usr/share/doc/${name}/third-party.txt.gz`]: gzipSync(licences(packages), { level: 9 }),
     [`usr/share/doc/${name}/changelog.gz`]: gzipSync(changes, { level: 9 }),

@@ -109,7 +109,7 @@ function nativeParts(edition: Edition, platform: string): Part[] {
   const parts: Part[] = [
     { pack: '@napi-rs/canvas', files: ['*.js'] },
     { pack: `@napi-rs/canvas-${canvas}`, files: canvasFiles },
-    { pack: 'koffi', files: ['*.*js', 'src/koffi/*.*js', 'src/koffi/src/*.*js'] },
+    { pack: 'koffi', files: ['index.*js', 'src/koffi/index.*js', 'src/koffi/src/static.*js'] },
     { pack: `@koromix/koffi-${platform}`, files: ['index.js', platform.replace('-', '_')] },
   ];
   if (edition === 'agent') return parts;
@@ -140,8 +140,13 @@ function copyPackage(from: string, into: string, files: readonly string[]): void
     const found = entriesIn(from, pattern);
     if (found.length === 0 && at < files.length) throw new Error(`${from} has no ${pattern}`);
     for (const path of found)
-      cpSync(join(from, path), join(into, path), { recursive: true, verbatimSymlinks: true });
+      cpSync(join(from, path), join(into, path), { recursive: true, verbatimSymlinks: true, filter: isRun });
   }
+}
+
+/** Not what PostgreSQL has for building extensions of it. */
+function isRun(path: string): boolean {
+  return basename(path) !== 'pgxs';
 }
 
 const linkList = z.array(z.object({ source: z.string(), target: z.string() }));
