@@ -45,6 +45,10 @@ type Outcome = 'ended' | 'hand-back' | { error: unknown };
 const START_MS = 10_000;
 /** Most jobs in hand at a time. */
 const MOST = 2;
+/** How soon the lane is asked again when its server was away, ms. */
+const RETRY_MS = 1_000;
+/** Counts this process's questions for a job, over all lanes: a term is one process's. */
+let questions = 0;
 
 export class LaneConsumer implements StartedConsumer {
   readonly #plan: ConsumerPlan;
@@ -57,7 +61,7 @@ export class LaneConsumer implements StartedConsumer {
   #silence: () => void = () => undefined;
   /** Resolved when the lane has changed, or what this consumer may take. */
   #news = Promise.withResolvers<void>();
-  /** Until this time (`performance.now`) the consumer waits after a handler threw. */
+  /** Until this time (`performance.now`) the consumer waits after a handler threw, or the server was away. */
   #retryAt = 0;
   #failures = 0;
   /** In the order in which the jobs were taken. */
@@ -95,7 +99,7 @@ export class LaneConsumer implements StartedConsumer {
 
   async pause(): Promise<void> {
     this.#paused = true;
-    this.#parts.turns.forget(this.#plan.lane);
+    this.#forget();
   }
 
   async resume(): Promise<void> {
@@ -118,7 +122,7 @@ export class LaneConsumer implements StartedConsumer {
   async #stop(timeoutMs: number, graceMs: number): Promise<void> {
     this.#paused = true;
     this.#silence();
-    this.#parts.turns.forget(this.#plan.lane);
+    this.#forget();
     this.#wake();
     const handling = Promise.all(this.#held.map((held) => held.handling));
     if (!(await isWithin(handling, timeoutMs))) this.#abort(stopped());
@@ -134,6 +138,10 @@ export class LaneConsumer implements StartedConsumer {
   async #all(): Promise<void> {
     await this.#running;
     await Promise.all(this.#settling);
+  }
+
+  #forget(): void {
+    this.#parts.turns.forget(this.#plan.lane, this.#plan.term);
   }
 
   #wake(): void {
@@ -157,7 +165,13 @@ export class LaneConsumer implements StartedConsumer {
       }
       const wentBack = this.#wentBack;
       const beside = this.#held.map(({ fence }) => fence.id);
-      const taken = await this.#parts.turns.take(lane, term, beside);
+      questions += 1;
+      const asked = this.#parts.turns.take({ lane, term, beside, number: questions });
+      const taken = await asked.catch(() => undefined);
+      if (taken === undefined) {
+        this.#retryAt = performance.now() + RETRY_MS;
+        continue;
+      }
       if (taken === null) {
         waited = false;
         await this.#news.promise;
@@ -206,7 +220,7 @@ export class LaneConsumer implements StartedConsumer {
     }
     this.#wentBack += 1;
     this.#draining = true;
-    turns.forget(lane);
+    this.#forget();
     if (outcome === 'hand-back') this.#paused = true;
     else {
       errors.report('handler failed, the job goes back to its place', outcome.error, {

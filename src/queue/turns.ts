@@ -35,17 +35,23 @@ interface NoteLeft {
   note: string;
 }
 
+/** Asks for a lane's first job that has not ended, other than the jobs in hand (`beside`). */
+export interface Question {
+  lane: Lane;
+  term: string;
+  beside: readonly string[];
+  /** The agent's own count: higher than that of any earlier question under this term. One that comes late takes nothing. */
+  number: number;
+}
+
 /** All that one command says to the server. */
-interface Turn<R extends Report> {
+export interface Turn<R extends Report> {
   /** Jobs whose handling has ended. */
   ended: readonly InHand[];
   /** Jobs that go back to their place. */
   back: readonly InHand[];
   told: readonly { name: string; report: R }[];
-  /** Lanes from which the first job that has not ended is wanted, other than the jobs in hand (`beside`). */
-  take: readonly { lane: Lane; term: string; beside: readonly string[] }[];
-  /** Higher than the number of any earlier turn of this process. */
-  number: number;
+  take: readonly Question[];
 }
 
 /** In the order of the turn's lists: whether each job was still this consumer's, and the jobs taken. */
@@ -71,7 +77,7 @@ const MOST = 500;
 
 type Settling<T> = { resolve: (value: T) => void; reject: (error: unknown) => void };
 type Said = { inHand: InHand; settle: Settling<boolean> };
-type Asked = { term: string; beside: readonly string[]; settle: Settling<TakenJob | null> };
+type Asked = { question: Question; settle: Settling<TakenJob | null> };
 type Told<R> = { name: string; report: R; settle: Settling<void> };
 type Noted = NoteLeft & { settle: Settling<boolean> };
 
@@ -80,21 +86,19 @@ export type LaneTurns = Pick<Turns<never>, 'ended' | 'handedBack' | 'take' | 'fo
 
 export class Turns<R extends Report> {
   readonly #server: TurnServer<R>;
-  readonly #number: () => number;
   readonly #errors: ErrorLog;
   readonly #closed = new AbortController();
   #ended: Said[] = [];
   #back: Said[] = [];
-  readonly #asked = new Map<Lane, Asked>();
+  /** By lane and term: several agents of a process may want one lane. */
+  readonly #asked = new Map<string, Asked>();
   #told: Told<R>[] = [];
   #notes: Noted[] = [];
   #turning = false;
   #noting = false;
 
-  /** @param number gives the number of the next turn, counted over the whole process */
-  constructor(server: TurnServer<R>, number: () => number, errors: ErrorLog) {
+  constructor(server: TurnServer<R>, errors: ErrorLog) {
     this.#server = server;
-    this.#number = number;
     this.#errors = errors;
   }
 
@@ -112,21 +116,23 @@ export class Turns<R extends Report> {
   }
 
   /**
-   * Takes the lane's first job that has not ended, other than those in hand (`beside`). Tried until the
-   * server answers; null: no job waits, the lease is not of this term, or `forget` or `close` was called.
+   * Takes a job, and withdraws the question that was asked before under the same term. null: no job waits, the lease
+   * is not of this term, the question came late, or `forget` or `close` was called.
+   * @throws what the server fails with. It may have taken the job: the next question finds that job again.
    */
-  take(lane: Lane, term: string, beside: readonly string[]): Promise<TakenJob | null> {
+  take(question: Question): Promise<TakenJob | null> {
     const { promise, resolve, reject } = Promise.withResolvers<TakenJob | null>();
-    this.forget(lane);
-    this.#asked.set(lane, { term, beside, settle: { resolve, reject } });
+    this.forget(question.lane, question.term);
+    this.#asked.set(askedBy(question), { question, settle: { resolve, reject } });
     this.#turnSoon();
     return promise;
   }
 
-  /** Withdraws the request for the lane's next job. A job that is already being taken is still delivered. */
-  forget(lane: Lane): void {
-    this.#asked.get(lane)?.settle.resolve(null);
-    this.#asked.delete(lane);
+  /** Withdraws the question for the lane's next job. A job that is already being taken is still delivered. */
+  forget(lane: Lane, term: string): void {
+    const name = askedBy({ lane, term });
+    this.#asked.get(name)?.settle.resolve(null);
+    this.#asked.delete(name);
   }
 
   /** @throws what the server fails with; QueueError `closed` */
@@ -177,7 +183,8 @@ export class Turns<R extends Report> {
 
   #drop(): void {
     for (const { settle } of [...this.#ended.splice(0), ...this.#back.splice(0)]) settle.resolve(false);
-    for (const lane of this.#asked.keys()) this.forget(lane);
+    for (const { settle } of this.#asked.values()) settle.resolve(null);
+    this.#asked.clear();
     for (const { settle } of this.#told.splice(0))
       settle.reject(new QueueError('closed', 'the queues are closed'));
   }
@@ -187,30 +194,29 @@ export class Turns<R extends Report> {
     const ended = this.#ended.splice(0, MOST);
     const back = this.#back.splice(0, MOST);
     const told = this.#told.splice(0, MOST);
-    const asked = [...this.#asked];
+    const asked = [...this.#asked.values()];
     this.#asked.clear();
     try {
       const answer = await this.#server.turn({
         ended: ended.map(({ inHand }) => inHand),
         back: back.map(({ inHand }) => inHand),
         told,
-        take: asked.map(([lane, { term, beside }]) => ({ lane, term, beside })),
-        number: this.#number(),
+        take: asked.map(({ question }) => question),
       });
       for (const { settle } of told) settle.resolve();
       for (const [at, { settle }] of ended.entries()) settle.resolve(answer.ended[at] === true);
       for (const [at, { settle }] of back.entries()) settle.resolve(answer.back[at] === true);
-      for (const [at, [, { settle }]] of asked.entries()) settle.resolve(answer.taken[at] ?? null);
+      for (const [at, { settle }] of asked.entries()) settle.resolve(answer.taken[at] ?? null);
       return true;
     } catch (error) {
       for (const { settle } of told) settle.reject(error);
       this.#ended = [...ended, ...this.#ended];
       this.#back = [...back, ...this.#back];
-      for (const [lane, one] of asked) {
-        if (this.#asked.has(lane)) one.settle.resolve(null);
-        else this.#asked.set(lane, one);
-      }
-      const away = this.#server.isAway(error) || this.#closed.signal.aborted;
+      const { aborted } = this.#closed.signal;
+      for (const { settle } of asked)
+        if (aborted) settle.resolve(null);
+        else settle.reject(error);
+      const away = this.#server.isAway(error) || aborted;
       this.#errors.report(away ? 'the lanes cannot be reached' : 'a turn of the lanes failed', error);
       return false;
     }
@@ -229,4 +235,8 @@ export class Turns<R extends Report> {
     }
     this.#noting = false;
   }
+}
+
+function askedBy({ lane, term }: Pick<Question, 'lane' | 'term'>): string {
+  return `${lane} ${term}`;
 }

@@ -39,8 +39,8 @@ describe.each(backends().filter(({ kind }) => kind === 'postgres'))('on $name', 
       await queues.askLeases('agent', [asked], { contended: 60_000, alone: 60_000 });
       // As a worker takes it, stopped before its commit: whoever looks at the job still finds it waiting.
       await worker.query('BEGIN');
-      const taken = await worker.query(`SELECT * FROM lanes.turn('{}', '{}', NULL, NULL, $1, 1, true)`, [
-        JSON.stringify([asked]),
+      const taken = await worker.query(`SELECT * FROM lanes.turn('{}', '{}', NULL, NULL, $1, true)`, [
+        JSON.stringify([{ ...asked, number: 1 }]),
       ]);
       expect(taken.rowCount).toBe(1);
       const removed = queues[way](printer, sent.jobId);

@@ -30,10 +30,9 @@ describe.each(backends().filter(({ kind }) => kind === 'postgres'))('on $name', 
     const first = [slow, ...others];
     const take = async (term: string, beside: readonly string[] = [], number = 1) => {
       await queues.askLeases(term, [{ lane, term, fresh: true, reaches: true }], LENGTH);
-      const asked = JSON.stringify([{ lane, term, beside }]);
-      const { rows } = await agent.query(`SELECT * FROM lanes.turn('{}', '{}', NULL, NULL, $1, $2, true)`, [
+      const asked = JSON.stringify([{ lane, term, beside, number }]);
+      const { rows } = await agent.query(`SELECT * FROM lanes.turn('{}', '{}', NULL, NULL, $1, true)`, [
         asked,
-        number,
       ]);
       return taken.parse(rows)[0];
     };

@@ -78,8 +78,7 @@ export async function openPostgres(options: PostgresOptions): Promise<LaneStore>
 }
 
 function storeOn(pool: Pool, bell: PostgresBell, errors: ErrorLog): LaneStore {
-  let number = 0;
-  const turns = new Turns(postgresTurns(pool), () => ++number, errors);
+  const turns = new Turns(postgresTurns(pool), errors);
   const ping = async () => void (await pool.query('SELECT 1'));
   const takeOut = async (lane: string, queueId: string, abandoned: boolean) => {
     const { rows } = await pool.query('SELECT lanes.take_out($1, $2, $3) AS out', [lane, queueId, abandoned]);

@@ -9,22 +9,21 @@
  */
 import type { Pool } from 'pg';
 import { z } from 'zod';
-import { type Lane, lane as laneSchema } from '../../contract/lane.ts';
 import { type QueuedJob, queueId } from '../../contract/queued-job.ts';
 import type { Report } from '../../contract/report.ts';
-import type { InHand, TakenJob, TurnServer } from '../turns.ts';
+import type { InHand, Question, TakenJob, TurnServer } from '../turns.ts';
 import { isConnectionError } from './away.ts';
 import { PostgresTemplates } from './templates.ts';
 
 const TURN = {
   name: 'lanes-turn',
-  text: 'SELECT * FROM lanes.turn($1, $2, $3, $4, $5, $6, $7)',
+  text: 'SELECT * FROM lanes.turn($1, $2, $3, $4, $5, $6)',
 };
 const NOTES = { name: 'lanes-notes', text: 'SELECT lanes.note($1) AS at' };
 
 const answerRow = z.object({
   what: z.enum(['ended', 'back', 'job', 'row']),
-  of_lane: laneSchema,
+  at: z.int(),
   id: z.string(),
   delivery: z.int(),
   its_payload: z.string().nullable(),
@@ -37,31 +36,33 @@ const notedRow = z.object({ at: z.int() });
 export function postgresTurns(pool: Pool): TurnServer<Report> {
   const kept = new PostgresTemplates(pool);
   return {
-    async turn({ ended, back, told, take, number }) {
+    async turn({ ended, back, told, take }) {
       const { rows } = await pool.query({
         ...TURN,
         values: [
           told.map(({ name }) => name),
           told.map(({ report }) => JSON.stringify(report)),
-          ended.length > 0 ? JSON.stringify(ended) : null,
-          back.length > 0 ? JSON.stringify(back) : null,
-          JSON.stringify(take),
-          number,
+          ended.length > 0 ? numbered(ended) : null,
+          back.length > 0 ? numbered(back) : null,
+          numbered(take),
           told.some(({ report }) => isLasting(report, [...ended, ...back])),
         ],
       });
       const answers = rows.map((row) => answerRow.parse(row));
       const names = answers.flatMap(({ its_template }) => its_template ?? []);
       const templates = await kept.of(new Set(names));
+      const said = (what: AnswerRow['what']) =>
+        new Set(answers.flatMap((row) => (row.what === what ? row.at : [])));
+      const [saidEnded, saidBack] = [said('ended'), said('back')];
       return {
-        ended: ended.map((inHand) => isSaid(inHand, answers, 'ended')),
-        back: back.map((inHand) => isSaid(inHand, answers, 'back')),
-        taken: take.map(({ lane, term }) => takenOf(answers, templates, lane, term)),
+        ended: ended.map((_, at) => saidEnded.has(at)),
+        back: back.map((_, at) => saidBack.has(at)),
+        taken: take.map((question, at) => takenOf(answers, templates, question, at)),
       };
     },
     async notes(notes) {
-      const sent = notes.map(({ inHand, order, note }, at) => ({ at, ...inHand, order, note }));
-      const { rows } = await pool.query({ ...NOTES, values: [JSON.stringify(sent)] });
+      const sent = numbered(notes.map(({ inHand, order, note }) => ({ ...inHand, order, note })));
+      const { rows } = await pool.query({ ...NOTES, values: [sent] });
       const stored = new Set(rows.map((row) => notedRow.parse(row).at));
       return notes.map((_, at) => stored.has(at));
     },
@@ -69,23 +70,18 @@ export function postgresTurns(pool: Pool): TurnServer<Report> {
   };
 }
 
-function isSaid(
-  { lane, id, delivery }: InHand,
-  answers: readonly AnswerRow[],
-  what: 'ended' | 'back',
-): boolean {
-  return answers.some(
-    (row) => row.what === what && row.of_lane === lane && row.id === id && row.delivery === delivery,
-  );
+/** As JSON, each with its place (`at`), by which the rows of the answer name it. */
+function numbered(list: readonly object[]): string {
+  return JSON.stringify(list.map((one, at) => ({ ...one, at })));
 }
 
 function takenOf(
   answers: readonly AnswerRow[],
   templates: ReadonlyMap<string, QueuedJob['template']>,
-  lane: Lane,
-  term: string,
+  { lane, term }: Question,
+  at: number,
 ): TakenJob | null {
-  const row = answers.find(({ what, of_lane }) => of_lane === lane && (what === 'job' || what === 'row'));
+  const row = answers.find((one) => one.at === at && (one.what === 'job' || one.what === 'row'));
   if (row === undefined) return null;
   const { id, delivery, its_payload: json, its_note: note } = row;
   const template = templates.get(row.its_template ?? '');

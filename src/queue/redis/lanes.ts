@@ -85,7 +85,6 @@ export class RedisLanes implements LaneStore {
   readonly #bell: RedisBell;
   readonly #tidy: NodeJS.Timeout;
   readonly #open = new Set<Turns<never>>();
-  #number = 0;
 
   constructor(parts: RedisLanesParts) {
     const { redis, errors } = parts;
@@ -155,7 +154,7 @@ export class RedisLanes implements LaneStore {
 
   consumer(plan: ConsumerPlan): StartedConsumer {
     const { lane } = plan;
-    const turns = new Turns(this.#turns.of(lane), () => ++this.#number, this.#parts.errors);
+    const turns = new Turns(this.#turns.of(lane), this.#parts.errors);
     const stopped = () => {
       turns.close();
       this.#open.delete(turns);

@@ -89,10 +89,10 @@ const TURN = new RedisScript(`
       delivery = math.floor(delivery)
       local turn = job[3] == term and tonumber(job[4]) or 0
       -- A question that gets there after a later one.
-      if turn > said.number then break end
-      if turn < said.number then
+      if turn > take.number then break end
+      if turn < take.number then
         delivery = delivery + 1
-        redis.call('HSET', base .. id, 'ats', delivery, 'term', term, 'turn', said.number, 'order', 0)
+        redis.call('HSET', base .. id, 'ats', delivery, 'term', term, 'turn', take.number, 'order', 0)
       end
       local data, note = job[1], job[5] or ''
       if #data > ${MOST_PAYLOAD} then data = 'too long' elseif #data > ${LONG} then data = '' end
@@ -140,9 +140,9 @@ export class RedisTurns {
   of(lane: Lane): TurnServer<never> {
     const keyOf = (name: string) => this.#keyOf(lane, name);
     return {
-      turn: async ({ ended, back, take, number }) => {
+      turn: async ({ ended, back, take }) => {
         const keys = ['lease', 'wait', 'active', ''].map(keyOf);
-        const said = JSON.stringify({ ended, back, take, number });
+        const said = JSON.stringify({ ended, back, take });
         const [endedToo, backToo, taken] = answer.parse(await TURN.run(this.#redis, keys, [said]));
         return {
           ended: endedToo.map((flag) => flag === 1),

@@ -46,8 +46,7 @@ export function memoryQueues(logger: QueueLogger, onReport: (report: Report) => 
       }),
     isAway: () => false,
   };
-  let number = 0;
-  const turns = new Turns<never>(server, () => ++number, errors);
+  const turns = new Turns<never>(server, errors);
   const store: LaneStore = {
     kind: 'postgres',
     leases: {

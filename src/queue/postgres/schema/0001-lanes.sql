@@ -40,7 +40,7 @@ CREATE TABLE lanes.lease (
   rival_until timestamptz NOT NULL DEFAULT '-infinity',
   canceled text[] NOT NULL DEFAULT '{}',
   question bigint NOT NULL DEFAULT 0,
-  -- The last turn of the term in which a job was taken. An earlier turn that arrives late takes none.
+  -- The number of the term's last question by which a job was taken: another that arrives late, or twice, takes none.
   turn bigint NOT NULL DEFAULT 0,
   -- The places of the jobs that somebody has begun. A job that has ended since stays until the next one is taken.
   begun bigint[] NOT NULL DEFAULT '{}'
@@ -66,11 +66,10 @@ END $$;
 -- All that a process has to say at this moment, and the next jobs of its idle lanes: reports, jobs that have ended, jobs
 -- that go back to their place, and for each lane in which a job waits, the first. Answers with a row for each job that
 -- ended or went back, and for each one taken ('job' with a payload of its own, 'row' with that of the service's row, and
--- the tenant and hash of the template that belongs to it). Jobs that are named as
--- `beside` are in the caller's hands already and are not taken again.
-CREATE FUNCTION lanes.turn(names text[], reports text[], ended json, back json, taking json, number bigint,
-  durable boolean) RETURNS TABLE (what text, of_lane text, id text, delivery integer, its_payload text, its_note text,
-  its_template text)
+-- the tenant and hash of the template that belongs to it); `at` is the place of what it answers in its list. Jobs that are
+-- named as `beside` are in the caller's hands already and are not taken again.
+CREATE FUNCTION lanes.turn(names text[], reports text[], ended json, back json, taking json, durable boolean)
+  RETURNS TABLE (what text, at integer, id text, delivery integer, its_payload text, its_note text, its_template text)
 LANGUAGE plpgsql AS $$
 DECLARE
   asked record;
@@ -80,6 +79,8 @@ DECLARE
   first_id text;
   begun_places bigint[];
   latest_in_hand bigint;
+  -- The question has the lane already, and the job that it found was not to be printed.
+  looked_on boolean;
   under_way boolean;
 BEGIN
   IF NOT durable THEN PERFORM set_config('synchronous_commit', 'off', true); END IF;
@@ -89,24 +90,25 @@ BEGIN
     PERFORM pg_notify('platen_lanes', '@reports');
   END IF;
   IF ended IS NOT NULL THEN
-    FOR asked IN SELECT * FROM json_to_recordset(ended) AS e(lane text, id text, delivery integer, term text) LOOP
+    FOR asked IN SELECT * FROM json_to_recordset(ended) AS e(at integer, lane text, id text, delivery integer, term text) LOOP
       RETURN QUERY UPDATE lanes.job j SET ended_at = coalesce(j.ended_at, now()), payload = NULL
         WHERE j.queue_id = asked.id AND j.lane = asked.lane AND j.deliveries = asked.delivery AND j.term = asked.term
           AND EXISTS (SELECT FROM lanes.lease l WHERE l.lane = asked.lane AND l.term = asked.term)
-        RETURNING 'ended', j.lane, j.queue_id, j.deliveries, NULL::text, NULL::text, NULL::text;
+        RETURNING 'ended', asked.at, j.queue_id, j.deliveries, NULL::text, NULL::text, NULL::text;
     END LOOP;
   END IF;
   IF back IS NOT NULL THEN
-    FOR asked IN SELECT * FROM json_to_recordset(back) AS b(lane text, id text, delivery integer, term text) LOOP
+    FOR asked IN SELECT * FROM json_to_recordset(back) AS b(at integer, lane text, id text, delivery integer, term text) LOOP
       RETURN QUERY UPDATE lanes.job j SET term = NULL
         WHERE j.queue_id = asked.id AND j.lane = asked.lane AND j.deliveries = asked.delivery AND j.term = asked.term
           AND coalesce(j.ended_at, 'infinity') = 'infinity' AND EXISTS (SELECT FROM lanes.lease l WHERE l.lane = asked.lane AND l.term = asked.term)
-        RETURNING 'back', j.lane, j.queue_id, j.deliveries, NULL::text, NULL::text, NULL::text;
+        RETURNING 'back', asked.at, j.queue_id, j.deliveries, NULL::text, NULL::text, NULL::text;
     END LOOP;
   END IF;
   -- In the order in which leases are asked for, so that two do not wait for each other.
-  FOR asked IN SELECT t.lane, t.term, coalesce(t.beside, '{}') AS beside
-    FROM json_to_recordset(taking) AS t(lane text, term text, beside text[]) ORDER BY t.lane LOOP
+  FOR asked IN SELECT t.at, t.lane, t.term, t.number, coalesce(t.beside, '{}') AS beside
+    FROM json_to_recordset(taking) AS t(at integer, lane text, term text, number bigint, beside text[]) ORDER BY t.lane LOOP
+    looked_on := false;
     LOOP
       first_id := NULL;
       begun_places := '{}';
@@ -134,13 +136,14 @@ BEGIN
       -- It waits until nothing is in hand that it would overtake should the process die.
       EXIT WHEN first_place < latest_in_hand;
       -- Holds the lease where it is until the job is taken.
-      UPDATE lanes.lease l SET turn = number, begun = begun_places
-        WHERE l.lane = asked.lane AND l.term = asked.term AND l.until > clock_timestamp() AND l.turn <= number;
+      UPDATE lanes.lease l SET turn = asked.number, begun = begun_places
+        WHERE l.lane = asked.lane AND l.term = asked.term AND l.until > clock_timestamp() AND (l.turn < asked.number OR looked_on);
       EXIT WHEN NOT FOUND;
+      looked_on := true;
       UPDATE lanes.job j SET deliveries = j.deliveries + 1, term = asked.term, note_order = 0
         WHERE j.queue_id = first_id AND j.lane = asked.lane AND coalesce(j.ended_at, 'infinity') = 'infinity'
-        RETURNING 'job', j.lane, j.queue_id, j.deliveries, j.payload, j.note
-        INTO what, of_lane, id, delivery, its_payload, its_note;
+        RETURNING 'job', asked.at, j.queue_id, j.deliveries, j.payload, j.note
+        INTO what, at, id, delivery, its_payload, its_note;
       -- It was taken out in between: the one behind it is the first.
       CONTINUE WHEN NOT FOUND;
       its_template := NULL;
