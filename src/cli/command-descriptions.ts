@@ -2,6 +2,8 @@
 export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   up: 'run service, agent and virtual printers in one process',
   server: 'run the service alone; agents run elsewhere',
+  backup: 'write all that the embedded database holds to a file, while the service runs',
+  restore: 'make the embedded database of a back-up; jobs that may have been printed since are held',
   demo: 'print sample labels on virtual printers, from token to picture, and stop',
   virtual: 'run a printer that prints every label as a numbered PNG, beside what it was made from',
   agent: 'run the print agent next to the printers',

@@ -27,6 +27,7 @@ import { CommandFailure } from './failure.ts';
 import { type MetricsPlace, serveMetrics } from './metrics.ts';
 import { ownAdminToken, ownSecretKey, writeSecret } from './own-secrets.ts';
 import type { Places } from './places.ts';
+import { afterRestore } from './restored.ts';
 import { SERVICE_FILE, serviceFile } from './which-service.ts';
 
 /** A virtual printer: media in mm, speed in inches per second. */
@@ -142,6 +143,7 @@ export class Installation {
       { logger, signal },
     );
     stack.defer(() => ending('queues', () => queues.close()));
+    await afterRestore(dataDir, this.#options);
     let agent: Agent | undefined;
     let printersHere: VirtualPort[] = [];
     const ownVirtuals = () => ({ agentId: agent?.id ?? null, printers: printersHere });

@@ -60,7 +60,7 @@ export const jobStatus = z.enum(wordsOf(JOB_STATES));
 export const JOB_STATUSES: readonly JobStatus[] = jobStatus.options;
 
 /** `late agent`: by a report that is older than what is known already. */
-type JobCause = 'agent' | 'late agent' | 'person' | 'service';
+type JobCause = 'agent' | 'late agent' | 'person' | 'service' | 'restore';
 
 /** All changes there are: a printed job stays printed, and a canceled one is never queued again. */
 export const JOB_CHANGES: readonly {
@@ -122,6 +122,12 @@ export const JOB_CHANGES: readonly {
     to: ['failed'],
     by: 'service',
     when: 'On its way to the queue: what another version stored of it cannot be read.',
+  },
+  {
+    from: ['queued', 'printing', 'failed', 'held'],
+    to: ['held'],
+    by: 'restore',
+    when: '`platen restore`: it may have been printed since the back-up.',
   },
 ];
 

@@ -1,11 +1,11 @@
 export type { Consumer, LaneHandler } from './lane-store.ts';
 export type { LeaseAnswer, LeaseAsk, LeaseLength } from './lease.ts';
-export { lookAtPostgres, lookAtRedis } from './look.ts';
+export { lanesWithJobs, lookAtPostgres, lookAtRedis } from './look.ts';
 export { openQueues } from './open.ts';
 export type { Unreadable } from './payload.ts';
 export { isConnectionError } from './postgres/away.ts';
 export { PostgresClient } from './postgres/client.ts';
-export { migrate, type Schema } from './postgres/migrate.ts';
+export { migrate, migrationFiles, type Schema } from './postgres/migrate.ts';
 export { QueueError } from './queue-error.ts';
 export type { QueueLogger } from './queue-log.ts';
 export { Queues, type QueuesOptions } from './queues.ts';

@@ -64,6 +64,37 @@ export async function lookAtRedis(url: string, prefix: string, limitMs: number):
   }
 }
 
+/**
+ * How many lanes under the prefix have jobs that wait or are being printed.
+ * @throws QueueError `unavailable`; as `readAddress`
+ */
+export async function lanesWithJobs(url: string, prefix: string, limitMs: number): Promise<number> {
+  const { readAddress, redisAt } = await import('./redis/connection.ts');
+  const address = readAddress(url);
+  const redis = redisAt(url, {
+    lazyConnect: true,
+    connectTimeout: limitMs,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+  });
+  redis.on('error', () => undefined);
+  const lanes = new Set<string>();
+  const count = async () => {
+    await redis.connect();
+    // BullMQ's lists are there while something is in them.
+    for (const node of 'nodes' in redis ? redis.nodes('master') : [redis])
+      for (const list of ['wait', 'active'])
+        for await (const keys of node.scanStream({ match: `${prefix}:{*}:${list}`, count: 1_000 }))
+          for (const key of keys) lanes.add(String(key).slice(0, -list.length));
+    return lanes.size;
+  };
+  try {
+    return await within(count(), limitMs, `Redis at ${address}`);
+  } finally {
+    redis.disconnect();
+  }
+}
+
 /** @throws QueueError `unavailable`, `refused` */
 export async function lookAtPostgres(connectionString: string, limitMs: number): Promise<ServerLook> {
   const { hostname = '', port = '' } = URL.parse(connectionString) ?? {};

@@ -331,6 +331,8 @@ const GENERAL_REASONS = {
   'queue-lost-job': 'The queue has lost the job, and some of it may have been printed before',
   'queue-lost-report':
     'The agent is done with the job, but the queue has lost its report of how the job ended',
+  'restored-from-backup':
+    'The database was restored from a back-up, and nobody knows what was printed of the job since that was made',
   'printer-commands-withdrawn':
     'While the job waited its tenant lost the permission for the printer commands that it may have',
   'not-confirmed': 'Everything was sent, but this printer cannot say what it printed: look at its labels.',

@@ -62,7 +62,7 @@ describe('the table', () => {
   });
 
   test('a printed or canceled job does not wait again', () => {
-    for (const by of ['agent', 'late agent', 'person', 'service'] as const) {
+    for (const by of ['agent', 'late agent', 'person', 'service', 'restore'] as const) {
       for (const from of statesBefore('queued', by)) expect(['printed', 'canceled']).not.toContain(from);
     }
   });

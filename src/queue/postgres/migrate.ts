@@ -27,13 +27,28 @@ export interface Schema {
   directory: URL;
 }
 
+/** The schema's files, in their order. */
+export async function migrationFiles({
+  directory,
+}: Schema): Promise<{ name: string; sha256: string; sql: string }[]> {
+  const names = (await readdir(directory)).filter((name) => /^\d{4}-.*\.sql$/.test(name)).sort();
+  return await Promise.all(
+    names.map(async (name) => {
+      const sql = await readFile(new URL(name, directory), 'utf8');
+      return { name, sql, sha256: createHash('sha256').update(sql.replaceAll('\r\n', '\n')).digest('hex') };
+    }),
+  );
+}
+
 /**
+ * @param only these files; left out: all
  * @returns the files that it has applied
  * @throws QueueError `refused` behind a pooler that lends connections for one transaction; Error when an applied file has
  *   another text now; pg's error when a file fails, of which nothing remains then
  */
-export async function migrate(database: PoolConfig, { name: schema, directory }: Schema): Promise<string[]> {
-  const files = (await readdir(directory)).filter((name) => /^\d{4}-.*\.sql$/.test(name)).sort();
+export async function migrate(database: PoolConfig, of: Schema, only?: readonly string[]): Promise<string[]> {
+  const schema = of.name;
+  const files = (await migrationFiles(of)).filter(({ name }) => only?.includes(name) ?? true);
   // A connection of its own: a pool's timeouts are those of requests, and its end frees the lock in any case.
   const config = {
     ...database,
@@ -55,9 +70,7 @@ export async function migrate(database: PoolConfig, { name: schema, directory }:
     const { rows } = await client.query(`SELECT name, sha256 FROM ${schema}.migrations`);
     const known = new Map(rows.map((row) => migration.parse(row)).map(({ name, sha256 }) => [name, sha256]));
     const applied: string[] = [];
-    for (const name of files) {
-      const sql = await readFile(new URL(name, directory), 'utf8');
-      const sha256 = createHash('sha256').update(sql.replaceAll('\r\n', '\n')).digest('hex');
+    for (const { name, sql, sha256 } of files) {
       const before = known.get(name);
       if (before === sha256) continue;
       if (before !== undefined) {

@@ -14,6 +14,7 @@ import type { Account } from './own-account.ts';
 export const OWNER = 'platen';
 /** The role of the service. */
 export const SERVICE = 'platen_service';
+export const DATABASE = 'platen';
 
 /** The service's password: whoever learns it does not know the owner's. */
 export function servicePassword(ownerPassword: string): string {

@@ -179,7 +179,7 @@ export async function chooseAddress(data: string): Promise<Address> {
  * Makes the short way again after a run has removed it.
  * @throws EmbeddedError `directory-unusable` when another user has put something in its place
  */
-async function makeWay({ shortWay, host }: Address, data: string): Promise<void> {
+export async function makeWay({ shortWay, host }: Address, data: string): Promise<void> {
   if (shortWay === undefined) return;
   try {
     await mkdir(shortWay, { mode: 0o700 });

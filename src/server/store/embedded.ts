@@ -22,7 +22,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { USER } from '../../contract/own-user.ts';
 import { prepareBinaries } from './embedded-binaries.ts';
-import { makeCluster, OWNER, ownPassword, SERVICE, servicePassword } from './embedded-cluster.ts';
+import { DATABASE, makeCluster, OWNER, ownPassword, SERVICE, servicePassword } from './embedded-cluster.ts';
 import { EmbeddedError, reasonOf } from './embedded-error.ts';
 import { lockDirectory } from './embedded-lock.ts';
 import type { EmbeddedConnection } from './embedded-roles.ts';
@@ -61,7 +61,6 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
-const DATABASE = 'platen';
 /** A database that ends by itself more often than this, within so many ms, is not started once more. */
 const RESTARTS = { most: 5, within: 10 * 60_000 };
 /** How long a database that ended may be in the way of its successor, ms: its processes end one after the other. */

@@ -191,6 +191,8 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
     'Die Warteschlange hat den Auftrag verloren; ein Teil davon ist vielleicht schon gedruckt',
   'queue-lost-report':
     'Der Agent ist mit dem Auftrag fertig, aber seine Meldung, wie er ausging, ist verloren',
+  'restored-from-backup':
+    'Die Datenbank kommt aus einer Sicherung, und niemand weiß, was von dem Auftrag seither gedruckt wurde',
   'printer-commands-withdrawn':
     'Während der Auftrag wartete, verlor sein Mandant die Erlaubnis für Druckerbefehle, die er enthalten kann',
   'not-confirmed':
