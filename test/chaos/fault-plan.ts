@@ -186,10 +186,12 @@ function printerFaults({ name, printer }: SitePrinter, random: Random): Fault[] 
 
 /**
  * Feeds a label while an agent that sends labels reads the counter, and waits until the agent has read it
- * again. An agent that is killed between recording a label and sending it loses that label. If a label is fed
- * before the counter is read again, nobody can tell the fed label from the lost one.
+ * again. An agent that is killed between recording a label and sending it loses that label, and so does one
+ * whose connection breaks inside the label. If a label is fed before the counter is read again, nobody can tell
+ * the fed label from the lost one: so a cut that is still to come is called off.
  */
 async function fedInView(printer: PaperPrinter): Promise<void> {
+  printer.cutAfter(undefined);
   if (printer.options.odometer && !(await readAgain(printer, 1, LOSS_MS))) return;
   printer.feed();
   if (!printer.options.odometer) return;
