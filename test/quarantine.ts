@@ -10,13 +10,4 @@ export interface Quarantined {
   known: string;
 }
 
-export const QUARANTINE: readonly Quarantined[] = [
-  {
-    file: 'package/windows.long.test.ts',
-    test: 'a configuration that cannot be used: said in the log, and not started again',
-    since: '2026-11-26',
-    known:
-      'Wine lost what `platen doctor` printed (it ended with 1, as it should), and what was installed stayed there for the ' +
-      'tests that follow. One run of three, on a busy machine.',
-  },
-];
+export const QUARANTINE: readonly Quarantined[] = [];

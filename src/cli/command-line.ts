@@ -10,8 +10,7 @@ import { CommandFailure, EXIT } from './failure.ts';
 export type Commands = Readonly<Record<string, () => Promise<Command>>>;
 
 export async function runCommandLine(commands: Commands): Promise<void> {
-  // A closed stdout (`| head`) must not end the process: short commands end by themselves, and `up` goes on.
-  process.stdout.on('error', () => {});
+  process.stdout.on('error', unsaid);
   process.stderr.on('error', () => {});
   try {
     await (await program(commands)).parseAsync();
@@ -28,6 +27,18 @@ export async function runCommandLine(commands: Commands): Promise<void> {
     }
   }
   done();
+}
+
+/**
+ * A closed stdout (`| head`) must not end the process: short commands end by themselves, and `up` goes on. What
+ * could not be written otherwise, as on a full disk, is a failure that the exit code must tell.
+ */
+function unsaid(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') return;
+  process.stderr.write(`platen: what it says could not be written: ${error.message}\n`);
+  process.once('exit', () => {
+    process.exitCode ||= EXIT.failed;
+  });
 }
 
 /** The named command with its code; all commands by name alone where help or an error lists them. */

@@ -200,17 +200,20 @@ test('a configuration that cannot be used: said in the log, and not started agai
   configure();
   const file = onDrive(`${HOME}\\agent.json`);
   writeFileSync(file, readFileSync(file, 'utf8').replace('"printers"', '"printer"'));
-  await expect(platen(unpacked, 'service', 'install')).rejects.toThrow(
-    `${SERVICE} has ended with 2: "platen config check" says what is wrong`,
-  );
-  expect(await status(unpacked)).toMatchObject({ state: 'stopped', exitCode: 2 });
-  const log = readFileSync(onDrive(`${HOME}\\logs\\agent.log`), 'utf8');
-  await expect(platen(unpacked, 'doctor')).rejects.toThrow(
-    `→ platen service start; the end of ${HOME}\\logs\\agent.log says why.`,
-  );
-  expect(log).toContain('unknown key \\"printer\\"; did you mean \\"printers\\"?');
-  await platen(unpacked, 'service', 'uninstall');
-  configure();
+  try {
+    await expect(platen(unpacked, 'service', 'install')).rejects.toThrow(
+      `${SERVICE} has ended with 2: "platen config check" says what is wrong`,
+    );
+    expect(await status(unpacked)).toMatchObject({ state: 'stopped', exitCode: 2 });
+    const log = readFileSync(onDrive(`${HOME}\\logs\\agent.log`), 'utf8');
+    await expect(platen(unpacked, 'doctor')).rejects.toThrow(
+      `→ platen service start; the end of ${HOME}\\logs\\agent.log says why.`,
+    );
+    expect(log).toContain('unknown key \\"printer\\"; did you mean \\"printers\\"?');
+  } finally {
+    await platen(unpacked, 'service', 'uninstall');
+    configure();
+  }
 });
 
 test('by the installer: it runs, and prints through the spooler, byte for byte', async () => {
