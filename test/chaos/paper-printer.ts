@@ -173,6 +173,8 @@ export class PaperPrinter {
   }
 
   #read(socket: Socket, bytes: Buffer): void {
+    // A connection that was stalled, and then cut, still gives what it had received beyond the cut.
+    if (socket.destroyed) return;
     let taken = bytes;
     if (this.#cutAfter !== undefined && (this.#format !== undefined || bytes.includes('^XA'))) {
       taken = bytes.subarray(0, this.#cutAfter);
