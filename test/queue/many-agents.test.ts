@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import { Pool } from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Lane } from '../../src/contract/lane.ts';
+import { PostgresClient } from '../../src/queue/postgres/client.ts';
 import { postgresTurns } from '../../src/queue/postgres/turns.ts';
 import { ErrorLog } from '../../src/queue/queue-log.ts';
 import { RedisTemplates } from '../../src/queue/redis/templates.ts';
@@ -33,7 +34,9 @@ describe.each(backends())('on $name', (backend) => {
     const { database, redisUrl, prefix } = used.backend;
     const errors = new ErrorLog(keepingLogger());
     if (redisUrl === undefined) {
-      const pool = new Pool(database);
+      const pool = new Pool({ Client: PostgresClient, ...database });
+      // `end` of a pool does not wait for its connections: one may still hear that the database is dropped.
+      pool.on('error', () => undefined);
       const turns = new Turns(postgresTurns(pool), errors);
       over.push(() => pool.end());
       return () => turns;
