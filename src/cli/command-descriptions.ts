@@ -8,7 +8,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   virtual: 'run a printer that prints every label as a numbered PNG, beside what it was made from',
   agent: 'run the print agent next to the printers',
   tenant: 'the workspaces of a service, and their print allowance',
-  webhook: 'where events of jobs are sent',
+  webhook: 'where events of jobs and printers are sent',
   integration: 'service accounts that may send jobs over HTTP',
   user: 'people who may sign in to the console',
   console: 'print a link that opens the console in a browser and signs in once',

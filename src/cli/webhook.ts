@@ -20,7 +20,7 @@ interface TenantOptions extends ServiceOptions {
 
 /** `platen webhook create|list|test|deliveries|replay|rotate|delete` */
 export function webhookCommand(): Command {
-  const command = new Command('webhook').description('where events of jobs are sent');
+  const command = new Command('webhook').description('where events of jobs and printers are sent');
   const withTenant = (name: string) =>
     withService(command.command(name))
       .option('--tenant <id>', 'the tenant', 'default')
@@ -71,15 +71,15 @@ export function webhookCommand(): Command {
       const path = pathOf(id, 'messages');
       const all = await client.webhooks(z.array(webhookMessage), 'GET', options.tenant, path);
       if (options.json) return printJson(all);
-      const rows = all.map(({ id: message, event, job, at, arrivedAt, dueAt, attempts: [last] }) => [
+      const rows = all.map(({ id: message, event, job, printer, at, arrivedAt, dueAt, attempts: [last] }) => [
         message,
         event,
-        job ?? '',
+        job ?? printer ?? '',
         localTime(at),
         arrivedAt !== null ? 'arrived' : dueAt === null ? 'given up' : `again at ${localTime(dueAt)}`,
         last === undefined ? '' : String(last.status ?? last.answer),
       ]);
-      printLine(table(['MESSAGE', 'EVENT', 'JOB', 'AT', 'STATE', 'ANSWER'], rows));
+      printLine(table(['MESSAGE', 'EVENT', 'ABOUT', 'AT', 'STATE', 'ANSWER'], rows));
     });
 
   ofOne('replay')

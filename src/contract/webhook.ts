@@ -3,11 +3,19 @@
  * …/secret, …/replay, GET …/{webhookId}/messages.
  */
 import { z } from 'zod';
+import { integratorPrinter } from './integrator-view.ts';
 import { jobView } from './job.ts';
 import { time } from './job-search.ts';
 import { saying } from './reason.ts';
 
-export const WEBHOOK_EVENTS = ['job.printed', 'job.failed', 'job.held', 'job.canceled'] as const;
+export const WEBHOOK_EVENTS = [
+  'job.printed',
+  'job.failed',
+  'job.held',
+  'job.canceled',
+  'printer.attention',
+  'printer.ready',
+] as const;
 
 /** The URL parser has made one form of each address by then: `0177.1` is `127.0.0.1`, and a zone is no URL at all. */
 function isEndpoint(text: string): boolean {
@@ -53,7 +61,9 @@ export const webhookMessage = z.object({
   /** The message's `webhook-id`. */
   id: z.string(),
   event: z.string(),
+  /** Which one it is about; both null: a test. */
   job: z.string().nullable(),
+  printer: z.string().nullable(),
   at: z.iso.datetime(),
   arrivedAt: z.iso.datetime().nullable(),
   /** When it is tried again; null: it has arrived, or was given up. */
@@ -65,9 +75,12 @@ export const webhookMessage = z.object({
 });
 export type WebhookMessage = z.infer<typeof webhookMessage>;
 
+/** What the event of a printer says. */
+export const webhookPrinter = integratorPrinter.omit({ formats: true });
+
 /** The body of an event; `data` of a `webhook.test` is empty. */
 export const webhookBody = z.object({
   type: z.string(),
   timestamp: z.iso.datetime(),
-  data: z.union([jobView, z.strictObject({})]),
+  data: z.union([jobView, webhookPrinter, z.strictObject({})]),
 });

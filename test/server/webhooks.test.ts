@@ -1,70 +1,38 @@
 /** Webhooks as a receiver sees them: each ended job's event arrives, signed and with one ID, whatever happens between. */
-import { once } from 'node:events';
-import type { IncomingHttpHeaders } from 'node:http';
-import { createServer, type Server as HttpsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { jobView } from '../../src/contract/job.ts';
-import {
-  webhookBody,
-  webhookMessage,
-  webhookReplayed,
-  webhookSecret,
-  webhookView,
-} from '../../src/contract/webhook.ts';
+import { webhookMessage, webhookReplayed, webhookSecret, webhookView } from '../../src/contract/webhook.ts';
 import { SecretKey } from '../../src/server/secret-key.ts';
 import { Webhooks } from '../../src/server/webhooks/webhooks.ts';
 import { codeOf, PRINTER, pointersOf, SECRET_KEY } from '../kit/service/harness.ts';
 import { useService, useTenant } from '../kit/service/use-service.ts';
-import { selfSigned } from '../kit/wire/certificate.ts';
-
-type Got = { path: string; headers: IncomingHttpHeaders; body: string };
+import { verified, WebhookReceiver } from '../kit/wire/webhook-receiver.ts';
 
 const service = useService({ redis: false, config: { webhookAllow: ['127.0.0.0/8'] } });
 const acme = useTenant(service);
 const usual = getCACertificates('default');
-const got: Got[] = [];
-/** What the receiver answers at each path; null: nothing, ever. */
-let answers: Record<string, number | null> = {};
-let receiver: HttpsServer;
-let base = '';
+let receiver: WebhookReceiver;
 
 beforeAll(async () => {
   await service.tenant('globex');
-  const own = selfSigned();
-  setDefaultCACertificates([...usual, own.cert]);
-  receiver = createServer(own, async (request, response) => {
-    let body = '';
-    for await (const chunk of request.setEncoding('utf8')) body += chunk;
-    const path = request.url ?? '';
-    got.push({ path, headers: request.headers, body });
-    const status = answers[path] === undefined ? 204 : answers[path];
-    if (status === null) return;
-    if (status === 429) response.setHeader('retry-after', '3600');
-    response.writeHead(status).end(status === 204 ? undefined : `answer ${status}`);
-  });
-  receiver.listen(0, '127.0.0.1');
-  await once(receiver, 'listening');
-  base = `https://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+  receiver = await WebhookReceiver.start();
+  setDefaultCACertificates([...usual, receiver.certificate]);
 });
 afterAll(() => {
   setDefaultCACertificates(usual);
-  receiver.closeAllConnections();
-  receiver.close();
+  receiver.stop();
 });
 beforeEach(async () => {
-  answers = {};
-  got.length = 0;
+  receiver.reset();
   await service.pool.query('DELETE FROM platen.webhooks');
 });
 
 const hooks = (method: string, path = '', body?: unknown) =>
   service.admin(method, `/tenants/acme/webhooks${path}`, body);
 const create = async (path: string, more: object = {}) =>
-  webhookSecret.parse((await hooks('POST', '', { url: base + path, ...more })).body);
+  webhookSecret.parse((await hooks('POST', '', { url: receiver.base + path, ...more })).body);
 const deliveries = async (id: string) =>
   z.array(webhookMessage).parse((await hooks('GET', `/${id}/messages`)).body);
 const hook = async (id: string) =>
@@ -84,21 +52,6 @@ async function ended(changes: object): Promise<string> {
 }
 const printed = () => ended({ status: 'printed', labels: { sent: 1, printed: 1 } });
 
-/** The requests at a path, once there are as many. */
-async function arrived(path: string, count: number): Promise<Got[]> {
-  const at = () => got.filter((one) => one.path === path);
-  await vi.waitFor(() => expect(at().length).toBeGreaterThanOrEqual(count), {
-    timeout: 20_000,
-    interval: 50,
-  });
-  return at();
-}
-
-function verified({ headers, body }: Got, secret: string) {
-  const named = z.record(z.string(), z.string()).parse(headers);
-  return webhookBody.parse(new Webhook(secret).verify(body, named));
-}
-
 /** Has the message that was tried and failed be due at once. */
 const hurry = () =>
   service.pool.query('UPDATE platen.webhook_messages SET due_at = now() WHERE due_at IS NOT NULL');
@@ -113,51 +66,53 @@ test('each end of a job is one signed message, which says what the job’s addre
     'job.canceled': await acme.newJob(),
   };
   await service.admin('POST', `/jobs/${jobs['job.canceled']}/cancel`);
-  const all = (await arrived('/all', 4)).map((one) => verified(one, secret));
+  const all = (await receiver.arrived('/all', 4)).map((one) => verified(one, secret));
   expect(all.map(({ type }) => type).toSorted()).toEqual(Object.keys(jobs).toSorted());
   for (const [type, job] of Object.entries(jobs)) {
     const shown = jobView.strip().parse((await service.admin('GET', `/jobs/${job}`)).body);
     expect(all.find((one) => one.type === type)?.data, type).toEqual(shown);
   }
   const log = await deliveries(id);
-  expect(new Set(log.map((one) => one.id))).toEqual(new Set(got.map(({ headers }) => headers['webhook-id'])));
+  expect(new Set(log.map((one) => one.id))).toEqual(
+    new Set(receiver.got.map(({ headers }) => headers['webhook-id'])),
+  );
   await vi.waitFor(async () =>
     expect((await deliveries(id)).map(({ attempts }) => attempts[0]?.status)).toEqual([204, 204, 204, 204]),
   );
 });
 
 test('only what it asks for, only of its tenant, and nothing where there is no webhook', async () => {
-  await service.admin('POST', '/tenants/globex/webhooks', { url: `${base}/globex` });
+  await service.admin('POST', '/tenants/globex/webhooks', { url: `${receiver.base}/globex` });
   await printed();
   expect((await service.pool.query('SELECT FROM platen.webhook_messages')).rowCount).toBe(0);
   const { secret } = await create('/failed', { events: ['job.failed'] });
   await printed();
   await ended({ status: 'failed', error: { code: 'internal', message: 'x' } });
-  const [one] = await arrived('/failed', 1);
+  const [one] = await receiver.arrived('/failed', 1);
   expect(one && verified(one, secret).type).toBe('job.failed');
   expect((await service.pool.query('SELECT FROM platen.webhook_messages')).rowCount).toBe(1);
 });
 
 test('an answer of 500 is tried again after some 5 s, with the same ID and a signature of then', async () => {
-  answers = { '/weak': 500 };
+  receiver.answers = { '/weak': 500 };
   const { id, secret } = await create('/weak');
   const job = await printed();
-  await arrived('/weak', 1);
+  await receiver.arrived('/weak', 1);
   await vi.waitFor(async () => expect((await hook(id))?.failingSince).not.toBeNull());
   const [waits] = await deliveries(id);
   expect(waits).toMatchObject({ job, arrivedAt: null, attempts: [{ status: 500, answer: 'answer 500' }] });
   const wait = Date.parse(waits?.dueAt ?? '') - Date.parse(waits?.attempts[0]?.at ?? '');
   expect(wait).toBeGreaterThan(4_000);
   expect(wait).toBeLessThan(6_000);
-  answers = {};
-  const [first, second] = await arrived('/weak', 2);
+  receiver.answers = {};
+  const [first, second] = await receiver.arrived('/weak', 2);
   expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
   expect(second && verified(second, secret).data).toMatchObject({ id: job });
   await vi.waitFor(async () => expect((await hook(id))?.failingSince).toBeNull());
 });
 
 test('Retry-After is kept to', async () => {
-  answers = { '/busy': 429 };
+  receiver.answers = { '/busy': 429 };
   const { id } = await create('/busy');
   await printed();
   await vi.waitFor(async () => expect((await deliveries(id))[0]?.attempts).toHaveLength(1), {
@@ -167,15 +122,15 @@ test('Retry-After is kept to', async () => {
 });
 
 test('410 ends it, and a replay begins again', async () => {
-  answers = { '/gone': 410 };
+  receiver.answers = { '/gone': 410 };
   const { id } = await create('/gone');
   const job = await printed();
   await vi.waitFor(async () => expect((await hook(id))?.disabled?.why).toBe('gone'), { timeout: 10_000 });
   await printed();
   expect(await deliveries(id)).toHaveLength(1);
-  answers = {};
+  receiver.answers = {};
   expect(webhookReplayed.parse((await hooks('POST', `/${id}/replay`)).body)).toEqual({ messages: 1 });
-  const [first, again] = await arrived('/gone', 2);
+  const [first, again] = await receiver.arrived('/gone', 2);
   expect(again?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
   expect(await hook(id)).toMatchObject({ disabled: null });
   await vi.waitFor(async () => expect((await deliveries(id))[0]).toMatchObject({ job, dueAt: null }));
@@ -183,11 +138,11 @@ test('410 ends it, and a replay begins again', async () => {
   expect((await hooks('POST', `/${id}/replay`)).body).toEqual({ messages: 0 });
   const message = (await deliveries(id))[0]?.id;
   expect((await hooks('POST', `/${id}/replay`, { message })).body).toEqual({ messages: 1 });
-  expect((await arrived('/gone', 3))[2]?.headers['webhook-id']).toBe(message);
+  expect((await receiver.arrived('/gone', 3))[2]?.headers['webhook-id']).toBe(message);
 });
 
 test('five days without an arrival disable it, and it says so', async () => {
-  answers = { '/dead': 500 };
+  receiver.answers = { '/dead': 500 };
   const { id } = await create('/dead');
   await printed();
   await vi.waitFor(async () => expect((await hook(id))?.failingSince).not.toBeNull(), { timeout: 10_000 });
@@ -198,24 +153,27 @@ test('five days without an arrival disable it, and it says so', async () => {
 });
 
 test('an endpoint that hangs holds up no other, and one that is away gets its message later', async () => {
-  answers = { '/hangs': null };
+  receiver.answers = { '/hangs': null };
   await create('/hangs');
   const away = webhookSecret.parse((await hooks('POST', '', { url: 'https://127.0.0.1:1/' })).body);
   await create('/works');
   for (let n = 0; n < 3; n++) await printed();
-  await arrived('/hangs', 3);
-  await arrived('/works', 3);
+  await receiver.arrived('/hangs', 3);
+  await receiver.arrived('/works', 3);
   await printed();
-  await arrived('/works', 4);
+  await receiver.arrived('/works', 4);
   await vi.waitFor(async () =>
     expect((await deliveries(away.id)).at(-1)?.attempts[0]).toMatchObject({
       status: null,
       answer: 'ECONNREFUSED',
     }),
   );
-  await service.pool.query('UPDATE platen.webhooks SET url = $2 WHERE id = $1', [away.id, `${base}/back`]);
+  await service.pool.query('UPDATE platen.webhooks SET url = $2 WHERE id = $1', [
+    away.id,
+    `${receiver.base}/back`,
+  ]);
   await hurry();
-  const ids = new Set((await arrived('/back', 4)).map(({ headers }) => headers['webhook-id']));
+  const ids = new Set((await receiver.arrived('/back', 4)).map(({ headers }) => headers['webhook-id']));
   expect(ids.size).toBe(4);
 });
 
@@ -234,7 +192,7 @@ test('what an instance had in hand when it was killed is sent by another, under 
   // Whoever was first has it alone: the service itself, or one of these two.
   expect(both.flat().length).toBeLessThanOrEqual(1);
   await hurry();
-  const [one] = await arrived('/later', 1);
+  const [one] = await receiver.arrived('/later', 1);
   expect(one?.headers['webhook-id']).toBe(rows[0]?.id);
 });
 
@@ -243,12 +201,12 @@ test('while the secret is changed both sign; the test event is verified with eit
   const { secret: other } = webhookSecret.parse((await hooks('POST', `/${id}/secret`)).body);
   expect(other).not.toBe(secret);
   await hooks('POST', `/${id}/test`);
-  const [both] = await arrived('/rotates', 1);
+  const [both] = await receiver.arrived('/rotates', 1);
   for (const one of [secret, other])
     expect(both && verified(both, one)).toMatchObject({ type: 'webhook.test', data: {} });
   await service.pool.query('UPDATE platen.webhooks SET old_ends_at = now()');
   await hooks('POST', `/${id}/test`);
-  const [, alone] = await arrived('/rotates', 2);
+  const [, alone] = await receiver.arrived('/rotates', 2);
   expect(alone && verified(alone, other).type).toBe('webhook.test');
   expect(() => alone && verified(alone, secret)).toThrow();
   const stored = JSON.stringify((await service.pool.query('SELECT * FROM platen.webhooks')).rows);
@@ -270,7 +228,7 @@ test('a secret that another key has sealed is said, and nothing is sent unsigned
       }),
     { timeout: 10_000 },
   );
-  expect(got).toEqual([]);
+  expect(receiver.got).toEqual([]);
 });
 
 test('another tenant’s webhook is as if it did not exist; what is no https address is refused', async () => {

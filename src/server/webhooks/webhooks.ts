@@ -2,7 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as uuid } from 'uuid';
 import { z } from 'zod';
-import type { WebhookCreate, WebhookMessage, WebhookSecret, WebhookView } from '../../contract/webhook.ts';
+import { tolerantReasons } from '../../contract/read-report.ts';
+import {
+  type WebhookCreate,
+  type WebhookMessage,
+  type WebhookSecret,
+  type WebhookView,
+  webhookPrinter,
+} from '../../contract/webhook.ts';
 import { jobRow, jobViewOf } from '../jobs/shown/job-row.ts';
 import { ProblemError } from '../problems.ts';
 import type { SecretKey } from '../secret-key.ts';
@@ -53,11 +60,15 @@ const jobThen = jobRow.extend({
   nobody: jobRow.shape.nobody.default(null),
 });
 
+/** Another version may have stored words that this one does not know. */
+const printerThen = webhookPrinter.extend({ reasons: tolerantReasons });
+
 const dueRow = z.object({
   id: z.string(),
   webhook_id: z.string(),
   event: z.string(),
   job: jobThen.nullable(),
+  printer: printerThen.nullable(),
   at: z.date(),
   attempts: z.int(),
   url: z.string(),
@@ -70,6 +81,7 @@ const messageRow = z.object({
   id: z.string(),
   event: z.string(),
   job: z.string().nullable(),
+  printer: z.string().nullable(),
   at: z.date(),
   arrived_at: z.date().nullable(),
   due_at: z.date().nullable(),
@@ -183,7 +195,7 @@ export class Webhooks {
     const rows = await rowsOf(
       this.#pool,
       messageRow,
-      `SELECT m.id, m.event, m.job->>'id' AS job, m.at, m.arrived_at, m.due_at, coalesce((
+      `SELECT m.id, m.event, m.job->>'id' AS job, m.printer->>'id' AS printer, m.at, m.arrived_at, m.due_at, coalesce((
          SELECT json_agg(a) FROM (SELECT at, ms, status, answer FROM platen.webhook_attempts
            WHERE message_id = m.id ORDER BY at DESC LIMIT 20) AS a), '[]') AS attempts
        FROM platen.webhook_messages m WHERE m.webhook_id = $1 ORDER BY m.at DESC, m.id DESC LIMIT 100`,
@@ -214,7 +226,7 @@ export class Webhooks {
          LIMIT ${AT_ONCE.messages * AT_ONCE.webhooks})
        UPDATE platen.webhook_messages m SET due_at = now() + make_interval(secs => ${IN_HAND}), attempts = attempts + 1
        FROM due, platen.webhooks w WHERE m.id = due.id AND w.id = m.webhook_id
-       RETURNING m.id, m.webhook_id, m.event, m.job, m.at, m.attempts, w.url, w.sealed,
+       RETURNING m.id, m.webhook_id, m.event, m.job, m.printer, m.at, m.attempts, w.url, w.sealed,
          CASE WHEN w.old_ends_at > now() THEN w.old_sealed END AS old_sealed`,
       [[...busy]],
     );
@@ -274,12 +286,13 @@ export class Webhooks {
     webhook_id,
     event,
     job,
+    printer,
     at,
     url,
     sealed,
     old_sealed,
   }: z.infer<typeof dueRow>): Message | null {
-    const data = job === null ? {} : jobViewOf(job);
+    const data = job === null ? (printer ?? {}) : jobViewOf(job);
     const secrets = [sealed, ...(old_sealed === null ? [] : [old_sealed])];
     const body = JSON.stringify({ type: event, timestamp: at.toISOString(), data });
     try {

@@ -453,13 +453,14 @@ create table platen.webhooks (
 create index webhooks_tenant on platen.webhooks (tenant_id, created_at);
 
 -- What is to be sent, and what became of it: its ID is the message's for good. `job`: the job's row when the event happened,
--- without its data; null: a test. `due_at`: when it is tried next; whoever tries it moves this on first, so that nobody else
+-- without its data; `printer`: the printer as it was then; neither: a test. `due_at`: when it is tried next; whoever tries it moves this on first, so that nobody else
 -- does. Null: it has arrived, or was given up.
 create table platen.webhook_messages (
   id uuid primary key default gen_random_uuid(),
   webhook_id uuid not null references platen.webhooks (id) on delete cascade,
   event text not null,
   job json,
+  printer json,
   at timestamptz not null default clock_timestamp(),
   due_at timestamptz default now(),
   attempts integer not null default 0,
@@ -497,6 +498,74 @@ create trigger note_webhook_event after update on platen.jobs for each row
   when (new.status in ('printed', 'failed', 'held', 'canceled')
     and (old.status is distinct from new.status or old.round is distinct from new.round))
   execute function platen.note_webhook_event();
+
+-- Printers that need somebody, by their lane; the others have no row.
+create table platen.printer_attention (
+  lane text primary key,
+  since timestamptz not null default now()
+);
+
+-- Of several agents the newest word counts of those that know how the printer is; that it is not reached counts where no agent
+-- reaches it. Agents that are not heard of (`HEARTBEAT_LOST`) do not count, but for the one that reports. Of a shared printer
+-- each tenant is told, unless it has a printer of its own with this ID.
+create function platen.note_printer_event() returns trigger language plpgsql as $$
+declare
+  of_scope text;
+  of_lane text;
+  printer record;
+  event text;
+begin
+  select a.tenant_id into of_scope from platen.agents a where a.id = new.agent_id;
+  of_lane := coalesce(of_scope || '/', '') || new.printer_id;
+  -- Two agents that report at once would not see each other's word.
+  if exists (select from platen.agent_printers p join platen.agents a on a.id = p.agent_id
+      where p.printer_id = new.printer_id and p.agent_id <> new.agent_id and a.tenant_id is not distinct from of_scope) then
+    perform pg_advisory_xact_lock(hashtextextended('platen.attention ' || coalesce(of_scope, ''), 0));
+  end if;
+  select p.name, p.state, p.reasons, p.state = 'stopped' or 'offline' = any(p.reasons) as needs_somebody into printer
+    from platen.agent_printers p join platen.agents a on a.id = p.agent_id
+    where p.printer_id = new.printer_id and a.tenant_id is not distinct from of_scope and p.gone_at is null
+      and (a.id = new.agent_id or a.online and a.seen_at > now() - interval '45 seconds')
+    order by (p.state = 'unknown')::int + ('offline' = any(p.reasons))::int, p.since desc limit 1;
+  if not found then
+    return null;
+  end if;
+  if printer.needs_somebody then
+    event := 'printer.attention';
+    insert into platen.printer_attention (lane) values (of_lane) on conflict do nothing;
+  else
+    event := 'printer.ready';
+    delete from platen.printer_attention where lane = of_lane;
+  end if;
+  if found then
+    insert into platen.webhook_messages (webhook_id, event, printer)
+      select w.id, event, json_build_object('id', new.printer_id, 'name', coalesce(s.display_name, printer.name),
+        'status', printer.state, 'reasons', printer.reasons)
+      from platen.webhooks w left join platen.lane_settings s on s.lane = of_lane
+      where w.disabled_at is null and event = any(w.events) and not coalesce(s.hidden, false)
+        and (w.tenant_id = of_scope or of_scope is null and not exists (
+          select from platen.agent_printers p join platen.agents a on a.id = p.agent_id
+          where p.printer_id = new.printer_id and p.gone_at is null and a.tenant_id = w.tenant_id));
+  end if;
+  return null;
+end $$;
+create trigger note_new_printer_event after insert on platen.agent_printers for each row
+  when (new.state = 'stopped' or 'offline' = any(new.reasons)) execute function platen.note_printer_event();
+create trigger note_printer_event after update on platen.agent_printers for each row
+  when (old.state is distinct from new.state or old.reasons is distinct from new.reasons
+    or old.gone_at is distinct from new.gone_at)
+  execute function platen.note_printer_event();
+
+create function platen.forget_printer_attention() returns trigger language plpgsql as $$
+begin
+  delete from platen.printer_attention t using platen.agents a
+    where a.id = old.agent_id and t.lane = coalesce(a.tenant_id || '/', '') || old.printer_id
+      and not exists (select from platen.agent_printers p join platen.agents o on o.id = p.agent_id
+        where p.printer_id = old.printer_id and o.tenant_id is not distinct from a.tenant_id);
+  return null;
+end $$;
+create trigger forget_printer_attention after delete on platen.agent_printers for each row
+  execute function platen.forget_printer_attention();
 
 -- What printers and templates were called when jobs were accepted for them: a list of jobs is asked for by a name that
 -- nothing has any more, and must not read every job to find it.

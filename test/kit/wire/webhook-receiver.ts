@@ -1,0 +1,74 @@
+/** A receiver of webhooks that answers as told, and verifies with npm's `standardwebhooks`. */
+import { once } from 'node:events';
+import type { IncomingHttpHeaders } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+import { expect, vi } from 'vitest';
+import { z } from 'zod';
+import { webhookBody } from '../../../src/contract/webhook.ts';
+import { selfSigned } from './certificate.ts';
+
+export type Got = { path: string; headers: IncomingHttpHeaders; body: string };
+
+export class WebhookReceiver {
+  /** The requests so far. */
+  readonly got: Got[] = [];
+  /** What is answered at each path, else 204; null: nothing, ever. */
+  answers: Record<string, number | null> = {};
+  /** Its own authority. */
+  readonly certificate: string;
+  readonly #server: Server;
+
+  private constructor(own: { cert: string; key: string }) {
+    this.certificate = own.cert;
+    this.#server = createServer(own, async (request, response) => {
+      let body = '';
+      for await (const chunk of request.setEncoding('utf8')) body += chunk;
+      const path = request.url ?? '';
+      this.got.push({ path, headers: request.headers, body });
+      const status = this.answers[path] === undefined ? 204 : this.answers[path];
+      if (status === null) return;
+      if (status === 429) response.setHeader('retry-after', '3600');
+      response.writeHead(status).end(status === 204 ? undefined : `answer ${status}`);
+    });
+  }
+
+  static async start(): Promise<WebhookReceiver> {
+    const receiver = new WebhookReceiver(selfSigned());
+    receiver.#server.listen(0, '127.0.0.1');
+    await once(receiver.#server, 'listening');
+    return receiver;
+  }
+
+  stop(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+
+  get base(): string {
+    return `https://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Forgets what came, and answers 204 everywhere. */
+  reset(): void {
+    this.answers = {};
+    this.got.length = 0;
+  }
+
+  /** The requests at a path, once there are as many. */
+  async arrived(path: string, count: number): Promise<Got[]> {
+    const at = () => this.got.filter((one) => one.path === path);
+    await vi.waitFor(() => expect(at().length).toBeGreaterThanOrEqual(count), {
+      timeout: 20_000,
+      interval: 50,
+    });
+    return at();
+  }
+}
+
+/** @throws where the signature does not fit, or the body is none */
+export function verified({ headers, body }: Got, secret: string): z.infer<typeof webhookBody> {
+  const named = z.record(z.string(), z.string()).parse(headers);
+  return webhookBody.parse(new Webhook(secret).verify(body, named));
+}
