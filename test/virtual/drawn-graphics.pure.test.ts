@@ -2,11 +2,14 @@
 import { deflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { rawZplTemplate } from '../../src/contract/template.ts';
+import { blacken, createBitmap } from '../../src/render/image/bitmap.ts';
 import { compileRawPictures } from '../../src/render/output/raw-picture.ts';
 import { templateProblems } from '../../src/render/template-check.ts';
-import { drawFields } from '../../src/zpl/interpreter/draw.ts';
+import { composeMedia, drawFields } from '../../src/zpl/interpreter/draw.ts';
+import { forEachDot } from '../../src/zpl/interpreter/drawn-dots.ts';
 import { labelZpl } from '../../src/zpl/interpreter/label-plan.ts';
 import { plannedLabel } from '../../src/zpl/interpreter/planned-label.ts';
+import { dotsOf } from '../kit/judges/judges.ts';
 
 const MEDIA = { dpi: 203, width: 100, height: 30 };
 const DOTS = { width: 800, height: 240, dpi: 203 };
@@ -100,6 +103,24 @@ test('a graphic as large as a label of 600 dpi is drawn', async () => {
   const source = `^XA^FO0,0^GFA,${bytes},${bytes},300,${z64(Buffer.alloc(bytes, 0xaa))}^FS^XZ`;
   const pictures = compileRawPictures(raw(source), MEDIA);
   expect((await pictures.layout({})).items).toHaveLength(1);
+});
+
+const TURNED = [true, false].flatMap((inverted) => [true, false].map((mirrored) => ({ inverted, mirrored })));
+test.each(TURNED)('the dots are those of the virtual printer: %o', async ({ inverted, mirrored }) => {
+  const fields =
+    '^FO30,20^A0N,50,50^FDAbgq^FS^FO9,90^GB300,9,9^FS^FO200,20^BQN,2,5^FDMA,platen^FS^FO20,130^GE99,60,3^FS';
+  for (const media of [DOTS, { ...DOTS, width: 500, height: 150 }]) {
+    const { plan } = plannedLabel(`^XA^PW600^LL200${fields}^XZ`, media);
+    if (plan === undefined) throw new Error('nothing prints');
+    const page = { ...plan, inverted, mirrored, mediaWidth: media.width, mediaHeight: media.height };
+    const drawn = await drawFields(labelZpl(plan, 0), page);
+    if (drawn === undefined) throw new Error('nothing is drawn');
+    const ours = createBitmap(media.width, media.height);
+    forEachDot(drawn, page, (x, y) => blacken(ours, x, y));
+    const theirs = await dotsOf(await composeMedia(page, drawn, false));
+    expect(Buffer.compare(ours.data, theirs.data)).toBe(0);
+    expect(ours.data.some((byte) => byte !== 0)).toBe(true);
+  }
 });
 
 test('shapes are no larger than the guide lets them be', () => {

@@ -5,14 +5,14 @@
  *
  * Fonts and barcodes are the interpreter's; a ZPL printer may draw them differently.
  */
-import { loadImage, type SKRSContext2D } from '@napi-rs/canvas';
 import { dots } from '../../contract/dots.ts';
 import { JobFaultError } from '../../contract/fault.ts';
 import type { LabelRecord } from '../../contract/print-request.ts';
 import { because, reasonText } from '../../contract/reason.ts';
 import type { RawZplTemplate } from '../../contract/template.ts';
 import type { JobFacts } from '../../values/built-ins.ts';
-import { composeMedia, drawFields } from '../../zpl/interpreter/draw.ts';
+import { drawFields } from '../../zpl/interpreter/draw.ts';
+import { forEachDot } from '../../zpl/interpreter/drawn-dots.ts';
 import { labelZpl } from '../../zpl/interpreter/label-plan.ts';
 import { plannedLabel } from '../../zpl/interpreter/planned-label.ts';
 import { RasteriserFull } from '../../zpl/interpreter/rasteriser.ts';
@@ -20,7 +20,6 @@ import { compileRawZpl } from '../../zpl/raw/template.ts';
 import type { DisplayList } from '../display-list.ts';
 import { MOST_ELEMENT_DOTS, requireDots } from '../dot-limit.ts';
 import { type Bitmap, blacken, createBitmap } from '../image/bitmap.ts';
-import { withPixels } from '../image/pixels.ts';
 import { maxiCodeDots } from '../symbol/maxicode-dots.ts';
 
 /** Resolution and size of templates that do not state their own. */
@@ -70,37 +69,15 @@ async function picture(
   const [fault] = plan === undefined ? faults : [...faults, ...plan.faults];
   if (fault !== undefined) throw refuse(fault);
   if (plan === undefined) return createBitmap(width, height);
-  const page = { ...plan, mediaWidth: width, mediaHeight: height };
-  let png: Buffer;
+  const bitmap = createBitmap(width, height);
   try {
-    png = await composeMedia(page, await drawFields(labelZpl(plan, 0), page), false);
+    const drawn = await drawFields(labelZpl(plan, 0), plan);
+    const page = { ...plan, mediaWidth: width, mediaHeight: height };
+    if (drawn !== undefined) forEachDot(drawn, page, (x, y) => blacken(bitmap, x, y));
   } catch (error) {
     if (error instanceof RasteriserFull) throw refuse(error.message);
     // The rasteriser's own message is not passed on: it may quote the data.
     throw refuse('a command or its data is not understood');
-  }
-  return await dotsOf(png, width, height);
-}
-
-/** The most dots read at once: each takes four bytes. */
-const STRETCH = 1_000_000;
-
-async function dotsOf(png: Buffer, width: number, height: number): Promise<Bitmap> {
-  const image = await loadImage(png);
-  const bitmap = createBitmap(width, height);
-  const most = Math.max(1, Math.floor(STRETCH / width));
-  for (let top = 0; top < height; top += most) {
-    const rows = Math.min(most, height - top);
-    const onWhite = (context: SKRSContext2D) => {
-      context.fillStyle = 'white';
-      context.fillRect(0, 0, width, rows);
-      context.drawImage(image, 0, -top);
-    };
-    withPixels(width, rows, onWhite, (rgba) => {
-      for (let y = top, at = 0; y < top + rows; y++) {
-        for (let x = 0; x < width; x++, at += 4) if ((rgba[at] ?? 255) < 128) blacken(bitmap, x, y);
-      }
-    });
   }
   return bitmap;
 }

@@ -49,6 +49,8 @@ interface Program {
 
 let compiled: Promise<object> | undefined;
 let running: Promise<Program> | undefined;
+/** A program was left, and its memory is still there. */
+let isGarbage = false;
 
 /** A label takes more memory than the rasteriser may. */
 export class RasteriserFull extends Error {
@@ -70,6 +72,19 @@ export async function rasterise(
   height: number,
   dotsPerMm: number,
 ): Promise<string[]> {
+  try {
+    return await draw(zpl, width, height, dotsPerMm);
+  } finally {
+    if (isGarbage) {
+      isGarbage = false;
+      // Not before the call that used the program has ended, too: its frame would keep the memory.
+      await nextTurn();
+      collectGarbage();
+    }
+  }
+}
+
+async function draw(...label: Parameters<Api['zplToBase64MultipleAsync']>): Promise<string[]> {
   running ??= start();
   const starting = running;
   const program = await starting;
@@ -78,7 +93,7 @@ export async function rasterise(
   });
   program.drawing += 1;
   try {
-    return await Promise.race([full, program.api.zplToBase64MultipleAsync(zpl, width, height, dotsPerMm)]);
+    return await Promise.race([full, program.api.zplToBase64MultipleAsync(...label)]);
   } catch (error) {
     // The program's end makes its last call fail in any way, and may be known only after that.
     await Promise.race([full, nextTurn()]);
@@ -89,7 +104,7 @@ export async function rasterise(
     if ((program.left || large) && running === starting) {
       running = undefined;
       program.leave();
-      collectGarbage();
+      isGarbage = true;
     }
   }
 }
@@ -115,6 +130,8 @@ async function start(): Promise<Program> {
   };
   const ended = go.run(instance).finally(leave);
   const api: Api = Reflect.get(globalThis, 'zpl');
+  // Its functions would keep the memory of a program that was left.
+  Reflect.deleteProperty(globalThis, 'zpl');
   return {
     api,
     instance,
