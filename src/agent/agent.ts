@@ -66,6 +66,8 @@ interface Running {
   status: StatusFile;
   startedAt: string;
   told: AgentStatus['told'];
+  /** The disk took what was last written of the status: without a job nothing else is written. */
+  diskTakes: boolean;
   /** The newest report. */
   report: AgentStateReport | null;
   /** The warning that there is no printer has been logged. */
@@ -178,7 +180,8 @@ export class Agent {
       leaving: new Set(),
       leases,
       reporter,
-      status: new StatusFile(config.dataDir),
+      status: new StatusFile(config.dataDir, (written) => this.#disk(written)),
+      diskTakes: true,
       startedAt: new Date().toISOString(),
       told: { at: null, error: null },
       report: null,
@@ -312,6 +315,15 @@ export class Agent {
     status.write({ pid: process.pid, startedAt, report, told });
   }
 
+  #disk(takes: boolean): void {
+    const running = this.#running;
+    if (running === null || running.diskTakes === takes) return;
+    running.diskTakes = takes;
+    if (!takes)
+      this.#logger.error({ dataDir: this.#config.dataDir }, 'the disk takes nothing: no job is begun');
+    this.#tell(SOON);
+  }
+
   /** Whether the queue takes reports; kept at once when that changes, with the next report otherwise. */
   #told(told: Partial<AgentStatus['told']>): void {
     const running = this.#running;
@@ -331,7 +343,11 @@ export class Agent {
       tenantId: this.#config.tenantId,
       at: new Date().toISOString(),
       online,
-      printers: running.printers.all.map((printer) => printer.describe()),
+      printers: running.printers.all.map((printer) => {
+        const described = printer.describe();
+        if (running.diskTakes) return described;
+        return { ...described, reasons: [...described.reasons, 'agent-disk'] };
+      }),
       ...(running.printers.unreached.length > 0 && { unreached: running.printers.unreached }),
     };
   }

@@ -2,14 +2,14 @@
  * The agent's own status, in a file beside its journal, for programs on the same machine: `platen doctor`,
  * where no service can be asked, and an update that has to know whether the new version works.
  */
-import { readFileSync } from 'node:fs';
-import { rename, writeFile } from 'node:fs/promises';
+import { readFileSync, statSync } from 'node:fs';
+import { rename, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { agentReport } from '../contract/report.ts';
 
 const STATUS_FILE = 'agent-status.json';
-/** The file is written with every heartbeat; an older one is of a process that stands still, ms. */
+/** The file is written, or at least touched, with every heartbeat; an older one is of a process that stands still, ms. */
 const FRESH_MS = 60_000;
 
 const agentStatus = z.object({
@@ -24,11 +24,14 @@ export type AgentStatus = z.infer<typeof agentStatus>;
 
 export class StatusFile {
   readonly #file: string;
+  readonly #onWritten: (written: boolean) => void;
   #next: AgentStatus | null = null;
   #writing: Promise<void> | null = null;
 
-  constructor(directory: string) {
+  /** @param onWritten called after each attempt; false: the disk took nothing */
+  constructor(directory: string, onWritten: (written: boolean) => void = () => {}) {
     this.#file = join(directory, STATUS_FILE);
+    this.#onWritten = onWritten;
   }
 
   /** Writes the newest status soon. Never fails: a full disk must not keep the agent from printing. */
@@ -45,20 +48,31 @@ export class StatusFile {
   async #drain(): Promise<void> {
     for (let status = this.#next; status !== null; status = this.#next) {
       this.#next = null;
-      await writeFile(`${this.#file}.new`, JSON.stringify(status), { mode: 0o600 })
+      const written = await writeFile(`${this.#file}.new`, JSON.stringify(status), { mode: 0o600 })
         .then(() => rename(`${this.#file}.new`, this.#file))
-        .catch(() => undefined);
+        .then(
+          () => true,
+          () => false,
+        );
+      // That needs no room, and says that the process is there.
+      if (!written) await utimes(this.#file, new Date(), new Date()).catch(() => undefined);
+      this.#onWritten(written);
     }
     this.#writing = null;
   }
 }
 
-/** What the agent that runs on a data directory says; null: none runs there, or it stands still. */
-export function readStatus(directory: string): AgentStatus | null {
+/**
+ * What the agent that runs on a data directory says; null: none runs there, or it stands still. `isOld`: it runs, and cannot write
+ * down any more how it is.
+ */
+export function readStatus(directory: string): (AgentStatus & { isOld: boolean }) | null {
   try {
-    const status = agentStatus.parse(JSON.parse(readFileSync(join(directory, STATUS_FILE), 'utf8')));
-    const isFresh = Date.now() - Date.parse(status.report.at) < FRESH_MS;
-    return status.report.online && isFresh && isAlive(status.pid) ? status : null;
+    const file = join(directory, STATUS_FILE);
+    const status = agentStatus.parse(JSON.parse(readFileSync(file, 'utf8')));
+    const isFresh = (ms: number) => Date.now() - ms < FRESH_MS;
+    const runs = status.report.online && isFresh(statSync(file).mtimeMs) && isAlive(status.pid);
+    return runs ? { ...status, isOld: !isFresh(Date.parse(status.report.at)) } : null;
   } catch {
     return null;
   }

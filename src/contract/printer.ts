@@ -33,7 +33,7 @@ export const PRINTER_REASONS = [
   /** Said of a waiting job: no agent has its printer any more, or none of those that have it reports. */
   'printer-gone',
   'agent-offline',
-  /** Said of a job that its agent cannot go on with: the agent's disk is slow to take what is sent, or takes nothing. */
+  /** The agent's disk takes nothing; of a job that its agent cannot go on with also: it is slow to take what is sent. */
   'agent-disk',
   'other',
 ] as const;

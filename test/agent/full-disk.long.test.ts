@@ -1,5 +1,7 @@
 /** Disks that fill, really: nothing is lost or doubled, the job says what it waits for, and goes on once there is room. */
 import { expect, test } from 'vitest';
+import { readStatus } from '../../src/agent/status-file.ts';
+import { disk as roomOnDisk } from '../../src/cli/doctor/machine.ts';
 import { expected, jobFor } from '../kit/agent/site.ts';
 import { useSite } from '../kit/agent/use-site.ts';
 import { MAY_MOUNT, SmallDisk } from '../kit/servers/small-disk.ts';
@@ -24,6 +26,25 @@ test.runIf(MAY_MOUNT)('the disk of the journal: no label is sent meanwhile', asy
   disk.makeRoom();
   expect(await site.reports.end(jobs[1].jobId)).toMatchObject({ status: 'printed', labels: { printed: 40 } });
   expect(printer.labels).toEqual(jobs.flatMap(expected));
+});
+
+test.runIf(MAY_MOUNT)('the disk of an agent without a job: the service is told, and its doctor', async () => {
+  const disk = site.running(new SmallDisk(2));
+  const printer = await site.startPrinter({ serial: 'FULL-IDLE' });
+  const dataDir = `${disk.path}/data`;
+  await site.startAgent(printer, { dataDir, config: { timings: { heartbeat: 100 } } });
+  const told = (isFull: boolean, since: string) =>
+    site.reports.agent(
+      ({ printers }) =>
+        printers.length > 0 && printers.every(({ reasons }) => reasons.includes('agent-disk') === isFull),
+      since,
+    );
+  disk.fill();
+  await told(true, '');
+  expect(await roomOnDisk({ dataDir })).toMatchObject([{ check: 'disk', result: 'failed' }]);
+  expect(readStatus(dataDir)).not.toBeNull();
+  disk.makeRoom();
+  await told(false, new Date().toISOString());
 });
 
 test.runIf(MAY_MOUNT).for(['startPrinter', 'startIppPrinter'] as const)(

@@ -1,16 +1,26 @@
 /** What single checks of the doctor find, without a service. */
-import { chmodSync, chownSync, copyFileSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { readStatus, StatusFile } from '../../src/agent/status-file.ts';
 import { AdminClient } from '../../src/cli/admin-client.ts';
 import { permissions } from '../../src/cli/doctor/machine.ts';
 import { jobsUnderWay } from '../../src/cli/doctor/printers.ts';
-import { lanes } from '../../src/cli/doctor/service.ts';
+import { agents, lanes } from '../../src/cli/doctor/service.ts';
 import type { Subject } from '../../src/cli/doctor/subject.ts';
 import { ownAccount } from '../../src/server/store/own-account.ts';
 import { nobody } from '../kit/programs/ordinary-user.ts';
 import { onRedis } from '../kit/servers/backends.ts';
+import { MAY_MOUNT, SmallDisk } from '../kit/servers/small-disk.ts';
 import { httpPeer } from '../kit/wire/http-peer.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -88,6 +98,38 @@ test('a wrong password is mended in the configuration, not by starting the serve
   } finally {
     await backend.close();
   }
+});
+
+test.runIf(MAY_MOUNT)('an agent whose disk is full runs, though its status is an old one', async () => {
+  const small = new SmallDisk(1);
+  onTestFinished(() => small.stop());
+  const at = new Date(Date.now() - 3_600_000);
+  const status = {
+    pid: process.pid,
+    startedAt: at.toISOString(),
+    report: {
+      ...{ kind: 'agent' as const, agentId: 'agent-of-a-full-disk', name: 'dock', version: '0.1.0' },
+      ...{ tenantId: null, at: at.toISOString(), online: true, printers: [] },
+    },
+    told: { at: at.toISOString(), error: null },
+  };
+  const written: boolean[] = [];
+  const file = new StatusFile(small.path, (one) => written.push(one));
+  const write = async () => {
+    file.write(status);
+    await file.settled();
+  };
+  const found = async () => await agents(subject({ isAgent: true, status: readStatus(small.path) }));
+  await write();
+  // Its process stands still.
+  utimesSync(join(small.path, 'agent-status.json'), at, at);
+  expect(await found()).toMatchObject([{ result: 'failed', detail: expect.stringMatching('^none runs') }]);
+  small.fill();
+  await write();
+  expect(written).toEqual([true, false]);
+  expect(await found()).toMatchObject([
+    { check: 'agent', result: 'failed', detail: expect.stringContaining('could not write down') },
+  ]);
 });
 
 test('a disk that takes nothing, at an agent on another machine', async () => {

@@ -132,7 +132,7 @@ function isOthers({ mode }: Stats): boolean {
   return process.platform !== 'win32' && (mode & 0o007) !== 0;
 }
 
-export async function disk({ dataDir }: Subject): Promise<Finding[]> {
+export async function disk({ dataDir }: Pick<Subject, 'dataDir'>): Promise<Finding[]> {
   const check = 'disk';
   if (statSync(dataDir, { throwIfNoEntry: false }) === undefined) return [];
   const { bavail, bsize, ffree, files } = statfsSync(dataDir);

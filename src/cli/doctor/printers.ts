@@ -104,6 +104,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   'label-waiting': 'Take the label off.',
   'output-area-full': 'Take the labels out.',
   'certificate-unknown': 'Do not force it: docs/security.md says how it is looked at.',
+  'agent-disk': "Make room on the disk of its agent's computer; it goes on by itself.",
   'found-elsewhere': 'Look at which address it is now, and at that of the configuration: docs/printers.md.',
 };
 
@@ -113,7 +114,8 @@ function findingOf({ name, uri, state, reasons, more }: Seen): Finding {
     '; ',
   );
   const remedies = reasons.flatMap((reason) => REMEDIES[reason] ?? []);
-  if (state === 'offline' || state === 'stopped' || reasons.includes('offline')) {
+  const prints = !reasons.includes('offline') && !reasons.includes('agent-disk');
+  if (state === 'offline' || state === 'stopped' || !prints) {
     return failed(check, detail, remedies.join(' ') || 'Look what it shows, and mend that.');
   }
   if (remedies.length > 0) return warning(check, detail, remedies.join(' '));

@@ -156,7 +156,10 @@ export async function agents({ isAgent, status, client, places, dataDir }: Subje
   if (status !== null && isAgent) {
     const { report, told } = status;
     const words = `${report.name} (${report.agentId}), version ${report.version}`;
-    if (told.error === null && told.at !== null) found.push(ok('agent', `${words}, runs and reports`));
+    if (status.isOld) {
+      const detail = `${words}, runs, and could not write down how it is since ${report.at}`;
+      found.push(failed('agent', detail, 'See "disk" above; its log may say more.'));
+    } else if (told.error === null && told.at !== null) found.push(ok('agent', `${words}, runs and reports`));
     else {
       const why = told.error ?? 'no report has gone out yet';
       found.push(failed('agent', `${words}, runs, and cannot report: ${why}`, 'See "lanes" above.'));

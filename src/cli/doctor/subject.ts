@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { AgentConfig } from '../../agent/config.ts';
-import { type AgentStatus, readStatus } from '../../agent/status-file.ts';
+import { readStatus } from '../../agent/status-file.ts';
 import { USER } from '../../contract/own-user.ts';
 import { configFromEnv } from '../../server/config.ts';
 import { type Account, accountOf } from '../../server/store/own-account.ts';
@@ -38,7 +38,7 @@ export interface Subject {
   service: ServiceFile | null;
   client: AdminClient | null;
   /** The status that the agent of this machine has written. */
-  status: AgentStatus | null;
+  status: ReturnType<typeof readStatus>;
 }
 
 export interface SubjectOptions extends ServiceOptions {
