@@ -1,6 +1,6 @@
 /** Reads CSV as common programs write it; every value stays text. */
 import Papa from 'papaparse';
-import { type Table, tableOf } from './table.ts';
+import { MOST_COLUMNS, MOST_ROWS, type Table, TableTooLarge, tableOf } from './table.ts';
 
 /** Decodes UTF-8, or else Windows-1252, which German and French programs write. */
 export function textOf(bytes: Uint8Array): string {
@@ -13,7 +13,7 @@ export function textOf(bytes: Uint8Array): string {
 
 /**
  * No value becomes a number, so `012345678901` keeps its zero. The first row is the heading.
- * @throws Error where there is no heading with a row below it
+ * @throws TableTooLarge; Error where there is no heading with a row below it
  */
 export function readTable(text: string): Table {
   const plain = text.replace(/^\uFEFF/, '');
@@ -23,5 +23,13 @@ export function readTable(text: string): Table {
     skipEmptyLines: 'greedy',
     delimitersToGuess: [';', ',', '\t', '|'],
   });
-  return tableOf(Papa.parse<string[]>(plain, { delimiter: meta.delimiter }).data);
+  const rows: string[][] = [];
+  Papa.parse<string[]>(plain, {
+    delimiter: meta.delimiter,
+    step: ({ data }) => {
+      if (data.length > MOST_COLUMNS) throw new TableTooLarge('columns');
+      if (rows.push(data) > MOST_ROWS) throw new TableTooLarge('rows');
+    },
+  });
+  return tableOf(rows);
 }

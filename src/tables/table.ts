@@ -7,6 +7,15 @@ export type Table = {
   numbers: readonly number[];
 };
 
+/** Limits of a table; Excel itself allows 1,048,576 rows and 16,384 columns. */
+export const MOST_ROWS = 100_000;
+export const MOST_COLUMNS = 500;
+
+/** The file exceeds a limit; any other problem with it is another error. */
+export class TableTooLarge extends Error {
+  override readonly name = 'TableTooLarge';
+}
+
 /**
  * The first row is the heading; empty rows are dropped.
  * @param all with the empty rows of the file, which count

@@ -1,37 +1,29 @@
 /** Reads the first sheet of an Excel file as text; its limits are checked before a part is unpacked. */
 import { unzipSync, zipSync } from 'fflate';
 import { readSheet } from 'read-excel-file/universal';
-import { type Table, tableOf } from './table.ts';
+import { MOST_COLUMNS, MOST_ROWS, type Table, TableTooLarge, tableOf } from './table.ts';
 
 /** Bytes of the file, bytes that it unpacks to, and files in it. */
 const MOST_BYTES = 10_000_000;
 const MOST_UNPACKED = 100_000_000;
 const MOST_FILES = 1_000;
-/** Limits of a sheet; Excel itself allows 1,048,576 rows and 16,384 columns. */
-const MOST_ROWS = 100_000;
-const MOST_COLUMNS = 500;
 
 /** A row or a cell with its attributes, and what follows up to the next tag, which is no value. */
 const CELL = /<((?:\w+:)?(?:row|c)\s[^<]*)/g;
 
-/** The workbook exceeds a limit; any other problem with it is another error. */
-export class WorkbookTooLarge extends Error {
-  override readonly name = 'WorkbookTooLarge';
-}
-
-/** @throws WorkbookTooLarge, Error for what is no workbook, or has no heading with a row below it */
+/** @throws TableTooLarge, Error for what is no workbook, or has no heading with a row below it */
 export async function readWorkbook(bytes: Uint8Array): Promise<Table> {
-  if (bytes.length > MOST_BYTES) throw new WorkbookTooLarge('the file');
+  if (bytes.length > MOST_BYTES) throw new TableTooLarge('the file');
   let files = 0;
   let unpacked = 0;
   // `fflate` unpacks no more than the declared size: a longer part is cut off.
   const parts = unzipSync(bytes, {
     filter: ({ name, originalSize }) => {
       files += 1;
-      if (files > MOST_FILES) throw new WorkbookTooLarge('its parts');
+      if (files > MOST_FILES) throw new TableTooLarge('its parts');
       if (!/\.(xml|rels)$/.test(name)) return false;
       unpacked += originalSize;
-      if (unpacked > MOST_UNPACKED) throw new WorkbookTooLarge('its content');
+      if (unpacked > MOST_UNPACKED) throw new TableTooLarge('its content');
       return true;
     },
   });
@@ -54,12 +46,12 @@ function boundSheet(part: Uint8Array): void {
   }
 }
 
-/** @throws WorkbookTooLarge for a place that is beyond the limits, or that no program writes so */
+/** @throws TableTooLarge for a place that is beyond the limits, or that no program writes so */
 function boundPlace(place: string): void {
   const [, column = '', row] = /^([A-Za-z]{0,3})(\d{1,7})$/.exec(place) ?? [];
-  if (row === undefined) throw new WorkbookTooLarge('a place');
-  if (Number(row) > MOST_ROWS) throw new WorkbookTooLarge('rows');
-  if (column !== '' && numberOf(column) > MOST_COLUMNS) throw new WorkbookTooLarge('columns');
+  if (row === undefined) throw new TableTooLarge('a place');
+  if (Number(row) > MOST_ROWS) throw new TableTooLarge('rows');
+  if (column !== '' && numberOf(column) > MOST_COLUMNS) throw new TableTooLarge('columns');
 }
 
 /** A is 1, AA is 27. */

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { labelRanges } from '../../src/contract/label-ranges.ts';
 import { readTable, textOf } from '../../src/tables/csv.ts';
-import { guessMapping, recordsOf } from '../../src/tables/table.ts';
+import { guessMapping, recordsOf, TableTooLarge } from '../../src/tables/table.ts';
 
 test('a value stays the text that it is: zeros, spaces, quotes and line ends', () => {
   const table = readTable('\uFEFFean;name\r\n012345678901;"Käse; ""jung"""\r\n0007; two\r\n\r\n');
@@ -27,6 +27,26 @@ test.each([
 test('bytes that are no UTF-8 are read as Windows writes them', () => {
   expect(textOf(Uint8Array.from([0x4b, 0xe4, 0x73, 0x65, 0x80]))).toBe('Käse€');
   expect(textOf(new TextEncoder().encode('Käse€'))).toBe('Käse€');
+});
+
+test.each([
+  ['a heading of a million columns', `${'a,'.repeat(1_000_000)}\n1`, 'columns'],
+  ['a row of a million values', `a\n${'1,'.repeat(1_000_000)}`, 'columns'],
+  ['a row too many', `a\n${'1\n'.repeat(100_000)}`, 'rows'],
+  ['nothing but line ends', '\r\n'.repeat(1_000_000), 'rows'],
+])('%s is too much', (_, text, what) => {
+  expect(() => readTable(text)).toThrow(new TableTooLarge(what));
+});
+
+test.each([
+  ['one line without an end', `v\n${'a'.repeat(3_000_000)}`],
+  ['a quote that is never closed', `v\n"${'a,\n'.repeat(1_000_000)}`],
+  ['quotes within quotes', `v\n"${'a"b'.repeat(1_000_000)}`],
+  ['quotes without values', `v\n"${'""'.repeat(1_500_000)}`],
+])('%s is one value, and no work without an end', (_, text) => {
+  const { rows } = readTable(text);
+  expect(rows).toHaveLength(1);
+  expect(rows[0]?.[0]?.length).toBeGreaterThan(1_000_000);
 });
 
 test('a file without rows is refused', () => {

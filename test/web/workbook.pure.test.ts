@@ -2,7 +2,8 @@
 import { strToU8, zipSync } from 'fflate';
 import { expect, test } from 'vitest';
 import writeXlsxFile, { type SheetData } from 'write-excel-file/node';
-import { digitsOf, readWorkbook, WorkbookTooLarge } from '../../src/tables/workbook.ts';
+import { TableTooLarge } from '../../src/tables/table.ts';
+import { digitsOf, readWorkbook } from '../../src/tables/workbook.ts';
 
 const sheet = async (...rows: SheetData) => new Uint8Array(await (await writeXlsxFile(rows)).toBuffer());
 
@@ -131,7 +132,7 @@ test.each([
     Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`p${at}`, strToU8('x')])),
   ],
 ])('%s is too large', async (_, cells, more) => {
-  await expect(readWorkbook(workbook(cells, more))).rejects.toThrow(WorkbookTooLarge);
+  await expect(readWorkbook(workbook(cells, more))).rejects.toThrow(TableTooLarge);
 });
 
 test('what a cell says of places is a value', async () => {
@@ -169,7 +170,7 @@ function bomb(bytes: number, said: number): Uint8Array {
 }
 
 test('a bomb is too large before it is unpacked; one that denies it is cut off', async () => {
-  await expect(readWorkbook(bomb(1_000_001, 200_000_000))).rejects.toThrow(WorkbookTooLarge);
+  await expect(readWorkbook(bomb(1_000_001, 200_000_000))).rejects.toThrow(TableTooLarge);
   await expect(readWorkbook(bomb(1_000_001, 10))).rejects.toThrow();
 });
 

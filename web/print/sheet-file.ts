@@ -1,6 +1,6 @@
 /** Reads a table from a CSV file or an Excel workbook; the code for each format is loaded when needed. */
 import { z } from 'zod';
-import type { Table } from '../../src/tables/table.ts';
+import { type Table, TableTooLarge } from '../../src/tables/table.ts';
 
 /** File types that can be read, as `<input accept>` lists them. */
 export const SHEET_FILES = '.csv,.tsv,.txt,.xlsx,text/csv';
@@ -35,8 +35,8 @@ export async function readFile(file: Blob): Promise<Table> {
   try {
     const { readTable, textOf } = await import('../../src/tables/csv.ts');
     return readTable(textOf(bytes));
-  } catch {
-    throw new SheetFileError('unreadable');
+  } catch (error) {
+    throw new SheetFileError(error instanceof TableTooLarge ? 'too-large' : 'unreadable');
   }
 }
 

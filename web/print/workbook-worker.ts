@@ -1,10 +1,10 @@
 /** A worker that reads an Excel file; the page ends the worker when it takes too long. */
-import { readWorkbook, WorkbookTooLarge } from '../../src/tables/workbook.ts';
+import { TableTooLarge } from '../../src/tables/table.ts';
+import { readWorkbook } from '../../src/tables/workbook.ts';
 
 addEventListener('message', ({ data }: MessageEvent<Uint8Array>) => {
   readWorkbook(data).then(
     (table) => postMessage({ table }),
-    (error: unknown) =>
-      postMessage({ fault: error instanceof WorkbookTooLarge ? 'too-large' : 'unreadable' }),
+    (error: unknown) => postMessage({ fault: error instanceof TableTooLarge ? 'too-large' : 'unreadable' }),
   );
 });

@@ -3,8 +3,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { z } from 'zod';
 import { MOST_HOLDERS, MOST_VALUES } from '../../server/json-body.ts';
 import { readTable, textOf } from '../../tables/csv.ts';
-import { guessMapping, recordsOf, type Table } from '../../tables/table.ts';
-import { readWorkbook, WorkbookTooLarge } from '../../tables/workbook.ts';
+import { guessMapping, recordsOf, type Table, TableTooLarge } from '../../tables/table.ts';
+import { readWorkbook } from '../../tables/workbook.ts';
 import { explain } from '../explain.ts';
 import { CommandFailure } from '../failure.ts';
 import { recordsIn } from '../input-file.ts';
@@ -54,7 +54,7 @@ async function read({ bytes, kind, fields }: Asked) {
 }
 
 function faultOf(error: unknown): string {
-  if (error instanceof WorkbookTooLarge) return `it has more in it than can be read: ${error.message}`;
+  if (error instanceof TableTooLarge) return `it has more in it than can be read: ${error.message}`;
   return explain(error);
 }
 
