@@ -1,6 +1,9 @@
 /** The one connection on which a process hears that its lanes, or reports, have something to take. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { PoolConfig } from 'pg';
+import type { Lane } from '../../contract/lane.ts';
+import { Bell } from '../bell.ts';
+import { MARKED } from '../lease.ts';
 import type { ErrorLog } from '../queue-log.ts';
 import { PostgresClient } from './client.ts';
 
@@ -10,31 +13,34 @@ export const REPORTS = '@reports';
 /** How soon to connect again, ms. */
 const RETRY_MS = 1_000;
 
-type Listener = (name: string | null) => void;
+/** What is rung where a lane's marks have changed; no lane has a name with a colon. */
+export function markedRing(of: Lane): string {
+  return `${MARKED}:${of}`;
+}
 
-export class PostgresBell {
+export class PostgresBell extends Bell {
   readonly #config: PoolConfig;
   readonly #errors: ErrorLog;
-  readonly #listeners = new Set<Listener>();
   readonly #closed = new AbortController();
   #running: Promise<void> | undefined;
 
   constructor(config: PoolConfig, errors: ErrorLog) {
+    super();
     this.#config = config;
     this.#errors = errors;
-  }
-
-  /** Calls `ring` with the name rung, or null if one may have been missed. Returns a stop function. */
-  listen(ring: Listener): () => void {
-    this.#listeners.add(ring);
-    this.#running ??= this.#run();
-    return () => this.#listeners.delete(ring);
   }
 
   async close(): Promise<void> {
     this.#closed.abort();
     await this.#running;
   }
+
+  protected override begin(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** All lanes share one channel. */
+  protected override end(): void {}
 
   async #run(): Promise<void> {
     const { signal } = this.#closed;
@@ -54,21 +60,20 @@ export class PostgresBell {
     const over = Promise.withResolvers<void>();
     client.on('error', over.reject);
     client.on('end', over.resolve);
-    client.on('notification', ({ payload }) => this.#ring(payload ?? null));
+    client.on('notification', ({ payload = '' }) => {
+      const [name = '', what = ''] = payload.split(':', 2).toReversed();
+      this.ring(name, what);
+    });
     signal.addEventListener('abort', () => over.resolve(), { once: true });
     over.promise.catch(() => undefined);
     try {
       await client.connect();
       await client.query(`LISTEN ${CHANNEL}`);
       // Rings before this moment were not heard.
-      this.#ring(null);
+      this.ringAll();
       await over.promise;
     } finally {
       await client.end().catch(() => undefined);
     }
-  }
-
-  #ring(name: string | null): void {
-    for (const ring of this.#listeners) ring(name);
   }
 }

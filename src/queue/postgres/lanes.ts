@@ -4,13 +4,14 @@ import { Pool, type PoolConfig } from 'pg';
 import { z } from 'zod';
 import { LaneConsumer } from '../lane-consumer.ts';
 import { KNOWN_MS, type LaneStore } from '../lane-store.ts';
+import { MARKED } from '../lease.ts';
 import { QueueError, reasonOf } from '../queue-error.ts';
 import type { ErrorLog } from '../queue-log.ts';
 import { Turns } from '../turns.ts';
 import { isConnectionError } from './away.ts';
 import { PostgresBell } from './bell.ts';
 import { PostgresClient } from './client.ts';
-import { markedRing, postgresLeases } from './lease.ts';
+import { postgresLeases } from './lease.ts';
 import { migrate, type Schema } from './migrate.ts';
 import { postgresReports } from './reports.ts';
 import { postgresTurns } from './turns.ts';
@@ -124,9 +125,9 @@ function storeOn(pool: Pool, bell: PostgresBell, errors: ErrorLog): LaneStore {
         ping,
         listen(ring) {
           idle.add(ring);
-          const silence = bell.listen((name) => {
-            if (name === null || name === plan.lane) ring();
-            if (name === null || name === markedRing(plan.lane)) plan.onMarked();
+          const silence = bell.listen(plan.lane, (what) => {
+            if (what !== MARKED) ring();
+            if (what === MARKED || what === null) plan.onMarked();
           });
           return () => {
             idle.delete(ring);

@@ -1,8 +1,8 @@
 /** Leases in PostgreSQL: a row for each lane, locked in one order so that concurrent questions cannot deadlock. */
 import { z } from 'zod';
-import { type Lane, lane } from '../../contract/lane.ts';
-import { HELD, type LeaseStore, MARKED } from '../lease.ts';
-import { CHANNEL } from './bell.ts';
+import { lane } from '../../contract/lane.ts';
+import { HELD, type LeaseStore } from '../lease.ts';
+import { CHANNEL, markedRing } from './bell.ts';
 
 /**
  * now() is when the statement began. That is not before the agent asked; and after a wait for a lock it lies
@@ -47,11 +47,6 @@ const answerRow = z.object({
   canceled: z.array(z.string()),
 });
 const holderRow = z.object({ lane, agent_id: z.string() });
-
-/** What rings where the lane's marks have changed; no lane has a name with a colon. */
-export function markedRing(of: Lane): string {
-  return `${MARKED}:${of}`;
-}
 
 /** @param query runs on a connection that finds the schema `lanes` */
 export function postgresLeases(

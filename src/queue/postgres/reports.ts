@@ -72,9 +72,7 @@ class PostgresReportReader implements ReportSource {
   }
 
   start(): void {
-    this.#silence = this.#bell.listen((name) => {
-      if (name === null || name === REPORTS) this.#rung.resolve();
-    });
+    this.#silence = this.#bell.listen(REPORTS, () => this.#rung.resolve());
     this.#running = this.#run();
   }
 
