@@ -1,3 +1,4 @@
+export { AgentQueue } from './agent-queue.ts';
 export type { Consumer, LaneHandler } from './lane-store.ts';
 export type { LeaseAnswer, LeaseAsk, LeaseLength } from './lease.ts';
 export { lanesWithJobs, lookAtPostgres, lookAtRedis } from './look.ts';

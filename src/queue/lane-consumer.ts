@@ -10,25 +10,29 @@
  * hand: the job that was begun first is delivered first again. Nothing counts as a failed attempt: the job's
  * journal decides whether the job may go on, not a counter.
  */
-import { printerOf, scopeOf } from '../contract/lane.ts';
+import { type Lane, printerOf, scopeOf } from '../contract/lane.ts';
 import type { QueuedJob } from '../contract/queued-job.ts';
-import {
-  COMMAND_MS,
-  type ConsumerPlan,
-  type Delivery,
-  HANDLER_BACKOFF,
-  type StartedConsumer,
-} from './lane-store.ts';
+import type { AgentLanes, Consumer, Delivery, LaneHandler } from './lane-store.ts';
+import { MARKED } from './lease.ts';
+import { parseJob } from './payload.ts';
 import { QueueError, reasonOf } from './queue-error.ts';
+import type { ErrorLog, QueueLogger } from './queue-log.ts';
 import type { StopOptions } from './stop-options.ts';
 import type { InHand, LaneTurns, TakenJob } from './turns.ts';
 import { isWithin, within } from './within.ts';
 
-interface LaneConsumerParts {
-  turns: LaneTurns;
-  ping(): Promise<void>;
-  /** Calls `ring` when the lane may have something to take, until the returned function is called. */
-  listen(ring: () => void): () => void;
+interface ConsumerPlan {
+  lane: Lane;
+  /** The term of the lane's lease, under which its jobs are taken. */
+  term: string;
+  logger: QueueLogger;
+  errors: ErrorLog;
+  handle: LaneHandler;
+  onUnreadable(queueId: string, issues: string[], note: unknown): Promise<void> | void;
+  /** The lane's marks may have changed: the next answer about its lease has them. */
+  onMarked(): void;
+  /** Called once when it has stopped. */
+  onStopped(): void;
 }
 
 /** A job whose handler runs, or that is on its way back to the lane. */
@@ -41,6 +45,10 @@ interface Held {
 }
 type Outcome = 'ended' | 'hand-back' | { error: unknown };
 
+/** How soon a lane goes on after its handler has thrown, ms. */
+const HANDLER_BACKOFF = { first: 250, most: 30_000 };
+/** How long storing a note may take, ms. */
+const NOTE_MS = 5_000;
 /** How long the start waits for the server, ms. */
 const START_MS = 10_000;
 /** Most jobs in hand at a time. */
@@ -50,9 +58,11 @@ const RETRY_MS = 1_000;
 /** Counts this process's questions for a job, over all lanes: a term is one process's. */
 let questions = 0;
 
-export class LaneConsumer implements StartedConsumer {
+export class LaneConsumer implements Consumer {
   readonly #plan: ConsumerPlan;
-  readonly #parts: LaneConsumerParts;
+  readonly #lanes: AgentLanes;
+  readonly #turns: LaneTurns;
+  readonly #left = new AbortController();
   #paused = false;
   #stopping: Promise<void> | undefined;
   #running: Promise<void> = Promise.resolve();
@@ -71,17 +81,28 @@ export class LaneConsumer implements StartedConsumer {
   /** Counts jobs that went back. A job that was asked for before the last of them did is not handled. */
   #wentBack = 0;
 
-  constructor(plan: ConsumerPlan, parts: LaneConsumerParts) {
+  constructor(lanes: AgentLanes, plan: ConsumerPlan) {
     this.#plan = plan;
-    this.#parts = parts;
+    this.#lanes = lanes;
+    this.#turns = lanes.turnsOf(plan.lane, this.#left.signal);
   }
 
+  get lane(): Lane {
+    return this.#plan.lane;
+  }
+
+  get term(): string {
+    return this.#plan.term;
+  }
+
+  /** @throws QueueError `unavailable`: call again later, with a new consumer; `closed`: stopped meanwhile */
   async start(): Promise<void> {
     const { lane } = this.#plan;
     try {
-      await within(this.#parts.ping(), START_MS, `lane ${lane}`);
+      await within(this.#lanes.ping(), START_MS, `lane ${lane}`);
     } catch (error) {
       if (this.#stopping === undefined) {
+        this.#left.abort();
         throw error instanceof QueueError
           ? error
           : new QueueError('unavailable', `lane ${lane}: ${reasonOf(error)}`);
@@ -89,7 +110,10 @@ export class LaneConsumer implements StartedConsumer {
     }
     // Nothing but a close of the queues stops a consumer before it has started.
     if (this.#stopping !== undefined) throw new QueueError('closed', 'the queues are closed');
-    this.#silence = this.#parts.listen(() => this.#wake());
+    this.#silence = this.#lanes.listen(lane, (what) => {
+      if (what !== MARKED) this.#wake();
+      if (what === MARKED || what === null) this.#plan.onMarked();
+    });
     this.#running = this.#run();
   }
 
@@ -108,6 +132,7 @@ export class LaneConsumer implements StartedConsumer {
     this.#wake();
   }
 
+  /** Another agent holds the lane's lease: aborts the deliveries in hand. */
   lose(): void {
     this.#abort(new QueueError('lock-lost', `the lease of lane ${this.#plan.lane} is lost`));
   }
@@ -128,6 +153,7 @@ export class LaneConsumer implements StartedConsumer {
     if (!(await isWithin(handling, timeoutMs))) this.#abort(stopped());
     // A job whose end is not stored by then stays in hand, for the next holder of the lease.
     await isWithin(this.#all(), graceMs);
+    this.#left.abort();
     this.#plan.onStopped();
   }
 
@@ -141,7 +167,7 @@ export class LaneConsumer implements StartedConsumer {
   }
 
   #forget(): void {
-    this.#parts.turns.forget(this.#plan.lane, this.#plan.term);
+    this.#turns.forget(this.#plan.lane, this.#plan.term);
   }
 
   #wake(): void {
@@ -166,7 +192,7 @@ export class LaneConsumer implements StartedConsumer {
       const wentBack = this.#wentBack;
       const beside = this.#held.map(({ fence }) => fence.id);
       questions += 1;
-      const asked = this.#parts.turns.take({ lane, term, beside, number: questions });
+      const asked = this.#turns.take({ lane, term, beside, number: questions });
       const taken = await asked.catch(() => undefined);
       if (taken === undefined) {
         this.#retryAt = performance.now() + RETRY_MS;
@@ -178,7 +204,7 @@ export class LaneConsumer implements StartedConsumer {
         continue;
       }
       // Meanwhile the consumer was stopped or paused, or an earlier job went back.
-      if (this.#paused || this.#wentBack !== wentBack) await this.#parts.turns.handedBack(fenceOf(taken));
+      if (this.#paused || this.#wentBack !== wentBack) await this.#turns.handedBack(fenceOf(taken));
       else this.#hold(taken, waited);
       waited = true;
     }
@@ -207,7 +233,7 @@ export class LaneConsumer implements StartedConsumer {
 
   async #settle(held: Held): Promise<void> {
     const { lane, logger, errors } = this.#plan;
-    const { turns } = this.#parts;
+    const turns = this.#turns;
     const { fence } = held;
     const outcome = await held.handling;
     if (outcome === 'ended') {
@@ -245,7 +271,7 @@ export class LaneConsumer implements StartedConsumer {
     const { lane, logger, errors, onUnreadable } = this.#plan;
     const { id, delivery } = taken;
     const note = noteOf(taken);
-    const parsed = this.#plan.parse(taken.json, taken.template);
+    const parsed = parseJob(taken.json, taken.template);
     if ('issues' in parsed) {
       logger.error({ queue: lane, jobId: id, issues: parsed.issues }, 'unreadable payload set aside');
       try {
@@ -266,8 +292,8 @@ export class LaneConsumer implements StartedConsumer {
       waited,
       setNote: async (left) => {
         notes += 1;
-        const storing = turnsNote(this.#parts.turns, fence, notes, left);
-        if (await within(storing, COMMAND_MS, 'storing a note')) return;
+        const storing = turnsNote(this.#turns, fence, notes, left);
+        if (await within(storing, NOTE_MS, 'storing a note')) return;
         const lost = new QueueError('lock-lost', `job ${id} is not in this one's hands any more`);
         abort.abort(lost);
         throw lost;

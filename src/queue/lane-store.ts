@@ -1,11 +1,13 @@
-/** The port to a store of lanes, which `postgres/lanes.ts` and `redis/lanes.ts` implement. A lane names its scope. */
-import type { Lane } from '../contract/lane.ts';
+/** The two ports to a store of lanes, the agent's and the service's: `postgres/lanes.ts` and `redis/lanes.ts` implement both. */
+import type { Lane, Scope } from '../contract/lane.ts';
 import type { QueuedJob } from '../contract/queued-job.ts';
+import type { Report } from '../contract/report.ts';
+import type { Listener } from './bell.ts';
 import type { LeaseStore } from './lease.ts';
-import type { Parsed } from './payload.ts';
-import type { ErrorLog, QueueLogger } from './queue-log.ts';
+import type { ReportPlace } from './redis/report-stream.ts';
 import type { ReportStore } from './report-batch.ts';
 import type { StopOptions } from './stop-options.ts';
+import type { LaneTurns } from './turns.ts';
 
 /** A job as its lane knows it. */
 export interface JobInQueue {
@@ -25,9 +27,29 @@ export interface AddedJob {
   template: QueuedJob['template'] | undefined;
 }
 
-export interface LaneStore {
+/** What an agent has of a store, and all that it knows of it. */
+export interface AgentLanes {
+  readonly leases: Pick<LeaseStore, 'ask' | 'giveBack'>;
+  /**
+   * Resolves when the report is as durable as the server makes it. null: the server does not lose reports, or
+   * not without the jobs that they are about; or it does not say which report came before.
+   */
+  publish(report: Report, of: Scope): Promise<ReportPlace | null>;
+  /** For one consumer of the lane, until `over` is aborted: what has not been said by then may be dropped. */
+  turnsOf(lane: Lane, over: AbortSignal): LaneTurns;
+  /** Calls `ring` when the lane may have something to take, or other marks. Returns a function that stops it. */
+  listen(lane: Lane, ring: Listener): () => void;
+  /** False: the server is away, and a command is to fail at once instead of waiting for it. */
+  answers(): boolean;
+  /** Resolves when the server has answered. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What the service has of a store. */
+export interface ServiceLanes {
   readonly kind: 'postgres' | 'redis';
-  readonly leases: LeaseStore;
+  readonly leases: Pick<LeaseStore, 'mark' | 'holders'>;
   readonly reports: ReportStore;
   /** Adds jobs to one lane, in this order; a known job stays as it is. Adds none once `givenUp` aborts. */
   add(lane: Lane, jobs: readonly AddedJob[], givenUp: AbortSignal): Promise<void>;
@@ -39,14 +61,9 @@ export interface LaneStore {
   takeAway(lane: Lane, queueId: string): Promise<boolean>;
   /** Jobs that have not ended. */
   depth(lane: Lane): Promise<number>;
-  /** The consumer that it returns has not started. */
-  consumer(plan: ConsumerPlan): StartedConsumer;
-  /** False: the server is away, and a command is to fail at once instead of waiting for it. */
-  answers(): boolean;
-  /** Resolves when the server has answered. */
-  ping(): Promise<void>;
-  close(): Promise<void>;
 }
+
+export type LaneStore = AgentLanes & ServiceLanes;
 
 export interface Delivery<T> {
   job: T;
@@ -84,32 +101,5 @@ export interface Consumer {
   stop(options?: StopOptions): Promise<void>;
 }
 
-export interface StartedConsumer extends Consumer {
-  /** @throws QueueError `unavailable`: call again later, with a new consumer; `closed`: stopped meanwhile */
-  start(): Promise<void>;
-  /** Another agent holds the lane's lease: aborts the deliveries in hand. */
-  lose(): void;
-}
-
-export interface ConsumerPlan {
-  lane: Lane;
-  /** The term of the lane's lease, under which its jobs are taken. */
-  term: string;
-  logger: QueueLogger;
-  errors: ErrorLog;
-  /** @param template the job's template, where `json` does not contain it */
-  parse(json: string, template?: QueuedJob['template']): Parsed<QueuedJob>;
-  handle: LaneHandler;
-  onUnreadable(queueId: string, issues: string[], note: unknown): Promise<void> | void;
-  /** The lane's marks may have changed: the next answer about its lease has them. */
-  onMarked(): void;
-  /** Called once when it has stopped. */
-  onStopped(): void;
-}
-
 /** How long an ended job is known, ms: longer than callers repeat a request (24 h). */
 export const KNOWN_MS = 48 * 3_600_000;
-/** How soon a lane goes on after its handler has thrown, ms. */
-export const HANDLER_BACKOFF = { first: 250, most: 30_000 };
-/** How long a command of a consumer may take, ms. */
-export const COMMAND_MS = 5_000;

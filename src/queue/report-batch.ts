@@ -3,11 +3,10 @@
  * (`postgres/reports.ts`): those of one agent in the order in which it published them, many handed over at once.
  */
 import { setImmediate } from 'node:timers/promises';
-import type { Scope } from '../contract/lane.ts';
 import type { Report } from '../contract/report.ts';
 import type { Parsed } from './payload.ts';
 import type { ErrorLog, QueueLogger } from './queue-log.ts';
-import { nameOf, parseName, type ReportOrigin, type ReportPlace } from './redis/report-stream.ts';
+import { nameOf, parseName, type ReportOrigin } from './redis/report-stream.ts';
 import type { StopOptions } from './stop-options.ts';
 
 export interface Reported {
@@ -37,11 +36,6 @@ export interface ReportSource {
 }
 
 export interface ReportStore {
-  /**
-   * Resolves when the report is as durable as the server makes it. null: the server does not lose reports, or
-   * not without the jobs that they are about; or it does not say which report came before.
-   */
-  publish(report: Report, of: Scope): Promise<ReportPlace | null>;
   /** How many reports of an agent nobody has handled yet. */
   unread(of: ReportOrigin): Promise<number>;
   reader(plan: ReportPlan): ReportSource;

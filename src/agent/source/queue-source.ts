@@ -1,7 +1,7 @@
 /** Jobs straight from the process's own queue connection: `platen up`, and agents on a trusted network. */
 import { z } from 'zod';
 import { agentId } from '../../contract/report.ts';
-import type { Queues } from '../../queue/index.ts';
+import type { AgentQueue } from '../../queue/index.ts';
 import type { HandoverNote, JobSource } from './job-source.ts';
 
 const count = z.int().min(0);
@@ -11,7 +11,7 @@ const underWay = z
 const handoverNote = z.object({ agentId, resumeAt: count.nullable(), underWay: underWay.optional() });
 
 /** @param queues stays the caller's to close, after the agent has stopped */
-export function queueSource(queues: Queues): JobSource {
+export function queueSource(queues: AgentQueue): JobSource {
   return {
     publish: (report, scope) => queues.publish(report, scope),
     askLeases: (agent, asks, length) => queues.askLeases(agent, asks, length),

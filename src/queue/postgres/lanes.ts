@@ -2,11 +2,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Pool, type PoolConfig } from 'pg';
 import { z } from 'zod';
-import { LaneConsumer } from '../lane-consumer.ts';
 import { KNOWN_MS, type LaneStore } from '../lane-store.ts';
-import { MARKED } from '../lease.ts';
 import { QueueError, reasonOf } from '../queue-error.ts';
 import type { ErrorLog } from '../queue-log.ts';
+import { nameOf } from '../redis/report-stream.ts';
 import { Turns } from '../turns.ts';
 import { isConnectionError } from './away.ts';
 import { PostgresBell } from './bell.ts';
@@ -95,7 +94,7 @@ function storeOn(pool: Pool, bell: PostgresBell, errors: ErrorLog): LaneStore {
   return {
     kind: 'postgres',
     leases: postgresLeases((sql, values) => pool.query(sql, [...values])),
-    reports: postgresReports(pool, bell, turns),
+    reports: postgresReports(pool, bell),
     async add(lane, jobs) {
       await pool.query('SELECT lanes.add($1, $2, $3)', [
         jobs.map(({ queueId }) => queueId),
@@ -119,22 +118,21 @@ function storeOn(pool: Pool, bell: PostgresBell, errors: ErrorLog): LaneStore {
       const sql = 'SELECT count(*)::integer AS jobs FROM lanes.job WHERE lane = $1 AND ended_at IS NULL';
       return counted.parse((await pool.query(sql, [lane])).rows[0]).jobs;
     },
-    consumer: (plan) =>
-      new LaneConsumer(plan, {
-        turns,
-        ping,
-        listen(ring) {
-          idle.add(ring);
-          const silence = bell.listen(plan.lane, (what) => {
-            if (what !== MARKED) ring();
-            if (what === MARKED || what === null) plan.onMarked();
-          });
-          return () => {
-            idle.delete(ring);
-            silence();
-          };
-        },
-      }),
+    async publish(report, of) {
+      await turns.publish(nameOf({ scope: of, agentId: report.agentId }), report);
+      // The report is in the same database as the job and its lane: neither is lost without the others.
+      return null;
+    },
+    turnsOf: () => turns,
+    listen(lane, ring) {
+      const looked = () => ring('');
+      idle.add(looked);
+      const silence = bell.listen(lane, ring);
+      return () => {
+        idle.delete(looked);
+        silence();
+      };
+    },
     answers: () => true,
     ping,
     async close() {

@@ -5,11 +5,9 @@
  */
 import type { Pool, PoolClient } from 'pg';
 import { z } from 'zod';
-import type { Report } from '../../contract/report.ts';
 import { nameOf } from '../redis/report-stream.ts';
 import { BACKOFF, type ReportPlan, type ReportSource, type ReportStore, readable } from '../report-batch.ts';
 import type { StopOptions } from '../stop-options.ts';
-import type { Turns } from '../turns.ts';
 import { isWithin } from '../within.ts';
 import { type PostgresBell, REPORTS } from './bell.ts';
 
@@ -37,13 +35,8 @@ const row = z.object({ id: z.string().regex(/^\d+$/), name: z.string(), json: z.
 /** node-postgres answers several statements at once with a list of results. */
 const takenRows = z.array(z.object({ rows: z.array(z.unknown()) }));
 
-export function postgresReports(pool: Pool, bell: PostgresBell, turns: Turns<Report>): ReportStore {
+export function postgresReports(pool: Pool, bell: PostgresBell): ReportStore {
   return {
-    async publish(report, of) {
-      await turns.publish(nameOf({ scope: of, agentId: report.agentId }), report);
-      // The report is in the same database as the job and its lane: neither is lost without the others.
-      return null;
-    },
     async unread({ scope, agentId }) {
       const { rows } = await pool.query('SELECT FROM lanes.report WHERE name = $1', [
         nameOf({ scope, agentId }),

@@ -3,24 +3,20 @@
  */
 import { Queue } from 'bullmq';
 import { z } from 'zod';
-import type { Lane } from '../../contract/lane.ts';
+import type { Lane, Scope } from '../../contract/lane.ts';
+import type { Report } from '../../contract/report.ts';
 import { templateHash } from '../../contract/template-hash.ts';
-import { LaneConsumer } from '../lane-consumer.ts';
-import {
-  type AddedJob,
-  type ConsumerPlan,
-  type JobInQueue,
-  KNOWN_MS,
-  type LaneStore,
-  type StartedConsumer,
-} from '../lane-store.ts';
-import { type LeaseStore, MARKED } from '../lease.ts';
+import type { Listener } from '../bell.ts';
+import { type AddedJob, type JobInQueue, KNOWN_MS, type LaneStore } from '../lane-store.ts';
+import type { LeaseStore } from '../lease.ts';
 import type { ErrorLog } from '../queue-log.ts';
 import type { ReportStore } from '../report-batch.ts';
-import { Turns } from '../turns.ts';
+import { ReportReader } from '../report-reader.ts';
+import { type LaneTurns, Turns } from '../turns.ts';
 import { isWithin } from '../within.ts';
 import { RedisBell } from './bell.ts';
 import { redisLeases } from './lease.ts';
+import type { ReportPlace, ReportStreams } from './report-stream.ts';
 import { type Connection, RedisScript } from './script.ts';
 import { RedisTemplates, TEMPLATE_KEPT, templateKey } from './templates.ts';
 import { noteIn, RedisTurns, type StoredJob, TERM_OF_LEASE } from './turns.ts';
@@ -29,7 +25,7 @@ interface RedisLanesParts {
   redis: Connection;
   prefix: string;
   errors: ErrorLog;
-  reports: ReportStore;
+  streams: ReportStreams;
 }
 
 type AddingQueue = { queue: Queue<StoredJob, null, string>; usedAt: number };
@@ -90,7 +86,10 @@ export class RedisLanes implements LaneStore {
     const { redis, errors } = parts;
     this.#redis = redis;
     this.#parts = parts;
-    this.reports = parts.reports;
+    this.reports = {
+      unread: (of) => parts.streams.unread(of),
+      reader: (plan) => new ReportReader(parts.streams, plan),
+    };
     const keyOf = (lane: Lane, name: string) => this.#keyOf(lane, name);
     this.#templates = new RedisTemplates(redis, keyOf);
     this.#turns = new RedisTurns(redis, keyOf, this.#templates);
@@ -152,28 +151,23 @@ export class RedisLanes implements LaneStore {
     return (await Promise.all(lists)).reduce((sum, jobs) => sum + jobs, 0);
   }
 
-  consumer(plan: ConsumerPlan): StartedConsumer {
-    const { lane } = plan;
+  publish(report: Report, of: Scope): Promise<ReportPlace | null> {
+    return this.#parts.streams.publish(report, of);
+  }
+
+  turnsOf(lane: Lane, over: AbortSignal): LaneTurns {
     const turns = new Turns(this.#turns.of(lane), this.#parts.errors);
-    const stopped = () => {
+    this.#open.add(turns);
+    const close = () => {
       turns.close();
       this.#open.delete(turns);
-      plan.onStopped();
     };
-    return new LaneConsumer(
-      { ...plan, onStopped: stopped },
-      {
-        turns,
-        ping: () => this.ping(),
-        listen: (ring) => {
-          this.#open.add(turns);
-          return this.#bell.listen(this.#keyOf(lane, 'bell'), (what) => {
-            if (what !== MARKED) ring();
-            if (what === MARKED || what === null) plan.onMarked();
-          });
-        },
-      },
-    );
+    over.addEventListener('abort', close, { once: true });
+    return turns;
+  }
+
+  listen(lane: Lane, ring: Listener): () => void {
+    return this.#bell.listen(this.#keyOf(lane, 'bell'), ring);
   }
 
   answers(): boolean {

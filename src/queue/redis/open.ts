@@ -1,7 +1,5 @@
 /** The queues on Redis: one connection for everything, and for a service one more, on which it hears of reports. */
 import type { LaneStore } from '../lane-store.ts';
-import type { ReportPlan } from '../report-batch.ts';
-import { ReportReader } from '../report-reader.ts';
 import { type ConnectionOptions, connectRedis, readAddress } from './connection.ts';
 import { RedisLanes } from './lanes.ts';
 import { ReportStreams } from './report-stream.ts';
@@ -26,10 +24,5 @@ export async function openRedis(options: RedisOptions): Promise<LaneStore> {
     }
   };
   const streams = new ReportStreams(redis, prefix, onPublished);
-  const reports = {
-    publish: streams.publish.bind(streams),
-    unread: streams.unread.bind(streams),
-    reader: (plan: ReportPlan) => new ReportReader(streams, plan),
-  };
-  return new RedisLanes({ redis, prefix, errors, reports });
+  return new RedisLanes({ redis, prefix, errors, streams });
 }

@@ -1,11 +1,17 @@
 /** Lanes in this process's memory, for what needs the consumer's ways and no server. They lose nothing, and have one agent. */
 import type { Lane } from '../../../src/contract/lane.ts';
 import type { Report } from '../../../src/contract/report.ts';
-import { LaneConsumer } from '../../../src/queue/lane-consumer.ts';
+import { Bell } from '../../../src/queue/bell.ts';
 import type { LaneStore } from '../../../src/queue/lane-store.ts';
 import { ErrorLog, type QueueLogger } from '../../../src/queue/queue-log.ts';
 import { Queues } from '../../../src/queue/queues.ts';
 import { type InHand, type TakenJob, type TurnServer, Turns } from '../../../src/queue/turns.ts';
+
+/** Nothing rings from outside. */
+class OwnBell extends Bell {
+  protected override begin(): void {}
+  protected override end(): void {}
+}
 
 interface Waiting {
   id: string;
@@ -17,9 +23,13 @@ interface Waiting {
 /** @param onReport called with each report, in the order of their publishing */
 export function memoryQueues(logger: QueueLogger, onReport: (report: Report) => void): Queues {
   const lanes = new Map<Lane, Waiting[]>();
-  const bells = new Map<Lane, Set<() => void>>();
+  const bell = new OwnBell();
   const errors = new ErrorLog(logger);
-  const jobsOf = (lane: Lane) => kept(lanes, lane, () => []);
+  const jobsOf = (lane: Lane) => {
+    const jobs = lanes.get(lane) ?? [];
+    lanes.set(lane, jobs);
+    return jobs;
+  };
   const end = ({ lane, id }: InHand): boolean => {
     const jobs = jobsOf(lane);
     const at = jobs.findIndex((job) => job.id === id);
@@ -56,42 +66,28 @@ export function memoryQueues(logger: QueueLogger, onReport: (report: Report) => 
       mark: async () => undefined,
       holders: async () => new Map(),
     },
+    publish: async (report) => {
+      onReport(report);
+      return null;
+    },
     reports: {
-      publish: async (report) => {
-        onReport(report);
-        return null;
-      },
       unread: async () => 0,
       reader: () => ({ start: () => undefined, stop: async () => undefined }),
     },
     add: async (lane, jobs) => {
       const added = jobs.map(({ queueId: id, json }) => ({ id, json, note: null, deliveries: 0 }));
       jobsOf(lane).push(...added);
-      for (const ring of bells.get(lane) ?? []) ring();
+      bell.ring(lane, '');
     },
     look: async () => null,
     remove: async () => false,
     takeAway: async () => false,
     depth: async (lane) => jobsOf(lane).length,
-    consumer: (plan) =>
-      new LaneConsumer(plan, {
-        turns,
-        ping: async () => undefined,
-        listen: (ring) => {
-          const listeners = kept(bells, plan.lane, () => new Set<() => void>());
-          listeners.add(ring);
-          return () => void listeners.delete(ring);
-        },
-      }),
+    turnsOf: () => turns,
+    listen: (lane, ring) => bell.listen(lane, ring),
     answers: () => true,
     ping: async () => undefined,
     close: async () => turns.close(),
   };
   return new Queues(store, { logger }, errors);
-}
-
-function kept<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const value = map.get(key) ?? make();
-  map.set(key, value);
-  return value;
 }

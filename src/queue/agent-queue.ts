@@ -1,0 +1,157 @@
+/** What an agent has of the queues: leases, the jobs of its lanes, and the way for its reports, in whichever store they are. */
+import type { Lane, Scope } from '../contract/lane.ts';
+import type { Report } from '../contract/report.ts';
+import { LaneConsumer } from './lane-consumer.ts';
+import type { AgentLanes, Consumer, LaneHandler } from './lane-store.ts';
+import { answerOf, type LeaseAnswer, type LeaseAsk, type LeaseLength } from './lease.ts';
+import type { Unreadable } from './payload.ts';
+import { QueueError, reasonOf } from './queue-error.ts';
+import type { ErrorLog, QueueLogger } from './queue-log.ts';
+import { laneQueue } from './queue-name.ts';
+import type { ReportPlace } from './redis/report-stream.ts';
+import type { StopOptions } from './stop-options.ts';
+import { within } from './within.ts';
+
+interface ConsumeOptions {
+  /** Aborted: stops the consumer by force, as `stop({timeoutMs: 0})`. */
+  signal?: AbortSignal | undefined;
+  onUnreadable?: (unreadable: Unreadable) => Promise<void> | void;
+  /** The lane's marks may have changed: the next answer about its lease has them. */
+  onMarked?: () => void;
+}
+
+export interface AgentQueueOptions {
+  logger: QueueLogger;
+  /** Longest wait for any command that has an answer, ms. */
+  commandTimeoutMs?: number;
+}
+
+/** Longest wait for the answer to a ping, ms. */
+const PING_MS = 2_000;
+
+export class AgentQueue {
+  readonly #lanes: AgentLanes;
+  protected readonly logger: QueueLogger;
+  protected readonly errors: ErrorLog;
+  readonly #commandTimeoutMs: number;
+  /** What a close stops. */
+  protected readonly running = new Set<Pick<Consumer, 'stop'>>();
+  readonly #serving = new Set<LaneConsumer>();
+  #closing: Promise<void> | undefined;
+
+  constructor(lanes: AgentLanes, options: AgentQueueOptions, errors: ErrorLog) {
+    this.#lanes = lanes;
+    this.logger = options.logger;
+    this.errors = errors;
+    this.#commandTimeoutMs = options.commandTimeoutMs ?? 5_000;
+  }
+
+  /** Resolves when the queue's server answers. @throws QueueError `unavailable`, within 2 s; `closed` */
+  async ping(): Promise<void> {
+    await this.#bounded(PING_MS, 'asking the queue', () => this.#lanes.ping());
+  }
+
+  /**
+   * Publishes a report, for any instance of the service to handle.
+   * @param scope the scope of the agent's printers
+   * @returns the report's place among the agent's reports, if the server may lose some of them
+   * @throws QueueError `unavailable`, `closed`
+   */
+  async publish(report: Report, scope: Scope): Promise<ReportPlace | null> {
+    return await this.command('publishing a report', () => this.#lanes.publish(report, scope));
+  }
+
+  /**
+   * Asks for the leases of lanes, or to keep them, each lane once: see `lease.ts`. The answers leave out
+   * lanes that the server does not let us ask about.
+   * @throws QueueError `unavailable` (soon enough to ask again), `closed`
+   */
+  async askLeases(agentId: string, asks: readonly LeaseAsk[], length: LeaseLength): Promise<LeaseAnswer[]> {
+    for (const { lane } of asks) laneQueue(lane);
+    const limit = Math.min(this.#commandTimeoutMs, Math.max(1_000, length.contended / 4));
+    const ask = () => this.#lanes.leases.ask(agentId, asks, length);
+    const answers = (await this.#bounded(limit, 'asking for leases', ask)).map(answerOf);
+    const lost = new Set(answers.flatMap(({ lane, granted }) => (granted === null ? [lane] : [])));
+    const terms = new Set(asks.map(({ term }) => term));
+    for (const one of this.#serving) if (lost.has(one.lane) && terms.has(one.term)) one.lose();
+    return answers;
+  }
+
+  /** Ends a lease at once. @throws QueueError `unavailable`, `closed` */
+  async giveLeaseBack(agentId: string, lane: Lane, term: string): Promise<void> {
+    laneQueue(lane);
+    await this.command('giving a lease back', () => this.#lanes.leases.giveBack(agentId, lane, term));
+  }
+
+  /**
+   * Handles a lane's jobs in order while its lease is held under `term`: one at a time, or two once the first
+   * one's handler has called `follow`.
+   * @throws QueueError `unavailable` (call again), `invalid-id`, `closed`
+   */
+  async consume(
+    lane: Lane,
+    term: string,
+    handle: LaneHandler,
+    { signal, onUnreadable, onMarked }: ConsumeOptions = {},
+  ): Promise<Consumer> {
+    laneQueue(lane);
+    this.throwIfClosed();
+    if (!this.#lanes.answers())
+      throw new QueueError('unavailable', `lane ${lane}: the queue's server is away`);
+    signal?.throwIfAborted();
+    const consumer = new LaneConsumer(this.#lanes, {
+      ...{ lane, term, handle },
+      ...{ logger: this.logger, errors: this.errors },
+      onUnreadable: (queueId, issues, note) => onUnreadable?.({ queueId, lane, issues, note }),
+      onMarked: () => onMarked?.(),
+      onStopped: () => {
+        this.running.delete(consumer);
+        this.#serving.delete(consumer);
+        signal?.removeEventListener('abort', abort);
+      },
+    });
+    const abort = () => void consumer.stop({ timeoutMs: 0 });
+    // Added before it starts, so that a `close` meanwhile stops it too.
+    this.running.add(consumer);
+    try {
+      await consumer.start();
+    } catch (error) {
+      this.running.delete(consumer);
+      throw error;
+    }
+    this.#serving.add(consumer);
+    if (signal?.aborted) abort();
+    else signal?.addEventListener('abort', abort, { once: true });
+    return consumer;
+  }
+
+  /** Stops every consumer, each as `stop` with this time limit, and disconnects. Idempotent. */
+  close(options: StopOptions = {}): Promise<void> {
+    this.#closing ??= (async () => {
+      await Promise.all([...this.running].map((one) => one.stop(options)));
+      await this.#lanes.close();
+    })();
+    return this.#closing;
+  }
+
+  /** @throws QueueError `unavailable` when the server is away or does not answer in time, `closed` */
+  protected async command<R>(what: string, run: () => Promise<R>): Promise<R> {
+    return await this.#bounded(this.#commandTimeoutMs, what, run);
+  }
+
+  protected throwIfClosed(): void {
+    if (this.#closing !== undefined) throw new QueueError('closed', 'the queues are closed');
+  }
+
+  async #bounded<R>(ms: number, what: string, run: () => Promise<R>): Promise<R> {
+    this.throwIfClosed();
+    // While the server is away, ioredis would keep any number of commands and run them later.
+    if (!this.#lanes.answers()) throw new QueueError('unavailable', `${what}: the queue's server is away`);
+    try {
+      return await within(run(), ms, what);
+    } catch (error) {
+      if (error instanceof QueueError) throw error;
+      throw new QueueError('unavailable', `${what}: ${reasonOf(error)}`);
+    }
+  }
+}
