@@ -117,7 +117,6 @@ function holding(
       await real.enqueueMany(jobs);
     },
     remove: (...of) => real.remove(...of),
-    has: (...of) => real.has(...of),
     look: (...of) => real.look(...of),
     takeAway: (...of) => real.takeAway(...of),
     markCanceled: (...of) => real.markCanceled(...of),

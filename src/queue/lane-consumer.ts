@@ -55,8 +55,8 @@ const START_MS = 10_000;
 const MOST = 2;
 /** How soon the lane is asked again when its server was away, ms. */
 const RETRY_MS = 1_000;
-/** Counts this process's questions for a job, over all lanes: a term is one process's. */
-let questions = 0;
+/** How often this process has asked for a job, of any lane: a term is one process's. */
+let asks = 0;
 
 export class LaneConsumer implements Consumer {
   readonly #plan: ConsumerPlan;
@@ -191,8 +191,8 @@ export class LaneConsumer implements Consumer {
       }
       const wentBack = this.#wentBack;
       const beside = this.#held.map(({ fence }) => fence.id);
-      questions += 1;
-      const asked = this.#turns.take({ lane, term, beside, number: questions });
+      asks += 1;
+      const asked = this.#turns.take({ lane, term, beside, number: asks });
       const taken = await asked.catch(() => undefined);
       if (taken === undefined) {
         this.#retryAt = performance.now() + RETRY_MS;

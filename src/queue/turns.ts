@@ -36,11 +36,11 @@ interface NoteLeft {
 }
 
 /** Asks for a lane's first job that has not ended, other than the jobs in hand (`beside`). */
-export interface Question {
+export interface JobAsk {
   lane: Lane;
   term: string;
   beside: readonly string[];
-  /** The agent's own count: higher than that of any earlier question under this term. One that comes late takes nothing. */
+  /** The agent's own count: higher with each one under this term. One that comes late takes nothing. */
   number: number;
 }
 
@@ -51,7 +51,7 @@ export interface Turn<R extends Report> {
   /** Jobs that go back to their place. */
   back: readonly InHand[];
   told: readonly { name: string; report: R }[];
-  take: readonly Question[];
+  take: readonly JobAsk[];
 }
 
 /** In the order of the turn's lists: whether each job was still this consumer's, and the jobs taken. */
@@ -77,7 +77,7 @@ const MOST = 500;
 
 type Settling<T> = { resolve: (value: T) => void; reject: (error: unknown) => void };
 type Said = { inHand: InHand; settle: Settling<boolean> };
-type Asked = { question: Question; settle: Settling<TakenJob | null> };
+type Asked = { ask: JobAsk; settle: Settling<TakenJob | null> };
 type Told<R> = { name: string; report: R; settle: Settling<void> };
 type Noted = NoteLeft & { settle: Settling<boolean> };
 
@@ -116,19 +116,19 @@ export class Turns<R extends Report> {
   }
 
   /**
-   * Takes a job, and withdraws the question that was asked before under the same term. null: no job waits, the lease
-   * is not of this term, the question came late, or `forget` or `close` was called.
-   * @throws what the server fails with. It may have taken the job: the next question finds that job again.
+   * Takes a job, in place of what was asked before under the same term. null: no job waits, the lease is not of this
+   * term, this came late, or `forget` or `close` was called.
+   * @throws what the server fails with. It may have taken the job: who asks again gets that job.
    */
-  take(question: Question): Promise<TakenJob | null> {
+  take(ask: JobAsk): Promise<TakenJob | null> {
     const { promise, resolve, reject } = Promise.withResolvers<TakenJob | null>();
-    this.forget(question.lane, question.term);
-    this.#asked.set(askedBy(question), { question, settle: { resolve, reject } });
+    this.forget(ask.lane, ask.term);
+    this.#asked.set(askedBy(ask), { ask, settle: { resolve, reject } });
     this.#turnSoon();
     return promise;
   }
 
-  /** Withdraws the question for the lane's next job. A job that is already being taken is still delivered. */
+  /** The lane's next job is not wanted any more. A job that is already being taken is still delivered. */
   forget(lane: Lane, term: string): void {
     const name = askedBy({ lane, term });
     this.#asked.get(name)?.settle.resolve(null);
@@ -201,7 +201,7 @@ export class Turns<R extends Report> {
         ended: ended.map(({ inHand }) => inHand),
         back: back.map(({ inHand }) => inHand),
         told,
-        take: asked.map(({ question }) => question),
+        take: asked.map(({ ask }) => ask),
       });
       for (const { settle } of told) settle.resolve();
       for (const [at, { settle }] of ended.entries()) settle.resolve(answer.ended[at] === true);
@@ -237,6 +237,6 @@ export class Turns<R extends Report> {
   }
 }
 
-function askedBy({ lane, term }: Pick<Question, 'lane' | 'term'>): string {
+function askedBy({ lane, term }: Pick<JobAsk, 'lane' | 'term'>): string {
   return `${lane} ${term}`;
 }

@@ -1,17 +1,18 @@
 /** Several agents in one process, as where a service speaks for them, and agents that move between such processes. */
 import { Redis } from 'ioredis';
-import { Pool } from 'pg';
+import { Pool, type PoolConfig } from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Lane } from '../../src/contract/lane.ts';
-import { PostgresClient } from '../../src/queue/postgres/client.ts';
+import { PostgresClient } from '../../src/queue/index.ts';
+import { postgresLeases } from '../../src/queue/postgres/lease.ts';
 import { postgresTurns } from '../../src/queue/postgres/turns.ts';
 import { ErrorLog } from '../../src/queue/queue-log.ts';
 import { RedisTemplates } from '../../src/queue/redis/templates.ts';
 import { RedisTurns } from '../../src/queue/redis/turns.ts';
 import { type LaneTurns, Turns } from '../../src/queue/turns.ts';
-import { job, keepingLogger, printerId } from '../kit/queue/samples.ts';
+import { Collected, job, keepingLogger, printerId } from '../kit/queue/samples.ts';
 import { useQueues } from '../kit/queue/use-queues.ts';
-import { backends } from '../kit/servers/backends.ts';
+import { administer, backends } from '../kit/servers/backends.ts';
 
 const LENGTH = { contended: 60_000, alone: 60_000 };
 const [ONE, OTHER] = ['agent-the-one', 'agent-the-other'];
@@ -34,9 +35,7 @@ describe.each(backends())('on $name', (backend) => {
     const { database, redisUrl, prefix } = used.backend;
     const errors = new ErrorLog(keepingLogger());
     if (redisUrl === undefined) {
-      const pool = new Pool({ Client: PostgresClient, ...database });
-      // `end` of a pool does not wait for its connections: one may still hear that the database is dropped.
-      pool.on('error', () => undefined);
+      const pool = poolOn(database);
       const turns = new Turns(postgresTurns(pool), errors);
       over.push(() => pool.end());
       return () => turns;
@@ -91,3 +90,101 @@ describe.each(backends())('on $name', (backend) => {
     expect(taken !== null && (await young.ended(taken))).toBe(true);
   });
 });
+
+describe.each(backends().filter(({ kind }) => kind === 'postgres'))('leases on $name', (backend) => {
+  const used = useQueues(backend);
+  const over: Array<() => unknown> = [];
+  afterEach(async () => {
+    for (const close of over.splice(0)) await close();
+  });
+
+  /** Leases whose statements are counted, and the lanes in which a job waited. */
+  function counted() {
+    const pool = poolOn(used.backend.database);
+    over.push(() => pool.end());
+    const statements: string[] = [];
+    const waiting: Lane[] = [];
+    const leases = postgresLeases(
+      (sql, values) => {
+        statements.push(sql);
+        return pool.query(sql, [...values]);
+      },
+      (lane) => waiting.push(lane),
+    );
+    return { leases, statements, waiting };
+  }
+
+  const asked = (lane: Lane) => [{ lane, term: 'process.1', fresh: true, reaches: true }];
+
+  test('what many agents ask at one moment is one statement, and each has its own answer', async () => {
+    const { leases, statements, waiting } = counted();
+    const agents = Array.from({ length: 40 }, (_, at) => ({ id: `agent-number-${at}`, lane: printerId() }));
+    const askAll = () =>
+      Promise.all(
+        agents.map(({ id, lane }, at) =>
+          leases.ask(id, asked(lane), { contended: 60_000, alone: 60_001 + at }),
+        ),
+      );
+    const granted = agents.map(({ lane }, at) => [
+      { lane, granted: 60_001 + at, wanted: false, canceled: [] },
+    ]);
+    expect(await askAll()).toEqual(granted);
+    // The lanes had no rows yet.
+    expect(statements).toHaveLength(3);
+    const [first] = agents;
+    if (first === undefined) return;
+    await used.queues.enqueueMany([job(first.lane)]);
+    expect(await askAll()).toEqual(granted);
+    expect(statements).toHaveLength(4);
+    expect(waiting).toEqual([first.lane]);
+    expect(await leases.holders(agents.map(({ lane }) => lane))).toEqual(
+      new Map(agents.map(({ id, lane }) => [lane, id])),
+    );
+  });
+
+  test('two agents that want one lane at one moment: one of them has it, and hears of the other', async () => {
+    const { leases } = counted();
+    const lane = printerId();
+    const ask = (agentId: string) => leases.ask(agentId, [...asked(printerId()), ...asked(lane)], LENGTH);
+    const agents = [ONE, OTHER];
+    const answers = await Promise.all(agents.map(ask));
+    // Each has the lane that nobody else wants.
+    expect(answers.map(([own]) => own?.granted)).toEqual([LENGTH.alone, LENGTH.alone]);
+    const [winner, ...more] = agents.filter((_, at) => answers[at]?.[1]?.granted !== null);
+    expect(more).toEqual([]);
+    expect(await leases.ask(winner ?? '', asked(lane), LENGTH)).toMatchObject([
+      { granted: 60_000, wanted: true },
+    ]);
+  });
+
+  test('a job whose ring was lost comes with the next answer about the lease', async () => {
+    const lane = printerId();
+    const got = new Collected<string>();
+    await used.queues.askLeases(ONE, asked(lane), LENGTH);
+    await used.queues.consume(lane, 'process.1', async ({ job: { jobId } }) => {
+      got.add(jobId);
+      return 'done';
+    });
+    const [heard, unheard] = [job(lane), job(lane)];
+    await used.queues.enqueueMany([heard]);
+    await got.reach(1);
+    // The lane has been asked again since, and was empty.
+    await expect.poll(() => used.queues.look(lane, heard.jobId)).toMatchObject({ state: 'ended' });
+    const { jobId } = unheard;
+    const insert = `INSERT INTO lanes.job (lane, queue_id, payload) VALUES ('${lane}', '${jobId}', '${JSON.stringify(unheard)}')`;
+    await administer(used.backend.database, insert);
+    await expect
+      .poll(async () => {
+        await used.queues.askLeases(ONE, asked(lane), LENGTH);
+        return got.values;
+      })
+      .toEqual([heard.jobId, jobId]);
+  });
+});
+
+/** `end` of a pool does not wait for its connections: one may still hear that the database is dropped. */
+function poolOn(database: PoolConfig): Pool {
+  const pool = new Pool({ Client: PostgresClient, ...database });
+  pool.on('error', () => undefined);
+  return pool;
+}

@@ -35,7 +35,6 @@ describe('health', () => {
         enqueueMany: (jobs) => (away ? Promise.reject(new Error('away')) : real.enqueueMany(jobs)),
         ping: () => (away ? Promise.reject(new Error('away')) : real.ping()),
         remove: (lane, jobId) => real.remove(lane, jobId),
-        has: (lane, jobId) => real.has(lane, jobId),
         look: (lane, jobId) => real.look(lane, jobId),
         takeAway: (lane, jobId) => real.takeAway(lane, jobId),
         markCanceled: (lane, jobId, canceled) => real.markCanceled(lane, jobId, canceled),

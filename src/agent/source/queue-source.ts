@@ -17,7 +17,7 @@ export function queueSource(queues: AgentQueue): JobSource {
     askLeases: (agent, asks, length) => queues.askLeases(agent, asks, length),
     giveLeaseBack: (agent, lane, term) => queues.giveLeaseBack(agent, lane, term),
     async consume(lane, term, handler, { onUnreadable, onMarked }) {
-      const consumer = await queues.consume(
+      return await queues.consume(
         lane,
         term,
         async ({ note, signal, ...delivery }) => {
@@ -32,11 +32,6 @@ export function queueSource(queues: AgentQueue): JobSource {
           onMarked,
         },
       );
-      return {
-        pause: () => consumer.pause(),
-        resume: () => consumer.resume(),
-        stop: () => consumer.stop(),
-      };
     },
   };
 }

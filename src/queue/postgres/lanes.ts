@@ -24,8 +24,6 @@ interface PostgresOptions {
   signal: AbortSignal | undefined;
 }
 
-/** How often all idle lanes are looked at, in one command, ms: a ring may get lost. */
-const LOOK_MS = 5_000;
 /** How often ended jobs are deleted, ms; and how many at a time. */
 const FORGET_MS = 60_000;
 const FORGOTTEN = 2_000;
@@ -84,16 +82,15 @@ function storeOn(pool: Pool, bell: PostgresBell, errors: ErrorLog): LaneStore {
     const { rows } = await pool.query('SELECT lanes.take_out($1, $2, $3) AS out', [lane, queueId, abandoned]);
     return takenOut.parse(rows[0]).out;
   };
-  const idle = new Set<() => void>();
-  const look = setInterval(() => {
-    for (const ring of idle) ring();
-  }, LOOK_MS).unref();
   const forget = setInterval(() => {
     forgetEnded(pool).catch((error: unknown) => errors.report('ended jobs are not forgotten yet', error));
   }, FORGET_MS).unref();
   return {
     kind: 'postgres',
-    leases: postgresLeases((sql, values) => pool.query(sql, [...values])),
+    leases: postgresLeases(
+      (sql, values) => pool.query(sql, [...values]),
+      (lane) => bell.ring(lane, ''),
+    ),
     reports: postgresReports(pool, bell),
     async add(lane, jobs) {
       await pool.query('SELECT lanes.add($1, $2, $3)', [
@@ -124,19 +121,10 @@ function storeOn(pool: Pool, bell: PostgresBell, errors: ErrorLog): LaneStore {
       return null;
     },
     turnsOf: () => turns,
-    listen(lane, ring) {
-      const looked = () => ring('');
-      idle.add(looked);
-      const silence = bell.listen(lane, ring);
-      return () => {
-        idle.delete(looked);
-        silence();
-      };
-    },
+    listen: (lane, ring) => bell.listen(lane, ring),
     answers: () => true,
     ping,
     async close() {
-      clearInterval(look);
       clearInterval(forget);
       turns.close();
       await bell.close();

@@ -1,7 +1,7 @@
 /** Leases in PostgreSQL: a row for each lane, locked in one order so that concurrent questions cannot deadlock. */
 import { z } from 'zod';
-import { lane } from '../../contract/lane.ts';
-import { HELD, type LeaseStore } from '../lease.ts';
+import { type Lane, lane } from '../../contract/lane.ts';
+import { HELD, type LeaseAsk, type LeaseLength, type LeaseStore, type StoredAnswer } from '../lease.ts';
 import { CHANNEL, markedRing } from './bell.ts';
 
 /**
@@ -10,34 +10,36 @@ import { CHANNEL, markedRing } from './bell.ts';
  */
 const ASK = `
   WITH asked AS (
-    SELECT * FROM unnest($2::text[], $3::text[], $4::boolean[], $7::boolean[], $8::float8[], $9::bigint[])
-      AS asked(lane, term, reaches, fresh, keeps, question)
+    SELECT * FROM json_to_recordset($1) AS asked(lane text, agent text, term text, reaches boolean, fresh boolean,
+      keeps float8, question bigint, shorter integer, longer integer)
   ), found AS (
-    SELECT l.lane, asked.term, asked.reaches, asked.keeps, asked.question, l.question AS before, l.until,
-      l.agent_id = $1 AND split_part(l.term, '.', 1) = split_part(asked.term, '.', 1) AS same,
-      l.agent_id = $1 AND (asked.fresh OR split_part(l.term, '.', 1) = split_part(asked.term, '.', 1)) AS mine,
-      l.rival_id <> $1 AND l.rival_until > now() AS contended,
-      l.rival_id <> $1 AND l.rival_until > now() AND l.rival_reaches AS wanted
+    SELECT l.lane, asked.agent, asked.term, asked.reaches, asked.keeps, asked.question, asked.shorter, asked.longer,
+      l.question AS before, l.until,
+      l.agent_id = asked.agent AND split_part(l.term, '.', 1) = split_part(asked.term, '.', 1) AS same,
+      l.agent_id = asked.agent AND (asked.fresh OR split_part(l.term, '.', 1) = split_part(asked.term, '.', 1)) AS mine,
+      l.rival_id <> asked.agent AND l.rival_until > now() AS contended,
+      l.rival_id <> asked.agent AND l.rival_until > now() AND l.rival_reaches AS wanted
     FROM lanes.lease AS l JOIN asked USING (lane) ORDER BY l.lane FOR UPDATE OF l
   ), decided AS (
     SELECT *, mine OR (until <= now() AND (reaches OR NOT wanted)) AS granted,
-      CASE WHEN contended THEN $5::integer ELSE $6::integer END AS ms
+      CASE WHEN contended THEN shorter ELSE longer END AS ms
     FROM found
   )
   UPDATE lanes.lease AS l SET
-    agent_id = CASE WHEN granted THEN $1 ELSE l.agent_id END,
+    agent_id = CASE WHEN granted THEN agent ELSE l.agent_id END,
     term = CASE WHEN granted THEN d.term ELSE l.term END,
     until = CASE WHEN NOT granted THEN l.until
       WHEN same AND d.question > before THEN now() + make_interval(secs => greatest(ms, keeps) / 1000.0)
       ELSE greatest(CASE WHEN mine THEN l.until END, now() + make_interval(secs => ms / 1000.0)) END,
     turn = CASE WHEN granted AND l.term <> d.term THEN 0 ELSE l.turn END,
     question = CASE WHEN granted THEN greatest(d.question, CASE WHEN same THEN before END) ELSE l.question END,
-    rival_id = CASE WHEN granted OR (wanted AND NOT reaches) THEN l.rival_id ELSE $1 END,
+    rival_id = CASE WHEN granted OR (wanted AND NOT reaches) THEN l.rival_id ELSE agent END,
     rival_reaches = CASE WHEN granted OR (wanted AND NOT reaches) THEN l.rival_reaches ELSE reaches END,
     rival_until = CASE WHEN granted OR (wanted AND NOT reaches) THEN l.rival_until
-      ELSE now() + make_interval(secs => $5::integer / 1000.0) END
+      ELSE now() + make_interval(secs => shorter / 1000.0) END
   FROM decided AS d WHERE l.lane = d.lane
-  RETURNING l.lane, granted, ms, wanted, CASE WHEN granted THEN l.canceled ELSE '{}' END AS canceled`;
+  RETURNING l.lane, granted, ms, wanted, CASE WHEN granted THEN l.canceled ELSE '{}' END AS canceled,
+    granted AND EXISTS (SELECT FROM lanes.job AS j WHERE j.lane = l.lane AND j.ended_at IS NULL) AS waits`;
 
 const answerRow = z.object({
   lane,
@@ -45,38 +47,87 @@ const answerRow = z.object({
   ms: z.int(),
   wanted: z.boolean(),
   canceled: z.array(z.string()),
+  waits: z.boolean(),
 });
 const holderRow = z.object({ lane, agent_id: z.string() });
 
-/** @param query runs on a connection that finds the schema `lanes` */
+/** Least time from one statement of questions to the next, ms: what agents of this process ask meanwhile shares one. */
+const GATHER = 50;
+
+interface Asking {
+  agentId: string;
+  asks: readonly LeaseAsk[];
+  length: LeaseLength;
+  answers: PromiseWithResolvers<StoredAnswer[]>;
+}
+
+/**
+ * @param query runs on a connection that finds the schema `lanes`
+ * @param onWaiting called for a lane that was granted, and in which a job waits or is in hand: of a term that lost the
+ *   lease and has it again, nobody knows which
+ */
 export function postgresLeases(
   query: (sql: string, values: readonly unknown[]) => Promise<{ rows: unknown[] }>,
+  onWaiting: (lane: Lane) => void,
 ): LeaseStore {
+  let waiting: Asking[] = [];
+  let nextAt = 0;
+
+  function askSoon(): void {
+    setTimeout(askWaiting, Math.max(0, nextAt - performance.now()));
+  }
+
+  function askWaiting(): void {
+    nextAt = performance.now() + GATHER;
+    const lanes = new Set<Lane>();
+    // A statement changes a row once: of two agents that want one lane, the second waits for the next one.
+    const { now = [], later = [] } = Object.groupBy(waiting, ({ asks }) => {
+      if (asks.some((ask) => lanes.has(ask.lane))) return 'later';
+      for (const ask of asks) lanes.add(ask.lane);
+      return 'now';
+    });
+    waiting = later;
+    if (later.length > 0) askSoon();
+    askTogether(now).then(
+      (answers) => {
+        for (const one of now) one.answers.resolve(one.asks.flatMap((ask) => answers.get(ask.lane) ?? []));
+      },
+      (error: unknown) => {
+        for (const one of now) one.answers.reject(error);
+      },
+    );
+  }
+
+  async function askTogether(together: readonly Asking[]): Promise<Map<Lane, StoredAnswer>> {
+    const asked = together.flatMap(({ agentId, asks, length }) =>
+      asks.map(({ lane, term, reaches, fresh, keeps }) => ({
+        ...{ lane, agent: agentId, term, reaches, fresh },
+        ...{ keeps: keeps?.ms ?? 0, question: keeps?.question ?? 0 },
+        ...{ shorter: length.contended, longer: length.alone },
+      })),
+    );
+    const values = [JSON.stringify(asked)];
+    let { rows } = await query(ASK, values);
+    if (rows.length < asked.length) {
+      const insert = `INSERT INTO lanes.lease (lane) SELECT unnest($1::text[]) AS id ORDER BY id ON CONFLICT DO NOTHING`;
+      await query(insert, [asked.map((ask) => ask.lane)]);
+      rows = (await query(ASK, values)).rows;
+    }
+    return new Map(
+      rows.map((row) => {
+        const { granted, ms, waits, ...answer } = answerRow.parse(row);
+        if (waits) onWaiting(answer.lane);
+        return [answer.lane, { ...answer, granted: granted ? ms : null }];
+      }),
+    );
+  }
+
   return {
-    async ask(agentId, asks, length) {
-      const ids = asks.map((ask) => ask.lane);
-      const terms = asks.map(({ term }) => term);
-      const reach = asks.map(({ reaches }) => reaches);
-      const fresh = asks.map((ask) => ask.fresh);
-      const keeps = asks.map((ask) => ask.keeps?.ms ?? 0);
-      const questions = asks.map((ask) => ask.keeps?.question ?? 0);
-      const { contended, alone } = length;
-      const values = [agentId, ids, terms, reach, contended, alone, fresh, keeps, questions];
-      let { rows } = await query(ASK, values);
-      if (rows.length < asks.length) {
-        const insert = `INSERT INTO lanes.lease (lane) SELECT unnest($1::text[]) AS id ORDER BY id ON CONFLICT DO NOTHING`;
-        await query(insert, [ids]);
-        rows = (await query(ASK, values)).rows;
-      }
-      return z
-        .array(answerRow)
-        .parse(rows)
-        .map(({ lane, granted, ms, wanted, canceled }) => ({
-          lane,
-          granted: granted ? ms : null,
-          wanted,
-          canceled,
-        }));
+    ask(agentId, asks, length) {
+      const answers = Promise.withResolvers<StoredAnswer[]>();
+      waiting.push({ agentId, asks, length, answers });
+      if (waiting.length === 1) askSoon();
+      return answers.promise;
     },
     async giveBack(agentId, of, term) {
       await query(

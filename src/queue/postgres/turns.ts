@@ -11,7 +11,7 @@ import type { Pool } from 'pg';
 import { z } from 'zod';
 import { type QueuedJob, queueId } from '../../contract/queued-job.ts';
 import type { Report } from '../../contract/report.ts';
-import type { InHand, Question, TakenJob, TurnServer } from '../turns.ts';
+import type { InHand, JobAsk, TakenJob, TurnServer } from '../turns.ts';
 import { isConnectionError } from './away.ts';
 import { PostgresTemplates } from './templates.ts';
 
@@ -57,7 +57,7 @@ export function postgresTurns(pool: Pool): TurnServer<Report> {
       return {
         ended: ended.map((_, at) => saidEnded.has(at)),
         back: back.map((_, at) => saidBack.has(at)),
-        taken: take.map((question, at) => takenOf(answers, templates, question, at)),
+        taken: take.map((ask, at) => takenOf(answers, templates, ask, at)),
       };
     },
     async notes(notes) {
@@ -78,7 +78,7 @@ function numbered(list: readonly object[]): string {
 function takenOf(
   answers: readonly AnswerRow[],
   templates: ReadonlyMap<string, QueuedJob['template']>,
-  { lane, term }: Question,
+  { lane, term }: JobAsk,
   at: number,
 ): TakenJob | null {
   const row = answers.find((one) => one.at === at && (one.what === 'job' || one.what === 'row'));

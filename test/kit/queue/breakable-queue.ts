@@ -43,10 +43,6 @@ export class BreakableQueue implements JobQueue {
   remove(lane: Lane, jobId: string): Promise<boolean> {
     return this.#real.remove(lane, jobId);
   }
-  async has(lane: Lane, jobId: string): Promise<boolean> {
-    if (this.broken) throw new Error('the queue is away');
-    return this.#real.has(lane, jobId);
-  }
   async look(lane: Lane, jobId: string): ReturnType<JobQueue['look']> {
     if (this.broken) throw new Error('the queue is away');
     return this.#real.look(lane, jobId);

@@ -40,7 +40,7 @@ CREATE TABLE lanes.lease (
   rival_until timestamptz NOT NULL DEFAULT '-infinity',
   canceled text[] NOT NULL DEFAULT '{}',
   question bigint NOT NULL DEFAULT 0,
-  -- The number of the term's last question by which a job was taken: another that arrives late, or twice, takes none.
+  -- The number under which the term's last job was asked for: what arrives later and has no higher one takes none.
   turn bigint NOT NULL DEFAULT 0,
   -- The places of the jobs that somebody has begun. A job that has ended since stays until the next one is taken.
   begun bigint[] NOT NULL DEFAULT '{}'
@@ -79,7 +79,7 @@ DECLARE
   first_id text;
   begun_places bigint[];
   latest_in_hand bigint;
-  -- The question has the lane already, and the job that it found was not to be printed.
+  -- It has the lane already, and the job that it found first was not to be printed.
   looked_on boolean;
   under_way boolean;
 BEGIN

@@ -17,8 +17,6 @@ export interface JobQueue {
   enqueueMany(jobs: readonly QueuedJob[]): Promise<void>;
   /** Takes a waiting job out. False: it was not waiting (being printed, done, or unknown). */
   remove(lane: Lane, queueId: string): Promise<boolean>;
-  /** Whether the queue knows the job: waiting, being printed, or finished within the last 48 h. */
-  has(lane: Lane, queueId: string): Promise<boolean>;
   /** What the queue knows of a job; null: nothing. */
   look(lane: Lane, queueId: string): Promise<JobInQueue | null>;
   /** Takes out a job that waits, or whose agent is gone. False: an agent has it, or it is done or unknown. */
