@@ -29,7 +29,12 @@ export interface Build {
 
 const HOME = 'usr/lib/platen';
 const MAINTAINER = 'Platen maintainers <maintainers@platen.invalid>';
+/** As Debian and OCI call the processors. */
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
+
+export function architectureOf(arch: string): string {
+  return ARCHITECTURES[arch] ?? arch;
+}
 
 interface Control {
   name: string;
@@ -142,7 +147,7 @@ async function programDeb(build: Build, edition: Edition, program: Program): Pro
     });
     const control = {
       ...program.control,
-      architecture: ARCHITECTURES[process.arch] ?? process.arch,
+      architecture: architectureOf(process.arch),
       section: 'net',
       relations: [
         'Depends: libc6 (>= 2.28), libstdc++6, libgcc-s1, passwd, init-system-helpers (>= 1.54)',

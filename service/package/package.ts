@@ -1,6 +1,7 @@
 /**
- * `npm run package [-- --out DIR] [--version V] [--only NAME]…`: Debian packages for this machine's processor, the agent
- * for Windows, a software bill of materials for each, archives for `platen update`, and their checksums. The same commit
+ * `npm run package [-- --out DIR] [--version V] [--only NAME]… [--image]`: Debian packages for this machine's processor,
+ * the agent for Windows, a software bill of materials for each, archives for `platen update`, and their checksums; with
+ * `--image` the container image too, for which Debian's archive must be in reach. The same commit
  * gives the same bytes. What needs a program that is not here is named before anything is built, and left out.
  * PLATEN_SIGNING_KEY names the file with the maintainer's private key (Ed25519, PEM), with which updates are signed.
  */
@@ -14,6 +15,7 @@ import { versionText } from '../../src/cli/update/manifest.ts';
 import { INSTALLER_PROGRAMS } from '../windows/installer.ts';
 import { versionArchive } from './archive.ts';
 import { agentDeb, type Build, cjkFontsDeb, serviceDeb } from './debian.ts';
+import { IMAGE_PROGRAMS, image } from './image.ts';
 import { windowsInstaller, windowsPackage } from './windows.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -22,6 +24,7 @@ const { values } = parseArgs({
     out: { type: 'string', default: join(root, 'dist') },
     version: { type: 'string', default: metadata.version },
     only: { type: 'string', multiple: true },
+    image: { type: 'boolean', default: false },
   },
 });
 
@@ -38,6 +41,7 @@ interface Product {
 
 const DPKG = { dpkg: ['dpkg-deb'] };
 const TAR = { tar: ['tar'], gzip: ['gzip'] };
+const IMAGE = 'image';
 const WINDOWS = 'platen-agent-windows';
 const signing = signingKey();
 const PRODUCTS: readonly Product[] = [
@@ -52,9 +56,12 @@ const PRODUCTS: readonly Product[] = [
     programs: TAR,
     make: async (build: Build) => await versionArchive({ ...build, ...signing }, edition),
   })),
+  { name: IMAGE, title: 'the container image', programs: IMAGE_PROGRAMS, make: image },
 ];
 
-const wanted = PRODUCTS.filter(({ name }) => values.only === undefined || values.only.includes(name));
+const wanted = PRODUCTS.filter(({ name }) =>
+  name === IMAGE && values.image ? true : (values.only?.includes(name) ?? name !== IMAGE),
+);
 const missing = new Map(wanted.map((product) => [product, missingFor(product)]));
 check();
 

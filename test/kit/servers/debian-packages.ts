@@ -42,7 +42,7 @@ const WINDOWS: Packages = {
 };
 
 /** Debian machines of their own, and what judges packages for them. */
-const MACHINES: Packages = { mmdebstrap: ['mmdebstrap'], lintian: ['lintian'] };
+const MACHINES: Packages = { mmdebstrap: ['mmdebstrap'], lintian: ['lintian'], skopeo: ['skopeo'] };
 
 /** Redis, a browser and small tools. */
 const SMALL: Packages = {
