@@ -90,6 +90,6 @@ function onMedia(
 export function labelLength({ template, format, orientation }: QueuedJob): number {
   if (format.mediaTracking !== 'continuous') return format.height;
   const length =
-    template.language === 'platen' && orientation === 'landscape' ? template.width : template.height;
+    template.language !== 'zpl' && orientation === 'landscape' ? template.width : template.height;
   return length ?? format.height;
 }

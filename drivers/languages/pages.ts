@@ -8,6 +8,7 @@ import type { LabelRecord } from '../../src/contract/print-request.ts';
 import { labelsOnSheet, type QueuedJob } from '../../src/contract/queued-job.ts';
 import { because } from '../../src/contract/reason.ts';
 import type { DisplayList } from '../../src/render/display-list.ts';
+import { compileDocument } from '../../src/render/document/document.ts';
 import { keptLabel } from '../../src/render/output/kept-labels.ts';
 import { labelPage, type Page, sheetPage } from '../../src/render/output/page.ts';
 import { compileRawPictures } from '../../src/render/output/raw-picture.ts';
@@ -87,7 +88,9 @@ interface OpenLabels {
 /** Opens a job's labels, for any kind of template. @throws JobFaultError as `openPages` */
 export async function openLabels(job: QueuedJob): Promise<OpenLabels> {
   const { template, format, orientation, records } = job;
-  if (template.language !== 'zpl') {
+  if (template.language === 'document')
+    return compileDocument(template, { dpi: format.dpi, orientation, media: format });
+  if (template.language === 'platen') {
     const { layout, check } = await keptLabel(template, { dpi: format.dpi, orientation, job });
     return { layout, check: (record) => check(records[record] ?? {}, record) };
   }

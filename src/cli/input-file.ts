@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { LIMITS } from '../contract/limits.ts';
 import { type LabelRecord, labelRecord } from '../contract/print-request.ts';
 import { reasonText } from '../contract/reason.ts';
-import { designedTemplate, rawZplTemplate, type Template } from '../contract/template.ts';
+import { type Template, templateSchemaFor } from '../contract/template.ts';
 import { InexactNumber, readJson as readExactly } from '../server/json-body.ts';
 import { valueAt } from '../server/problems.ts';
 import { whole } from '../server/stretches.ts';
@@ -112,12 +112,6 @@ async function readBytes(kind: string, file: string): Promise<Buffer> {
   throw new CommandFailure(
     `The ${kind} ${file} is larger than a template may be, ${LIMITS.templateSource} bytes.`,
   );
-}
-
-/** The schema of the kind of template that is meant, so that faults are those of that kind. */
-export function templateSchemaFor(source: unknown): z.ZodType<Template> {
-  const raw = z.looseObject({ language: z.literal('zpl') }).safeParse(source).success;
-  return raw ? rawZplTemplate : designedTemplate;
 }
 
 /** @throws CommandFailure naming every field that is not as the template schema wants it */

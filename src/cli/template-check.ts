@@ -1,10 +1,10 @@
 import { Command } from 'commander';
-import type { Template } from '../contract/template.ts';
+import { type Template, templateSchemaFor } from '../contract/template.ts';
 import type { TemplateProblem } from '../contract/template-problem.ts';
 import { templateRemains } from '../contract/template-remains.ts';
 import { type CheckTarget, templateProblems } from '../render/template-check.ts';
 import { CommandFailure, EXIT } from './failure.ts';
-import { readTemplateSource, templateSchemaFor } from './input-file.ts';
+import { readTemplateSource } from './input-file.ts';
 import { numberFrom } from './option-values.ts';
 import { forTerminal, printJson, printLine } from './output.ts';
 

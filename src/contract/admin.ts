@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import { reason } from './reason.ts';
+import { templateLanguage } from './template.ts';
 import { templateName } from './template-name.ts';
 import { templateProblem } from './template-problem.ts';
 import { tenantId } from './tenant-id.ts';
@@ -134,7 +135,7 @@ export type TemplateDraft = z.infer<typeof templateDraft>;
 export const templateView = z.object({
   id: z.string(),
   name: z.string(),
-  language: z.enum(['platen', 'zpl']),
+  language: templateLanguage,
   fields: z.array(z.string()),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),

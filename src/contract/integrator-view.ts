@@ -7,6 +7,7 @@ import { labelRecord, orientation } from './print-request.ts';
 import { printerReason } from './printer.ts';
 import { printerView } from './printer-view.ts';
 import { saying } from './reason.ts';
+import { templateLanguage } from './template.ts';
 
 /** Templates, or printers, on one page. */
 const MOST_ON_PAGE = 100;
@@ -43,7 +44,7 @@ const integratorField = z.object({
 export const integratorTemplate = z.object({
   id: z.string().meta({ description: 'The `idT` of a job.' }),
   name: z.string(),
-  language: z.enum(['platen', 'zpl']),
+  language: templateLanguage,
   size: z
     .object({ width: z.number(), height: z.number() })
     .nullable()

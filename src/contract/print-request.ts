@@ -3,8 +3,11 @@ import { z } from 'zod';
 import { LIMITS } from './limits.ts';
 import { saying } from './reason.ts';
 
-/** A value of one dynamic field. Nested values are refused; `null` prints as nothing. */
-const recordValue = z.union([z.string().max(LIMITS.valueLength), z.number(), z.boolean(), z.null()], {
+/**
+ * A value of one dynamic field. Nested values are refused; `null` prints as nothing. How long a text may be depends on its
+ * field: `longFields`.
+ */
+const recordValue = z.union([z.string(), z.number(), z.boolean(), z.null()], {
   error: saying('record-value', { most: LIMITS.valueLength }),
 });
 export type RecordValue = z.infer<typeof recordValue>;
@@ -27,18 +30,19 @@ const reference = z.string(REFERENCE).min(1, REFERENCE).max(200, REFERENCE);
 /**
  * Whether `labelRecord` takes the value, in a small part of the time: a body may hold half a million values,
  * and they are checked on the thread that serves other people's requests.
+ * @param most characters of its longest value
  */
-export function isLabelRecord(value: unknown): value is LabelRecord {
+export function isLabelRecord(value: unknown, most = Number.POSITIVE_INFINITY): value is LabelRecord {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const names = Object.keys(value);
   if (names.length > LIMITS.fieldsPerRecord) return false;
   for (const name of names) if (name === '' || name.length > 200 || name === '__proto__') return false;
   const values: unknown[] = Object.values(value);
-  return values.every(isRecordValue);
+  return values.every((one) => isRecordValue(one, most));
 }
 
-function isRecordValue(value: unknown): boolean {
-  if (typeof value === 'string') return value.length <= LIMITS.valueLength;
+function isRecordValue(value: unknown, most: number): boolean {
+  if (typeof value === 'string') return value.length <= most;
   return value === null || typeof value === 'boolean' || Number.isFinite(value);
 }
 

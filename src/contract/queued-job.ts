@@ -78,6 +78,6 @@ export function labelCount(job: Pick<QueuedJob, 'records' | 'copies'>): number {
 
 /** How many labels are on a page, where pages are printed: one, or those of the template's sheet. */
 export function labelsOnSheet({ template }: Pick<QueuedJob, 'template'>): number {
-  if (template.language === 'zpl' || template.sheet === undefined) return 1;
+  if (template.language !== 'platen' || template.sheet === undefined) return 1;
   return template.sheet.columns * template.sheet.rows;
 }

@@ -1,8 +1,9 @@
 /**
  * A label template: what is on the label, in mm, with `{{field}}` placeholders for the data of a record.
  *
- * Two kinds. A *designed* template lists elements and prints on every printer. A *raw ZPL* template is a
- * printer program with placeholders, and prints on ZPL printers as it stands.
+ * Three kinds. A *designed* template lists elements and prints on every printer. A *raw ZPL* template is a
+ * printer program with placeholders, and prints on ZPL printers as it stands. A *document* template prints what others
+ * have made: each record brings a file.
  *
  * Geometry: origin top left, x to the right, y down. An element's box (x, y, width, height) is the place on
  * the label that it occupies *after* its rotation; rotation turns what is inside the box, clockwise.
@@ -10,6 +11,7 @@
 import { z } from 'zod';
 import { nearest } from '../words/nearest.ts';
 import { LIMITS } from './limits.ts';
+import type { LabelRecord } from './print-request.ts';
 import { reasonText, saying } from './reason.ts';
 import { labelSheet, sheetFaults } from './sheet.ts';
 import { templateFonts } from './template-font.ts';
@@ -369,6 +371,64 @@ export const rawZplTemplate = z.strictObject({
 });
 export type RawZplTemplate = z.infer<typeof rawZplTemplate>;
 
+/** Of a page, mm from its top left corner. */
+const pageRegion = z.strictObject({
+  x: z.number().min(0).max(LIMITS.labelSide),
+  y: z.number().min(0).max(LIMITS.labelSide),
+  width: length,
+  height: length,
+});
+
+export const documentTemplate = z.strictObject({
+  name: templateName,
+  language: z.literal('document'),
+  /** The label, mm; left out: as large as the media. */
+  width: length.optional(),
+  height: length.optional(),
+  /** The resolution of pictures, whatever their files say. Left out: what the file says, else the printer's. */
+  dpi,
+  /** The one field that holds the document: PNG or JPEG, base64 without a `data:` prefix. */
+  fields: z.array(templateField).length(1, { error: saying('document-field', {}) }),
+  page: z
+    .strictObject({
+      /** What is printed of the page; `ink`: the box of all that is black on it. Left out: all of it. */
+      region: z.union([z.literal('ink'), pageRegion], { error: saying('page-region', {}) }).optional(),
+      /** Of the region. */
+      turn: rotation,
+      /**
+       * `none`: in its own size, and black dots that the label has no room for are an error. `shrink`: smaller where it
+       * has to be. `fill`: as large as the label lets it be.
+       */
+      fit: z.enum(['none', 'shrink', 'fill']).default('none'),
+      /** How grey becomes black or white. */
+      halftone: z.enum(['threshold', 'dither']).default('threshold'),
+    })
+    .prefault({}),
+});
+export type DocumentTemplate = z.infer<typeof documentTemplate>;
+
+export const templateLanguage = z.enum(['platen', 'zpl', 'document']);
+
 /** Told apart by `language`; a template without one is a designed template. */
-export const template = z.union([rawZplTemplate, designedTemplate]);
+export const template = z.union([rawZplTemplate, documentTemplate, designedTemplate]);
 export type Template = z.infer<typeof template>;
+
+/** The schema of the kind of template that is meant, so that faults are those of that kind. */
+export function templateSchemaFor(body: unknown): z.ZodType<Template> {
+  const language = typeof body === 'object' && body !== null ? Reflect.get(body, 'language') : undefined;
+  if (language === 'zpl') return rawZplTemplate;
+  return language === 'document' ? documentTemplate : designedTemplate;
+}
+
+/** The name of the field that holds a document; undefined: the template prints none. */
+export function documentField({ language, fields }: Template): string | undefined {
+  return language === 'document' ? fields[0]?.name : undefined;
+}
+
+/** The record's fields whose values are too long; a document may be as long as its request. */
+export function longFields(record: LabelRecord, body: Template): string[] {
+  const document = documentField(body);
+  return Object.entries(record).flatMap(([name, value]) =>
+    typeof value === 'string' && value.length > LIMITS.valueLength && name !== document ? [name] : [],
+  );
+}

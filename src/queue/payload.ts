@@ -2,10 +2,12 @@
 import type { z } from 'zod';
 import { issuePaths } from '../contract/issue-paths.ts';
 import type { Lane } from '../contract/lane.ts';
+import { LIMITS } from '../contract/limits.ts';
 import { isLabelRecord } from '../contract/print-request.ts';
 import { type QueuedJob, queuedJob } from '../contract/queued-job.ts';
 import { readReport } from '../contract/read-report.ts';
 import type { Report } from '../contract/report.ts';
+import { longFields } from '../contract/template.ts';
 import type { QueueLogger } from './queue-log.ts';
 
 export type Parsed<T> = { value: T } | { issues: string[] };
@@ -45,9 +47,18 @@ export function parseJob(json: string, template?: QueuedJob['template']): Parsed
   if (data === undefined) return { issues: [': not JSON'] };
   const hostile = tooMuch(data);
   if (hostile !== null) return { issues: [hostile] };
-  if (template === undefined) return parse(queuedJob, data);
+  if (template === undefined) return withShortValues(parse(queuedJob, data));
   const parsed = parse(withoutTemplate, data);
-  return 'issues' in parsed ? parsed : { value: { ...parsed.value, template } };
+  return 'issues' in parsed ? parsed : withShortValues({ value: { ...parsed.value, template } });
+}
+
+function withShortValues(parsed: Parsed<QueuedJob>): Parsed<QueuedJob> {
+  if ('issues' in parsed) return parsed;
+  const { records, template } = parsed.value;
+  const long = records.findIndex(
+    (record) => !isLabelRecord(record, LIMITS.valueLength) && longFields(record, template).length > 0,
+  );
+  return long < 0 ? parsed : { issues: [`records/${long}: a value is too long`] };
 }
 
 function parse<T>(schema: z.ZodType<T>, data: unknown): Parsed<T> {
@@ -62,7 +73,7 @@ function parse<T>(schema: z.ZodType<T>, data: unknown): Parsed<T> {
 function tooMuch(data: unknown): string | null {
   if (typeof data !== 'object' || data === null || !('records' in data)) return ': not a job';
   const { records, ...rest } = data;
-  if (!Array.isArray(records) || !records.every(isLabelRecord)) return 'records: not records';
+  if (!Array.isArray(records) || !records.every((one) => isLabelRecord(one))) return 'records: not records';
   let left = MOST_VALUES;
   const inside: unknown[] = [rest];
   if ('again' in rest && typeof rest.again === 'object' && rest.again !== null && 'labels' in rest.again) {

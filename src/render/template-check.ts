@@ -73,7 +73,7 @@ export async function templateProblems(
   if (template.language === 'zpl') {
     at('/source');
     problems.push(...rawProblems(template, format ?? template, options));
-  } else {
+  } else if (template.language === 'platen') {
     const dpis = format === undefined ? (template.dpi ? [template.dpi] : RESOLUTIONS) : [format.dpi];
     problems.push(...(await designProblems(template, dpis, at, options.drawn)));
     if (dpis.length === 1) problems.push(...moduleProblems(template, dpis[0] ?? 0));
@@ -106,6 +106,10 @@ function usedFields(template: Template): Map<string, string> {
   const note = (field: string, pointer: string) => used.set(field, used.get(field) ?? pointer);
   if (template.language === 'zpl') {
     for (const field of templateFields({ ...template, fields: [] })) note(field, '/source');
+    return used;
+  }
+  if (template.language === 'document') {
+    for (const { name } of template.fields) note(name, '/fields/0');
     return used;
   }
   for (const { pointer, text } of templateTexts(template)) {
@@ -145,7 +149,7 @@ const SWITCHES = new Set(['', '0', '1', 'true', 'false']);
 
 /** Any other condition that is the same for every label is taken for a field whose braces were forgotten. */
 function conditionProblems(template: Template): TemplateProblem[] {
-  if (template.language === 'zpl') return [];
+  if (template.language !== 'platen') return [];
   return template.elements.flatMap(({ when }, index) => {
     if (when === undefined || when.includes('{{') || SWITCHES.has(when.trim().toLowerCase())) return [];
     const found = JSON.stringify(when.slice(0, 60));

@@ -18,6 +18,7 @@ export function templateFields(template: Template): string[] {
     for (const field of compileRawZpl(template, undefined, ANY).fields) fields.add(field);
     return [...fields];
   }
+  if (template.language === 'document') return [...fields];
   for (const { pointer, text } of templateTexts(template)) {
     for (const field of fieldsIn(text, pointer)) fields.add(field);
   }
@@ -29,6 +30,7 @@ export function templateFields(template: Template): string[] {
  * @throws JobFaultError `template-invalid`
  */
 export function copiesDiffer(template: Template): boolean {
+  if (template.language === 'document') return false;
   if (template.language === 'zpl') return compileRawZpl(template, undefined, ANY).countsCopies;
   return templateTexts(template).some(({ pointer, text }) =>
     parsePlaceholders(text, pointer).some((part) => typeof part !== 'string' && countsCopies(part.field)),
@@ -55,7 +57,7 @@ export function templateTexts(template: DesignedTemplate): { pointer: string; te
  */
 export function printedAs(template: Template): Map<string, Set<string>> {
   const uses = new Map<string, Set<string>>();
-  if (template.language === 'zpl') return uses;
+  if (template.language !== 'platen') return uses;
   for (const { pointer, text } of templateTexts(template)) {
     const [, , index, part] = pointer.split('/');
     const element = template.elements[Number(index)];
@@ -79,7 +81,7 @@ function readable(text: string, pointer: string): string[] {
 
 /** The fields of records that an element of a designed template prints or asks for. */
 export function fieldsAt(template: Template, element: string | undefined): string[] {
-  if (template.language === 'zpl' || element === undefined) return [];
+  if (template.language !== 'platen' || element === undefined) return [];
   const texts = templateTexts(template).filter(
     ({ pointer }) => pointer === element || pointer.startsWith(`${element}/`),
   );

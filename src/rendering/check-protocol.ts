@@ -22,6 +22,8 @@ export interface RecordsCheck {
   readonly template: Template;
   readonly dpi: number;
   readonly orientation: Orientation;
+  /** The size of a document's label, mm, where its template does not say it. */
+  readonly media: { readonly width: number; readonly height: number };
   readonly job: JobFacts;
   readonly records: readonly LabelRecord[];
   /** The number of the first of them in the job, from 0. */
@@ -42,7 +44,7 @@ export interface PictureCheck {
   readonly kind: 'picture';
   readonly template: Template;
   readonly dpi: number;
-  /** The label's size, mm, for a raw template that does not say it. */
+  /** The label's size, mm, for a template that does not say it. */
   readonly media: { readonly width: number; readonly height: number };
   readonly orientation: Orientation;
   readonly job: JobFacts;

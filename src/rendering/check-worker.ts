@@ -8,9 +8,11 @@ import { getPriority, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import { type JobFault, JobFaultError } from '../contract/fault.ts';
+import type { LabelRecord } from '../contract/print-request.ts';
 import { reasonIn } from '../contract/reason.ts';
 import { KeptAssets } from '../render/assets.ts';
 import { createRecordCheck, type RecordCheck } from '../render/check.ts';
+import { compileDocument } from '../render/document/document.ts';
 import { templateProblems } from '../render/template-check.ts';
 import { fieldsAt } from '../render/template-fields.ts';
 import { rawPlacementFaults } from '../zpl/raw/placement.ts';
@@ -43,11 +45,19 @@ const LARGEST_COMPILED = 200_000;
 /** Most stack frames that are told of an unforeseen error. */
 const FRAMES = 10;
 
+/** Of documents, which are checked by drawing them. */
+type DrawnCheck = (record: LabelRecord, index: number) => Promise<void>;
+
 const compiled = new LRUCache<string, RecordCheck>({ max: MOST_COMPILED });
 const kept = new KeptAssets();
 
 /** The template compiled, or as kept; one that prints something of its job, such as the time, is not kept. */
-async function recordCheck({ template, dpi, orientation, job }: RecordsCheck): Promise<RecordCheck> {
+async function recordCheck(request: RecordsCheck): Promise<RecordCheck | DrawnCheck> {
+  const { template, dpi, orientation, job, media } = request;
+  if (template.language === 'document') {
+    const { layout } = compileDocument(template, { dpi, orientation, media });
+    return async (record, index) => void (await layout(record, index));
+  }
   const source = JSON.stringify(template);
   const keeps = source.length <= LARGEST_COMPILED && !/\{\{\s*\$/.test(source);
   if (!keeps) return await createRecordCheck(template, { dpi, orientation, job });
@@ -75,7 +85,7 @@ async function checkRecords(request: RecordsCheck): Promise<RecordsVerdict> {
     });
   };
   const verdict = (complete: boolean) => ({ faults, spent: performance.now() - started, complete });
-  let check: RecordCheck;
+  let check: RecordCheck | DrawnCheck;
   try {
     check = await recordCheck(request);
   } catch (error) {
@@ -84,7 +94,7 @@ async function checkRecords(request: RecordsCheck): Promise<RecordsVerdict> {
   }
   for (const [at, record] of request.records.entries()) {
     try {
-      check(record, request.first + at);
+      await check(record, request.first + at);
     } catch (error) {
       note(error);
     }

@@ -4,13 +4,15 @@
  */
 import { setImmediate as breathe } from 'node:timers/promises';
 import { nativeField } from '../../drivers/languages/zpl/designed.ts';
-import { JobFaultError } from '../contract/fault.ts';
+import { type JobFault, JobFaultError } from '../contract/fault.ts';
 import type { ElementBox } from '../contract/label-picture.ts';
 import { reasonIn } from '../contract/reason.ts';
+import { FieldFault } from '../contract/said-fault.ts';
 import type { DesignedTemplate, Template } from '../contract/template.ts';
 import type { TemplateProblem } from '../contract/template-problem.ts';
 import { createAssets, type Keep } from '../render/assets.ts';
 import { type DisplayList, enclosing, type Item } from '../render/display-list.ts';
+import { compileDocument } from '../render/document/document.ts';
 import { DrawnElements } from '../render/drawn-elements.ts';
 import { smallerPng } from '../render/image/grey-picture.ts';
 import { itemBounds } from '../render/item-bounds.ts';
@@ -50,7 +52,7 @@ function drawnElements(
   { template, dpi, job, record, index, copy }: PictureCheck,
   keep: Keep,
 ): DrawnElements | undefined {
-  if (template.language === 'zpl') return undefined;
+  if (template.language !== 'platen') return undefined;
   try {
     const assets = createAssets(template, keep);
     return new DrawnElements(template, { dpi, job, record: numbered(record, index, copy, job), assets });
@@ -78,6 +80,9 @@ async function listOf({
   if (template.language === 'zpl') {
     return await compileRawPictures(template, { dpi, ...media, job }).layout(record, index, copy);
   }
+  if (template.language === 'document') {
+    return await compileDocument(template, { dpi, orientation, media }).layout(record, index);
+  }
   return (await compileLabel(template, { dpi, orientation, job })).layout(record, index, copy);
 }
 
@@ -90,23 +95,14 @@ type Preview = Omit<DisplayList, 'items'> & {
 
 async function previewList(check: PictureCheck, drawn: DrawnElements | undefined): Promise<Preview> {
   const { template, dpi, media, orientation } = check;
-  if (template.language !== 'zpl') return await designed(template, check, drawn);
+  if (template.language === 'platen') return await designed(template, check, drawn);
   const size = { width: template.width ?? media.width, height: template.height ?? media.height };
   try {
     return { ...(await listOf(check)), boxes: [] };
   } catch (error) {
     if (!(error instanceof JobFaultError)) throw error;
-    const grid = mediaGrid(size, { dpi: template.dpi ?? dpi, orientation });
-    const { message, reason } = error.fault;
-    // A ZPL printer may print it all the same.
-    const refused = {
-      severity: 'warning',
-      code: 'template-invalid',
-      pointer: '/source',
-      message,
-      ...reasonIn(reason),
-    } as const;
-    return { ...grid, items: null, boxes: [], refused };
+    const grid = mediaGrid(size, { dpi: (template.language === 'zpl' && template.dpi) || dpi, orientation });
+    return { ...grid, items: null, boxes: [], refused: refusalOf(template, error.fault) };
   }
 }
 
@@ -147,6 +143,17 @@ function byPrinter(items: readonly Item[], media: Parameters<typeof nativeField>
   const own = items.filter((item) => nativeField(item, media) !== undefined);
   if (own.some(({ kind }) => kind === 'text')) return 'text';
   return own.some(({ kind }) => kind === 'bars') ? 'bars' : undefined;
+}
+
+function refusalOf({ language }: Template, { code, message, field, reason }: JobFault): TemplateProblem {
+  // A ZPL printer may print it all the same.
+  if (language === 'zpl') {
+    const problem = { severity: 'warning', code: 'template-invalid', pointer: '/source' } as const;
+    return { ...problem, message, ...reasonIn(reason) };
+  }
+  const said = code === 'does-not-fit' ? code : 'value-invalid';
+  const why = field === undefined || reason === undefined ? message : new FieldFault(reason, field).message;
+  return { severity: 'error', code: said, pointer: '/fields/0', message: why, ...reasonIn(reason) };
 }
 
 type Made = { items: readonly Item[]; refused: boolean };

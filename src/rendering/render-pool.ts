@@ -130,7 +130,7 @@ type Receiver = {
 
 /** Characters of what is large in it; the rest counts as a thousand. */
 function sizeOf(template: Template): number {
-  const brought = template.language === 'zpl' ? [] : [...template.images, ...template.fonts];
+  const brought = template.language === 'platen' ? [...template.images, ...template.fonts] : [];
   const rest = template.language === 'zpl' ? template.source.length : 0;
   return brought.reduce((sum, { data }) => sum + data.length, rest + 1_000);
 }

@@ -10,7 +10,7 @@ import { JobFaultError } from '../contract/fault.ts';
 import type { LabelRecord } from '../contract/print-request.ts';
 import type { QueuedJob } from '../contract/queued-job.ts';
 import { because, reasonText } from '../contract/reason.ts';
-import type { Template, TemplateField } from '../contract/template.ts';
+import type { DesignedTemplate, TemplateField } from '../contract/template.ts';
 import { civilTime, isoText, requireZone } from './civil-time.ts';
 
 /** The facts of a job that its labels can show. */
@@ -56,7 +56,10 @@ export function fieldDefaults(fields: readonly TemplateField[]): Scope {
  * @param job undefined: a template that asks for the time or the number of records cannot be compiled
  * @throws JobFaultError `template-invalid`
  */
-export function templateScope(template: Template, job?: JobFacts): Scope {
+export function templateScope(
+  template: Pick<DesignedTemplate, 'timeZone' | 'fields'>,
+  job?: JobFacts,
+): Scope {
   const zone = template.timeZone ?? 'UTC';
   try {
     requireZone(zone);

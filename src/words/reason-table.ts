@@ -176,6 +176,14 @@ const GENERAL_REASONS = {
   'svg-refers': 'an SVG on a label refers to nothing outside of itself',
   'picture-no-header': 'the picture has no header',
   'picture-scans': 'the picture has more than {most} scans',
+  // Documents that records bring.
+  'document-field': 'expected one field, the one that holds the document',
+  'page-region': 'expected "ink", or x, y, width and height in mm',
+  'document-none': 'expected a document: PNG or JPEG, base64',
+  'document-base64': 'expected base64, without a line break and without "data:" before it',
+  'document-kind': 'the document is neither PNG nor JPEG',
+  'document-unfit':
+    'the document is black up to {width} × {height} mm, and the label has {labelWidth} × {labelHeight} mm: choose a region of the page, or a fit',
   'image-one-source': 'an image has either "data" or "image"',
   'svg-declarations': 'an SVG on a label has no document type, entities, escapes or imports',
   'svg-references': 'an SVG on a label has no character references',

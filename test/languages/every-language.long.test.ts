@@ -4,8 +4,13 @@ import { LANGUAGES, openEncoder, printsPages } from '../../drivers/languages/ind
 import { type LanguageId, languageId } from '../../src/contract/format.ts';
 import type { LabelRecord, Orientation } from '../../src/contract/print-request.ts';
 import { type QueuedJob, queuedJob } from '../../src/contract/queued-job.ts';
-import { designedTemplate, rawZplTemplate, type Template } from '../../src/contract/template.ts';
-import type { Bitmap } from '../../src/render/image/bitmap.ts';
+import {
+  designedTemplate,
+  documentTemplate,
+  rawZplTemplate,
+  type Template,
+} from '../../src/contract/template.ts';
+import { type Bitmap, turnBitmap } from '../../src/render/image/bitmap.ts';
 import { encodePng } from '../../src/render/image/png-encoder.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';
 import { rasterBitmap } from '../../src/render/output/raster.ts';
@@ -43,7 +48,7 @@ async function codesOn(bitmap: Bitmap, dpi = 203): Promise<string[]> {
 /** What the raster of each label has, to be compared dot by dot. */
 async function rasters(job: QueuedJob): Promise<Bitmap[]> {
   const { template, format, orientation, records } = job;
-  if (template.language === 'zpl') throw new Error('a designed template was expected');
+  if (template.language !== 'platen') throw new Error('a designed template was expected');
   const { layout } = await compileLabel(template, { dpi: format.dpi, orientation, job });
   return records.flatMap((record, index) => {
     const bitmap = rasterBitmap(layout(record, index));
@@ -139,6 +144,23 @@ describe.each(languageId.options)('%s', (language) => {
       expect(labels).toHaveLength(1);
       const ink = labels[0]?.data.reduce((sum, byte) => sum + byte.toString(2).replaceAll('0', '').length, 0);
       expect(ink).toBe(index === 0 ? 0 : 160 * 80);
+    }
+  });
+
+  test.each(['portrait', 'landscape'] as const)('a document, in %s', async (orientation) => {
+    const code = await rasters(jobOn(design(60, 30, [qr('4006381333931')]), [{}], 'zpl'));
+    const [picture] = code;
+    if (picture === undefined) throw new Error('no picture');
+    const document = Buffer.from(encodePng(picture, 203)).toString('base64');
+    const size = { width: 60, height: 30 };
+    const source = { name: 'Carrier', language: 'document', ...size, fields: [{ name: 'document' }] };
+    const records = [{ document }, { document }];
+    const labels = await printed(jobOn(documentTemplate.parse(source), records, language, { orientation }));
+    expect(labels).toHaveLength(2);
+    for (const label of labels) {
+      expect(await codesOn(label)).toEqual(['4006381333931']);
+      const whole = turnBitmap(picture, orientation === 'landscape' ? 90 : 0);
+      if (asDots) expect(differingDots(whole, label)).toBe(0);
     }
   });
 

@@ -42,6 +42,7 @@ const records = (template: Template, values: object[], more = {}) => ({
   template,
   dpi: 203,
   orientation: 'portrait' as const,
+  media: { width: 100, height: 150 },
   job: { createdAt: '2026-11-22T08:00:00.000Z', copies: 1, records: values },
   records: values.map((value) => ({ ...value })),
   first: 0,

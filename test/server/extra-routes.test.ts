@@ -258,6 +258,22 @@ describe('POST /v2/labels', () => {
     expect([codeOf(turned), pointersOf(turned)]).toEqual(['format-incompatible', ['/orientation']]);
   });
 
+  test('a document', async () => {
+    const printed = await render({ data });
+    const document = Buffer.from(await printed.arrayBuffer());
+    const carrier = { name: 'Carrier', language: 'document', fields: [{ name: 'document' }] };
+    const idT = await service.template('acme', carrier);
+    const answer = await render({ idT, data: [{ document: document.toString('base64') }] });
+    const png = Buffer.from(await answer.arrayBuffer());
+    expect((await readSymbols(png)).map(({ text }) => text)).toEqual([EANS[0]]);
+    const { width, height } = await dotsOf(png);
+    expect([width, height]).toEqual([812, 1218]);
+    const broken = await call('/labels', { body: { idT, data: [{ document: 'AAAA' }] } });
+    expect([codeOf(broken), pointersOf(broken)]).toEqual(['data-unprintable', ['/data/0/document']]);
+    const long = await call('/labels', { body: { idT: ids.pallet, data: [{ ean: '1'.repeat(40_000) }] } });
+    expect([codeOf(long), pointersOf(long)]).toEqual(['payload-invalid', ['/data/0/ean']]);
+  });
+
   test.each([
     ['payload-invalid', '/label', { data, label: 2 }],
     ['payload-invalid', '/data', { data: Array.from({ length: 101 }, () => ({})) }],

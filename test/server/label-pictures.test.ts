@@ -7,11 +7,19 @@ import { createCanvas, loadImage } from '@napi-rs/canvas';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { openEncoder } from '../../drivers/languages/index.ts';
+import { jobRecords } from '../../src/contract/job-details.ts';
 import { type Preview, preview } from '../../src/contract/label-picture.ts';
 import { type LabelRecord, labelRecord, type Orientation } from '../../src/contract/print-request.ts';
 import { type DesignedTemplate, type Template, template } from '../../src/contract/template.ts';
 import { mapFiles } from '../../src/contract/template-files.ts';
-import { codeOf, countingTemplate, FORMAT_300, PRINTER, TEMPLATE } from '../kit/service/harness.ts';
+import {
+  codeOf,
+  countingTemplate,
+  FORMAT_300,
+  PRINTER,
+  pointersOf,
+  TEMPLATE,
+} from '../kit/service/harness.ts';
 import { useService, useTenant } from '../kit/service/use-service.ts';
 
 const SAMPLES = join(import.meta.dirname, '..', '..', 'templates');
@@ -78,7 +86,7 @@ function withFiles() {
 }
 
 function withoutSheet(of: Template): Template {
-  if (of.language === 'zpl') return of;
+  if (of.language !== 'platen') return of;
   const { sheet: _, ...label } = of;
   return label satisfies DesignedTemplate;
 }
@@ -263,5 +271,112 @@ describe("a job's labels", () => {
     await service.pool.query('UPDATE platen.jobs SET payload = NULL WHERE id = $1', [id]);
     const answer = await service.admin('GET', `/jobs/${id}/labels/0.png`);
     expect([answer.status, codeOf(answer)]).toEqual([404, 'label-data-gone']);
+  });
+});
+
+describe('a document', () => {
+  const CARRIER = {
+    name: 'Carrier',
+    language: 'document',
+    fields: [{ name: 'document' }],
+    page: { region: { x: 5, y: 5, width: 90, height: 140 } },
+  };
+  /** A letter page with noise on it, so that its base64 is longer than any other value may be. */
+  const page = (() => {
+    const canvas = createCanvas(1_200, 1_600);
+    const context = canvas.getContext('2d');
+    context.fillStyle = 'white';
+    context.fillRect(0, 0, 1_200, 1_600);
+    const noise = context.createImageData(600, 900);
+    for (let at = 0, seed = 1; at < noise.data.length; at += 4) {
+      seed = (seed * 48_271) % 2_147_483_647;
+      noise.data.set(seed % 2 === 0 ? [0, 0, 0, 255] : [255, 255, 255, 255], at);
+    }
+    context.putImageData(noise, 60, 60);
+    return canvas.toBuffer('image/png');
+  })();
+  const document = page.toString('base64');
+
+  test('is printed as its job’s picture shows it, from the file in the request', async () => {
+    expect(document.length).toBeGreaterThan(100_000);
+    const idT = await service.template('acme', CARRIER);
+    const data = [{ document }, { document, order: 'O-4711' }];
+    expect((await acme.validate({ idT, data })).body).toMatchObject({
+      valid: true,
+      labels: 2,
+      warnings: [{ code: 'field-unknown', field: 'order', record: 1 }],
+    });
+    const id = await acme.newJob({ idT, data });
+    const png = await service.picture(`/jobs/${id}/labels/1.png`);
+    const expected = await rendered(template.parse(CARRIER), [{ document }], { dpi: 203 });
+    expect(png.equals(expected)).toBe(true);
+    const { records } = jobRecords.parse((await service.admin('GET', `/jobs/${id}/records`)).body);
+    expect(records).toEqual([
+      { document: `${document.slice(0, 40)}…` },
+      { document: `${document.slice(0, 40)}…`, order: 'O-4711' },
+    ]);
+    const made = await previewed({ templateId: idT, record: { document } });
+    expect(Buffer.from(made.png ?? '', 'base64').equals(expected)).toBe(true);
+  });
+
+  /** All black. */
+  const square = (side: number) => {
+    const canvas = createCanvas(side, side);
+    canvas.getContext('2d').fillRect(0, 0, side, side);
+    return canvas.toBuffer('image/png').toString('base64');
+  };
+
+  test.each([
+    ['broken', { document: square(100).slice(0, 100) }, 'picture-cut-off'],
+    ['not there', {}, 'document-none'],
+    ['no base64', { document: 'no document' }, 'document-base64'],
+    ['larger than its label', { document: square(900) }, 'document-unfit'],
+  ])('that is %s is refused with its field', async (_, record, reason) => {
+    const idT = await service.template('acme', { ...CARRIER, name: 'Carrier, whole page', page: {} });
+    for (const answer of [
+      await acme.validate({ idT, data: [record] }),
+      await acme.enqueue({ idT, data: [record] }),
+    ]) {
+      expect(answer).toMatchObject({
+        status: 400,
+        body: {
+          code: 'data-unprintable',
+          errors: [{ pointer: '/data/0/document', reason: { code: reason } }],
+        },
+      });
+    }
+    const made = await previewed({ templateId: idT, record });
+    expect(made).toMatchObject({ png: null, problems: [{ severity: 'error', reason: { code: reason } }] });
+  });
+
+  test('is longer than any other value may be', async () => {
+    const idT = await service.template('acme', { ...CARRIER, name: 'Carrier, one field' });
+    for (const [template, record, field] of [
+      [acme.idT, { sku: document }, 'sku'],
+      [idT, { document, 'or/der': document }, 'or~1der'],
+    ] as const) {
+      const data = [{}, record];
+      for (const answer of [
+        await acme.validate({ idT: template, data }),
+        await acme.enqueue({ idT: template, data }),
+      ]) {
+        expect([codeOf(answer), pointersOf(answer)]).toEqual(['payload-invalid', [`/data/1/${field}`]]);
+      }
+    }
+    const preview = { templateId: acme.idT, record: { sku: document } };
+    const answer = await service.admin('POST', '/tenants/acme/templates/preview', preview);
+    expect([codeOf(answer), pointersOf(answer)]).toEqual(['payload-invalid', ['/record/sku']]);
+  });
+
+  test.each([
+    ['no field', { fields: [] }, '/fields'],
+    ['two fields', { fields: [{ name: 'document' }, { name: 'other' }] }, '/fields'],
+    ['a region that is none', { page: { region: 'all' } }, '/page/region'],
+    ['a turn that is none', { page: { turn: 45 } }, '/page/turn'],
+    ['a fit that is none', { page: { fit: 'stretch' } }, '/page/fit'],
+    ['elements', { elements: [] }, '/elements'],
+  ])('as a template with %s is refused', async (_, more, pointer) => {
+    const answer = await service.admin('POST', '/tenants/acme/templates', { ...CARRIER, ...more });
+    expect([codeOf(answer), pointersOf(answer)]).toEqual(['payload-invalid', [pointer]]);
   });
 });

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import { LIMITS } from '../../src/contract/limits.ts';
 import { Choice, Field } from '../controls/field.tsx';
+import { base64Of } from '../designer/picture-file.ts';
 import type { FieldFacts } from '../templates/saved-template.ts';
 import { t } from '../texts/texts.ts';
 import type { FieldKind } from './field-kinds.ts';
@@ -38,6 +39,20 @@ export function FieldControl({ field, kind, fault, value, onText }: Props) {
               maxLength={LIMITS.valueLength}
               value={value}
               onInput={onInput}
+            />
+          );
+        }
+        if (kind.kind === 'document') {
+          return (
+            <input
+              type="file"
+              class="input"
+              {...attributes}
+              accept="image/png,image/jpeg"
+              onChange={async ({ currentTarget: { files } }) => {
+                const [file] = files ?? [];
+                if (file !== undefined) onText(await base64Of(file));
+              }}
             />
           );
         }
@@ -104,6 +119,9 @@ function optionsOf(field: FieldFacts, kind: FieldKind) {
 function hintOf(field: FieldFacts, kind: FieldKind, value: string): string | undefined {
   const { print: words } = t.value;
   if (kind.kind === 'choice' || kind.kind === 'yes-no') return undefined;
+  // The browser shows no file once the page has been left, though the value is kept.
+  if (kind.kind === 'document')
+    return value === '' ? words.documentKind : words.documentSize(Math.ceil((value.length * 3) / 4 / 1_000));
   const usual = field.default ?? '';
   const sample = field.sample ?? '';
   const example = usual !== '' ? words.default(usual) : sample === '' ? undefined : words.sample(sample);

@@ -4,6 +4,7 @@
  */
 import {
   type DesignedTemplate,
+  documentField,
   type Symbology,
   type Template,
   template,
@@ -22,7 +23,9 @@ export type FieldKind =
   /** These values have an effect; any other is printed as well. */
   | { readonly kind: 'suggested'; readonly values: readonly string[] }
   /** Only whether the value is empty counts. */
-  | { readonly kind: 'yes-no' };
+  | { readonly kind: 'yes-no' }
+  /** A file, base64. */
+  | { readonly kind: 'document' };
 
 type Filter = { readonly name: string; readonly args: readonly string[] };
 type Use = {
@@ -62,6 +65,8 @@ const DIGITS: Partial<Record<Symbology, Span>> = {
 export function fieldKinds(body: unknown): ReadonlyMap<string, FieldKind> {
   const { data } = template.safeParse(body);
   if (data === undefined) return new Map();
+  const document = documentField(data);
+  if (document !== undefined) return new Map([[document, { kind: 'document' }]]);
   const uses = Map.groupBy(usesIn(data), ({ field }) => field);
   const declared = new Map(data.fields.map((field) => [field.name, field]));
   return new Map(
@@ -76,9 +81,8 @@ export function fieldKinds(body: unknown): ReadonlyMap<string, FieldKind> {
 }
 
 function usesIn(data: Template): Use[] {
-  return data.language === 'zpl'
-    ? usesOf(data.source, 'elsewhere')
-    : data.elements.flatMap((element) => usesBy(element, data));
+  if (data.language === 'zpl') return usesOf(data.source, 'elsewhere');
+  return data.language === 'document' ? [] : data.elements.flatMap((element) => usesBy(element, data));
 }
 
 function usesBy(element: DesignedTemplate['elements'][number], { images }: DesignedTemplate): Use[] {

@@ -98,7 +98,7 @@ function Facts({ saved }: { saved: SavedTemplate }) {
       <dt>{words.size}</dt>
       <dd>{size === undefined ? words.sizeUnsaid : general.mm(size.width, size.height)}</dd>
       <dt>{words.kind}</dt>
-      <dd>{saved.language === 'zpl' ? words.raw : words.designed}</dd>
+      <dd>{{ zpl: words.raw, platen: words.designed, document: words.document }[saved.language]}</dd>
       <dt>{words.id}</dt>
       <dd class="row">
         <code class="anywhere">{saved.id}</code>

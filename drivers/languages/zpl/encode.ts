@@ -7,9 +7,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { dots } from '../../../src/contract/dots.ts';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
-import type { DesignedTemplate, RawZplTemplate } from '../../../src/contract/template.ts';
+import type { DesignedTemplate, DocumentTemplate, RawZplTemplate } from '../../../src/contract/template.ts';
 import type { RecordCheck } from '../../../src/render/check.ts';
 import type { DisplayList, Item } from '../../../src/render/display-list.ts';
+import { compileDocument } from '../../../src/render/document/document.ts';
 import { keptLabel } from '../../../src/render/output/kept-labels.ts';
 import { compileRawZpl } from '../../../src/zpl/raw/template.ts';
 import { labelLength } from '../label-dots.ts';
@@ -20,8 +21,28 @@ import { designedStart, rawEnd, rawStart } from './label-state.ts';
 import { cuts, printerSettings, printQuantity } from './settings.ts';
 import { storedFormat } from './stored.ts';
 
-export const openZpl: OpenEncoder = async (job) =>
-  job.template.language === 'zpl' ? openRaw(job, job.template) : openDesigned(job, job.template);
+export const openZpl: OpenEncoder = async (job) => {
+  const { template } = job;
+  switch (template.language) {
+    case 'zpl':
+      return openRaw(job, template);
+    case 'platen':
+      return await openDesigned(job, template);
+    case 'document':
+      return openDocument(job, template);
+  }
+};
+
+function openDocument(job: QueuedJob, template: DocumentTemplate): LabelEncoder {
+  const { format, orientation, records } = job;
+  const { media, layout } = compileDocument(template, { dpi: format.dpi, orientation, media: format });
+  const settings = designedStart(format, media);
+  return encoder(job, undefined, async (index, copies) => {
+    const { items } = await layout(records[index] ?? {}, index);
+    const fields = items.map((item) => itemFields(item, media).zpl).join('') || BLANK;
+    return `^XA${settings}${fields}${printQuantity(copies, format)}^XZ`;
+  });
+}
 
 async function openDesigned(job: QueuedJob, template: DesignedTemplate): Promise<LabelEncoder> {
   const label = await keptLabel(template, { dpi: job.format.dpi, orientation: job.orientation, job });
@@ -79,13 +100,13 @@ function encoder(
   { format, records }: QueuedJob,
   once: { begin: string; end: string } | undefined,
   text: MakeLabel,
-  check: RecordCheck,
+  check?: RecordCheck,
 ): LabelEncoder {
   const begin = printerSettings(format) + (once?.begin ?? '');
   return {
     begin: () => Buffer.from(begin),
     label: async (record, copies, copy) => Buffer.from(await text(record, copies, copy), 'utf8'),
-    check: (record) => check(records[record] ?? {}, record),
+    ...(check && { check: (record) => check(records[record] ?? {}, record) }),
     end: () => Buffer.from(once?.end ?? ''),
   };
 }

@@ -1,7 +1,7 @@
 /** Pictures on a label: decoded once, scaled to printer dots, made black and white. */
 
 import { createHash } from 'node:crypto';
-import { type Image, loadImage, type SKRSContext2D } from '@napi-rs/canvas';
+import { type Image, loadImage } from '@napi-rs/canvas';
 import { dots } from '../../contract/dots.ts';
 import { because } from '../../contract/reason.ts';
 import type { ImageElement, NamedImage } from '../../contract/template.ts';
@@ -12,16 +12,12 @@ import { requireElementDots } from '../dot-limit.ts';
 import type { Kept } from '../kept.ts';
 import { ElementFault, type ElementLayout, type ElementPlace } from '../place.ts';
 import { upright } from '../turn.ts';
-import { type Bitmap, blacken, createBitmap, turnBitmap } from './bitmap.ts';
+import { type Bitmap, turnBitmap } from './bitmap.ts';
+import { inBands, STRETCH } from './in-bands.ts';
 import { PictureFault } from './picture-fault.ts';
 import { type PictureFile, readPictureFile } from './picture-file.ts';
-import { withPixels } from './pixels.ts';
 
-/**
- * The most dots drawn at once; and for a vector drawing, dots times the elements that may paint each. The
- * library cannot be stopped once it has begun, and takes four bytes for each dot.
- */
-const STRETCH = 1_000_000;
+/** Of a vector drawing, the most that is drawn at once: dots times the elements that may paint each. */
 const STRETCH_WORK = 500_000_000;
 /** Side of a square drawing that is too large for the library to keep as pixels. */
 const DRAWN_IN_PARTS = 6_000;
@@ -184,7 +180,7 @@ async function decode(
   return picture;
 }
 
-/** Makes a picture black and white in bands, so that a sheet-sized one takes no more memory than its dots. */
+/** A picture's dots at this size. */
 function halftone(
   { image, vector, layers }: Picture,
   box: Size,
@@ -204,54 +200,10 @@ function halftone(
     image.width = drawnWidth * larger;
     image.height = drawnHeight * larger;
   }
-  const bitmap = createBitmap(width, height);
   const rows = inOne ? height : Math.max(1, Math.floor(Math.min(STRETCH, STRETCH_WORK / layers) / width));
-  const grey = new Float32Array(width * (rows + 1));
-  for (let top = 0; top < height; top += rows) {
-    const count = Math.min(rows, height - top);
-    const draw = (context: SKRSContext2D) => {
-      context.fillStyle = 'white';
-      context.fillRect(0, 0, width, count);
-      context.imageSmoothingQuality = 'high';
-      const [x, y] = [(width - drawnWidth) / 2, (height - drawnHeight) / 2 - top];
-      context.drawImage(image, x, y, drawnWidth, drawnHeight);
-    };
-    withPixels(width, count, draw, (rgba) => {
-      addGrey(grey, rgba, width * count);
-      for (let y = 0; y < count; y++) {
-        for (let x = 0; x < width; x++) {
-          const level = grey[y * width + x] ?? 255;
-          const black = level < 128;
-          if (black) blacken(bitmap, x, top + y);
-          if (method === 'dither') spread(grey, width, x, y, level - (black ? 0 : 255));
-        }
-      }
-      // The dithering errors below the band become the first row of the next band.
-      grey.copyWithin(0, count * width, (count + 1) * width);
-      grey.fill(0, width);
-    });
-  }
-  return bitmap;
-}
-
-/** Adds ITU-R BT.601 luma to the dithering errors of the band above. */
-function addGrey(grey: Float32Array, rgba: ArrayLike<number>, count: number): void {
-  for (let at = 0; at < count; at++) {
-    const luma =
-      0.299 * (rgba[4 * at] ?? 0) + 0.587 * (rgba[4 * at + 1] ?? 0) + 0.114 * (rgba[4 * at + 2] ?? 0);
-    grey[at] = (grey[at] ?? 0) + luma;
-  }
-}
-
-/** Floyd–Steinberg: the error goes to the neighbours that come later; from the last row, to the next band. */
-function spread(grey: Float32Array, width: number, x: number, y: number, error: number): void {
-  const add = (column: number, row: number, share: number): void => {
-    if (column < 0 || column >= width) return;
-    const at = row * width + column;
-    grey[at] = (grey[at] ?? 0) + (error * share) / 16;
-  };
-  add(x + 1, y, 7);
-  add(x - 1, y + 1, 3);
-  add(x, y + 1, 5);
-  add(x + 1, y + 1, 1);
+  const [x, y] = [(width - drawnWidth) / 2, (height - drawnHeight) / 2];
+  return inBands(box, rows, method, (context, top) => {
+    context.imageSmoothingQuality = 'high';
+    context.drawImage(image, x, y - top, drawnWidth, drawnHeight);
+  });
 }

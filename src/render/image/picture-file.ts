@@ -18,25 +18,37 @@ export interface PictureFile {
   readonly vector: boolean;
   /** How many elements may paint one of its dots. */
   readonly layers: number;
+  readonly kind: 'png' | 'jpeg' | 'svg';
+  /** False: a JPEG without its end. */
+  readonly ends: boolean;
 }
 
 /** @throws PictureFault */
 export function readPictureFile(bytes: Buffer): PictureFile {
+  return (
+    readPixelFile(bytes) ?? { pixels: 0, vector: true, layers: svgElements(bytes), kind: 'svg', ends: true }
+  );
+}
+
+/** Undefined: it is neither PNG nor JPEG. @throws PictureFault */
+export function readPixelFile(bytes: Buffer): PictureFile | undefined {
   const size = pixelSize(bytes);
-  if (size === undefined) return { pixels: 0, vector: true, layers: svgElements(bytes) };
+  if (size === undefined) return undefined;
   const { width, height } = size;
   if (!(width > 0 && height > 0)) throw new PictureFault(because('picture-no-size', {}));
   if (width * height > MOST_PIXELS) {
     throw new PictureFault(because('picture-large', { width, height, most: MOST_PIXELS }));
   }
-  return { pixels: width * height, vector: false, layers: 1 };
+  return { pixels: width * height, vector: false, layers: 1, kind: size.kind, ends: size.ends };
 }
 
+type PixelSize = { width: number; height: number; kind: 'png' | 'jpeg'; ends: boolean };
+
 /** Undefined: it is neither PNG nor JPEG. */
-function pixelSize(bytes: Buffer): { width: number; height: number } | undefined {
+function pixelSize(bytes: Buffer): PixelSize | undefined {
   try {
-    if (bytes.subarray(0, 8).equals(PNG)) return pngSize(bytes);
-    if (bytes.subarray(0, 3).equals(JPEG)) return jpegSize(bytes);
+    if (bytes.subarray(0, 8).equals(PNG)) return { ...pngSize(bytes), kind: 'png', ends: true };
+    if (bytes.subarray(0, 3).equals(JPEG)) return { ...jpegSize(bytes), kind: 'jpeg' };
   } catch (error) {
     // Thrown by a read beyond the end of the file.
     if (error instanceof RangeError) throw new PictureFault(because('picture-cut-off', {}));
@@ -64,15 +76,15 @@ const END = 0xd9;
 const STANDALONE = (marker: number) => marker <= 0x01 || (marker >= 0xd0 && marker <= 0xd9);
 
 /** The size of the largest frame; valid files have one frame. */
-function jpegSize(bytes: Buffer): { width: number; height: number } {
-  const size = { width: 0, height: 0 };
+function jpegSize(bytes: Buffer): { width: number; height: number; ends: boolean } {
+  const size = { width: 0, height: 0, ends: false };
   let scans = 0;
   for (let at = 2; ; ) {
     // In a scan, FF is data where 00 follows it; elsewhere a marker stands where the segment before it ends.
     at = bytes.indexOf(0xff, at);
     if (at < 0 || at + 1 >= bytes.length) return size;
     const marker = bytes.readUInt8(at + 1);
-    if (marker === END) return size;
+    if (marker === END) return { ...size, ends: true };
     if (marker === 0xff) at += 1;
     else if (STANDALONE(marker)) at += 2;
     else {
@@ -85,4 +97,42 @@ function jpegSize(bytes: Buffer): { width: number; height: number } {
       at += 2 + Math.max(2, bytes.readUInt16BE(at + 2));
     }
   }
+}
+
+/** Pixels an inch, across and down. */
+export interface Resolution {
+  readonly x: number;
+  readonly y: number;
+}
+
+const INCH = 0.0254;
+
+/** The resolution that a PNG or JPEG file says; undefined: it says none, or one that nobody scans or prints at. */
+export function pictureResolution(bytes: Buffer): Resolution | undefined {
+  const said = bytes.subarray(0, 8).equals(PNG) ? pngResolution(bytes) : jfifResolution(bytes);
+  const usual = (dpi: number) => dpi >= 50 && dpi <= 5_000;
+  return said !== undefined && usual(said.x) && usual(said.y) ? said : undefined;
+}
+
+/** pHYs stands before the pixels (PNG, 11.3.4.3). */
+function pngResolution(bytes: Buffer): Resolution | undefined {
+  for (let at = 8; at + 21 <= bytes.length; at += 12 + bytes.readUInt32BE(at)) {
+    const type = bytes.toString('latin1', at + 4, at + 8);
+    if (type === 'IDAT') return undefined;
+    if (type !== 'pHYs') continue;
+    const perMetre = bytes.readUInt8(at + 16) === 1;
+    return perMetre
+      ? { x: bytes.readUInt32BE(at + 8) * INCH, y: bytes.readUInt32BE(at + 12) * INCH }
+      : undefined;
+  }
+  return undefined;
+}
+
+/** A JFIF file begins with its APP0 (JFIF 1.02). */
+function jfifResolution(bytes: Buffer): Resolution | undefined {
+  if (bytes.length < 18 || bytes.toString('latin1', 6, 11) !== 'JFIF\0') return undefined;
+  const unit = { 1: 1, 2: 100 * INCH }[bytes.readUInt8(13)];
+  return unit === undefined
+    ? undefined
+    : { x: bytes.readUInt16BE(14) * unit, y: bytes.readUInt16BE(16) * unit };
 }

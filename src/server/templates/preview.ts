@@ -2,7 +2,7 @@
 import { type Preview, previewRequest } from '../../contract/label-picture.ts';
 import type { LabelRecord } from '../../contract/print-request.ts';
 import { because } from '../../contract/reason.ts';
-import { designedTemplate, rawZplTemplate, type Template } from '../../contract/template.ts';
+import { designedTemplate, type Template, templateSchemaFor } from '../../contract/template.ts';
 import type { CheckPool } from '../../rendering/check-pool.ts';
 import { faultAt, parseBody, payloadInvalid, refusedBecause } from '../problems.ts';
 import type { Pool } from '../store/pool.ts';
@@ -10,6 +10,7 @@ import { printerCommandsOf } from '../tenants/tenants.ts';
 import { drawn } from './drawn-label.ts';
 import type { SentFiles } from './sent-files.ts';
 import type { Templates } from './templates.ts';
+import { requireLengths } from './value-lengths.ts';
 
 /** mm, for a raw ZPL template that does not say how large its label is: the most common size. */
 export const UNKNOWN_SIZE = { width: 101.6, height: 152.4 };
@@ -22,6 +23,7 @@ export async function templatePreview(
 ): Promise<Preview> {
   const request = parseBody(previewRequest, body);
   const template = await templateOf(parts, tenantId, request);
+  if (request.record !== undefined) requireLengths(template, [request.record], () => ['record']);
   if (template.language === 'zpl' && request.orientation === 'landscape') {
     throw refusedBecause('format-incompatible', because('raw-orientation', {}));
   }
@@ -67,11 +69,8 @@ async function templateOf(
       faultAt('/template', because('one-of-two', { one: 'template', other: 'templateId' })),
     ]);
   }
-  const raw =
-    typeof template === 'object' && template !== null && Reflect.get(template, 'language') === 'zpl';
-  return raw
-    ? parseBody(rawZplTemplate, template)
-    : parseBody(designedTemplate, files.whole(tenantId, template));
+  const schema = templateSchemaFor(template);
+  return parseBody(schema, schema === designedTemplate ? files.whole(tenantId, template) : template);
 }
 
 /** A record of the fields' samples; a field without a sample prints as its default, or as nothing. */

@@ -7,7 +7,7 @@ import { v7 as uuid } from 'uuid';
 import { z } from 'zod';
 import type { TemplateDraft, TemplateView } from '../../contract/admin.ts';
 import { because } from '../../contract/reason.ts';
-import { designedTemplate, rawZplTemplate, type Template, template } from '../../contract/template.ts';
+import { designedTemplate, type Template, template, templateSchemaFor } from '../../contract/template.ts';
 import type { TemplateProblem } from '../../contract/template-problem.ts';
 import { templateRemains } from '../../contract/template-remains.ts';
 import { type CheckPool, CheckStopped, type CheckTimes } from '../../rendering/check-pool.ts';
@@ -283,8 +283,8 @@ export class Templates {
    * @throws ProblemError `payload-invalid`
    */
   async #parsed(tenantId: string, body: unknown): Promise<Template> {
-    const raw = typeof body === 'object' && body !== null && 'language' in body && body.language === 'zpl';
-    if (raw || body === undefined) return parseBody(rawZplTemplate, body);
+    const schema = templateSchemaFor(body);
+    if (schema !== designedTemplate || body === undefined) return parseBody(schema, body);
     const result = designedTemplate.safeParse(body);
     if (result.success) return result.data;
     const { issues } = result.error;

@@ -145,6 +145,8 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
     noFields: 'Diese Vorlage hat keine Felder: Jedes Etikett ist gleich.',
     sample: (text) => `zum Beispiel ${text}`,
     default: (text) => `wenn leer: ${text}`,
+    documentKind: 'eine Datei, PNG oder JPEG',
+    documentSize: (kilobytes) => `eine Datei mit ${kilobytes} kB ist gewählt`,
     digits: (n, least, most) =>
       least === undefined || most === undefined
         ? `nur Ziffern: bisher ${n}`
@@ -240,6 +242,7 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
     kind: 'Art',
     designed: 'gezeichnet',
     raw: 'ZPL',
+    document: 'Dokumente',
     jobs: 'Ihre Aufträge',
     uses: {
       title: 'Benutzt von',

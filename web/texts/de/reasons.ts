@@ -120,6 +120,13 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
   'pictures-large': 'Die Bilder der Vorlage haben zusammen mehr als {most} Bildpunkte',
   'svg-element': 'Ein SVG auf einem Etikett hat kein {element}: Wandeln Sie es in Pfade um',
   'svg-refers': 'Ein SVG auf einem Etikett verweist auf nichts außerhalb',
+  'document-field': 'Erwartet ist ein Feld, das mit dem Dokument',
+  'page-region': 'Erwartet ist „ink“, oder x, y, width und height in mm',
+  'document-none': 'Erwartet ist ein Dokument: PNG oder JPEG, in Base64',
+  'document-base64': 'Erwartet ist Base64, ohne Zeilenumbruch und ohne „data:“ davor',
+  'document-kind': 'Das Dokument ist weder PNG noch JPEG',
+  'document-unfit':
+    'Das Dokument ist bis {width} × {height} mm schwarz, das Etikett hat {labelWidth} × {labelHeight} mm: Wählen Sie einen Ausschnitt der Seite oder eine Einpassung',
   'svg-elements': 'Das SVG hat mehr als {most} Elemente: Vereinfachen Sie es',
   'font-unknown': 'Die Vorlage hat keine Schrift {font}',
   'face-unknown': 'Diesen Schnitt ({style}) hat die Schrift {font} nicht',

@@ -143,6 +143,8 @@ export const printingWords = {
     noFields: 'This template has no fields: every label is the same.',
     sample: (text: string) => `for example ${text}`,
     default: (text: string) => `if left empty: ${text}`,
+    documentKind: 'a PNG or JPEG file',
+    documentSize: (kilobytes: number) => `a file of ${kilobytes} kB is chosen`,
     digits: (n: number, least: number | undefined, most: number | undefined) =>
       least === undefined || most === undefined
         ? `digits only: ${n} so far`
@@ -237,6 +239,7 @@ export const printingWords = {
     kind: 'Kind',
     designed: 'designed',
     raw: 'ZPL',
+    document: 'documents',
     jobs: 'Its jobs',
     uses: {
       title: 'Used by',

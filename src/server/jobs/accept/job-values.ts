@@ -5,6 +5,7 @@
 import type { LabelRecord } from '../../../contract/print-request.ts';
 import type { QueuedJob } from '../../../contract/queued-job.ts';
 import { searchableValue } from '../../../contract/searchable-value.ts';
+import { documentField } from '../../../contract/template.ts';
 import { fieldsOf } from '../../templates/record-fields.ts';
 
 /** Most values by which one job is found, and most that are looked at: a job may have millions. */
@@ -31,6 +32,7 @@ export function searchableValues({ records }: Pick<QueuedJob, 'records'>): strin
 /** The first field of the template that the first record fills. */
 export function firstValue({ template, records: [first = {}] }: QueuedJob): string | null {
   for (const name of fieldsOf(template)) {
+    if (name === documentField(template)) continue;
     const text = shown(first, name);
     if (text !== '') return text;
   }

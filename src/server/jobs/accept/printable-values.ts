@@ -8,7 +8,7 @@ import type { PrintRequest } from '../../../contract/print-request.ts';
 import { because } from '../../../contract/reason.ts';
 import type { Template } from '../../../contract/template.ts';
 import { type CheckPool, CheckStopped } from '../../../rendering/check-pool.ts';
-import type { Unprintable } from '../../../rendering/check-protocol.ts';
+import type { RecordsCheck, Unprintable } from '../../../rendering/check-protocol.ts';
 import { type Fault, faultAt, jsonPointer, ProblemError, refusedBecause, shorten } from '../../problems.ts';
 
 /** ms of checking for one request. */
@@ -30,7 +30,7 @@ export async function requirePrintable(
   job: Checked & { format: PrinterFormat },
 ): Promise<void> {
   const { request, format } = job;
-  const faults = await unprintable(checks, tenantId, { ...job, dpi: format.dpi });
+  const faults = await unprintable(checks, tenantId, { ...job, dpi: format.dpi, media: format });
   const [fault] = faults;
   if (fault === undefined) return;
   if (fault.record === undefined) {
@@ -48,7 +48,7 @@ export async function requirePrintable(
 export async function requireValues(
   checks: CheckPool,
   tenantId: string,
-  job: Checked & { dpi: number },
+  job: Checked & { dpi: number; media: RecordsCheck['media'] },
 ): Promise<void> {
   const faults = await unprintable(checks, tenantId, job);
   if (faults[0]?.record !== undefined) throw refusedValues(faults, job.request.data);
@@ -57,9 +57,9 @@ export async function requireValues(
 async function unprintable(
   checks: CheckPool,
   tenantId: string,
-  job: Checked & { dpi: number },
+  job: Checked & { dpi: number; media: RecordsCheck['media'] },
 ): Promise<Unprintable[]> {
-  const { template, request, dpi } = job;
+  const { template, request, dpi, media } = job;
   const records = request.data ?? [{}];
   const facts = {
     createdAt: new Date().toISOString(),
@@ -74,6 +74,7 @@ async function unprintable(
       template,
       dpi,
       orientation: request.orientation,
+      media,
       job: facts,
       records: records.slice(first, first + BATCH),
       first,

@@ -6,6 +6,7 @@ import { faultAt, ProblemError, parseBody, payloadInvalid, refusedBecause } from
 import { drawn } from '../../templates/drawn-label.ts';
 import { UNKNOWN_SIZE } from '../../templates/preview.ts';
 import type { Templates } from '../../templates/templates.ts';
+import { requireLengths } from '../../templates/value-lengths.ts';
 import { requireValues } from './printable-values.ts';
 
 /** Requests of one tenant that are in hand at a time: its other checks take turns with these. */
@@ -58,10 +59,12 @@ export class RenderedLabels {
         errors: [faultAt('/orientation', reason, orientation)],
       });
     }
+    requireLengths(template, records, (index) => ['data', index]);
     const request = { data, orientation, numberCopies: 1 };
-    await requireValues(this.#checks, tenantId, { template, printerCommands, request, dpi });
+    const media = UNKNOWN_SIZE;
+    await requireValues(this.#checks, tenantId, { template, printerCommands, request, dpi, media });
     const { png } = await drawn(this.#checks, tenantId, {
-      ...{ template, dpi, media: UNKNOWN_SIZE, orientation, record },
+      ...{ template, dpi, media, orientation, record },
       job: {
         createdAt: new Date().toISOString(),
         copies: 1,

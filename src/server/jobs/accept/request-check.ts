@@ -30,6 +30,7 @@ import {
 } from '../../problems.ts';
 import { inStretches, type Long } from '../../stretches.ts';
 import type { SavedTemplate, Templates } from '../../templates/templates.ts';
+import { requireLengths } from '../../templates/value-lengths.ts';
 import { requirePrintable } from './printable-values.ts';
 import { requireFit } from './required-fit.ts';
 import { askedOf, type Route, route } from './route.ts';
@@ -46,7 +47,8 @@ export type CheckedRequest = {
   stamps: { template: string; route: string; asked: Asked } | undefined;
 };
 
-type Parsed = { request: PrintRequest; labels: number };
+/** `long`: there is a value that only a document may be. */
+type Parsed = { request: PrintRequest; labels: number; long: boolean };
 /** The template and the printers that a request refers to, as they were looked up. */
 type Referred = { saved: SavedTemplate; found: Found };
 
@@ -73,8 +75,11 @@ export class RequestCheck {
   /** @throws ProblemError `payload-invalid`, `labels-limit` */
   async payload(body: unknown): Promise<Parsed> {
     const { data, ...rest } = parseBody(this.#envelope, body);
-    const request =
-      data === undefined ? rest : { ...rest, data: await inStretches(recordsOf(data), data.length) };
+    const { records: own, long } =
+      data === undefined
+        ? { records: undefined, long: false }
+        : await inStretches(recordsOf(data), data.length);
+    const request = own === undefined ? rest : { ...rest, data: own };
     const records = data?.length ?? 1;
     const labels = records * request.numberCopies;
     if (labels > this.#limits.labels) {
@@ -82,7 +87,7 @@ export class RequestCheck {
       const reason = because('labels-many', { records, copies, labels, most: this.#limits.labels });
       throw refusedBecause('labels-limit', reason, { errors: [faultAt('/numberCopies', reason, copies)] });
     }
-    return { request, labels };
+    return { request, labels, long };
   }
 
   /**
@@ -122,7 +127,8 @@ export class RequestCheck {
 
   async #checked(tenantId: string, parsed: Parsed, { saved, found }: Referred): Promise<CheckedRequest> {
     const { template, printerCommands, mediaMustFit } = saved;
-    const { request } = parsed;
+    const { request, long } = parsed;
+    if (long) requireLengths(template, request.data ?? [], (index) => ['data', index]);
     const way = route(request, found, template);
     if (mediaMustFit) requireFit({ template, orientation: request.orientation, format: way.format });
     await requirePrintable(this.#checks, tenantId, {
@@ -136,18 +142,22 @@ export class RequestCheck {
 }
 
 /** @throws ProblemError `payload-invalid` */
-function* recordsOf(data: readonly unknown[]): Long<LabelRecord[]> {
+function* recordsOf(data: readonly unknown[]): Long<{ records: LabelRecord[]; long: boolean }> {
   const records: LabelRecord[] = [];
+  let long = false;
   const faults: Fault[] = [];
   for (const [index, record] of data.entries()) {
-    if (isLabelRecord(record)) records.push(record);
-    else faults.push(...recordFaults(index, record));
+    if (isLabelRecord(record, LIMITS.valueLength)) records.push(record);
+    else if (isLabelRecord(record)) {
+      records.push(record);
+      long = true;
+    } else faults.push(...recordFaults(index, record));
     // The answer lists no more faults than `MAX_FAULTS`.
     if (faults.length >= MAX_FAULTS) break;
     yield;
   }
   if (faults.length > 0) throw payloadInvalid(faults);
-  return records;
+  return { records, long };
 }
 
 function recordFaults(index: number, record: unknown): Fault[] {

@@ -9,6 +9,8 @@ import {
   jobEventKind,
 } from '../../../contract/job-details.ts';
 import { jobStatus, mayBecome } from '../../../contract/job-life.ts';
+import type { LabelRecord } from '../../../contract/print-request.ts';
+import { documentField } from '../../../contract/template.ts';
 import { oneJob } from '../../one-job.ts';
 import { type Pool, rowsOf } from '../../store/pool.ts';
 import { COLUMNS, jobRow, jobViewOf } from './job-row.ts';
@@ -124,6 +126,9 @@ export async function jobDetailsOf(pool: Pool, id: string): Promise<JobDetails> 
   };
 }
 
+/** Characters. */
+const SHOWN_OF_DOCUMENT = 40;
+
 /** A job's values, some at a time. @throws ProblemError `job-not-found`, `label-data-gone` */
 export async function jobRecordsOf(
   pool: Pool,
@@ -131,7 +136,17 @@ export async function jobRecordsOf(
   part: { from: number; limit: number },
 ): Promise<JobRecords> {
   const { job, total, records } = await labelDataOf(pool, id, part);
-  return { total, copies: job.copies, from: part.from, records };
+  const document = documentField(job.template);
+  const shown = document === undefined ? records : records.map((record) => withBeginning(record, document));
+  return { total, copies: job.copies, from: part.from, records: shown };
+}
+
+/** A document says nothing to a person, and may have megabytes. */
+function withBeginning(record: LabelRecord, field: string): LabelRecord {
+  const value = Object.hasOwn(record, field) ? record[field] : undefined;
+  return typeof value === 'string' && value.length > SHOWN_OF_DOCUMENT
+    ? { ...record, [field]: `${value.slice(0, SHOWN_OF_DOCUMENT)}…` }
+    : record;
 }
 
 function eventOf(row: z.infer<typeof eventRow>): JobEvent {

@@ -1,0 +1,29 @@
+/** The pictures among documents: PNG and JPEG, told by their bytes, with the resolution that the file says. */
+import { type Image, loadImage } from '@napi-rs/canvas';
+import { because } from '../../contract/reason.ts';
+import { PictureFault } from '../image/picture-fault.ts';
+import { pictureResolution, type Resolution, readPixelFile } from '../image/picture-file.ts';
+import { requireWhole } from '../image/whole-picture.ts';
+
+export interface DocumentPicture {
+  readonly image: Image;
+  /** Undefined: the file does not say it. */
+  readonly resolution: Resolution | undefined;
+}
+
+/** @param text base64. @throws PictureFault */
+export async function documentPicture(text: string): Promise<DocumentPicture> {
+  if (text === '') throw new PictureFault(because('document-none', {}));
+  // Node leaves out what is no base64.
+  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(text))
+    throw new PictureFault(because('document-base64', {}));
+  const bytes = Buffer.from(text, 'base64');
+  const file = readPixelFile(bytes);
+  if (file === undefined) throw new PictureFault(because('document-kind', {}));
+  await requireWhole(bytes, file);
+  try {
+    return { image: await loadImage(bytes), resolution: pictureResolution(bytes) };
+  } catch {
+    throw new PictureFault(because('picture-broken', {}));
+  }
+}
