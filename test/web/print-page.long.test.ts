@@ -22,6 +22,28 @@ afterAll(() => site?.stop());
 
 const button = (name: string | RegExp) => page.getByRole('button', { name });
 
+test('a document is chosen as a file, shown as it will be printed, and printed', async () => {
+  const shown = await readFile(join(import.meta.dirname, '../../docs/pictures/shelf-50x25.png'));
+  await site.up.admin.importTemplate('default', {
+    name: 'Carrier',
+    language: 'document',
+    fields: [{ name: 'label' }],
+    page: { turn: 90 },
+  });
+  const before = (await site.up.admin.jobs()).length;
+  await site.show(page, 'print');
+  await page.getByLabel('Template', { exact: true }).selectOption({ label: 'Carrier' });
+  await page.getByLabel('Printer', { exact: true }).selectOption({ label: 'virtual-1' });
+  const file = page.getByLabel('label', { exact: true });
+  await file.setInputFiles({ name: 'cut.png', mimeType: 'image/png', buffer: shown.subarray(0, 400) });
+  await page.getByText('the picture is cut off').first().waitFor();
+  await file.setInputFiles({ name: 'label.png', mimeType: 'image/png', buffer: shown });
+  await page.getByRole('img', { name: 'Preview' }).waitFor();
+  await page.getByText('a file of').waitFor();
+  await button(/^Print/).click();
+  await expect.poll(async () => (await site.up.admin.jobs()).length).toBe(before + 1);
+});
+
 test('a file with rows that cannot be printed names them before anything is', async () => {
   await site.up.admin.importTemplate('default', {
     name: 'Price',
