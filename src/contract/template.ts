@@ -10,36 +10,16 @@
  */
 import { z } from 'zod';
 import { nearest } from '../words/nearest.ts';
+import { documentTemplate } from './document-template.ts';
 import { LIMITS } from './limits.ts';
 import type { LabelRecord } from './print-request.ts';
 import { reasonText, saying } from './reason.ts';
 import { labelSheet, sheetFaults } from './sheet.ts';
 import { templateFonts } from './template-font.ts';
+import { dpi, length, rotation, templateField } from './template-members.ts';
 import { templateName } from './template-name.ts';
 
 const mm = z.number().min(-LIMITS.labelSide).max(LIMITS.labelSide);
-const length = z.number().positive().max(LIMITS.labelSide);
-
-/** The exact name of a dynamic field. It may hold anything but braces, `|` (filters) and control characters. */
-export const fieldName = z
-  .string()
-  .min(1)
-  .max(200)
-  .regex(/^[^\p{Cc}{}|\s](?:[^\p{Cc}{}|]*[^\p{Cc}{}|\s])?$/u, {
-    error: saying('field-name', {}),
-  });
-
-const templateField = z.strictObject({
-  name: fieldName,
-  /** Printed when a record does not carry the field. Without one, a missing field prints as nothing. */
-  default: z.string().max(LIMITS.valueLength).optional(),
-  /** Shown in previews and used by template checks. */
-  sample: z.string().max(LIMITS.valueLength).optional(),
-});
-export type TemplateField = z.infer<typeof templateField>;
-
-/** Quarter turns, clockwise. */
-const rotation = z.literal([0, 90, 180, 270], { error: saying('rotation', {}) }).default(0);
 
 const place = {
   x: mm,
@@ -323,8 +303,6 @@ const uniqueFields = z
 
 /** IANA name of the zone that instants are shown in; UTC when left out. */
 const timeZone = z.string().min(1).max(100).optional();
-const dpi = z.int().min(100).max(1200).optional();
-
 const designedMembers = z.strictObject({
   name: templateName,
   language: z.literal('platen').default('platen'),
@@ -370,42 +348,6 @@ export const rawZplTemplate = z.strictObject({
   fields: uniqueFields,
 });
 export type RawZplTemplate = z.infer<typeof rawZplTemplate>;
-
-/** Of a page, mm from its top left corner. */
-const pageRegion = z.strictObject({
-  x: z.number().min(0).max(LIMITS.labelSide),
-  y: z.number().min(0).max(LIMITS.labelSide),
-  width: length,
-  height: length,
-});
-
-export const documentTemplate = z.strictObject({
-  name: templateName,
-  language: z.literal('document'),
-  /** The label, mm; left out: as large as the media. */
-  width: length.optional(),
-  height: length.optional(),
-  /** The resolution of pictures, whatever their files say. Left out: what the file says, else the printer's. */
-  dpi,
-  /** The one field that holds the document: PNG or JPEG, base64 without a `data:` prefix. */
-  fields: z.array(templateField).length(1, { error: saying('document-field', {}) }),
-  page: z
-    .strictObject({
-      /** What is printed of the page; `ink`: the box of all that is black on it. Left out: all of it. */
-      region: z.union([z.literal('ink'), pageRegion], { error: saying('page-region', {}) }).optional(),
-      /** Of the region. */
-      turn: rotation,
-      /**
-       * `none`: in its own size, and black dots that the label has no room for are an error. `shrink`: smaller where it
-       * has to be. `fill`: as large as the label lets it be.
-       */
-      fit: z.enum(['none', 'shrink', 'fill']).default('none'),
-      /** How grey becomes black or white. */
-      halftone: z.enum(['threshold', 'dither']).default('threshold'),
-    })
-    .prefault({}),
-});
-export type DocumentTemplate = z.infer<typeof documentTemplate>;
 
 export const templateLanguage = z.enum(['platen', 'zpl', 'document']);
 

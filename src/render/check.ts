@@ -2,8 +2,10 @@
  * Checks whether a record would print. The service does so at validation, and the agent before the first byte
  * of a job is sent, so that a job with a bad record fails as a whole and not in the middle.
  */
+
+import type { DocumentTemplate } from '../contract/document-template.ts';
 import type { LabelRecord } from '../contract/print-request.ts';
-import type { DocumentTemplate, Template } from '../contract/template.ts';
+import type { Template } from '../contract/template.ts';
 import { compileRawZpl } from '../zpl/raw/template.ts';
 import { compileLabel, type LabelTarget } from './label-layout.ts';
 

@@ -10,7 +10,8 @@ import { JobFaultError } from '../contract/fault.ts';
 import type { LabelRecord } from '../contract/print-request.ts';
 import type { QueuedJob } from '../contract/queued-job.ts';
 import { because, reasonText } from '../contract/reason.ts';
-import type { DesignedTemplate, TemplateField } from '../contract/template.ts';
+import type { DesignedTemplate } from '../contract/template.ts';
+import type { TemplateField } from '../contract/template-members.ts';
 import { civilTime, isoText, requireZone } from './civil-time.ts';
 
 /** The facts of a job that its labels can show. */

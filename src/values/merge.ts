@@ -9,7 +9,7 @@ import { JobFaultError } from '../contract/fault.ts';
 import { LIMITS } from '../contract/limits.ts';
 import type { LabelRecord, RecordValue } from '../contract/print-request.ts';
 import { because, becauseOf, type Reason, reasonText } from '../contract/reason.ts';
-import { fieldName } from '../contract/template.ts';
+import { fieldName } from '../contract/template-members.ts';
 import { isConstant, type Scope } from './built-ins.ts';
 import { numberText } from './decimal.ts';
 import { compileFilters, type Filter, FilterFault, ValueFault } from './filters.ts';

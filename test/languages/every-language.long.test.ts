@@ -1,15 +1,11 @@
 /** The same tests for every language: what a printer makes of a label is the label, and its codes read as the data. */
 import { describe, expect, test } from 'vitest';
 import { LANGUAGES, openEncoder, printsPages } from '../../drivers/languages/index.ts';
+import { documentTemplate } from '../../src/contract/document-template.ts';
 import { type LanguageId, languageId } from '../../src/contract/format.ts';
 import type { LabelRecord, Orientation } from '../../src/contract/print-request.ts';
 import { type QueuedJob, queuedJob } from '../../src/contract/queued-job.ts';
-import {
-  designedTemplate,
-  documentTemplate,
-  rawZplTemplate,
-  type Template,
-} from '../../src/contract/template.ts';
+import { designedTemplate, rawZplTemplate, type Template } from '../../src/contract/template.ts';
 import { type Bitmap, turnBitmap } from '../../src/render/image/bitmap.ts';
 import { encodePng } from '../../src/render/image/png-encoder.ts';
 import { compileLabel } from '../../src/render/label-layout.ts';

@@ -1,9 +1,9 @@
 /** Document templates: what becomes of pictures that others have made, dot by dot, and what is refused. */
 import { createCanvas } from '@napi-rs/canvas';
 import { describe, expect, test } from 'vitest';
+import { documentTemplate } from '../../src/contract/document-template.ts';
 import { dots } from '../../src/contract/dots.ts';
 import { JobFaultError } from '../../src/contract/fault.ts';
-import { documentTemplate } from '../../src/contract/template.ts';
 import { compileDocument, type DocumentTarget } from '../../src/render/document/document.ts';
 import {
   type Bitmap,

@@ -1,5 +1,6 @@
 /** Reads picture files into the form that a template holds: base64. */
 import { LIMITS } from '../../src/contract/limits.ts';
+import { base64Of } from '../controls/base64.ts';
 import { say } from '../controls/toast.tsx';
 import { t } from '../texts/texts.ts';
 import type { LabelElement } from './document.ts';
@@ -7,8 +8,6 @@ import { newPicture } from './new-elements.ts';
 
 /** Media types that a template takes, as `<input accept>` lists them. */
 export const PICTURE_FILES = 'image/png,image/jpeg,image/svg+xml';
-/** Bytes that are encoded at a time: a multiple of three, and few enough to be arguments of one call. */
-const AT_ONCE = 32_766;
 
 /** @returns base64 without a prefix; undefined, with a message, where the file is too large for a template */
 export async function pictureText(file: File): Promise<string | undefined> {
@@ -17,15 +16,6 @@ export async function pictureText(file: File): Promise<string | undefined> {
     return undefined;
   }
   return await base64Of(file);
-}
-
-export async function base64Of(file: File): Promise<string> {
-  const bytes = new Uint8Array(await file.arrayBuffer());
-  let text = '';
-  for (let at = 0; at < bytes.length; at += AT_ONCE) {
-    text += btoa(String.fromCharCode(...bytes.subarray(at, at + AT_ONCE)));
-  }
-  return text;
 }
 
 export async function pictureElement(

@@ -1,12 +1,13 @@
 /** Panels for the resources in a template: pictures that elements refer to by name, and its own fonts. */
 import { useSignal } from '@preact/signals';
 import { LIMITS } from '../../src/contract/limits.ts';
+import { base64Of } from '../controls/base64.ts';
 import { TextField } from '../controls/field.tsx';
 import { FileField } from '../controls/file-field.tsx';
 import { t } from '../texts/texts.ts';
 import { changeLabel } from './document.ts';
 import type { Editor } from './editor.ts';
-import { base64Of, PICTURE_FILES, pictureText } from './picture-file.ts';
+import { PICTURE_FILES, pictureText } from './picture-file.ts';
 
 /** The file's name without its ending: the first name of a picture or font from a file. */
 function stem(file: File): string {

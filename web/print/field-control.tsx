@@ -2,8 +2,8 @@
 import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import { LIMITS } from '../../src/contract/limits.ts';
+import { base64Of } from '../controls/base64.ts';
 import { Choice, Field } from '../controls/field.tsx';
-import { base64Of } from '../designer/picture-file.ts';
 import type { FieldFacts } from '../templates/saved-template.ts';
 import { t } from '../texts/texts.ts';
 import type { FieldKind } from './field-kinds.ts';

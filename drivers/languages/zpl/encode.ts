@@ -5,9 +5,10 @@
  * only takes joining strings; only a label with text as graphics lets the event loop turn (see `raster.ts`).
  */
 import { setImmediate } from 'node:timers/promises';
+import type { DocumentTemplate } from '../../../src/contract/document-template.ts';
 import { dots } from '../../../src/contract/dots.ts';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
-import type { DesignedTemplate, DocumentTemplate, RawZplTemplate } from '../../../src/contract/template.ts';
+import type { DesignedTemplate, RawZplTemplate } from '../../../src/contract/template.ts';
 import type { RecordCheck } from '../../../src/render/check.ts';
 import type { DisplayList, Item } from '../../../src/render/display-list.ts';
 import { compileDocument } from '../../../src/render/document/document.ts';

@@ -5,12 +5,13 @@
  * picture has the printer's resolution, each of its pixels is a dot.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
+import type { DocumentTemplate } from '../../contract/document-template.ts';
 import { dots, millimetres } from '../../contract/dots.ts';
 import { JobFaultError } from '../../contract/fault.ts';
 import type { LabelRecord, Orientation } from '../../contract/print-request.ts';
 import { because, type Reason } from '../../contract/reason.ts';
 import { FieldFault } from '../../contract/said-fault.ts';
-import { type DocumentTemplate, documentField } from '../../contract/template.ts';
+import { documentField } from '../../contract/template.ts';
 import type { DisplayList, Rect } from '../display-list.ts';
 import { MOST_ELEMENT_DOTS, requireDots } from '../dot-limit.ts';
 import { type Bitmap, cropBitmap, turnBitmap } from '../image/bitmap.ts';

@@ -18,34 +18,39 @@ export interface PictureFile {
   readonly vector: boolean;
   /** How many elements may paint one of its dots. */
   readonly layers: number;
-  readonly kind: 'png' | 'jpeg' | 'svg';
+}
+
+/** A PNG or JPEG, as its header says. */
+export interface PixelFile {
+  readonly width: number;
+  readonly height: number;
+  readonly kind: 'png' | 'jpeg';
   /** False: a JPEG without its end. */
   readonly ends: boolean;
 }
 
 /** @throws PictureFault */
 export function readPictureFile(bytes: Buffer): PictureFile {
-  return (
-    readPixelFile(bytes) ?? { pixels: 0, vector: true, layers: svgElements(bytes), kind: 'svg', ends: true }
-  );
+  const file = readPixelFile(bytes);
+  return file === undefined
+    ? { pixels: 0, vector: true, layers: svgElements(bytes) }
+    : { pixels: file.width * file.height, vector: false, layers: 1 };
 }
 
 /** Undefined: it is neither PNG nor JPEG. @throws PictureFault */
-export function readPixelFile(bytes: Buffer): PictureFile | undefined {
-  const size = pixelSize(bytes);
-  if (size === undefined) return undefined;
-  const { width, height } = size;
+export function readPixelFile(bytes: Buffer): PixelFile | undefined {
+  const file = pixelFile(bytes);
+  if (file === undefined) return undefined;
+  const { width, height } = file;
   if (!(width > 0 && height > 0)) throw new PictureFault(because('picture-no-size', {}));
   if (width * height > MOST_PIXELS) {
     throw new PictureFault(because('picture-large', { width, height, most: MOST_PIXELS }));
   }
-  return { pixels: width * height, vector: false, layers: 1, kind: size.kind, ends: size.ends };
+  return file;
 }
 
-type PixelSize = { width: number; height: number; kind: 'png' | 'jpeg'; ends: boolean };
-
 /** Undefined: it is neither PNG nor JPEG. */
-function pixelSize(bytes: Buffer): PixelSize | undefined {
+function pixelFile(bytes: Buffer): PixelFile | undefined {
   try {
     if (bytes.subarray(0, 8).equals(PNG)) return { ...pngSize(bytes), kind: 'png', ends: true };
     if (bytes.subarray(0, 3).equals(JPEG)) return { ...jpegSize(bytes), kind: 'jpeg' };

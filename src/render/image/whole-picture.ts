@@ -5,7 +5,7 @@
 import { crc32, createInflate } from 'node:zlib';
 import { because } from '../../contract/reason.ts';
 import { PictureFault } from './picture-fault.ts';
-import type { PictureFile } from './picture-file.ts';
+import type { PixelFile } from './picture-file.ts';
 
 /** Samples of a pixel, by PNG's colour type. */
 const CHANNELS: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
@@ -34,7 +34,7 @@ function pngBytes(header: Buffer): number {
 }
 
 /** @param file its header. @throws PictureFault */
-export async function requireWhole(bytes: Buffer, file: PictureFile): Promise<void> {
+export async function requireWhole(bytes: Buffer, file: PixelFile): Promise<void> {
   if (!file.ends) throw new PictureFault(because('picture-cut-off', {}));
   if (file.kind === 'png') await requireWholePng(bytes);
 }

@@ -1,0 +1,46 @@
+/** Files that others made, through a real queue to a virtual printer. */
+import { expect, test } from 'vitest';
+import { standardDrivers } from '../../src/agent/drivers.ts';
+import { dots } from '../../src/contract/dots.ts';
+import type { QueuedJob } from '../../src/contract/queued-job.ts';
+import { template } from '../../src/contract/template.ts';
+import { blacken, createBitmap } from '../../src/render/image/bitmap.ts';
+import { encodePng } from '../../src/render/image/png-encoder.ts';
+import { jobFor } from '../kit/agent/site.ts';
+import { useSite } from '../kit/agent/use-site.ts';
+import { dotsOf } from '../kit/judges/judges.ts';
+
+const site = useSite();
+
+test('documents are printed dot by dot, a label each; a broken one fails its job before anything is printed', async () => {
+  const printer = await site.startPrinter();
+  const { printerId } = await site.startAgent(printer, { drivers: standardDrivers });
+  const sheets = [3, 7].map((step) => {
+    const sheet = createBitmap(dots(50, 203), dots(25, 203));
+    for (let x = 0; x < sheet.width; x += step) for (let y = 0; y < 90; y++) blacken(sheet, x, y);
+    return sheet;
+  });
+  const documents = sheets.map((sheet) => Buffer.from(encodePng(sheet, 203)).toString('base64'));
+  const source = { name: 'Carrier', language: 'document', fields: [{ name: 'document' }] };
+  const jobOf = (files: readonly string[]): QueuedJob => ({
+    ...jobFor(printerId, 1, 2),
+    template: template.parse(source),
+    records: files.map((document) => ({ document })),
+  });
+  const broken = jobOf([...documents, documents[1]?.slice(0, 80) ?? '']);
+  const job = jobOf(documents);
+  for (const one of [broken, job]) await site.queues.enqueue(one);
+  expect(await site.reports.end(broken.jobId)).toMatchObject({
+    status: 'failed',
+    labels: { sent: 0, printed: 0 },
+    error: { code: 'value-invalid', record: 2, field: 'document', reason: { code: 'picture-cut-off' } },
+  });
+  expect(await site.reports.end(job.jobId)).toMatchObject({
+    status: 'printed',
+    labels: { sent: 4, printed: 4 },
+  });
+  for (const [number, sheet] of [0, 0, 1, 1].entries()) {
+    const png = await printer.picture(number + 1);
+    expect(await dotsOf(Buffer.from(png ?? [])), `label ${number + 1}`).toEqual(sheets[sheet]);
+  }
+});
