@@ -72,6 +72,7 @@ async function full(): Promise<void> {
     const shelf = await site.printSample('shelf-50x25', /^Shelf/, 'virtual-1');
     const held = await site.printSample('shelf-50x25', /^Shelf/, MUTE);
     await admin.createIntegration('default', { name: 'Warehouse system of the northern hall' });
+    const webhook = await site.webhook('https://wms.example.com/platen');
     await site.up.ended(held.job);
     await site.up.ended(shelf.job, 120_000);
     const printers = await admin.printers();
@@ -92,6 +93,8 @@ async function full(): Promise<void> {
       `templates/${shelf.idT}/design`,
       'templates/new',
       'integrations',
+      'webhooks',
+      `webhooks/${webhook}`,
       'people',
       'audit',
       'account',

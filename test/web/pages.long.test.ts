@@ -20,6 +20,7 @@ beforeAll(async () => {
   const held = await admin.print('default', { idT: id, printer: HOSTILE, data: [{ [HOSTILE]: HOSTILE }] });
   await site.up.ended(held);
   await admin.createIntegration('default', { name: HOSTILE });
+  const webhook = await site.webhook(`https://127.0.0.1/${HOSTILE}`);
   const printer = (await admin.printers()).find(({ name }) => name === HOSTILE)?.id ?? '';
   const virtual = (await admin.printers()).find(({ name }) => name === 'virtual-1')?.id ?? '';
   // Something has come out of it.
@@ -42,6 +43,8 @@ beforeAll(async () => {
     'templates/new',
     `printers/${encodeURIComponent(virtual)}`,
     'integrations',
+    'webhooks',
+    `webhooks/${webhook}`,
     'people',
     'audit',
     'account',
@@ -104,6 +107,45 @@ test('on the narrowest page, too, all jobs that are shown are chosen by one clic
   await page.context().close();
 });
 
+test('a webhook is made, shows its secret once, is tested, rotated and deleted', async () => {
+  const page = await site.signedIn();
+  const dialog = page.getByRole('dialog');
+  const press = (name: string) => dialog.getByRole('button', { name, exact: true }).click();
+  await site.show(page, 'webhooks');
+  await page.getByRole('button', { name: 'New webhook …' }).click();
+  await dialog.getByRole('textbox').fill('http://127.0.0.1/new');
+  await press('Create');
+  await dialog.getByRole('alert').waitFor();
+  await dialog.getByRole('textbox').fill('https://127.0.0.1/new');
+  await press('Create');
+  const secret = dialog.getByText(/^whsec_/);
+  const first = await secret.textContent();
+  expect(await barriers(page)).toEqual([]);
+  await press('I have kept it');
+  await page.getByRole('link', { name: 'https://127.0.0.1/new' }).click();
+  await page.getByRole('heading', { name: '127.0.0.1', level: 1 }).waitFor();
+  await page.getByRole('button', { name: 'Send a test …' }).click();
+  await press('Send');
+  await page.getByText('the address is not a public one').waitFor();
+  await page.getByRole('button', { name: 'More: Test' }).click();
+  await page.getByRole('menuitem', { name: 'Send again …' }).click();
+  await press('Send');
+  await page.getByText('One message is sent again').waitFor();
+  const menu = page.getByRole('button', { name: 'More: https://127.0.0.1/new' });
+  await menu.click();
+  await page.getByRole('menuitem', { name: 'New secret …' }).click();
+  await press('New secret');
+  await secret.waitFor();
+  expect(await secret.textContent()).not.toBe(first);
+  await press('I have kept it');
+  await menu.click();
+  await page.getByRole('menuitem', { name: 'Delete …' }).click();
+  await press('Delete');
+  await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor();
+  await page.getByRole('link', { name: 'https://127.0.0.1/new' }).waitFor({ state: 'detached' });
+  await page.context().close();
+});
+
 test('every page is reached and used with the keyboard alone', async () => {
   const page = await site.signedIn();
   await page.getByRole('heading', { name: 'Start' }).waitFor();
@@ -114,6 +156,7 @@ test('every page is reached and used with the keyboard alone', async () => {
     ['p', 'Printers'],
     ['t', 'Templates'],
     ['i', 'Integrations'],
+    ['w', 'Webhooks'],
     ['e', 'People'],
     ['a', 'Audit'],
   ] as const) {

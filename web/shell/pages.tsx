@@ -4,6 +4,8 @@ import type { Need } from '../../src/contract/people.ts';
 import { Audit } from '../access/audit.tsx';
 import { Integrations } from '../access/integrations.tsx';
 import { People } from '../access/people.tsx';
+import { WebhookPage } from '../access/webhook-page.tsx';
+import { Webhooks } from '../access/webhooks.tsx';
 import type { IconName } from '../controls/icon.tsx';
 import { later } from '../controls/later.tsx';
 import { NotFound, Page } from '../controls/page.tsx';
@@ -27,6 +29,7 @@ export type PageName =
   | 'printers'
   | 'templates'
   | 'integrations'
+  | 'webhooks'
   | 'people'
   | 'audit'
   | 'account';
@@ -70,6 +73,12 @@ export const PAGES: Readonly<Record<PageName, PageEntry>> = {
     },
   },
   integrations: { icon: 'integrations', needs: 'integrations', key: 'i', show: () => <Integrations /> },
+  webhooks: {
+    icon: 'webhooks',
+    needs: 'integrations',
+    key: 'w',
+    show: (id) => (id === undefined ? <Webhooks /> : <WebhookPage id={id} />),
+  },
   people: { icon: 'people', needs: 'people', key: 'e', show: () => <People /> },
   audit: { icon: 'audit', needs: 'people', key: 'a', show: () => <Audit /> },
   account: { icon: 'account', needs: 'jobs:read', key: 'c', show: () => <Account /> },

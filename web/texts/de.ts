@@ -69,6 +69,7 @@ export const de: Texts = {
     printers: 'Drucker',
     templates: 'Vorlagen',
     integrations: 'Anbindungen',
+    webhooks: 'Webhooks',
     people: 'Personen',
     audit: 'Protokoll',
     account: 'Ihr Konto',

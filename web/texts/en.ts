@@ -78,6 +78,7 @@ export const en = {
     printers: 'Printers',
     templates: 'Templates',
     integrations: 'Integrations',
+    webhooks: 'Webhooks',
     people: 'People',
     audit: 'Audit',
     account: 'Your account',

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { buildConsole } from '../../../service/console.ts';
 import { signInLink } from '../../../src/contract/people.ts';
 import { labelRecord } from '../../../src/contract/print-request.ts';
+import { webhookSecret, webhookTested } from '../../../src/contract/webhook.ts';
 import { configureMutePrinter, MUTE } from '../service/mute-printer.ts';
 import { PlatenUp, platen, temporaryDirectory } from '../service/platen.ts';
 import { type Look, openBrowser, openPage, openWindows, type Windows } from './browser.ts';
@@ -102,6 +103,14 @@ export class ConsoleSite {
     // Records with letters for which the browser has no font make no picture to show.
     const data = z.array(labelRecord).parse(records).slice(0, 3);
     return { idT, job: await admin.print('default', { idT, printer, data }) };
+  }
+
+  /** A webhook of the tenant to which a test has been sent. @returns its ID */
+  async webhook(url: string): Promise<string> {
+    const { admin } = this.up;
+    const { id } = await admin.webhooks(webhookSecret, 'POST', 'default', '', { url });
+    await admin.webhooks(webhookTested, 'POST', 'default', `/${id}/test`);
+    return id;
   }
 
   /** The link that `platen console` prints. */

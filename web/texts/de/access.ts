@@ -1,7 +1,10 @@
 /** Worte zu Anbindungen, Personen und Protokoll. */
 import type { Texts } from '../en.ts';
 
-export const accessWords: Pick<Texts, 'integrations' | 'usage' | 'passkeys' | 'people' | 'audit'> = {
+export const accessWords: Pick<
+  Texts,
+  'integrations' | 'webhooks' | 'usage' | 'passkeys' | 'people' | 'audit'
+> = {
   integrations: {
     title: 'Anbindungen',
     hint: 'Ein Dienstkonto für jedes System, das über HTTP druckt.',
@@ -72,6 +75,78 @@ export const accessWords: Pick<Texts, 'integrations' | 'usage' | 'passkeys' | 'p
       limit === null
         ? `${used.toLocaleString('de')}, ohne Grenze`
         : `${used.toLocaleString('de')} von ${limit.toLocaleString('de')}`,
+  },
+  webhooks: {
+    title: 'Webhooks',
+    one: 'Webhook',
+    hint: 'Adressen, die erfahren, was aus Aufträgen wurde und welche Drucker jemanden brauchen.',
+    empty: 'Noch kein Webhook',
+    emptyHint:
+      'Ein System mit einer https-Adresse muss nicht fragen: Es erfährt, wenn ein Auftrag zu Ende ist.',
+    create: 'Neuer Webhook …',
+    createTitle: 'Neuer Webhook',
+    createSubmit: 'Anlegen',
+    url: 'Adresse',
+    urlHint: 'Mit https, und für den Dienst erreichbar. Nachrichten sind nach Standard Webhooks signiert.',
+    events: 'Ereignisse',
+    all: 'Alle',
+    eventWords: {
+      'job.printed': 'Auftrag gedruckt',
+      'job.failed': 'Auftrag fehlgeschlagen',
+      'job.held': 'Auftrag wartet auf eine Entscheidung',
+      'job.canceled': 'Auftrag abgebrochen',
+      'printer.attention': 'Drucker braucht jemanden',
+      'printer.ready': 'Drucker ist wieder bereit',
+      'webhook.test': 'Probe',
+    },
+    secret: 'Geheimnis',
+    secretSays:
+      'Es wird nur dieses eine Mal gezeigt. Damit prüft der Empfänger, dass eine Nachricht von hier kommt.',
+    state: 'Zustand',
+    well: 'Kommt an',
+    failing: (time) => `Kommt nicht an seit ${time}`,
+    disabled: 'Abgeschaltet',
+    gone: 'der Empfänger antwortete 410: nicht mehr da',
+    gaveUp: 'fünf Tage lang kam nichts an',
+    disabledSays:
+      'Hierher wird nichts gesendet, und was inzwischen geschieht, wird nicht nachgeholt. „Noch einmal senden“ schaltet ihn ein und sendet, was nicht ankam.',
+    test: 'Probe senden …',
+    testTitle: 'Eine Probe senden?',
+    testSays: 'Eine Nachricht mit dem Ereignis webhook.test und ohne Daten geht an diese Adresse.',
+    testSubmit: 'Senden',
+    testSent: 'Die Probe wird gesendet. Die Antwort steht bei den Nachrichten.',
+    replay: 'Noch einmal senden …',
+    replayTitle: 'Noch einmal senden?',
+    replaySays:
+      'Alles, was nicht ankam, wird noch einmal gesendet, jede Nachricht unter ihrer ID. Ein abgeschalteter Webhook wird eingeschaltet.',
+    replayOneSays: 'Diese Nachricht wird unter ihrer ID noch einmal gesendet, ob sie ankam oder nicht.',
+    replaySubmit: 'Senden',
+    replayed: (count) =>
+      count === 1
+        ? 'Eine Nachricht wird noch einmal gesendet'
+        : `${count} Nachrichten werden noch einmal gesendet`,
+    rotate: 'Neues Geheimnis …',
+    rotateTitle: 'Neues Geheimnis anlegen?',
+    rotateSays:
+      'Einen Tag lang wird auch mit dem alten signiert: Geben Sie dem Empfänger inzwischen das neue.',
+    delete: 'Löschen …',
+    deleteTitle: 'Diesen Webhook löschen?',
+    deleteSays: 'Was noch nicht gesendet ist, wird mit ihm gelöscht.',
+    messages: 'Neueste Nachrichten',
+    noMessage: 'Noch nichts gesendet',
+    noMessageHint: 'Nachrichten bleiben 30 Tage, mit dem Anfang jeder Antwort.',
+    event: 'Ereignis',
+    about: 'Worüber',
+    at: 'Wann',
+    answer: 'Letzte Antwort',
+    arrived: 'Angekommen',
+    given: 'Aufgegeben',
+    underWay: 'Unterwegs',
+    rests: 'Nicht gesendet',
+    next: (time) => `Wieder um ${time}`,
+    again: 'Noch einmal senden …',
+    ms: (n) => `${n.toLocaleString('de')} ms`,
+    attempts: (count) => `${count} Versuche`,
   },
   usage: {
     title: 'Angenommene Etiketten',

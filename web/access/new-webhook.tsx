@@ -1,0 +1,152 @@
+/** Dialogs for webhooks: create one, show its secret this one time, and what is asked before it is changed. */
+import { useSignal } from '@preact/signals';
+import { z } from 'zod';
+import {
+  WEBHOOK_EVENTS,
+  type WebhookSecret,
+  type WebhookView,
+  webhookReplayed,
+  webhookSecret,
+  webhookTested,
+} from '../../src/contract/webhook.ts';
+import { CopyButton } from '../controls/copy.tsx';
+import { Ask, Dialog } from '../controls/dialog.tsx';
+import { TextField, typed } from '../controls/field.tsx';
+import { say } from '../controls/toast.tsx';
+import { call } from '../service/call.ts';
+import { ofTenant } from '../service/session.ts';
+import { t } from '../texts/texts.ts';
+
+/** What is asked about a webhook; `message`: this one alone is sent again. */
+export type WebhookQuestion = {
+  about: 'test' | 'rotate' | 'delete' | 'replay';
+  webhook: WebhookView;
+  message?: string;
+};
+
+type CreateProps = { onClose: () => void; onMade: (secret: WebhookSecret) => void };
+
+export function Create({ onClose, onMade }: CreateProps) {
+  const { webhooks: words } = t.value;
+  const url = useSignal('');
+  const events = useSignal<readonly string[]>(WEBHOOK_EVENTS);
+  return (
+    <Ask
+      title={words.createTitle}
+      action={words.createSubmit}
+      disabled={events.value.length === 0 || url.value.trim() === ''}
+      onClose={onClose}
+      onAction={async () => {
+        const body = { url: url.value.trim(), events: events.value };
+        onMade(await call(webhookSecret, ofTenant('/webhooks'), { body }));
+      }}
+    >
+      <TextField
+        label={words.url}
+        hint={words.urlHint}
+        required
+        maxLength={2_000}
+        autocomplete="off"
+        placeholder="https://wms.example.com/platen"
+        {...typed(url)}
+      />
+      <fieldset>
+        <legend class="label">{words.events}</legend>
+        {WEBHOOK_EVENTS.map((event) => (
+          <label key={event} class="check">
+            <input
+              type="checkbox"
+              checked={events.value.includes(event)}
+              onChange={({ currentTarget: { checked } }) => {
+                events.value = WEBHOOK_EVENTS.filter((one) =>
+                  one === event ? checked : events.value.includes(one),
+                );
+              }}
+            />
+            {words.eventWords[event]}
+          </label>
+        ))}
+      </fieldset>
+    </Ask>
+  );
+}
+
+export function Secret({ made, onClose }: { made: WebhookSecret; onClose: () => void }) {
+  const { webhooks: words, integrations } = t.value;
+  return (
+    <Dialog title={integrations.createdTitle} onClose={onClose}>
+      <p class="note warn">{words.secretSays}</p>
+      <dl class="facts secret">
+        <dt>{words.secret}</dt>
+        <dd class="row">
+          <code class="anywhere">{made.secret}</code>
+          <CopyButton text={made.secret} about={words.secret} />
+        </dd>
+      </dl>
+      <div class="row end">
+        <button type="button" class="button primary" onClick={onClose}>
+          {integrations.done}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+type QuestionProps = {
+  asked: WebhookQuestion;
+  onMade: (secret: WebhookSecret) => void;
+  onDone: () => void;
+  onClose: () => void;
+};
+
+export function Question({ asked: { about, webhook, message }, onMade, onDone, onClose }: QuestionProps) {
+  const { webhooks: words } = t.value;
+  const path = ofTenant(`/webhooks/${encodeURIComponent(webhook.id)}`);
+  const { title, says, submit, act } = {
+    test: {
+      title: words.testTitle,
+      says: words.testSays,
+      submit: words.testSubmit,
+      act: async () => {
+        await call(webhookTested, `${path}/test`, { method: 'POST' });
+        say(words.testSent);
+      },
+    },
+    replay: {
+      title: words.replayTitle,
+      says: message === undefined ? words.replaySays : words.replayOneSays,
+      submit: words.replaySubmit,
+      act: async () => {
+        const body = message === undefined ? {} : { message };
+        say(words.replayed((await call(webhookReplayed, `${path}/replay`, { body })).messages));
+      },
+    },
+    rotate: {
+      title: words.rotateTitle,
+      says: words.rotateSays,
+      submit: words.rotate,
+      act: async () => onMade(await call(webhookSecret, `${path}/secret`, { method: 'POST' })),
+    },
+    delete: {
+      title: words.deleteTitle,
+      says: words.deleteSays,
+      submit: words.delete,
+      act: async () => void (await call(z.unknown(), path, { method: 'DELETE' })),
+    },
+  }[about];
+  return (
+    <Ask
+      title={title}
+      action={submit}
+      danger={about === 'delete'}
+      onClose={onClose}
+      onAction={async () => {
+        await act();
+        onDone();
+      }}
+    >
+      <p class="mono small anywhere">{webhook.url}</p>
+      <p>{says}</p>
+    </Ask>
+  );
+}
