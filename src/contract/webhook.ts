@@ -75,6 +75,14 @@ export const webhookMessage = z.object({
 });
 export type WebhookMessage = z.infer<typeof webhookMessage>;
 
+/** Of all tenants, in `GET /readyz` where there are webhooks. */
+export const webhookHealth = z.object({
+  disabled: z.int(),
+  /** When the oldest event happened that an enabled webhook has not taken yet. */
+  oldestUndelivered: z.iso.datetime().nullable(),
+});
+export type WebhookHealth = z.infer<typeof webhookHealth>;
+
 /** What the event of a printer says. */
 export const webhookPrinter = integratorPrinter.omit({ formats: true });
 

@@ -1,30 +1,37 @@
 /** `GET /healthz`: the process answers. `GET /readyz`: it can do its work, so a load balancer may send it requests. */
 import type { FastifyInstance } from 'fastify';
+import type { WebhookHealth } from '../contract/webhook.ts';
 import { ProblemError } from './problems.ts';
 
 /** How long database and queue have to answer, ms: less than a load balancer waits. */
 const LIMIT = 2_000;
 
-export function healthRoutes(
-  app: FastifyInstance,
-  parts: { checkDatabase: () => Promise<void>; checkQueue: () => Promise<void> },
-): void {
+type Parts = {
+  checkDatabase: () => Promise<void>;
+  checkQueue: () => Promise<void>;
+  /** undefined: there is no webhook. */
+  webhooks: () => Promise<WebhookHealth | undefined>;
+};
+
+export function healthRoutes(app: FastifyInstance, parts: Parts): void {
   app.get('/healthz', async () => ({ status: 'ok' }));
   app.get('/readyz', async () => {
-    await Promise.all([
+    const [webhooks] = await Promise.all([
+      // What receivers do is nothing that a load balancer could mend: it is said, and decides nothing.
+      answers(parts.webhooks, '').catch(() => undefined),
       answers(parts.checkDatabase, 'the database does not answer'),
       answers(parts.checkQueue, 'the queue cannot be reached'),
     ]);
-    return { status: 'ready' };
+    return { status: 'ready', ...(webhooks && { webhooks }) };
   });
 }
 
 /** @throws ProblemError `not-ready` */
-async function answers(check: () => Promise<void>, otherwise: string): Promise<void> {
+async function answers<T>(check: () => Promise<T>, otherwise: string): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Error(`no answer within ${LIMIT} ms`)), LIMIT);
   try {
-    await Promise.race([check(), late.promise]);
+    return await Promise.race([check(), late.promise]);
   } catch (cause) {
     throw new ProblemError('not-ready', otherwise, { cause });
   } finally {

@@ -307,6 +307,7 @@ export class Server {
         if (!intake.connected) throw new Error('no reports are taken');
         await queues.ping();
       },
+      webhooks: () => webhooks.health(),
     });
     consoleRoutes(app);
     docsRoutes(app, () => openApiDocument(config, publicUrl()));

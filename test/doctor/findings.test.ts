@@ -15,7 +15,7 @@ import { readStatus, StatusFile } from '../../src/agent/status-file.ts';
 import { AdminClient } from '../../src/cli/admin-client.ts';
 import { permissions } from '../../src/cli/doctor/machine.ts';
 import { jobsUnderWay } from '../../src/cli/doctor/printers.ts';
-import { agents, lanes } from '../../src/cli/doctor/service.ts';
+import { agents, lanes, service } from '../../src/cli/doctor/service.ts';
 import type { Subject } from '../../src/cli/doctor/subject.ts';
 import { ownAccount } from '../../src/server/store/own-account.ts';
 import { nobody } from '../kit/programs/ordinary-user.ts';
@@ -154,4 +154,32 @@ test('a disk that takes nothing, at an agent on another machine', async () => {
   expect(await jobsUnderWay(subject({ client }))).toMatchObject([
     { check: 'printer dock', result: 'failed', detail: expect.stringContaining('takes nothing') },
   ]);
+});
+
+test.each([
+  ['none there', undefined, []],
+  ['all arrive', { disabled: 0, oldestUndelivered: null }, [['ok', 'arrive']]],
+  [
+    'one tried a moment ago, one disabled',
+    { disabled: 1, oldestUndelivered: new Date(Date.now() - 60_000).toISOString() },
+    [['warning', 'one is disabled, and is told nothing']],
+  ],
+  [
+    'one that is away, two disabled',
+    { disabled: 2, oldestUndelivered: '2026-01-08T09:30:01.000Z' },
+    [
+      ['warning', '2 are disabled, and are told nothing'],
+      ['warning', 'an event of 2026-01-08T09:30:01.000Z has not arrived yet'],
+    ],
+  ],
+])('webhooks, %s', async (_, webhooks, expected) => {
+  const { uri } = await httpPeer((request, response) => {
+    const ready = request.url === '/readyz';
+    response.end(JSON.stringify(ready ? { status: 'ready', ...(webhooks && { webhooks }) } : []));
+  });
+  const url = `http://${new URL(uri).host}`;
+  const client = new AdminClient({ url, adminToken: 'x' });
+  const found = await service(subject({ service: { url, adminToken: 'x' }, client }));
+  const ofWebhooks = found.filter(({ check }) => check === 'webhooks');
+  expect(ofWebhooks.map(({ result, detail }) => [result, detail])).toEqual(expected);
 });

@@ -231,6 +231,19 @@ test('a secret that another key has sealed is said, and nothing is sent unsigned
   expect(receiver.got).toEqual([]);
 });
 
+test('/readyz is ready whatever receivers do, and says what is disabled and what waits', async () => {
+  const ready = async () => (await service.call('/readyz')).body;
+  expect(await ready()).toEqual({ status: 'ready' });
+  receiver.answers = { '/down': 500 };
+  const { id } = await create('/down');
+  expect(await ready()).toEqual({ status: 'ready', webhooks: { disabled: 0, oldestUndelivered: null } });
+  await hooks('POST', `/${id}/test`);
+  const [{ at } = { at: '' }] = await deliveries(id);
+  expect(await ready()).toEqual({ status: 'ready', webhooks: { disabled: 0, oldestUndelivered: at } });
+  await service.pool.query('UPDATE platen.webhooks SET disabled_at = now()');
+  expect(await ready()).toEqual({ status: 'ready', webhooks: { disabled: 1, oldestUndelivered: null } });
+});
+
 test('another tenant’s webhook is as if it did not exist; what is no https address is refused', async () => {
   const { id } = await create('/mine');
   for (const [method, path] of [

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import metadata from '../../../package.json' with { type: 'json' };
+import { type WebhookHealth, webhookHealth } from '../../contract/webhook.ts';
 import { lookAtPostgres, lookAtRedis, QueueError } from '../../queue/index.ts';
 import { serverAt } from '../awaiting.ts';
 import { explain } from '../explain.ts';
@@ -68,8 +69,10 @@ export async function service({ service, client, isAgent, dataDir }: Subject): P
     ];
     const ready = await fetch(new URL('/readyz', service.url), { signal: AbortSignal.timeout(2 * LIMIT_MS) });
     const said: unknown = await ready.json();
-    if (ready.ok) found.push(ok('service', 'has its database and its lanes'));
-    else {
+    if (ready.ok) {
+      found.push(ok('service', 'has its database and its lanes'));
+      found.push(...ofWebhooks(readySays.catch({}).parse(said).webhooks));
+    } else {
       const { detail } = problem.catch({ detail: `status ${ready.status}` }).parse(said);
       found.push(
         failed(
@@ -84,6 +87,38 @@ export async function service({ service, client, isAgent, dataDir }: Subject): P
     const advice = `Start it (${SYSTEM.start('platen')}, or platen up --data ${dataDir}), and look at its log.`;
     return [failed('service', explain(error), advice)];
   }
+}
+
+const readySays = z.object({ webhooks: webhookHealth.optional() });
+/** min that an event may wait: after the second attempt there are five more until the third. */
+const LATE = 10;
+
+/** Nothing waits for a receiver, so this is never a failure. */
+function ofWebhooks(health: WebhookHealth | undefined): Finding[] {
+  if (health === undefined) return [];
+  const { disabled, oldestUndelivered: since } = health;
+  const found: Finding[] = [];
+  if (disabled > 0) {
+    found.push(
+      warning(
+        'webhooks',
+        disabled === 1
+          ? 'one is disabled, and is told nothing'
+          : `${disabled} are disabled, and are told nothing`,
+        'platen webhook list --tenant TENANT says which and why; platen webhook replay ID enables it and sends what is missing.',
+      ),
+    );
+  }
+  if (since !== null && Date.now() - Date.parse(since) > LATE * 60_000) {
+    found.push(
+      warning(
+        'webhooks',
+        `an event of ${since} has not arrived yet`,
+        'platen webhook list --tenant TENANT says which receiver fails; platen webhook deliveries ID says what it answers.',
+      ),
+    );
+  }
+  return found.length > 0 ? found : [ok('webhooks', 'arrive')];
 }
 
 /** Whether `/metrics` answers where it is to be. */

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { tolerantReasons } from '../../contract/read-report.ts';
 import {
   type WebhookCreate,
+  type WebhookHealth,
   type WebhookMessage,
   type WebhookSecret,
   type WebhookView,
@@ -270,6 +271,18 @@ export class Webhooks {
         [webhook, arrived, status === 410],
       );
     });
+  }
+
+  /** How those of all tenants do; undefined: there is none. */
+  async health(): Promise<WebhookHealth | undefined> {
+    const { all, disabled, oldest } = await onlyRow(
+      this.#pool,
+      z.object({ all: z.int(), disabled: z.int(), oldest: z.date().nullable() }),
+      `SELECT count(*)::int AS all, count(disabled_at)::int AS disabled, min(m.at) AS oldest
+       FROM platen.webhooks w LEFT JOIN LATERAL (SELECT at FROM platen.webhook_messages
+         WHERE webhook_id = w.id AND due_at IS NOT NULL AND w.disabled_at IS NULL ORDER BY at LIMIT 1) AS m ON true`,
+    );
+    return all === 0 ? undefined : { disabled, oldestUndelivered: oldest?.toISOString() ?? null };
   }
 
   /** Deletes messages, and what was answered, that are no longer kept. */

@@ -467,6 +467,7 @@ create table platen.webhook_messages (
   arrived_at timestamptz
 );
 create index webhook_messages_due on platen.webhook_messages (webhook_id, due_at) where due_at is not null;
+create index webhook_messages_undelivered on platen.webhook_messages (webhook_id, at) where due_at is not null;
 create index webhook_messages_newest on platen.webhook_messages (webhook_id, at desc, id desc);
 create index webhook_messages_age on platen.webhook_messages (at);
 
