@@ -28,6 +28,7 @@ const LONGEST = [
   'server/events.long',
   'road/values.long',
   'web/pages.long',
+  'road/webhooks.long',
   'road/metrics.long',
   'queue/two-in-hand.long',
   'queue/lease',

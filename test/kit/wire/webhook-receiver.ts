@@ -9,7 +9,8 @@ import { z } from 'zod';
 import { webhookBody } from '../../../src/contract/webhook.ts';
 import { selfSigned } from './certificate.ts';
 
-export type Got = { path: string; headers: IncomingHttpHeaders; body: string };
+/** `status`: what was answered; null: nothing. */
+export type Got = { path: string; headers: IncomingHttpHeaders; body: string; status: number | null };
 
 export class WebhookReceiver {
   /** The requests so far. */
@@ -26,8 +27,8 @@ export class WebhookReceiver {
       let body = '';
       for await (const chunk of request.setEncoding('utf8')) body += chunk;
       const path = request.url ?? '';
-      this.got.push({ path, headers: request.headers, body });
       const status = this.answers[path] === undefined ? 204 : this.answers[path];
+      this.got.push({ path, headers: request.headers, body, status });
       if (status === null) return;
       if (status === 429) response.setHeader('retry-after', '3600');
       response.writeHead(status).end(status === 204 ? undefined : `answer ${status}`);
