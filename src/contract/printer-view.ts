@@ -31,6 +31,16 @@ export const printerView = z.object({
 });
 export type PrinterView = z.infer<typeof printerView>;
 
+/** Whether it prints nothing until somebody looks: it is stopped, or nobody reaches it. */
+export function standsStill({ status, reasons }: Pick<PrinterView, 'status' | 'reasons'>): boolean {
+  return (
+    status === 'stopped' || status === 'offline' || (status === 'unknown' && reasons.includes('offline'))
+  );
+}
+
+/** `GET /app/printers/counts`: of those that are offered, how many stand still. */
+export const printerCounts = z.object({ standing: z.int().min(0) });
+
 // GET /app/agents?tenant=
 export const agentView = z.object({
   id: z.string(),

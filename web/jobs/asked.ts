@@ -4,6 +4,8 @@ import { VALUE_MARK } from '../../src/contract/job-search.ts';
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const SPANS: Readonly<Record<string, number>> = { '1h': HOUR_MS, '24h': 24 * HOUR_MS, '7d': 168 * HOUR_MS };
+/** Value of `since` for what was accepted since the day began, in the viewer's zone. */
+export const TODAY = 'today';
 /** Value of `since` for a span between two chosen times, `from` and `until`. */
 export const BETWEEN = 'between';
 /** What the service accepts as the beginning of an ID. */
@@ -17,7 +19,7 @@ export function localTime(iso: string): string {
 }
 
 /**
- * The filters in the address as a query; the last hour, day or week stays a word in it, so that the query changes only when
+ * The filters in the address as a query; today, the last hour, day or week stays a word in it, so that the query changes only when
  * somebody changes the filters.
  */
 export function asked(query: URLSearchParams, withStatus: boolean): string {
@@ -39,14 +41,14 @@ export function asked(query: URLSearchParams, withStatus: boolean): string {
       if (bound && localTime(bound) !== '') search.set(name, bound);
     }
   }
-  if (Object.hasOwn(SPANS, since)) search.set('since', since);
+  if (since === TODAY || Object.hasOwn(SPANS, since)) search.set('since', since);
   return search.toString();
 }
 
 /** A path with a query of `asked`, with the time in it at which its span begins now. */
 export function timed(path: string): string {
-  return path.replace(/([?&]since=)(1h|24h|7d)(?=&|$)/, (_, name: string, since: string) => {
-    const begin = new Date(Date.now() - (SPANS[since] ?? 0));
-    return `${name}${encodeURIComponent(begin.toISOString())}`;
+  return path.replace(/([?&]since=)(today|1h|24h|7d)(?=&|$)/, (_, name: string, since: string) => {
+    const begin = since === TODAY ? new Date().setHours(0, 0, 0, 0) : Date.now() - (SPANS[since] ?? 0);
+    return `${name}${encodeURIComponent(new Date(begin).toISOString())}`;
   });
 }

@@ -15,9 +15,16 @@ import { shortId } from './job-words.tsx';
 
 export type BulkAction = JobBulk['action'];
 
-type BulkProps = { action: BulkAction; ids: readonly string[]; onClose: () => void; onDone: () => void };
+type BulkProps = {
+  action: BulkAction;
+  ids: readonly string[];
+  /** The printer of all these jobs, which is not offered to move them to. */
+  from?: { id: string; name: string };
+  onClose: () => void;
+  onDone: () => void;
+};
 
-export function Bulk({ action, ids, onClose, onDone }: BulkProps) {
+export function Bulk({ action, ids, from, onClose, onDone }: BulkProps) {
   const { jobs: words, job: jobWords, general } = t.value;
   const uncertain = useSignal('');
   const printer = useSignal('');
@@ -25,7 +32,7 @@ export function Bulk({ action, ids, onClose, onDone }: BulkProps) {
   const problem = useSignal<Error | undefined>(undefined);
   const printers =
     useLive(z.array(printerView), action === 'move' ? '/printers' : null, () => false).live.data ?? [];
-  const offered = printers.filter(({ hidden }) => !hidden);
+  const offered = printers.filter(({ id, hidden }) => !hidden && id !== from?.id);
   // A person decides whether labels are printed again, and on which printer: nothing is preselected.
   const more =
     action === 'release'
@@ -68,7 +75,7 @@ export function Bulk({ action, ids, onClose, onDone }: BulkProps) {
   const choose = { value: '', words: t.value.print.choose };
   return (
     <Ask
-      title={own.title}
+      title={from === undefined ? own.title : words.moveAllTitle(from.name)}
       action={own.action}
       danger={action === 'cancel'}
       disabled={done.length === 0}

@@ -10,7 +10,7 @@ import { SearchField } from '../controls/search-field.tsx';
 import { ofTheTenant, useLive } from '../service/live.ts';
 import { may, ofTenant, session } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
-import { BETWEEN, ID, localTime } from './asked.ts';
+import { BETWEEN, ID, localTime, TODAY } from './asked.ts';
 import { ValueSearch } from './value-search.tsx';
 
 export function Filters() {
@@ -78,6 +78,7 @@ export function Filters() {
         value={query.get('since') ?? ''}
         options={[
           { value: '', words: words.anyTime },
+          { value: TODAY, words: words.today },
           { value: '1h', words: words.hour },
           { value: '24h', words: words.day },
           { value: '7d', words: words.week },

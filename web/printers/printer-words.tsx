@@ -1,6 +1,7 @@
 /** Words for a printer's state, and the paths of its actions. */
 import { z } from 'zod';
 import { type PrinterDetails, printerDetails } from '../../src/contract/printer-actions.ts';
+import { standsStill } from '../../src/contract/printer-view.ts';
 import { may } from '../service/session.ts';
 import { listed, t, when } from '../texts/texts.ts';
 
@@ -19,7 +20,7 @@ const TONE: Readonly<Record<Printer['status'], string>> = {
 
 /** A printer that its agent does not reach has the status `unknown`; people are shown `offline`. */
 export function stateOf({ status, reasons }: Printer): Printer['status'] {
-  return status === 'unknown' && reasons.includes('offline') ? 'offline' : status;
+  return status === 'unknown' && standsStill({ status, reasons }) ? 'offline' : status;
 }
 
 export function PrinterState({ printer }: { printer: Printer }) {

@@ -1,20 +1,23 @@
 /** The navigation: links to all pages; on a narrow screen, a drawer behind a button. */
 import { useEffect } from 'preact/hooks';
 import { jobCounts } from '../../src/contract/job-search.ts';
+import { printerCounts } from '../../src/contract/printer-view.ts';
 import { place, to } from '../address/place.ts';
 import { Icon } from '../controls/icon.tsx';
 import { countWords } from '../jobs/job-words.tsx';
 import { useLive } from '../service/live.ts';
 import { may, session } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
-import { PAGE_NAMES, PAGES, type PageName } from './pages.tsx';
+import { GROUPS, PAGE_NAMES, PAGES, type PageName } from './pages.tsx';
 import { showShortcuts } from './shortcuts.tsx';
 
 const DRAWER = 'navigation-drawer';
 
 export function Navigation() {
   const { live } = useLive(jobCounts, '/jobs/counts', ({ jobs }) => jobs.length > 0);
-  const held = live.data?.undecided ?? 0;
+  const printers = useLive(printerCounts, '/printers/counts', (change) => change.printers.length > 0).live;
+  const counts: Counts = { held: live.data?.undecided ?? 0, printers: printers.data?.standing ?? 0 };
+  const all = counts.held + counts.printers;
   const [current = 'start'] = place.value.path;
   useEffect(() => {
     const drawer = document.getElementById(DRAWER);
@@ -24,17 +27,17 @@ export function Navigation() {
     <>
       <header class="side">
         <Brand />
-        <Links current={current} held={held} />
+        <Links current={current} counts={counts} />
       </header>
       <header class="top">
         <Brand />
         <button type="button" class="button quiet" popovertarget={DRAWER}>
           <Icon name="menu" />
           <span class="unseen">{t.value.general.menu}</span>
-          {held > 0 && <span class="count">{countWords(held)}</span>}
+          {all > 0 && <span class="count">{countWords(all)}</span>}
         </button>
         <div id={DRAWER} class="drawer" popover="auto">
-          <Links current={current} held={held} />
+          <Links current={current} counts={counts} />
         </div>
       </header>
     </>
@@ -51,7 +54,10 @@ function Brand() {
   );
 }
 
-function Links({ current, held }: { current: string; held: number }) {
+/** How many things on these pages wait for somebody. */
+type Counts = Readonly<Record<'held' | 'printers', number>>;
+
+function Links({ current, counts }: { current: string; counts: Counts }) {
   const { nav } = t.value;
   const link = (name: PageName) => (
     <a
@@ -61,14 +67,28 @@ function Links({ current, held }: { current: string; held: number }) {
     >
       <Icon name={PAGES[name].icon} />
       {name === 'account' ? (session.value?.person.name ?? nav.account) : nav[name]}
-      {name === 'held' && held > 0 && <span class="count">{countWords(held)}</span>}
+      {(name === 'held' || name === 'printers') && counts[name] > 0 && (
+        <span class="count" title={nav.waits[name]}>
+          {countWords(counts[name])}
+        </span>
+      )}
     </a>
   );
   const shown = PAGE_NAMES.filter((name) => may(PAGES[name].needs) && name !== 'account');
   return (
     <>
       <nav class="nav" aria-label={nav.label}>
-        {shown.map(link)}
+        {GROUPS.map((group) => {
+          const links = shown.filter((name) => PAGES[name].group === group).map(link);
+          return (
+            links.length > 0 && (
+              <div key={group} class="nav-group">
+                {group !== 'work' && <p class="small muted">{nav.groups[group]}</p>}
+                {links}
+              </div>
+            )
+          );
+        })}
       </nav>
       <div class="nav side-end">
         {link('account')}

@@ -34,7 +34,11 @@ export type PageName =
   | 'audit'
   | 'account';
 
+/** What the pages of a group are for, in the order of the navigation. */
+export const GROUPS = ['work', 'setUp', 'administration'] as const;
+
 type PageEntry = {
+  group: (typeof GROUPS)[number];
   icon: IconName;
   needs: Need;
   /** Shortcut: this key after `g`. */
@@ -47,22 +51,25 @@ const NewTemplate = later(async () => (await import('../designer/new-template.ts
 
 /** In the order of the navigation. */
 export const PAGES: Readonly<Record<PageName, PageEntry>> = {
-  start: { icon: 'start', needs: 'jobs:read', key: 's', show: () => <Start /> },
-  print: { icon: 'print', needs: 'jobs:act', key: 'd', show: () => <Print /> },
+  start: { group: 'work', icon: 'start', needs: 'jobs:read', key: 's', show: () => <Start /> },
+  print: { group: 'work', icon: 'print', needs: 'jobs:act', key: 'd', show: () => <Print /> },
   jobs: {
+    group: 'work',
     icon: 'jobs',
     needs: 'jobs:read',
     key: 'j',
     show: (id) => (id === undefined ? <Jobs /> : <JobPage id={id} />),
   },
-  held: { icon: 'held', needs: 'jobs:read', key: 'h', show: (id) => <HeldJobs id={id} /> },
+  held: { group: 'work', icon: 'held', needs: 'jobs:read', key: 'h', show: (id) => <HeldJobs id={id} /> },
   printers: {
+    group: 'work',
     icon: 'printers',
     needs: 'jobs:read',
     key: 'p',
     show: (id) => (id === undefined ? <Printers /> : <PrinterPage id={id} />),
   },
   templates: {
+    group: 'setUp',
     icon: 'templates',
     needs: 'jobs:read',
     key: 't',
@@ -72,16 +79,29 @@ export const PAGES: Readonly<Record<PageName, PageEntry>> = {
       return what === 'design' ? <Designer id={id} /> : <TemplatePage id={id} />;
     },
   },
-  integrations: { icon: 'integrations', needs: 'integrations', key: 'i', show: () => <Integrations /> },
+  integrations: {
+    group: 'setUp',
+    icon: 'integrations',
+    needs: 'integrations',
+    key: 'i',
+    show: () => <Integrations />,
+  },
   webhooks: {
+    group: 'setUp',
     icon: 'webhooks',
     needs: 'integrations',
     key: 'w',
     show: (id) => (id === undefined ? <Webhooks /> : <WebhookPage id={id} />),
   },
-  people: { icon: 'people', needs: 'people', key: 'e', show: () => <People /> },
-  audit: { icon: 'audit', needs: 'people', key: 'a', show: () => <Audit /> },
-  account: { icon: 'account', needs: 'jobs:read', key: 'c', show: () => <Account /> },
+  people: { group: 'administration', icon: 'people', needs: 'people', key: 'e', show: () => <People /> },
+  audit: { group: 'administration', icon: 'audit', needs: 'people', key: 'a', show: () => <Audit /> },
+  account: {
+    group: 'administration',
+    icon: 'account',
+    needs: 'jobs:read',
+    key: 'c',
+    show: () => <Account />,
+  },
 };
 
 const names = new Map<string, PageName>();

@@ -6,8 +6,11 @@ import { agentView } from '../../src/contract/printer-view.ts';
 import { to } from '../address/place.ts';
 import { Icon } from '../controls/icon.tsx';
 import { Page, Shown } from '../controls/page.tsx';
+import { TODAY, timed } from '../jobs/asked.ts';
 import { JobTable } from '../jobs/job-table.tsx';
-import { type Printer, PrinterState, printerList, stateOf } from '../printers/printer-words.tsx';
+import { countWords } from '../jobs/job-words.tsx';
+import { printerList } from '../printers/printer-words.tsx';
+import { Standing, standing } from '../printers/standing.tsx';
 import { useLive } from '../service/live.ts';
 import { may, ofTenant } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
@@ -34,7 +37,7 @@ export function Start() {
     data: heard ? latest.live.data?.jobs : undefined,
     problem: latest.live.problem ?? printers.live.problem ?? templates.live.problem,
   };
-  const troubled = (printers.live.data ?? []).filter(needsSomebody);
+  const still = standing(printers.live.data ?? []);
   return (
     <Page
       title={words.title}
@@ -57,7 +60,8 @@ export function Start() {
             </a>
           </div>
         )}
-        {begun && troubled.length > 0 && <Troubled printers={troubled} />}
+        {begun && still.length > 0 && <Standing printers={still} />}
+        {begun && <Today />}
         <Shown of={all} onRetry={reload}>
           {(jobs) =>
             jobs.length > 0 ? (
@@ -78,22 +82,33 @@ export function Start() {
   );
 }
 
-function needsSomebody(printer: Printer): boolean {
-  const state = stateOf(printer);
-  return (state === 'stopped' || state === 'offline') && !printer.gone;
-}
+const TODAY_COUNTS = `/jobs/counts?since=${TODAY}`;
 
-function Troubled({ printers }: { printers: readonly Printer[] }) {
+/** What became of the jobs that were accepted today, each number with the way to its jobs. */
+function Today() {
+  const { start: words, jobs } = t.value;
+  const { live } = useLive(jobCounts, TODAY_COUNTS, ({ jobs }) => jobs.length > 0, timed);
+  if (live.data === undefined) return null;
+  const { queued, printing, printed, failed, held, canceled } = live.data;
+  const figures = [
+    { status: 'printed', said: words.printed, count: printed },
+    { status: 'queued,printing', said: jobs.underWay, count: queued + printing },
+    { status: 'held', said: t.value.status.held, count: held },
+    { status: 'failed', said: t.value.status.failed, count: failed },
+    { status: 'canceled', said: t.value.status.canceled, count: canceled },
+  ];
   return (
     <section class="stack tight">
-      <h2>{t.value.start.troubled}</h2>
-      <ul class="gallery">
-        {printers.map((printer) => (
-          <li key={`${printer.tenant} ${printer.id}`} class="card stack tight">
-            <a class="row-link anywhere" href={to(['printers', printer.id])}>
-              {printer.name}
+      <h2>{words.today}</h2>
+      <ul class="figures">
+        {figures.map(({ status, said, count }) => (
+          <li key={status}>
+            <a class="card" href={to(['jobs'], { since: TODAY, status })}>
+              <strong class={`numbers ${status === 'failed' && count > 0 ? 'bad' : ''}`}>
+                {countWords(count)}
+              </strong>
+              <span class="small muted">{said}</span>
             </a>
-            <PrinterState printer={printer} />
           </li>
         ))}
       </ul>

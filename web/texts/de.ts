@@ -1,6 +1,6 @@
 /** Jedes deutsche Wort der Konsole. Englisch steht daneben in `en.ts`, mit denselben Schlüsseln. */
 import { accessWords } from './de/access.ts';
-import { jobs, labels, many } from './de/counted.ts';
+import { jobs, labels, many, verb } from './de/counted.ts';
 import { designerWords } from './de/designer.ts';
 import { gs1Words } from './de/gs1.ts';
 import { jobWords } from './de/jobs.ts';
@@ -74,6 +74,8 @@ export const de: Texts = {
     audit: 'Protokoll',
     account: 'Ihr Konto',
     shortcuts: 'Tastatur',
+    groups: { setUp: 'Einrichten', administration: 'Verwalten' },
+    waits: { held: 'Aufträge, die zu entscheiden sind', printers: 'Drucker, die jemanden brauchen' },
   },
   shortcuts: {
     title: 'Tastatur',
@@ -169,9 +171,11 @@ export const de: Texts = {
     toPrinters: 'Drucker ansehen',
     toTemplates: 'Vorlagen ansehen',
     toPrint: 'Etikett drucken',
-    now: 'Jetzt',
-    nothing: 'Nichts wartet, und alles ist in Ordnung.',
     troubled: 'Drucker, die jemanden brauchen',
+    heldUp: (n) =>
+      n === 0 ? 'kein Auftrag wartet auf ihn' : `${jobs(n)} ${verb(n, 'wartet', 'warten')} auf ihn`,
+    today: 'Aufträge von heute',
+    printed: 'Gedruckt',
     decide: (n, orMore) =>
       `${orMore ? 'Mindestens ' : ''}${many(n, 'Auftrag wartet', 'Aufträge warten')} auf eine Entscheidung`,
     latest: 'Letzte Aufträge',

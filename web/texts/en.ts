@@ -2,7 +2,7 @@
 import type { ProviderRefusal } from '../../src/contract/people.ts';
 import { REASONS } from '../../src/words/reason-table.ts';
 import { accessWords } from './en/access.ts';
-import { jobs, labels, many } from './en/counted.ts';
+import { jobs, labels, many, verb } from './en/counted.ts';
 import { designerWords } from './en/designer.ts';
 import { gs1Words } from './en/gs1.ts';
 import { jobWords } from './en/jobs.ts';
@@ -83,6 +83,8 @@ export const en = {
     audit: 'Audit',
     account: 'Your account',
     shortcuts: 'Keyboard',
+    groups: { setUp: 'Set-up', administration: 'Administration' },
+    waits: { held: 'Jobs to decide about', printers: 'Printers that need somebody' },
   },
   shortcuts: {
     title: 'Keyboard',
@@ -174,9 +176,11 @@ export const en = {
     toPrinters: 'See printers',
     toTemplates: 'See templates',
     toPrint: 'Print a label',
-    now: 'Now',
-    nothing: 'Nothing waits and nothing is wrong.',
     troubled: 'Printers that need somebody',
+    heldUp: (n: number) =>
+      n === 0 ? 'no job waits for it' : `${jobs(n)} ${verb(n, 'waits', 'wait')} for it`,
+    today: 'Jobs of today',
+    printed: 'Printed',
     decide: (n: number, orMore: boolean) =>
       `${orMore ? 'At least ' : ''}${many(n, 'job waits', 'jobs wait')} for a decision`,
     latest: 'Latest jobs',

@@ -16,7 +16,7 @@ import {
   VIRTUAL_FAULTS,
   virtualFaults,
 } from '../../contract/printer-actions.ts';
-import type { PrinterView } from '../../contract/printer-view.ts';
+import { type PrinterView, type printerCounts, standsStill } from '../../contract/printer-view.ts';
 import { because } from '../../contract/reason.ts';
 import { idParam } from '../id-param.ts';
 import { parseKey } from '../jobs/accept/idempotency.ts';
@@ -83,6 +83,14 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
 
   app.get('/app/printers', { config: { needs: 'jobs:read', about: 'query' } }, (request) =>
     seen(request, parseBody(printerFilter, request.query).gone === undefined ? 'present' : 'gone'),
+  );
+  app.get(
+    '/app/printers/counts',
+    { config: { needs: 'jobs:read', about: 'query' } },
+    async (request): Promise<z.infer<typeof printerCounts>> => {
+      const all = await listPrinters(pool, accessOf(request).tenant, holdersIn(parts.queue, request.log));
+      return { standing: all.filter((one) => !one.hidden && standsStill(one)).length };
+    },
   );
   app.get('/app/printers/:id', { config: { needs: 'jobs:read', about: 'caller' } }, async (request) =>
     answer(request, await theLane(request, false)),

@@ -32,7 +32,10 @@ export function deedOf({ action, uncertain, to }: JobBulk): Deed {
   return { action };
 }
 
-/** @param jobs in the order in which it is done to them; those beyond `MOST_AT_ONCE` are left as they are */
+/**
+ * What waits comes before what is printed: an agent would take the next job as soon as it is to stop the one before.
+ * @param jobs otherwise in the order in which it is done to them; those beyond `MOST_AT_ONCE` are left as they are
+ */
 export async function bulk(
   parts: Parts,
   deed: Deed,
@@ -41,7 +44,9 @@ export async function bulk(
   by: Decision,
 ): Promise<JobBulkResult> {
   const done: Done[] = [];
-  for (const job of jobs.slice(0, MOST_AT_ONCE)) {
+  const chosen = jobs.slice(0, MOST_AT_ONCE);
+  const begun = ({ status }: JobView) => status === 'printing';
+  for (const job of [...chosen.filter((one) => !begun(one)), ...chosen.filter(begun)]) {
     const fate = await orRefused(async () => {
       const expected = await expectedOf(parts, deed, job);
       return dryRun || expected.outcome === 'refused' ? expected : await act(parts, deed, job, by);

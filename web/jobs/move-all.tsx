@@ -1,0 +1,33 @@
+/** Moves what waits for a printer, the job in progress too, to another one. */
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { MOST_AT_ONCE } from '../../src/contract/job-actions.ts';
+import { jobPage } from '../../src/contract/job-search.ts';
+import { wordsOf } from '../controls/problem.tsx';
+import { say } from '../controls/toast.tsx';
+import { call } from '../service/call.ts';
+import { t } from '../texts/texts.ts';
+import { Bulk } from './bulk.tsx';
+
+type MoveAllProps = { printer: { id: string; name: string }; onClose: () => void };
+
+export function MoveAll({ printer, onClose }: MoveAllProps) {
+  const ids = useSignal<readonly string[]>([]);
+  useEffect(() => {
+    const stop = new AbortController();
+    const ask = async () => {
+      const waits = { printer: printer.id, status: 'queued,printing', limit: String(MOST_AT_ONCE) };
+      const { jobs } = await call(jobPage, `/jobs?${new URLSearchParams(waits)}`, { signal: stop.signal });
+      if (jobs.length === 0) throw new Error(t.value.jobs.moveAllNone);
+      ids.value = jobs.map(({ id }) => id);
+    };
+    ask().catch((error: unknown) => {
+      if (stop.signal.aborted) return;
+      say(error instanceof Error ? wordsOf(error) : String(error), true);
+      onClose();
+    });
+    return () => stop.abort();
+  }, []);
+  if (ids.value.length === 0) return null;
+  return <Bulk action="move" ids={ids.value} from={printer} onClose={onClose} onDone={onClose} />;
+}
