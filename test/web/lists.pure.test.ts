@@ -1,6 +1,8 @@
 /** What lists show: the filters in the address as a query, pages that new entries push down, and times. */
 import { afterEach, expect, test, vi } from 'vitest';
+import type { JobEvent } from '../../src/contract/job-details.ts';
 import { asked, timed } from '../../web/jobs/asked.ts';
+import { foldedLife } from '../../web/jobs/life.ts';
 import { pushedDown } from '../../web/service/pushed-down.ts';
 import { when, whenExactly } from '../../web/texts/texts.ts';
 
@@ -18,6 +20,35 @@ test('the last hour is the same query however late it is, and another time each 
   at('2026-11-21T10:01:00Z');
   expect(asked(query, true)).toBe(before);
   expect(timed(`/jobs?${before}`)).toContain('since=2026-11-21T09%3A01%3A00.000Z');
+});
+
+test('today begins at midnight where somebody looks', () => {
+  const path = `/jobs?${asked(new URLSearchParams({ since: 'today' }), true)}`;
+  expect(path).toBe('/jobs?since=today');
+  at('2026-11-21T10:01:00Z');
+  const since = new URLSearchParams(timed(path).split('?')[1]).get('since') ?? '';
+  const begin = new Date(since);
+  expect([begin.getHours(), begin.getMinutes(), begin.getSeconds()]).toEqual([0, 0, 0]);
+  expect(begin.toDateString()).toBe(new Date().toDateString());
+});
+
+test('waits in a row are folded between the first and the last; nothing else is', () => {
+  const none = { labels: { sent: 0, printed: 0 }, error: null, uncertain: null, who: null, why: null };
+  const printer = { id: 'p', name: 'dock 4' };
+  const happened = (...kinds: JobEvent['kind'][]) =>
+    kinds.map(
+      (kind, n): JobEvent => ({ at: `2026-11-21T10:00:0${n}Z`, kind, reasons: [], printer, ...none }),
+    );
+  const lines = (...kinds: JobEvent['kind'][]) =>
+    foldedLife(happened(...kinds)).map((line) => ('kind' in line ? line.kind : line.length));
+  expect(lines('accepted', 'waits', 'waits', 'waits', 'printed')).toEqual([
+    ...['accepted', 'waits', 'waits', 'waits', 'printed'],
+  ]);
+  expect(lines('printing', 'waits', 'waits', 'waits', 'waits', 'waits', 'printed')).toEqual([
+    ...['printing', 'waits', 3, 'waits', 'printed'],
+  ]);
+  expect(lines('waits', 'waits', 'waits', 'waits')).toEqual(['waits', 2, 'waits']);
+  expect(lines()).toEqual([]);
 });
 
 test('chosen times stay as they are, and a span that nobody knows is none', () => {

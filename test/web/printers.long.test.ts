@@ -77,6 +77,23 @@ test('a stopped printer stands on the start page with what waits for it, and all
   await button('Paper out').click();
   const waits = await print('virtual-1', '110001');
   await expect.poll(async () => (await site.up.admin.job(waits)).reasons, PATIENTLY).toContain('media-empty');
+  // Its page says in one line why it waits and how far it is, and folds what only repeats itself.
+  for (const _ of [1, 2, 3]) {
+    await button('Cover open').click();
+    await expect
+      .poll(async () => (await site.up.admin.job(waits)).reasons, PATIENTLY)
+      .toContain('cover-open');
+    await button('Cover open').click();
+    await expect
+      .poll(async () => (await site.up.admin.job(waits)).reasons, PATIENTLY)
+      .toEqual(['media-empty']);
+  }
+  await site.show(page, `jobs/${waits}`);
+  await page.getByText(/^Waiting: out of labels\s*0 of 1\s*since \d\d:\d\d$/).waitFor();
+  const life = page.locator('.timeline li');
+  const folded = await life.count();
+  await button(/^… show \d+ more waits$/).click();
+  expect(await life.count()).toBeGreaterThan(folded);
   const behind = await print('virtual-1', '110002');
   await site.show(page, '');
   const row = page.getByRole('listitem').filter({ hasText: 'virtual-1' });

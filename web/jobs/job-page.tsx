@@ -13,6 +13,7 @@ import { formatWords, inFull, t, when, whenExactly } from '../texts/texts.ts';
 import { JobActions } from './job-actions.tsx';
 import { cameOut, faultWords, isStuck, reasonsInWords, StatusBadge, shortId } from './job-words.tsx';
 import { LabelStrip } from './label-strip.tsx';
+import { foldedLife } from './life.ts';
 
 /** Labels whose pictures are shown at a time. */
 const STRIP = 8;
@@ -29,7 +30,7 @@ export function JobPage({ id }: { id: string }) {
     <Page
       title={job?.template.name ?? words.number(shortId(id))}
       crumb={{ words: jobs.title, href: to(['jobs']) }}
-      beside={job && <StatusBadge status={job.status} reasons={job.reasons} />}
+      beside={job && <Head job={job} />}
       actions={job && <JobActions job={job} onDone={reload} />}
     >
       <Shown of={live} onRetry={reload}>
@@ -49,6 +50,24 @@ export function JobPage({ id }: { id: string }) {
       </Shown>
     </Page>
   );
+}
+
+/** State, reasons, count and time in one piece: `Waiting: out of labels  3 of 20  since 08:45`. */
+function Head({ job }: { job: JobDetails }) {
+  const { job: words, jobs } = t.value;
+  const { status, reasons, labels, reasonsSince } = job;
+  const waits = reasons.length > 0 && isUnderWay(job) && !reasons.includes('cancel-requested');
+  return (
+    <div class="row numbers">
+      <StatusBadge status={status} reasons={reasons} {...(waits ? { why: reasonsInWords(reasons) } : {})} />
+      <span>{status === 'canceled' ? cameOut(job) : jobs.of(labels.printed, labels.total)}</span>
+      {waits && reasonsSince !== null && <span class="muted">{words.since(when(reasonsSince))}</span>}
+    </div>
+  );
+}
+
+function isUnderWay({ status }: JobDetails): boolean {
+  return status === 'printing' || status === 'queued';
 }
 
 /** Whether it is to stop, or what is left of it is to go elsewhere. */
@@ -71,10 +90,10 @@ function useOutcome(job: JobDetails | undefined): void {
 }
 
 function Next({ job }: { job: JobDetails }) {
-  const { job: words, jobs } = t.value;
+  const { job: words } = t.value;
   const doubt = job.status === 'held' || job.uncertain !== null;
   const tone = doubt ? 'warn' : job.status === 'failed' ? 'bad' : '';
-  const underWay = job.status === 'printing' || job.status === 'queued';
+  const underWay = isUnderWay(job);
   return (
     <section class="stack tight" aria-label={words.next}>
       <div class={`note ${underWay && isStuck(job.reasons) ? 'warn' : tone}`}>
@@ -98,16 +117,6 @@ function Next({ job }: { job: JobDetails }) {
           </div>
         )}
       </div>
-      <div class="row spread numbers">
-        <span>
-          {job.status === 'canceled'
-            ? cameOut(job)
-            : `${jobs.labelsOut}: ${jobs.of(job.labels.printed, job.labels.total)}`}
-        </span>
-        {job.reasonsSince !== null && job.reasons.length > 0 && (
-          <span class="muted">{words.since(when(job.reasonsSince))}</span>
-        )}
-      </div>
       {underWay && <Meter part={job.labels.printed} of={job.labels.total} />}
     </section>
   );
@@ -126,8 +135,7 @@ function nextWords(job: JobDetails): string {
       return words.nextLeft(job.moving.printer);
   }
   if (job.status === 'printing' && stops) return words.nextStopping(job.labels.sent - job.labels.printed);
-  if ((job.status === 'queued' || job.status === 'printing') && job.reasons.length > 0)
-    return words.nextWaits(reasonsInWords(job.reasons));
+  if (isUnderWay(job) && isStuck(job.reasons)) return words.nextWaits;
   return {
     queued: words.nextQueued,
     printing: words.nextPrinting,
@@ -308,28 +316,51 @@ function OtherJobs({ are, ids }: { are: string; ids: readonly string[] }) {
 }
 
 function Life({ job }: { job: JobDetails }) {
-  const { job: words, event: said } = t.value;
+  const { job: words } = t.value;
+  const unfolded = useSignal(false);
+  const lines = unfolded.value ? job.events : foldedLife(job.events);
   return (
     <section class="stack tight">
       <h2>{words.life}</h2>
       <ol class="timeline">
-        {job.events.map((event, at) => (
-          <li key={`${event.at} ${at}`}>
-            <div class="anywhere">{eventWords(event)}</div>
-            {event.error !== null && <div class="small anywhere">{faultWords(event.error)}</div>}
-            {event.uncertain !== null && (
-              <div class="small">{words.maybeOut(event.uncertain.from + 1, event.uncertain.to)}</div>
+        {lines.map((line, at) => (
+          <li key={`${'kind' in line ? line.at : line[0]?.at} ${at}`}>
+            {'kind' in line ? (
+              <Event event={line} />
+            ) : (
+              <button
+                type="button"
+                class="link"
+                onClick={() => {
+                  unfolded.value = true;
+                }}
+              >
+                {words.folded(line.length)}
+              </button>
             )}
-            {event.why !== null && <div class="small anywhere">{t.value.general.quoted(event.why)}</div>}
-            <time dateTime={event.at} title={inFull(event.at)}>
-              {whenExactly(event.at)}
-              {(event.labels.sent > 0 || event.labels.printed > 0) &&
-                ` · ${said.progress(event.labels.sent, event.labels.printed)}`}
-            </time>
           </li>
         ))}
       </ol>
     </section>
+  );
+}
+
+function Event({ event }: { event: JobEvent }) {
+  const { job: words, event: said } = t.value;
+  return (
+    <>
+      <div class="anywhere">{eventWords(event)}</div>
+      {event.error !== null && <div class="small anywhere">{faultWords(event.error)}</div>}
+      {event.uncertain !== null && (
+        <div class="small">{words.maybeOut(event.uncertain.from + 1, event.uncertain.to)}</div>
+      )}
+      {event.why !== null && <div class="small anywhere">{t.value.general.quoted(event.why)}</div>}
+      <time dateTime={event.at} title={inFull(event.at)}>
+        {whenExactly(event.at)}
+        {(event.labels.sent > 0 || event.labels.printed > 0) &&
+          ` · ${said.progress(event.labels.sent, event.labels.printed)}`}
+      </time>
+    </>
   );
 }
 

@@ -33,11 +33,16 @@ export function isStuck(reasons: readonly JobReason[]): boolean {
   return reasons.some((reason) => !HARMLESS.includes(reason));
 }
 
-export function StatusBadge({ status, reasons = [] }: { status: JobStatus; reasons?: readonly JobReason[] }) {
+type StatusBadgeProps = { status: JobStatus; reasons?: readonly JobReason[]; why?: string };
+
+/** @param why the reasons in words, where the badge is to say them too */
+export function StatusBadge({ status, reasons = [], why }: StatusBadgeProps) {
+  const { job: words, status: states } = t.value;
   const stuck = isStuck(reasons);
+  const said = stuck && status === 'printing' ? words.waitsForPrinter : states[status];
   return (
     <span class={`badge ${stuck ? 'warn' : TONE[status]}`}>
-      {stuck && status === 'printing' ? t.value.job.waitsForPrinter : t.value.status[status]}
+      {why === undefined ? said : `${stuck ? states.queued : said}: ${why}`}
     </span>
   );
 }

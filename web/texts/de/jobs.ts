@@ -123,7 +123,8 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     next: 'Wie es weitergeht',
     nextQueued: 'Er wartet, bis er am Drucker an der Reihe ist, und druckt dann von selbst.',
     nextPrinting: 'Sein Agent druckt ihn. Niemand muss etwas tun.',
-    nextWaits: (reasons) => `Der Drucker wartet: ${reasons}. Ist das behoben, geht es von selbst weiter.`,
+    nextWaits: 'Sobald das am Drucker behoben ist, geht es von selbst weiter.',
+    folded: (n) => `… ${n} weitere Unterbrechungen zeigen`,
     nextStopping: (inPrinter) =>
       `Er hält an${inPrinter === 0 ? '' : `: ${labels(inPrinter)} ${verb(inPrinter, 'ist', 'sind')} noch im Drucker`}. Sein Agent sagt, was herauskam; antwortet der Drucker nicht, dauert das einen Moment.`,
     nextMoving: (printer) =>

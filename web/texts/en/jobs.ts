@@ -126,8 +126,8 @@ export const jobWords = {
     next: 'What happens next',
     nextQueued: 'It waits for its turn at the printer, and then prints by itself.',
     nextPrinting: 'Its agent prints it. Nobody has to do anything.',
-    nextWaits: (reasons: string) =>
-      `The printer waits: ${reasons}. Once that is mended it goes on by itself.`,
+    nextWaits: 'Once that is mended at the printer, it goes on by itself.',
+    folded: (n: number) => `… show ${n} more waits`,
     nextStopping: (inPrinter: number) =>
       `Stopping${inPrinter === 0 ? '' : `: ${labels(inPrinter)} ${verb(inPrinter, 'is', 'are')} still in the printer`}. Its agent says what came out; if the printer does not answer, that takes a moment.`,
     nextMoving: (printer: string) =>
