@@ -22,6 +22,7 @@ import { ofTenant } from '../service/session.ts';
 import { fieldsOf, savedTemplate } from '../templates/saved-template.ts';
 import { t } from '../texts/texts.ts';
 import { curlOf, type Example, NO_EXAMPLE } from './curl.ts';
+import { OnlyHere } from './only-here.tsx';
 
 type CreateProps = { onClose: () => void; onCreated: (account: IntegrationCreated) => void };
 
@@ -84,7 +85,8 @@ export function Secret({ account, onClose }: SecretProps) {
   ] as const;
   const command = curlOf(account, useExample());
   return (
-    <Dialog title={words.createdTitle} large onClose={onClose}>
+    <Dialog title={words.createdTitle} large stays onClose={onClose}>
+      <OnlyHere url={account.printEndpoint} says={words.onlyHere} />
       <p class="note warn">{'oldSecret' in account ? words.rotatedSays : words.createdSays}</p>
       <dl class="facts secret">
         {rows.map(([name, value]) => [

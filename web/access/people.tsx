@@ -20,6 +20,7 @@ import { call } from '../service/call.ts';
 import { ofTheTenant, useLive } from '../service/live.ts';
 import { findSession, ofTenant, session } from '../service/session.ts';
 import { t, when } from '../texts/texts.ts';
+import { OnlyHere } from './only-here.tsx';
 
 type Question = { about: 'role' | 'revoke' | 'link'; person: PersonView };
 
@@ -245,7 +246,8 @@ function NewLink({ person, onInvited, onClose }: InviteProps & { person: PersonV
 function Link({ made, onClose }: { made: InvitationCreated; onClose: () => void }) {
   const { people: words, general } = t.value;
   return (
-    <Dialog title={words.linkTitle} onClose={onClose}>
+    <Dialog title={words.linkTitle} stays onClose={onClose}>
+      <OnlyHere url={made.url} says={words.onlyHere} />
       <p>{words.linkSays(made.person.name, when(made.expiresAt))}</p>
       <div class="row">
         <code class="anywhere">{made.url}</code>

@@ -9,7 +9,7 @@ import { say } from './toast.tsx';
 type DialogProps = {
   title: string;
   large?: boolean;
-  /** Escape does not close it. */
+  /** Nothing but its own buttons closes it: neither Escape nor a phone's way back. */
   stays?: boolean;
   onClose: () => void;
   children: ComponentChildren;
@@ -31,7 +31,12 @@ export function Dialog({ title, large = false, stays = false, onClose, children 
       onCancel={(event) => {
         if (stays) event.preventDefault();
       }}
-      onClose={onClose}
+      onClose={() => {
+        // A browser closes a dialog at the second Escape, whatever the page says. One that is gone says so, too, a moment later.
+        if (box.current === null) return;
+        if (stays) box.current.showModal();
+        else onClose();
+      }}
     >
       <div class="dialog-body">
         <h2 id={heading}>{title}</h2>

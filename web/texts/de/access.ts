@@ -24,6 +24,8 @@ export const accessWords: Pick<
     },
     createSubmit: 'Anlegen',
     createdTitle: 'Dieses Geheimnis jetzt sichern',
+    onlyHere:
+      'Diese Adressen gehen nur auf dem Rechner, auf dem der Dienst läuft. Für andere muss, wer ihn betreibt, zuerst PLATEN_PUBLIC_URL setzen.',
     createdSays: 'Es wird nur dieses eine Mal gezeigt. Wer es hat, kann in Ihrem Namen drucken.',
     key: 'API-Schlüssel',
     secret: 'API-Geheimnis',
@@ -202,6 +204,8 @@ export const accessWords: Pick<
     submit: 'Einladung anlegen',
     linkTitle: 'Diesen Link senden',
     linkSays: (name, time) => `${name} öffnet ihn und wählt ein Passwort. Er gilt einmal, bis ${time}.`,
+    onlyHere:
+      'Dieser Link geht nur auf dem Rechner, auf dem der Dienst läuft. Für andere muss, wer ihn betreibt, zuerst PLATEN_PUBLIC_URL setzen.',
     states: { invited: 'Eingeladen', active: 'Aktiv', revoked: 'Gesperrt' },
     lastSeen: 'Zuletzt da',
     never: 'nie',

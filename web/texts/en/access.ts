@@ -21,6 +21,8 @@ export const accessWords = {
     },
     createSubmit: 'Create',
     createdTitle: 'Keep this secret now',
+    onlyHere:
+      'These addresses work only on the computer that the service runs on. For others, ask whoever runs it to set PLATEN_PUBLIC_URL first.',
     createdSays: 'It is shown this one time. Whoever has it can print in your name.',
     key: 'API key',
     secret: 'API secret',
@@ -194,6 +196,8 @@ export const accessWords = {
     linkTitle: 'Send this link',
     linkSays: (name: string, time: string) =>
       `${name} opens it and chooses a password. It works once, until ${time}.`,
+    onlyHere:
+      'This link works only on the computer that the service runs on. For others, ask whoever runs it to set PLATEN_PUBLIC_URL first.',
     states: { invited: 'Invited', active: 'Active', revoked: 'Revoked' },
     lastSeen: 'Last seen',
     never: 'never',
