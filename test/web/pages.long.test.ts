@@ -36,6 +36,7 @@ beforeAll(async () => {
     'held',
     `held/${held}`,
     'printers',
+    'printers/wall',
     `printers/${encodeURIComponent(printer)}`,
     'templates',
     `templates/${id}`,
@@ -103,6 +104,23 @@ test('on the narrowest page, too, all jobs that are shown are chosen by one clic
   await site.show(page, 'jobs');
   await page.getByText('Choose all that are shown').click();
   await page.getByText('2 jobs chosen').waitFor();
+  expect(await overflow(page)).toBe(0);
+  // The jobs come first: all filters but the search are behind a button, which counts them.
+  const printers = page.getByLabel('Printer', { exact: true });
+  expect(await printers.isVisible()).toBe(false);
+  await page.getByRole('button', { name: 'Filters', exact: true }).click();
+  await printers.selectOption('virtual-1');
+  await page.getByRole('button', { name: 'Filters (1)' }).click();
+  expect(await printers.isVisible()).toBe(false);
+  // The label and the button that prints it are there without scrolling.
+  const print = addresses.find((address) => address.startsWith('print?')) ?? '';
+  await site.show(page, print);
+  const reach = page.getByRole('button', { name: 'Print 1 label' });
+  const seen = await reach.boundingBox();
+  expect((seen?.y ?? 0) + (seen?.height ?? 0)).toBeLessThanOrEqual(700);
+  await page.getByRole('button', { name: 'To the preview' }).click();
+  const picture = page.getByRole('region', { name: 'Preview' }).getByRole('img');
+  await expect.poll(async () => (await picture.boundingBox())?.y ?? 9_999).toBeLessThan(600);
   expect(await overflow(page)).toBe(0);
   await page.context().close();
 });

@@ -72,65 +72,6 @@ test('a virtual printer runs out of paper by a click, and its labels appear as t
   expect(entries.filter(({ what }) => what === 'printer.fault')).toHaveLength(6);
 });
 
-test('a stopped printer stands on the start page with what waits for it, and all of that moves by one click', async () => {
-  await showPrinter('virtual-1');
-  await button('Paper out').click();
-  const waits = await print('virtual-1', '110001');
-  await expect.poll(async () => (await site.up.admin.job(waits)).reasons, PATIENTLY).toContain('media-empty');
-  // Its page says in one line why it waits and how far it is, and folds what only repeats itself.
-  for (const _ of [1, 2, 3]) {
-    await button('Cover open').click();
-    await expect
-      .poll(async () => (await site.up.admin.job(waits)).reasons, PATIENTLY)
-      .toContain('cover-open');
-    await button('Cover open').click();
-    await expect
-      .poll(async () => (await site.up.admin.job(waits)).reasons, PATIENTLY)
-      .toEqual(['media-empty']);
-  }
-  await site.show(page, `jobs/${waits}`);
-  await page.getByText(/^Waiting: out of labels\s*0 of 1\s*since \d\d:\d\d$/).waitFor();
-  const life = page.locator('.timeline li');
-  const folded = await life.count();
-  await button(/^… show \d+ more waits$/).click();
-  expect(await life.count()).toBeGreaterThan(folded);
-  const behind = await print('virtual-1', '110002');
-  await site.show(page, '');
-  const row = page.getByRole('listitem').filter({ hasText: 'virtual-1' });
-  await row.getByText(/^out of labels, since \d\d:\d\d$/).waitFor();
-  await row.getByText('2 jobs wait for it').waitFor();
-  await page
-    .getByRole('navigation', { name: 'Pages' })
-    .getByRole('link', { name: 'Printers 1', exact: true })
-    .waitFor();
-  await page.getByRole('link', { name: '2 Under way', exact: true }).waitFor();
-  await button('Move all …: virtual-1').click();
-  await page.getByRole('heading', { name: 'Move all that waits for virtual-1' }).waitFor();
-  const target = page.getByLabel('To printer');
-  await target.locator('option', { hasText: 'virtual-2' }).waitFor({ state: 'attached' });
-  expect(await target.locator('option', { hasText: 'virtual-1' }).count()).toBe(0);
-  await target.selectOption({ label: 'virtual-2' });
-  await page
-    .locator('dialog')
-    .getByText(/^2 jobs, not out yet: 2 labels/)
-    .waitFor();
-  await inDialog('Move').click();
-  expect(await site.up.ended(behind)).toMatchObject({ status: 'printed', printer: { name: 'virtual-2' } });
-  await row.getByText('no job waits for it').waitFor();
-  await row.getByRole('link', { name: 'Open: virtual-1' }).click();
-  await button('Paper out').click();
-  await page.locator('button[aria-pressed=false]', { hasText: 'Paper out' }).waitFor();
-  // The figures of the day lead to their jobs.
-  await site.show(page, '');
-  await page.getByRole('link', { name: /^\d+ Printed$/ }).click();
-  await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
-  expect(await page.getByLabel('Accepted', { exact: true }).inputValue()).toBe('today');
-  await page
-    .getByRole('row', { name: /virtual-2/ })
-    .first()
-    .waitFor();
-});
-
 test('whoever has no role for it does nothing to it, and no other printer has a front', async () => {
   const other = await site.browser.newContext({ locale: 'en-GB' });
   const { url } = await site.up.admin.invite('default', { login: 'op', role: 'operator' });
@@ -382,4 +323,12 @@ test('a printer that its agent never reached stands there with the reason, since
   await link.focus();
   await page.keyboard.press('Enter');
   await page.getByText('darkness 12, 4 in/s, tear-off').waitFor();
+  // They are there to be set, too, as they are now.
+  await pick('dock 5', 'Settings …');
+  expect(await page.getByLabel('Darkness').getAttribute('placeholder')).toBe('as it is: 12');
+  await page
+    .getByLabel('After a label')
+    .locator('option:checked', { hasText: 'as it is: tear-off' })
+    .waitFor({ state: 'attached' });
+  await page.keyboard.press('Escape');
 });

@@ -13,6 +13,8 @@ import { t } from '../texts/texts.ts';
 import { BETWEEN, ID, localTime, TODAY } from './asked.ts';
 import { ValueSearch } from './value-search.tsx';
 
+const MORE = 'more-filters';
+
 export function Filters() {
   const { jobs: words } = t.value;
   const { query } = place.value;
@@ -38,60 +40,75 @@ export function Filters() {
   const own = session.value?.person.login;
   if (own !== undefined) senders.set(own, own);
   for (const { apiKey, name } of accounts ?? []) senders.set(apiKey, name);
+  const open = useSignal(false);
+  const set = ['id', 'printer', 'template', 'account', 'since'].filter((name) => query.get(name)).length;
   const [printer, template] = [query.get('printer') ?? '', query.get('template') ?? ''];
   return (
     <search class="filters">
       {may('labels:read') && <ValueSearch />}
-      <SearchField
-        label={words.search}
-        fault={wrong ? words.searchWrong : undefined}
-        value={wrong ? wrongText.value : (query.get('id') ?? '')}
-        onText={(now) => {
-          const text = now.trim().toLowerCase();
-          if (ID.test(text)) refine({ id: text });
-          else wrongText.value = text;
+      <button
+        type="button"
+        class="button narrow-only"
+        aria-expanded={open.value}
+        aria-controls={MORE}
+        onClick={() => {
+          open.value = !open.value;
         }}
-      />
-      <Choice
-        aria-label={words.printer}
-        value={printer}
-        options={named(printers, printer, words.anyPrinter)}
-        onChoice={(value) => refine({ printer: value })}
-      />
-      <Choice
-        aria-label={words.template}
-        value={template}
-        options={named(templates, template, words.anyTemplate)}
-        onChoice={(value) => refine({ template: value })}
-      />
-      <Choice
-        aria-label={words.account}
-        value={account}
-        options={[
-          { value: '', words: words.anyAccount },
-          ...[...senders].map(([value, name]) => ({ value, words: name })),
-        ]}
-        onChoice={(value) => refine({ account: value })}
-      />
-      <Choice
-        aria-label={words.accepted}
-        value={query.get('since') ?? ''}
-        options={[
-          { value: '', words: words.anyTime },
-          { value: TODAY, words: words.today },
-          { value: '1h', words: words.hour },
-          { value: '24h', words: words.day },
-          { value: '7d', words: words.week },
-          { value: BETWEEN, words: words.between },
-        ]}
-        onChoice={(value) => refine({ since: value, from: '', until: '' })}
-      />
-      {query.get('since') === BETWEEN && (
-        <>
-          <Bound name="from" words={words.from} />
-          <Bound name="until" words={words.until} />
-        </>
-      )}
+      >
+        {words.filters(set)}
+      </button>
+      <div id={MORE} class={open.value ? 'more-filters open' : 'more-filters'}>
+        <SearchField
+          label={words.search}
+          fault={wrong ? words.searchWrong : undefined}
+          value={wrong ? wrongText.value : (query.get('id') ?? '')}
+          onText={(now) => {
+            const text = now.trim().toLowerCase();
+            if (ID.test(text)) refine({ id: text });
+            else wrongText.value = text;
+          }}
+        />
+        <Choice
+          aria-label={words.printer}
+          value={printer}
+          options={named(printers, printer, words.anyPrinter)}
+          onChoice={(value) => refine({ printer: value })}
+        />
+        <Choice
+          aria-label={words.template}
+          value={template}
+          options={named(templates, template, words.anyTemplate)}
+          onChoice={(value) => refine({ template: value })}
+        />
+        <Choice
+          aria-label={words.account}
+          value={account}
+          options={[
+            { value: '', words: words.anyAccount },
+            ...[...senders].map(([value, name]) => ({ value, words: name })),
+          ]}
+          onChoice={(value) => refine({ account: value })}
+        />
+        <Choice
+          aria-label={words.accepted}
+          value={query.get('since') ?? ''}
+          options={[
+            { value: '', words: words.anyTime },
+            { value: TODAY, words: words.today },
+            { value: '1h', words: words.hour },
+            { value: '24h', words: words.day },
+            { value: '7d', words: words.week },
+            { value: BETWEEN, words: words.between },
+          ]}
+          onChoice={(value) => refine({ since: value, from: '', until: '' })}
+        />
+        {query.get('since') === BETWEEN && (
+          <>
+            <Bound name="from" words={words.from} />
+            <Bound name="until" words={words.until} />
+          </>
+        )}
+      </div>
     </search>
   );
 }

@@ -12,7 +12,7 @@ import { fieldOf, fieldsOf, type SavedTemplate } from '../templates/saved-templa
 import { t } from '../texts/texts.ts';
 import { FieldControl } from './field-control.tsx';
 import { fieldKinds } from './field-kinds.ts';
-import { LabelPreview, refusedOf, useLabel } from './label-preview.tsx';
+import { LabelPreview, refusedOf, ToPreview, useLabel } from './label-preview.tsx';
 import { type Route, send } from './request.ts';
 import { typedBefore } from './typed-before.ts';
 
@@ -103,7 +103,8 @@ export function ByHand({ template, route, ready, attempts, agrees, onSent }: ByH
         </div>
         {problem.value !== undefined && <Problem problem={problem.value} />}
         {attempts.doubt.value && <div class="note warn">{words.maybeQueued}</div>}
-        <div class="row">
+        <div class="row print-bar">
+          <ToPreview drawn={drawn} />
           <button type="submit" class="button primary" disabled={!ready || busy.value}>
             {words.print(route.numberCopies ?? 1)}
           </button>

@@ -30,6 +30,19 @@ export function refusedOf({ preview }: Drawn): TemplateProblem[] {
   return (preview?.problems ?? []).filter(({ code }) => UNPRINTABLE.has(code));
 }
 
+const PLACE = 'label-preview';
+
+/** On a narrow screen, where the preview is below the fields: a small one, which leads there. */
+export function ToPreview({ drawn: { preview } }: { drawn: Drawn }) {
+  if (preview?.png == null) return null;
+  const show = () => document.getElementById(PLACE)?.scrollIntoView({ block: 'center' });
+  return (
+    <button type="button" class="button to-preview" aria-label={t.value.print.toPreview} onClick={show}>
+      <img class="paper" src={pngAddress(preview.png)} alt="" />
+    </button>
+  );
+}
+
 type LabelPreviewProps = { drawn: Drawn; wrong: readonly TemplateProblem[]; samples?: boolean };
 
 /**
@@ -43,7 +56,7 @@ export function LabelPreview({
 }: LabelPreviewProps) {
   const { print: words } = t.value;
   return (
-    <section class="stack tight preview" aria-label={words.preview}>
+    <section id={PLACE} class="stack tight preview" aria-label={words.preview}>
       <div class="row spread">
         <h2>{words.preview}</h2>
         <span class="small muted" role="status">

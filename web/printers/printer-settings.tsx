@@ -76,6 +76,7 @@ function Setting({ name, printer, typed, fault }: SettingProps) {
     typed.value = { ...typed.value, [name]: text };
   };
   if (limit === undefined) return null;
+  const is = asItIs(printer, name);
   if (!('from' in limit)) {
     const named: Readonly<Record<string, string>> = words.setting;
     const options = limit.map((word) => ({ value: word, words: named[word] ?? word }));
@@ -83,7 +84,10 @@ function Setting({ name, printer, typed, fault }: SettingProps) {
       <ChoiceField
         label={words.settingNames[name]}
         value={value}
-        options={[{ value: '', words: words.notSet }, ...options]}
+        options={[
+          { value: '', words: is === undefined ? words.notSet : words.asItIs(named[is] ?? is) },
+          ...options,
+        ]}
         onChoice={change}
       />
     );
@@ -97,11 +101,18 @@ function Setting({ name, printer, typed, fault }: SettingProps) {
       label={words.settingNames[name]}
       hint={fault === undefined ? hint : undefined}
       fault={fault}
+      placeholder={is === undefined ? words.notSet : words.asItIs(is)}
       value={value}
       onText={change}
       maxLength={8}
     />
   );
+}
+
+/** What counts now though people set nothing here: the agent's configuration. undefined: the printer alone knows. */
+function asItIs({ formats, settings }: Printer, name: SettingName): string | undefined {
+  const now = settings[name] === undefined ? formats[0]?.[name] : undefined;
+  return typeof now === 'number' ? numeral(now) : now;
 }
 
 /** Dots per mm at the printer's first format, rounded. */

@@ -9,6 +9,9 @@ import { mediaWords, t } from '../texts/texts.ts';
 import { PrinterActions } from './printer-actions.tsx';
 import { type Printer, PrinterState, printerList } from './printer-words.tsx';
 
+/** Stands in an address where a printer's ID would: it is none. */
+export const WALL = 'wall';
+
 export function Printers() {
   const { printers: words } = t.value;
   const printers = useLive(printerList, '/printers');
@@ -16,7 +19,14 @@ export function Printers() {
   const agents = useLive(z.array(agentView), '/agents', (change) => change.printers.length > 0);
   const hidden = printers.live.data?.filter((printer) => printer.hidden) ?? [];
   return (
-    <Page title={words.title}>
+    <Page
+      title={words.title}
+      actions={
+        <a class="button" href={to(['printers', WALL])}>
+          {words.wall}
+        </a>
+      }
+    >
       <div class="stack wide">
         <Shown of={printers.live} onRetry={printers.reload}>
           {(list) =>

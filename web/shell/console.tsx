@@ -3,6 +3,7 @@ import { Component, type ComponentChildren } from 'preact';
 import { place } from '../address/place.ts';
 import { Problem } from '../controls/problem.tsx';
 import { Toasts } from '../controls/toast.tsx';
+import { WALL } from '../printers/printers.tsx';
 import { silentSince } from '../service/live.ts';
 import { session } from '../service/session.ts';
 import { t, when } from '../texts/texts.ts';
@@ -32,12 +33,14 @@ function Content() {
   }
   if (session.value === null) return <SignIn />;
   const { path } = place.value;
+  // On a monitor in the hall nobody goes from page to page.
+  const whole = path[0] === 'printers' && path[1] === WALL;
   return (
-    <div class="shell">
+    <div class={whole ? 'shell whole' : 'shell'}>
       <button type="button" class="skip" onClick={toContent}>
         {t.value.general.skip}
       </button>
-      <Navigation />
+      {!whole && <Navigation />}
       <main id="main" class="page">
         {silentSince.value !== null && (
           <div class="note warn" role="alert">

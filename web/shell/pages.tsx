@@ -14,7 +14,7 @@ import { JobPage } from '../jobs/job-page.tsx';
 import { Jobs } from '../jobs/jobs.tsx';
 import { Print } from '../print/print.tsx';
 import { PrinterPage } from '../printers/printer-page.tsx';
-import { Printers } from '../printers/printers.tsx';
+import { Printers, WALL } from '../printers/printers.tsx';
 import { TemplatePage } from '../templates/template-page.tsx';
 import { Templates } from '../templates/templates.tsx';
 import { t } from '../texts/texts.ts';
@@ -47,6 +47,7 @@ type PageEntry = {
 };
 
 const Designer = later(async () => (await import('../designer/designer.tsx')).Designer);
+const Wall = later(async () => (await import('../printers/wall.tsx')).Wall);
 const NewTemplate = later(async () => (await import('../designer/new-template.tsx')).NewTemplate);
 
 /** In the order of the navigation. */
@@ -66,7 +67,10 @@ export const PAGES: Readonly<Record<PageName, PageEntry>> = {
     icon: 'printers',
     needs: 'jobs:read',
     key: 'p',
-    show: (id) => (id === undefined ? <Printers /> : <PrinterPage id={id} />),
+    show: (id) => {
+      if (id === WALL) return <Wall />;
+      return id === undefined ? <Printers /> : <PrinterPage id={id} />;
+    },
   },
   templates: {
     group: 'setUp',

@@ -43,6 +43,7 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     valueKept: 'Mit einem gesuchten Wert',
     search: 'Anfang einer Nummer',
     searchWrong: 'Eine Nummer hat 0–9, a–f und Bindestriche.',
+    filters: (n) => (n === 0 ? 'Filter' : `Filter (${n})`),
     anyPrinter: 'Jeder Drucker',
     anyTemplate: 'Jede Vorlage',
     anyTime: 'Jederzeit',

@@ -5,6 +5,9 @@ import { jobs, labels, many, span, verb } from './counted.ts';
 export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
   printers: {
     title: 'Drucker',
+    wall: 'Für die Halle',
+    wallSound: 'Ton, wenn einer stehen bleibt',
+    wallStopped: (names) => `Steht: ${names}`,
     empty: 'Noch kein Drucker',
     emptyHint:
       'Ein Agent neben den Druckern findet sie, im Netz, über USB, in CUPS und in Windows. Bitten Sie Ihre Administration, einen zu starten.',
@@ -36,6 +39,7 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
       'Wird ab jetzt mit jedem Auftrag gesendet. Was leer bleibt, ist, wie es die Konfiguration des Agenten oder der Drucker selbst hat; was ein Auftrag eingestellt hat, bleibt, bis der Drucker ausgeschaltet wird.',
     isSet: 'Eingestellt, für Aufträge ab jetzt.',
     notSet: 'wie es ist',
+    asItIs: (value) => `wie es ist: ${value}`,
     rangeHint: (from, to) => `${from} bis ${to}`,
     dotsHint: (dots) => `${dots} Punkte sind 1 mm; ein Minus verschiebt es andersherum`,
     settingNames: {
@@ -155,6 +159,7 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
     no: 'Nein',
     preview: 'Vorschau',
     previewOfSamples: 'Vorschau mit Beispielen',
+    toPreview: 'Zur Vorschau',
     samples: 'Beispiele: noch ist nichts ausgefüllt',
     emptyAll: 'Alle leeren',
     drawing: 'Zeichnet …',

@@ -45,6 +45,7 @@ export const jobWords = {
     valueKept: 'With a value that was searched for',
     search: 'Beginning of an ID',
     searchWrong: 'An ID has 0–9, a–f and hyphens.',
+    filters: (n: number) => (n === 0 ? 'Filters' : `Filters (${n})`),
     anyPrinter: 'Any printer',
     anyTemplate: 'Any template',
     anyTime: 'Any time',

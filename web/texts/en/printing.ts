@@ -7,6 +7,9 @@ export const printingWords = {
   printers: {
     title: 'Printers',
     empty: 'No printer yet',
+    wall: 'For the hall',
+    wallSound: 'Sound when one stops',
+    wallStopped: (names: string) => `Stopped: ${names}`,
     emptyHint:
       'An agent beside the printers finds them, on the network, by USB, in CUPS and in Windows. Ask your administrator to start one.',
     idle: 'Ready',
@@ -36,6 +39,7 @@ export const printingWords = {
       'This is sent with each job from now on. What you leave empty is as the agent’s configuration or the printer itself has it; what a job has set stays until the printer is switched off.',
     isSet: 'Set, for jobs from now on.',
     notSet: 'as it is',
+    asItIs: (value: string) => `as it is: ${value}`,
     rangeHint: (from: string, to: string) => `${from} to ${to}`,
     dotsHint: (dots: number) => `${dots} dots are 1 mm; a minus moves it the other way`,
     settingNames: {
@@ -153,6 +157,7 @@ export const printingWords = {
     no: 'No',
     preview: 'Preview',
     previewOfSamples: 'Preview with samples',
+    toPreview: 'To the preview',
     samples: 'Samples: nothing is filled in yet',
     emptyAll: 'Empty all',
     drawing: 'Drawing …',

@@ -1,0 +1,109 @@
+/** Printers that stand still: on the start page with what waits for them, and on a monitor in the hall. */
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type ConsoleSite, openWithTemplate } from '../kit/browser/console-site.ts';
+
+const PATIENTLY = { timeout: 30_000 };
+
+let site: ConsoleSite;
+let page: Page;
+let idT: string;
+let ids: Map<string, string>;
+beforeAll(async () => {
+  ({ site, page, idT, ids } = await openWithTemplate());
+});
+afterEach(() => expect(site.faults.splice(0)).toEqual([]));
+afterAll(() => site?.stop());
+
+const button = (name: string | RegExp) => page.getByRole('button', { name });
+const inDialog = (name: string | RegExp) => page.locator('dialog').getByRole('button', { name });
+const print = (printer: string, number: string) =>
+  site.up.admin.print('default', { idT, printer, data: [{ article: 'Nut', number }] });
+const showPrinter = (name: string) => site.show(page, `printers/${encodeURIComponent(ids.get(name) ?? '')}`);
+
+test('a stopped printer stands on the start page with what waits for it, and all of that moves by one click', async () => {
+  await showPrinter('virtual-1');
+  await button('Paper out').click();
+  const waits = await print('virtual-1', '110001');
+  await expect.poll(async () => (await site.up.admin.job(waits)).reasons, PATIENTLY).toContain('media-empty');
+  // Its page says in one line why it waits and how far it is, and folds what only repeats itself.
+  for (const _ of [1, 2, 3]) {
+    await button('Cover open').click();
+    await expect
+      .poll(async () => (await site.up.admin.job(waits)).reasons, PATIENTLY)
+      .toContain('cover-open');
+    await button('Cover open').click();
+    await expect
+      .poll(async () => (await site.up.admin.job(waits)).reasons, PATIENTLY)
+      .toEqual(['media-empty']);
+  }
+  await site.show(page, `jobs/${waits}`);
+  await page.getByText(/^Waiting: out of labels\s*0 of 1\s*since \d\d:\d\d$/).waitFor();
+  const life = page.locator('.timeline li');
+  const folded = await life.count();
+  await button(/^… show \d+ more waits$/).click();
+  expect(await life.count()).toBeGreaterThan(folded);
+  const behind = await print('virtual-1', '110002');
+  await site.show(page, '');
+  const row = page.getByRole('listitem').filter({ hasText: 'virtual-1' });
+  await row.getByText(/^out of labels, since \d\d:\d\d$/).waitFor();
+  await row.getByText('2 jobs wait for it').waitFor();
+  await page
+    .getByRole('navigation', { name: 'Pages' })
+    .getByRole('link', { name: 'Printers 1', exact: true })
+    .waitFor();
+  await page.getByRole('link', { name: '2 Under way', exact: true }).waitFor();
+  await button('Move all …: virtual-1').click();
+  await page.getByRole('heading', { name: 'Move all that waits for virtual-1' }).waitFor();
+  const target = page.getByLabel('To printer');
+  await target.locator('option', { hasText: 'virtual-2' }).waitFor({ state: 'attached' });
+  expect(await target.locator('option', { hasText: 'virtual-1' }).count()).toBe(0);
+  await target.selectOption({ label: 'virtual-2' });
+  await page
+    .locator('dialog')
+    .getByText(/^2 jobs, not out yet: 2 labels/)
+    .waitFor();
+  await inDialog('Move').click();
+  expect(await site.up.ended(behind)).toMatchObject({ status: 'printed', printer: { name: 'virtual-2' } });
+  await row.getByText('no job waits for it').waitFor();
+  await row.getByRole('link', { name: 'Open: virtual-1' }).click();
+  await button('Paper out').click();
+  await page.locator('button[aria-pressed=false]', { hasText: 'Paper out' }).waitFor();
+  // The figures of the day lead to their jobs.
+  await site.show(page, '');
+  await page.getByRole('link', { name: /^\d+ Printed$/ }).click();
+  await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
+  expect(await page.getByLabel('Accepted', { exact: true }).inputValue()).toBe('today');
+  await page
+    .getByRole('row', { name: /virtual-2/ })
+    .first()
+    .waitFor();
+});
+
+test('in the hall a printer that stops comes first, with a sound', async () => {
+  const hall = await page.context().newPage();
+  hall.on('pageerror', (error) => site.faults.push(error.message));
+  await hall.addInitScript(`{
+    const make = AudioContext.prototype.createOscillator;
+    window.tones = 0;
+    AudioContext.prototype.createOscillator = function () { window.tones += 1; return make.call(this); };
+  }`);
+  await site.show(page, 'printers');
+  await page.getByRole('link', { name: 'For the hall' }).waitFor();
+  await hall.goto(`${site.up.url}/console/#/printers/wall`);
+  await hall.getByRole('link', { name: 'virtual-2' }).waitFor();
+  expect(await hall.getByRole('navigation').count()).toBe(0);
+  await hall.getByRole('button', { name: 'Sound when one stops' }).click();
+  expect(await hall.evaluate('window.tones')).toBe(3);
+  await showPrinter('virtual-2');
+  await button('Cover open').click();
+  // An agent asks an idle printer now and then, and one that has a job at once.
+  const waits = await print('virtual-2', '120001');
+  await hall.locator('.wall li').first().getByText('cover open').waitFor();
+  await hall.getByText('Stopped: virtual-2', { exact: true }).waitFor({ state: 'attached' });
+  await expect.poll(() => hall.evaluate('window.tones'), PATIENTLY).toBe(6);
+  await button('Cover open').click();
+  expect(await site.up.ended(waits)).toMatchObject({ status: 'printed' });
+  await hall.locator('.wall li.still', { hasText: 'virtual-2' }).waitFor({ state: 'detached' });
+  await hall.close();
+});

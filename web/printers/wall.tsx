@@ -1,0 +1,96 @@
+/** The printers for a monitor in the hall: large, those that stand still first, with a sound when one stops. */
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { to } from '../address/place.ts';
+import { Page, Shown } from '../controls/page.tsx';
+import { useLive } from '../service/live.ts';
+import { listed, t } from '../texts/texts.ts';
+import { type Printer, PrinterState, printerList } from './printer-words.tsx';
+import { standing } from './standing.tsx';
+
+const keyOf = ({ tenant, id }: Printer) => `${tenant} ${id}`;
+
+export function Wall() {
+  const { printers: words } = t.value;
+  const { live, reload } = useLive(printerList, '/printers');
+  const sound = useSignal<AudioContext | undefined>(undefined);
+  const said = useSignal('');
+  const before = useRef<ReadonlySet<string>>(undefined);
+  useEffect(() => {
+    if (live.data === undefined) return;
+    const now = standing(live.data);
+    const known = before.current;
+    before.current = new Set(now.map(keyOf));
+    const stopped = now.filter((one) => known !== undefined && !known.has(keyOf(one)));
+    if (stopped.length === 0) return;
+    said.value = words.wallStopped(listed(stopped.map(({ name }) => name)));
+    if (sound.value !== undefined) ring(sound.value);
+  }, [live.data]);
+  return (
+    <Page
+      title={words.wall}
+      crumb={{ words: words.title, href: to(['printers']) }}
+      actions={
+        <button
+          type="button"
+          class={sound.value === undefined ? 'button primary' : 'button chosen'}
+          aria-pressed={sound.value !== undefined}
+          onClick={() => {
+            if (sound.value !== undefined) {
+              void sound.value.close();
+              sound.value = undefined;
+              return;
+            }
+            // A browser plays sounds only after a click; this one is heard, too, so that it is known to work.
+            sound.value = new AudioContext();
+            ring(sound.value);
+          }}
+        >
+          {words.wallSound}
+        </button>
+      }
+    >
+      <p class="unseen" role="status">
+        {said.value}
+      </p>
+      <Shown of={live} onRetry={reload}>
+        {(list) => {
+          const still = standing(list);
+          const others = list.filter((one) => !one.gone && !one.hidden && !still.includes(one));
+          return (
+            <ul class="wall">
+              {[...still, ...others].map((printer) => (
+                <li key={keyOf(printer)} class={`card ${still.includes(printer) ? 'still' : ''}`}>
+                  <a class="row-link anywhere" href={to(['printers', printer.id])}>
+                    {printer.name}
+                  </a>
+                  <PrinterState printer={printer} />
+                  <div class="muted">{words.waiting(printer.jobs.queued, printer.jobs.printing)}</div>
+                </li>
+              ))}
+            </ul>
+          );
+        }}
+      </Shown>
+    </Page>
+  );
+}
+
+/** s from one tone to the next, and Hz. */
+const TONES = [
+  [0, 880],
+  [0.25, 660],
+  [0.5, 880],
+] as const;
+
+function ring(context: AudioContext): void {
+  for (const [after, pitch] of TONES) {
+    const tone = context.createOscillator();
+    const volume = context.createGain();
+    tone.frequency.value = pitch;
+    volume.gain.value = 0.3;
+    tone.connect(volume).connect(context.destination);
+    tone.start(context.currentTime + after);
+    tone.stop(context.currentTime + after + 0.2);
+  }
+}
