@@ -74,7 +74,7 @@ export function Create({ onClose, onMade }: CreateProps) {
 export function Secret({ made, onClose }: { made: WebhookSecret; onClose: () => void }) {
   const { webhooks: words, integrations } = t.value;
   return (
-    <Dialog title={integrations.createdTitle} onClose={onClose}>
+    <Dialog title={integrations.createdTitle} stays onClose={onClose}>
       <p class="note warn">{words.secretSays}</p>
       <dl class="facts secret">
         <dt>{words.secret}</dt>
