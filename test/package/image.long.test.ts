@@ -53,7 +53,7 @@ mount -o remount,bind,ro "$1"
 root=$1
 user=$4
 shift 4
-exec chroot "$root" setpriv --reuid "$user" --regid "$user" --clear-groups --no-new-privs --bounding-set=-all "$@"
+exec chroot "$root" setpriv --reuid "$user" --regid "$user" --clear-groups --no-new-privs --bounding-set=-all --pdeathsig KILL "$@"
 `;
 
 let container: ChildProcess;
@@ -91,8 +91,9 @@ describe.skipIf(process.getuid?.() !== 0)('the container image', () => {
 
   afterAll(async () => {
     if (container?.exitCode === null) {
-      container.kill('SIGKILL');
-      await once(container, 'exit');
+      const exited = once(container, 'exit');
+      process.kill(Number(first()), 'SIGKILL');
+      await exited;
     }
     await printer.stop();
     rmSync(out, { recursive: true, force: true });
