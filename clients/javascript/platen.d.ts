@@ -76,3 +76,27 @@ export class Platen {
   /** Resolves when the job has ended or a person has to look: `printed`, `failed`, `canceled` or `held`. */
   waitFor(id: string, options?: Asking & { everyMs?: number }): Promise<Job>;
 }
+
+/** What a webhook sends; see docs/webhooks.md. `data` is null in a test. */
+export interface WebhookEvent {
+  type: 'job.printed' | 'job.failed' | 'job.held' | 'job.canceled' | 'webhook.test';
+  timestamp: string;
+  data: Job | null;
+}
+
+export const webhooks: {
+  /**
+   * The event, if the message is of the service that has the secret, and of the last minutes. Take a `webhook-id` once: a
+   * message may arrive twice.
+   * @param secrets what `platen webhook create` printed; several while they are changed
+   * @param body as it came, byte for byte
+   * @param options.toleranceSeconds how far its time may be from this machine's (default 300)
+   * @throws PlatenError `webhook-unverified`
+   */
+  verify(
+    secrets: string | readonly string[],
+    body: string | Uint8Array,
+    headers: Headers | Readonly<Record<string, string | undefined>>,
+    options?: { toleranceSeconds?: number },
+  ): WebhookEvent;
+};

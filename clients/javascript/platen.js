@@ -1,5 +1,5 @@
 /** A client of Platen's HTTP interface (docs/http.md), without dependencies. */
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** ms before the first retry; doubled with each, up to the second. */
@@ -8,6 +8,8 @@ const BACKOFF = [250, 10_000];
 const MOST_WAIT = 60_000;
 /** A token is replaced this long before it ends, ms. */
 const TOKEN_MARGIN = 15_000;
+/** How far a message's time may be from this machine's clock, s. */
+const TOLERANCE = 300;
 const OVER = ['printed', 'failed', 'canceled', 'held'];
 
 export class PlatenError extends Error {
@@ -155,6 +157,37 @@ export class Platen {
       signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
     });
   }
+}
+
+export const webhooks = {
+  verify(secrets, body, headers, { toleranceSeconds = TOLERANCE } = {}) {
+    const given = headers instanceof Headers ? headers : new Headers(Object.entries(headers));
+    const [id, at, signatures] = ['id', 'timestamp', 'signature'].map((name) => given.get(`webhook-${name}`));
+    if (!id || !at || !signatures)
+      throw unverified('it has no webhook-id, webhook-timestamp or webhook-signature');
+    if (!/^\d{1,15}$/.test(at)) throw unverified('its webhook-timestamp is no time');
+    if (Math.abs(Date.now() / 1_000 - Number(at)) > toleranceSeconds)
+      throw unverified('its webhook-timestamp is too far from the time of this machine');
+    const right = [secrets].flat().map((secret) => {
+      const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+      if (key.length === 0) throw new TypeError('the secret of a webhook is empty');
+      return createHmac('sha256', key).update(`${id}.${at}.`).update(body).digest('base64');
+    });
+    const found = signatures
+      .split(' ')
+      .some((signature) => right.some((one) => same(signature, `v1,${one}`)));
+    if (!found) throw unverified('no signature of it fits the secret');
+    return JSON.parse(Buffer.from(body).toString('utf8'));
+  },
+};
+
+function same(one, other) {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+function unverified(why) {
+  return new PlatenError(`the message is not verified: ${why}`, { code: 'webhook-unverified' });
 }
 
 async function orAborted(promise, signal) {

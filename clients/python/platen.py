@@ -5,8 +5,12 @@
     print(client.wait_for(job)["status"])
 """
 
+import base64
+import hashlib
+import hmac
 import json
 import random
+import re
 import threading
 import time
 import urllib.error
@@ -28,6 +32,43 @@ class PlatenError(Exception):
         self.request_id, self.retry_after = request_id, retry_after
         #: Of a print: with this key the same request may be sent again.
         self.idempotency_key = None
+
+
+class webhooks:
+    """What a receiver does with a message of a webhook (docs/webhooks.md)."""
+
+    @staticmethod
+    def verify(secrets, body, headers, tolerance=300):
+        """The event, if the message is of the service that has the secret, and of the last `tolerance` s.
+
+        `secrets`: what `platen webhook create` printed; a list while it is changed. `body`: the bytes as they came. `headers`:
+        anything with `items()`. Take a `webhook-id` once: a message may arrive twice. Raises PlatenError `webhook-unverified`.
+        """
+        given = {name.lower(): value for name, value in headers.items()}
+        message, at, signatures = (given.get("webhook-" + name) for name in ("id", "timestamp", "signature"))
+        if not message or not at or not signatures:
+            raise _unverified("it has no webhook-id, webhook-timestamp or webhook-signature")
+        if not re.fullmatch(r"[0-9]{1,15}", at):
+            raise _unverified("its webhook-timestamp is no time")
+        if abs(time.time() - int(at)) > tolerance:
+            raise _unverified("its webhook-timestamp is too far from the time of this machine")
+        body = body.encode() if isinstance(body, str) else bytes(body)
+        signed = f"{message}.{at}.".encode() + body
+        fits = False
+        for secret in [secrets] if isinstance(secrets, str) else secrets:
+            key = base64.b64decode(secret[6:] if secret.startswith("whsec_") else secret)
+            if not key:
+                raise ValueError("the secret of a webhook is empty")
+            right = "v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
+            for signature in signatures.split(" "):
+                fits = hmac.compare_digest(signature.encode(), right.encode()) or fits
+        if not fits:
+            raise _unverified("no signature of it fits the secret")
+        return json.loads(body)
+
+
+def _unverified(why):
+    return PlatenError("the message is not verified: " + why, code="webhook-unverified")
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):

@@ -8,6 +8,7 @@ import { Platen, PlatenError } from '../../clients/javascript/platen.js';
 import type { IntegrationCreated } from '../../src/contract/admin.ts';
 import { PlatenUp, temporaryDirectory } from '../kit/service/platen.ts';
 import { listeningForTest } from '../kit/wire/listening.ts';
+import { webhookCases } from './webhook-messages.ts';
 
 const run = promisify(execFile);
 const CLIENTS = join(import.meta.dirname, '../../clients');
@@ -35,6 +36,13 @@ afterAll(async () => {
 });
 
 const request = () => ({ idT: template, printer: 'virtual-1', data: [{ typed: 'größer' }] });
+
+function python(program: string) {
+  return run('python3', ['-W', 'error', '-c', program], {
+    env: { ...process.env, PYTHONPATH: join(CLIENTS, 'python'), PYTHONDONTWRITEBYTECODE: '1' },
+    timeout: 60_000,
+  });
+}
 
 test('JavaScript', async () => {
   const client = new Platen(account);
@@ -76,15 +84,30 @@ except PlatenError as error:
 print(job, client.wait_for(job, timeout=30)["status"])
 `;
   const before = (await up.pictures()).length;
-  const running = run('python3', ['-W', 'error', '-c', program], {
-    env: { ...process.env, PYTHONPATH: join(CLIENTS, 'python'), PYTHONDONTWRITEBYTECODE: '1' },
-    timeout: 60_000,
-  });
+  const running = python(program);
   running.child.stdin?.end(JSON.stringify({ account, request: request() }));
   const { stdout } = await running;
   const [id = '', status] = stdout.trim().split(' ');
   expect([status, (await up.ended(id)).status]).toEqual(['printed', 'printed']);
   expect((await up.pictures()).length - before).toBe(1);
+});
+
+test('Python takes a webhook for right where npm does', async () => {
+  const program = `
+import json, sys
+from platen import PlatenError, webhooks
+for case in json.load(sys.stdin):
+    try:
+        assert webhooks.verify(case["secrets"], case["body"].encode(), case["headers"])["type"] == "job.held"
+        verified = True
+    except PlatenError as error:
+        assert error.code == "webhook-unverified" and error.status is None, error.code
+        verified = False
+    assert verified == case["verified"], case["what"]
+`;
+  const running = python(program);
+  running.child.stdin?.end(JSON.stringify(webhookCases()));
+  await running;
 });
 
 test('a retry has the same key, waits as long as it is asked to, and one token serves all', async () => {
