@@ -1,5 +1,5 @@
 /**
- * `/openapi.json` and a page to read it by at `/docs/`. The page and its scripts come from this service alone, and
+ * `/openapi.json`, `/openapi-3.0.json`, and a page to read it by at `/docs/`. The page and its scripts come from this service alone, and
  * its content security policy keeps it from asking anyone else, and from running what is inside of the page, which has the
  * console's origin: it works without the internet.
  */
@@ -25,12 +25,15 @@ const POLICY = [
 /** ms to make the page. */
 const DEADLINE = 60_000;
 
-export function docsRoutes(app: FastifyInstance, document: () => object): void {
-  let api: Asset | undefined;
-  app.get('/openapi.json', async (request, reply) => {
-    api ??= new Asset(assetParts('application/json; charset=utf-8', JSON.stringify(document())));
-    return api.send(request, reply);
-  });
+/** @param documents by their addresses */
+export function docsRoutes(app: FastifyInstance, documents: Readonly<Record<string, () => object>>): void {
+  for (const [address, document] of Object.entries(documents)) {
+    let api: Asset | undefined;
+    app.get(address, async (request, reply) => {
+      api ??= new Asset(assetParts('application/json; charset=utf-8', JSON.stringify(document())));
+      return api.send(request, reply);
+    });
+  }
 
   // The page is made at the first request, not at every start.
   let page: Promise<ReadonlyMap<string, Asset>> | undefined;

@@ -1,4 +1,4 @@
-/** The external interface as an OpenAPI 3.1 document, made from the very schemas that check the requests. */
+/** The external interface as an OpenAPI document, made from the very schemas that check the requests. */
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiObject } from 'zod-openapi';
 import { validationResult } from '../contract/admin.ts';
@@ -99,8 +99,12 @@ function asGeneratorsReadIt({ jsonSchema }: { jsonSchema: z.core.JSONSchema.Base
   delete jsonSchema.default;
 }
 
-/** The document that `/openapi.json` serves. */
-export function openApiDocument(config: ServerConfig, publicUrl: string): object {
+/** The document that `/openapi.json` serves; in 3.0.3 for generators that read no 3.1. */
+export function openApiDocument(
+  config: ServerConfig,
+  publicUrl: string,
+  openapi: '3.1.0' | '3.0.3' = '3.1.0',
+): object {
   const printRequest = printRequestWithin(config.limits).meta({
     id: 'PrintRequest',
     override: ({ jsonSchema }) => describePrintRequest(jsonSchema),
@@ -122,7 +126,7 @@ export function openApiDocument(config: ServerConfig, publicUrl: string): object
   };
   return createDocument(
     {
-      openapi: '3.1.0',
+      openapi,
       info: {
         title: 'Platen: label print interface',
         version: '2.0.0',

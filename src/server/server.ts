@@ -310,7 +310,10 @@ export class Server {
       webhooks: () => webhooks.health(),
     });
     consoleRoutes(app);
-    docsRoutes(app, () => openApiDocument(config, publicUrl()));
+    docsRoutes(app, {
+      '/openapi.json': () => openApiDocument(config, publicUrl()),
+      '/openapi-3.0.json': () => openApiDocument(config, publicUrl(), '3.0.3'),
+    });
     await app.register(webhookRoutes, { webhooks, tenants });
     const list = new JobList(pool);
     const callers = new Callers(

@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import { access, cp, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PlatenUp, temporaryDirectory } from '../kit/service/platen.ts';
 
 const run = promisify(execFile);
@@ -38,8 +38,10 @@ beforeAll(async () => {
   ]);
   await cp(PACKAGE, join(directory.path, 'client'), { recursive: true });
   await symlink(modules, join(directory.path, 'client', 'node_modules'));
-  const api = await (await fetch(`${up.url}/openapi.json`)).text();
-  await writeFile(join(directory.path, 'client', 'openapi.json'), api);
+  for (const name of ['openapi.json', 'openapi-3.0.json']) {
+    const api = await (await fetch(`${up.url}/${name}`)).text();
+    await writeFile(join(directory.path, 'client', name), api);
+  }
   const account = await up.admin.createIntegration('default', {
     name: 'generated',
     scope: ['jobs:enqueue', 'jobs:read'],
@@ -97,7 +99,8 @@ async function tool(name: string, ...args: string[]): Promise<string> {
 
 test.each([
   ['openapi-fetch', ['openapi-typescript', 'openapi.json', '-o', 'schema.ts']],
-  ['hey-api', ['openapi-ts', '-i', 'openapi.json', '-o', 'client', '-c', '@hey-api/client-fetch']],
+  // On the older document: what a generator of that age would read.
+  ['hey-api', ['openapi-ts', '-i', 'openapi-3.0.json', '-o', 'client', '-c', '@hey-api/client-fetch']],
 ])('%s', async (name, [generator = '', ...args]) => {
   await tool(generator, ...args);
   const program = `print-with-${name}`;
@@ -116,11 +119,31 @@ test.each([
   expect(await up.ended(id)).toMatchObject({ status: 'printed', labels: { total: 1, printed: 1 } });
 });
 
-test.each([
-  ['redocly', ['lint', 'openapi.json', '--extends', 'recommended-strict']],
-  ['spectral', ['lint', 'openapi.json', '--ruleset', '.spectral.yaml', '--fail-severity', 'hint']],
-])('%s finds nothing', async (name, args) => {
-  await tool(name, ...args);
+describe.each(['openapi.json', 'openapi-3.0.json'])('in %s', (document) => {
+  test.each([
+    ['redocly', ['--extends', 'recommended-strict']],
+    ['spectral', ['--ruleset', '.spectral.yaml', '--fail-severity', 'hint']],
+  ])('%s finds nothing', async (name, args) => {
+    await tool(name, 'lint', document, ...args);
+  });
+});
+
+test('the document in 3.0.3 says the same of a request as the one in 3.1', async () => {
+  const [api, older] = await Promise.all(
+    ['openapi.json', 'openapi-3.0.json'].map(async (name) =>
+      JSON.parse(await readFile(join(directory.path, 'client', name), 'utf8')),
+    ),
+  );
+  expect([api.openapi, older.openapi]).toEqual(['3.1.0', '3.0.3']);
+  const operations = (document: typeof api) =>
+    Object.entries<object>(document.paths).map(([path, of]) => [path, Object.keys(of)]);
+  expect(operations(older)).toEqual(operations(api));
+  const { PrintRequest } = older.components.schemas;
+  expect([PrintRequest.required, PrintRequest.anyOf]).toEqual([
+    api.components.schemas.PrintRequest.required,
+    api.components.schemas.PrintRequest.anyOf,
+  ]);
+  expect(older.components.schemas.Job.properties.error).toMatchObject({ nullable: true });
 });
 
 test('the document says what is needed, and has no default that a generator would take for a value', async () => {
