@@ -9,6 +9,7 @@ import type {
   IntegrationRotated,
   IntegrationView,
   TemplateView,
+  TenantErased,
   TenantView,
   ValidationResult,
 } from '../contract/admin.ts';
@@ -69,6 +70,11 @@ export class AdminClient {
   async tenants(): Promise<TenantView[]> {
     const { tenantView } = await admin();
     return this.#call(z.array(tenantView), 'GET', '/app/tenants');
+  }
+  /** Erases the tenant, or some of it where there is much: ask again until it is. */
+  async eraseTenant(tenant: string): Promise<TenantErased> {
+    const { tenantErased } = await admin();
+    return this.#call(tenantErased, 'DELETE', `/app/tenants/${encodeURIComponent(tenant)}`);
   }
   async setQuota(tenant: string, labels: number | null): Promise<TenantView> {
     const { tenantView } = await admin();

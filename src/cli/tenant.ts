@@ -1,11 +1,12 @@
+import { createInterface } from 'node:readline';
 import { Argument, Command } from 'commander';
 import { tenantId } from '../contract/tenant-id.ts';
 import { connect } from './admin-client.ts';
 import { CommandFailure, EXIT } from './failure.ts';
-import { printJson, printLine, table } from './output.ts';
+import { forTerminal, printJson, printLine, printParagraph, table } from './output.ts';
 import { type ServiceOptions, withService } from './which-service.ts';
 
-/** `platen tenant create|list|set-quota|set-printer-commands|set-media-fit` */
+/** `platen tenant create|list|set-quota|set-printer-commands|set-media-fit|erase` */
 export function tenantCommand(): Command {
   const command = new Command('tenant').description('the workspaces of a service, and their print allowance');
 
@@ -81,5 +82,45 @@ export function tenantCommand(): Command {
       options.json ? printJson(tenant) : printLine(`${tenant.id}: labels that do not fit are ${does}`);
     });
 
+  withService(command.command('erase'))
+    .description('erase a tenant with all that is kept of it, for good')
+    .argument('<id>', 'the tenant')
+    .option('--yes', 'do it; without it the ID is asked for')
+    .option('--json', 'print JSON')
+    .action(async (id: string, options: ServiceOptions & { yes?: true; json?: true }) => {
+      const client = await connect(options);
+      const tenant = (await client.tenants()).find((one) => one.id === id);
+      if (tenant === undefined) throw new CommandFailure(`There is no tenant "${id}".`);
+      if (!options.yes) await confirmed(tenant);
+      let jobs = 0;
+      for (;;) {
+        const answer = await client.eraseTenant(id);
+        jobs += answer.jobs;
+        if (!answer.erased) continue;
+        if (options.json) return printJson({ ...answer, jobs });
+        printLine(`${id} is erased, with ${jobs} jobs.`);
+        printParagraph(
+          `What is left of it elsewhere: ${answer.audit ?? 0} entries of the audit, for 400 days; back-ups that were made ` +
+            'before; logs; in Redis, jobs that ended in the last 48 h and templates for two weeks; and on the machines of ' +
+            'agents their journals, and the pictures of virtual printers.',
+        );
+        return;
+      }
+    });
+
   return command;
+}
+
+/** Has a person type the ID, or a script send it. @throws CommandFailure where it is another one, or none */
+async function confirmed({ id, name }: { id: string; name: string }): Promise<void> {
+  process.stderr.write(
+    forTerminal(`Jobs, templates, people and secrets of "${name}" go for good. Type its ID to go on: `),
+  );
+  const lines = createInterface({ input: process.stdin });
+  for await (const line of lines) {
+    lines.close();
+    if (line.trim() === id) return;
+    throw new CommandFailure(`Nothing is erased: the tenant is "${id}".`);
+  }
+  throw new CommandFailure('Nothing is erased: nobody has typed the ID. With --yes it is not asked for.');
 }

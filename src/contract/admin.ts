@@ -51,6 +51,14 @@ export const tenantView = z.object({
   quota: z.object({ labels: z.int().nullable(), used: z.int() }),
 });
 export type TenantView = z.infer<typeof tenantView>;
+/** DELETE /app/tenants/{id}. Not erased: there is more, ask again. `jobs`: that this request has deleted; `audit`: entries that stay. */
+export const tenantErased = z.object({
+  tenant: tenantId,
+  erased: z.boolean(),
+  jobs: z.int(),
+  audit: z.int().exactOptional(),
+});
+export type TenantErased = z.infer<typeof tenantErased>;
 
 // POST|GET /app/tenants/{id}/integrations, DELETE …/integrations/{apiKey}, POST …/{apiKey}/secrets (rotates),
 // DELETE …/{apiKey}/secrets/{old|new}

@@ -4,6 +4,7 @@ export const DEEDS = [
   'tenant.set-quota',
   'tenant.set-printer-commands',
   'tenant.set-media-fit',
+  'tenant.erase',
   'template.import',
   'template.save',
   'template.save-draft',

@@ -65,6 +65,7 @@ export const PROBLEMS = {
   'templates-limit': kind(409, 'The tenant has too many templates, or too large ones'),
   'template-exists': kind(409, 'Another template has this name'),
   'tenant-exists': kind(409, 'The tenant exists already'),
+  'tenant-busy': kind(409, 'Something of the tenant is under way'),
   'tenant-not-found': kind(404, 'The tenant does not exist'),
   'integration-not-found': kind(404, 'The integration does not exist'),
   'secrets-limit': kind(409, 'A service account has one or two secrets'),

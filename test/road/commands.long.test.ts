@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { barcodesIn } from '../kit/judges/pictures.ts';
+import { PLATEN } from '../kit/programs/built.ts';
 import { nobody, nobodyCanRun } from '../kit/programs/ordinary-user.ts';
 import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
 import { smallLabel } from '../kit/service/small-label.ts';
@@ -226,6 +227,30 @@ test('printer commands in raw templates are allowed for one tenant, and refused 
   expect((await json(fit, 'tenant', 'set-media-fit', 'trusted', 'warn')).mediaMustFit).toBe(false);
   const wrong = await platen(['tenant', 'set-printer-commands', 'trusted', 'perhaps', '--data', up.dataDir]);
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(/allowed, refused/)]);
+});
+
+test('a tenant is erased once its ID is typed', async () => {
+  await json(z.unknown(), 'tenant', 'create', 'gone', '--name', 'Gone soon');
+  const typing = async (text: string) => {
+    const running = promisify(execFile)(PLATEN, ['tenant', 'erase', 'gone', '--data', up.dataDir]);
+    running.child.stdin?.end(text);
+    return await running.then(
+      ({ stdout }) => ({ code: 0, stdout, stderr: '' }),
+      (error: { code: number; stdout: string; stderr: string }) => error,
+    );
+  };
+  for (const text of ['', 'default\n', 'gone soon\n']) {
+    const { code, stderr } = await typing(text);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('Nothing is erased')]);
+  }
+  const list = () => json(z.array(z.object({ id: z.string() })), 'tenant', 'list');
+  expect((await list()).map(({ id }) => id)).toContain('gone');
+  const { stdout } = await typing('gone\n');
+  expect(stdout).toContain('gone is erased, with 0 jobs.');
+  expect(stdout.replaceAll(/\s+/g, ' ')).toContain('2 entries of the audit, for 400 days; back-ups');
+  expect((await list()).map(({ id }) => id)).not.toContain('gone');
+  const again = await platen(['tenant', 'erase', 'gone', '--yes', '--data', up.dataDir]);
+  expect([again.code, again.stderr]).toEqual([1, 'platen: There is no tenant "gone".\n']);
 });
 
 const discovered = z.object({

@@ -30,11 +30,13 @@ import { templatePreview } from '../templates/preview.ts';
 import { SentFiles } from '../templates/sent-files.ts';
 import { usesOf, versionOf, versionsOf } from '../templates/template-versions.ts';
 import type { Templates } from '../templates/templates.ts';
+import type { TenantErasure } from '../tenants/erasure.ts';
 import type { Tenants } from '../tenants/tenants.ts';
 
 type AdminParts = {
   pool: Pool;
   tenants: Tenants;
+  erasure: TenantErasure;
   templates: Templates;
   checks: CheckPool;
   printRequests: PrintRequests;
@@ -47,7 +49,7 @@ const versionParam = templateParam.extend({ number: z.coerce.number().int() });
 
 export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Promise<void> {
   await app.register(integrationRoutes, parts);
-  const { tenants, templates, printRequests, withdrawals } = parts;
+  const { tenants, erasure, templates, printRequests, withdrawals } = parts;
   const files = new SentFiles();
   app.get('/app/tenants', { config: { needs: 'jobs:read', about: 'caller' } }, async (request) => {
     const { tenant } = accessOf(request);
@@ -102,6 +104,15 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
       const { id } = idParam.parse(request.params);
       const { must } = parseBody(mediaFitSet, request.body);
       return tenants.setMediaMustFit(id, must, written(request, { details: { must } }));
+    },
+  );
+
+  app.delete(
+    '/app/tenants/:id',
+    { config: { needs: 'deployment', about: 'tenant', audit: 'tenant.erase' } },
+    async (request) => {
+      const { id } = idParam.parse(request.params);
+      return erasure.erase(id, written(request, { object: id }));
     },
   );
 

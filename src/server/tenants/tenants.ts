@@ -103,7 +103,7 @@ async function change(db: Queryable, sql: string, id: string, to: number | boole
   if (rowCount === 0) throw tenantNotFound(id);
 }
 
-function tenantNotFound(id: string): ProblemError {
+export function tenantNotFound(id: string): ProblemError {
   return new ProblemError('tenant-not-found', `there is no tenant "${id}"`);
 }
 

@@ -257,6 +257,7 @@ export const accessWords: Pick<
       'tenant.set-quota': 'Kontingent an Etiketten festgelegt',
       'tenant.set-printer-commands': 'Über eigene Druckerbefehle entschieden',
       'tenant.set-media-fit': 'Über Etiketten entschieden, die nicht zum Papier passen',
+      'tenant.erase': 'Einen Arbeitsbereich gelöscht',
       'template.import': 'Vorlage importiert',
       'template.save': 'Vorlage gespeichert',
       'template.save-draft': 'Vorlage als Entwurf gespeichert',

@@ -50,6 +50,7 @@ export const refusals: Readonly<Record<string, string>> = {
   'templates-limit': 'Es sind zu viele Vorlagen, oder zu große',
   'template-exists': 'Eine andere Vorlage heißt schon so',
   'tenant-exists': 'Diesen Arbeitsbereich gibt es schon',
+  'tenant-busy': 'In diesem Arbeitsbereich läuft noch etwas',
   'tenant-not-found': 'Diesen Arbeitsbereich gibt es nicht',
   'integration-not-found': 'Diese Anbindung gibt es nicht',
   'secrets-limit': 'Eine Anbindung hat ein oder zwei Geheimnisse',

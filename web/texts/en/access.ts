@@ -249,6 +249,7 @@ export const accessWords = {
       'tenant.set-quota': 'Set the quota of labels',
       'tenant.set-printer-commands': "Decided about the tenant's own printer commands",
       'tenant.set-media-fit': 'Decided about labels that do not fit the media',
+      'tenant.erase': 'Erased a tenant',
       'template.import': 'Imported a template',
       'template.save': 'Saved a template',
       'template.save-draft': 'Saved a draft of a template',

@@ -219,6 +219,15 @@ BEGIN
   RETURN FOUND;
 END $$;
 
+-- Forgets the jobs with these names, and all of the scope's lanes.
+CREATE FUNCTION lanes.forget(ids text[], of_scope text) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM lanes.job j WHERE j.queue_id = ANY (ids);
+  DELETE FROM lanes.job j WHERE starts_with(j.lane, of_scope || '/');
+  DELETE FROM lanes.lease l WHERE starts_with(l.lane, of_scope || '/');
+END $$;
+
 -- Whether the lane has this job, or has had it until lately: one that ended longer ago than this counts as unknown.
 CREATE FUNCTION lanes.knows(of_lane text, id text, ended_within interval) RETURNS boolean
 LANGUAGE sql STABLE AS $$
