@@ -77,12 +77,15 @@ export class Platen {
   waitFor(id: string, options?: Asking & { everyMs?: number }): Promise<Job>;
 }
 
-/** What a webhook sends; see docs/webhooks.md. `data` is null in a test. */
-export interface WebhookEvent {
-  type: 'job.printed' | 'job.failed' | 'job.held' | 'job.canceled' | 'webhook.test';
-  timestamp: string;
-  data: Job | null;
-}
+/** What a webhook sends; see docs/webhooks.md. */
+export type WebhookEvent = { timestamp: string } & (
+  | { type: 'job.printed' | 'job.failed' | 'job.held' | 'job.canceled'; data: Job }
+  | {
+      type: 'printer.attention' | 'printer.ready';
+      data: { id: string; name: string; status: string; reasons: string[] };
+    }
+  | { type: 'webhook.test'; data: Record<string, never> }
+);
 
 export const webhooks: {
   /**

@@ -44,10 +44,13 @@ describe.each([
     const tenant = new TestTenant(service, id);
     await tenant.open({});
     await service.admin('PUT', `/tenants/${id}/quota`, { labels: 100 });
-    await service.agent([{ id: `serial-00000000${id.replace('-', '')}`, name: `own ${id}` }], {
-      agentId: `agent-${id}`,
-      tenantId: id,
-    });
+    await service.agent(
+      [{ id: `serial-00000000${id.replace('-', '')}`, name: `own ${id}`, state: 'stopped' }],
+      {
+        agentId: `agent-${id}`,
+        tenantId: id,
+      },
+    );
     const job = await tenant.newJob({ data: [{ sku: 'sku-4711' }] });
     await expect.poll(async () => (await service.admin('POST', `/jobs/${job}/cancel`, {})).status).toBe(200);
     const [person, webhook, message] = [randomUUID(), randomUUID(), randomUUID()];

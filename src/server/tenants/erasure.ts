@@ -69,7 +69,8 @@ export class TenantErasure {
       await lockIdle(client, tenant);
       for (const table of ['jobs', 'job_values', 'job_templates', 'agents'])
         await client.query(`DELETE FROM platen.${table} WHERE tenant_id = $1`, [tenant]);
-      await client.query("DELETE FROM platen.lane_settings WHERE starts_with(lane, $1 || '/')", [tenant]);
+      for (const table of ['lane_settings', 'printer_attention'])
+        await client.query(`DELETE FROM platen.${table} WHERE starts_with(lane, $1 || '/')`, [tenant]);
       if (this.#inLanes) await client.query("SELECT lanes.forget('{}', $1)", [tenant]);
       await client.query('DELETE FROM platen.tenants WHERE id = $1', [tenant]);
       await also(client);
