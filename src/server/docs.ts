@@ -9,6 +9,7 @@ import { Worker } from 'node:worker_threads';
 import type { FastifyInstance } from 'fastify';
 import { Asset, assetParts } from './asset.ts';
 import type { DocsPage } from './docs-page.ts';
+import type { OpenApiVersion } from './openapi.ts';
 import { ProblemError } from './problems.ts';
 
 const POLICY = [
@@ -25,12 +26,16 @@ const POLICY = [
 /** ms to make the page. */
 const DEADLINE = 60_000;
 
-/** @param documents by their addresses */
-export function docsRoutes(app: FastifyInstance, documents: Readonly<Record<string, () => object>>): void {
-  for (const [address, document] of Object.entries(documents)) {
+const DOCUMENTS = [
+  ['/openapi.json', '3.1.0'],
+  ['/openapi-3.0.json', '3.0.3'],
+] as const;
+
+export function docsRoutes(app: FastifyInstance, document: (openapi: OpenApiVersion) => object): void {
+  for (const [address, openapi] of DOCUMENTS) {
     let api: Asset | undefined;
     app.get(address, async (request, reply) => {
-      api ??= new Asset(assetParts('application/json; charset=utf-8', JSON.stringify(document())));
+      api ??= new Asset(assetParts('application/json; charset=utf-8', JSON.stringify(document(openapi))));
       return api.send(request, reply);
     });
   }

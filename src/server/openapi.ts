@@ -99,11 +99,13 @@ function asGeneratorsReadIt({ jsonSchema }: { jsonSchema: z.core.JSONSchema.Base
   delete jsonSchema.default;
 }
 
+export type OpenApiVersion = '3.1.0' | '3.0.3';
+
 /** The document that `/openapi.json` serves; in 3.0.3 for generators that read no 3.1. */
 export function openApiDocument(
   config: ServerConfig,
   publicUrl: string,
-  openapi: '3.1.0' | '3.0.3' = '3.1.0',
+  openapi: OpenApiVersion = '3.1.0',
 ): object {
   const printRequest = printRequestWithin(config.limits).meta({
     id: 'PrintRequest',

@@ -311,10 +311,7 @@ export class Server {
       webhooks: () => webhooks.health(),
     });
     consoleRoutes(app);
-    docsRoutes(app, {
-      '/openapi.json': () => openApiDocument(config, publicUrl()),
-      '/openapi-3.0.json': () => openApiDocument(config, publicUrl(), '3.0.3'),
-    });
+    docsRoutes(app, (openapi) => openApiDocument(config, publicUrl(), openapi));
     await app.register(webhookRoutes, { webhooks, tenants });
     const list = new JobList(pool);
     const callers = new Callers(
