@@ -80,7 +80,6 @@ import { SecretKey } from './secret-key.ts';
 import { createPool } from './store/pool.ts';
 import { PLATEN } from './store/schema.ts';
 import { Templates } from './templates/templates.ts';
-import { TenantErasure } from './tenants/erasure.ts';
 import { Tenants } from './tenants/tenants.ts';
 import { countUsage } from './tenants/usage.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
@@ -327,7 +326,7 @@ export class Server {
     await app.register(adminRoutes, {
       pool,
       tenants,
-      erasure: new TenantErasure(pool, dispatcher.inLanes),
+      inLanes: dispatcher.inLanes,
       templates,
       checks,
       printRequests,

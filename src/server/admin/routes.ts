@@ -30,13 +30,14 @@ import { templatePreview } from '../templates/preview.ts';
 import { SentFiles } from '../templates/sent-files.ts';
 import { usesOf, versionOf, versionsOf } from '../templates/template-versions.ts';
 import type { Templates } from '../templates/templates.ts';
-import type { TenantErasure } from '../tenants/erasure.ts';
+import { TenantErasure } from '../tenants/erasure.ts';
 import type { Tenants } from '../tenants/tenants.ts';
 
 type AdminParts = {
   pool: Pool;
   tenants: Tenants;
-  erasure: TenantErasure;
+  /** The lanes are in this database. */
+  inLanes: boolean;
   templates: Templates;
   checks: CheckPool;
   printRequests: PrintRequests;
@@ -49,7 +50,8 @@ const versionParam = templateParam.extend({ number: z.coerce.number().int() });
 
 export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Promise<void> {
   await app.register(integrationRoutes, parts);
-  const { tenants, erasure, templates, printRequests, withdrawals } = parts;
+  const { tenants, templates, printRequests, withdrawals } = parts;
+  const erasure = new TenantErasure(parts.pool, parts.inLanes);
   const files = new SentFiles();
   app.get('/app/tenants', { config: { needs: 'jobs:read', about: 'caller' } }, async (request) => {
     const { tenant } = accessOf(request);
