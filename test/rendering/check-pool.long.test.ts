@@ -198,12 +198,12 @@ test('a label for which the rasteriser has no memory is named, and the memory is
     most = Math.max(most, process.memoryUsage.rss() - before);
   }, 5);
   try {
-    const large = await checks.picture('a', rawPicture(source, { width: 624, height: 624 }), TIMES);
-    expect(large).toMatchObject({ width: 4987, png: expect.anything() });
+    const large = await checks.picture('a', rawPicture(source, { width: 530, height: 530 }), TIMES);
+    expect(large).toMatchObject({ width: 4236, png: expect.anything() });
   } finally {
     clearInterval(looking);
   }
-  expect(most).toBeLessThan(300 * 1024 * 1024);
+  expect(most).toBeLessThan(250 * 1024 * 1024);
   expect(await checks.picture('a', SMALL, TIMES)).toMatchObject({ png: expect.anything(), problems: [] });
   // A thread that has been ended gives its memory back when the system comes to it.
   await expect.poll(() => process.memoryUsage.rss() - before).toBeLessThan(100 * 1024 * 1024);

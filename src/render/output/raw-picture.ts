@@ -18,7 +18,7 @@ import { plannedLabel } from '../../zpl/interpreter/planned-label.ts';
 import { RasteriserFull } from '../../zpl/interpreter/rasteriser.ts';
 import { compileRawZpl } from '../../zpl/raw/template.ts';
 import type { DisplayList } from '../display-list.ts';
-import { MOST_ELEMENT_DOTS, requireDots } from '../dot-limit.ts';
+import { requireDots } from '../dot-limit.ts';
 import { type Bitmap, blacken, createBitmap } from '../image/bitmap.ts';
 import { maxiCodeDots } from '../symbol/maxicode-dots.ts';
 
@@ -30,6 +30,9 @@ interface RawTarget {
   readonly height: number;
   readonly job?: JobFacts;
 }
+
+/** 4 × 12 inches at 600 dpi. The rasteriser takes some eight bytes for each. */
+const MOST_RAW_DOTS = 18_000_000;
 
 interface RawPictures {
   /**
@@ -46,7 +49,7 @@ export function compileRawPictures(template: RawZplTemplate, target: RawTarget):
   const dpi = template.dpi ?? target.dpi;
   const [widthMm, heightMm] = [template.width ?? target.width, template.height ?? target.height];
   const sheet = { dpi, width: dots(widthMm, dpi), height: dots(heightMm, dpi), widthMm, heightMm };
-  requireDots('label', sheet, dpi, MOST_ELEMENT_DOTS);
+  requireDots('label', sheet, dpi, MOST_RAW_DOTS);
   return {
     layout: async (record, index = 0, copy = 0) => {
       const bitmap = await picture(raw.downloads + raw.fill(record, 1, index, copy), sheet, index);
