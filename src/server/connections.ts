@@ -7,6 +7,7 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { readNoFurther } from '../contract/read-no-further.ts';
 import { networkOf, widerNetworkOf } from './network.ts';
 
 /** ms for a reader to take an answer; then its connection is closed. */
@@ -179,14 +180,4 @@ export function boundConnections(server: Server, most: number): Connections {
       if (place !== undefined) places.identify(place);
     },
   };
-}
-
-/**
- * Node would make a request of each one that came in together with the one that was too many: 1,900 fit into one
- * read, which take 25 ms. A parser that is told 2 for the headers of a request reads nothing behind them, as for
- * an upgrade; its `onIncoming` is Node's own, and set anew for the next connection.
- */
-function readNoFurther(socket: Socket): void {
-  const parser: unknown = Reflect.get(socket, 'parser');
-  if (typeof parser === 'object' && parser !== null && 'onIncoming' in parser) parser.onIncoming = () => 2;
 }

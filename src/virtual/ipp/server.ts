@@ -8,6 +8,7 @@ import { decodeIpp, type IppLimits } from '../../../drivers/ipp/decode.ts';
 import { encodeIpp } from '../../../drivers/ipp/encode.ts';
 import { IppCodecError, type IppMessage } from '../../../drivers/ipp/message.ts';
 import type { OperationName } from '../../../drivers/ipp/names.ts';
+import { readNoFurther } from '../../contract/read-no-further.ts';
 import { inStretches } from '../machine/stretch.ts';
 import { BodyError, type BodyLimits, IppBody } from './body.ts';
 import { PRINTER_PATH, reply } from './exchange.ts';
@@ -28,6 +29,8 @@ interface IppServerHost {
 const MAX_CONNECTIONS = 64;
 /** Requests of a connection that wait for an answer. Clients send the next one after it; Node reads whatever has come. */
 const MAX_WAITING = 8;
+/** Requests of all connections that wait: a client may leave some behind, and begin anew with others. */
+const MAX_WAITING_IN_ALL = 256;
 /** How long, ms, the head of an HTTP request may take, and a connection may be idle. */
 const HEADERS_TIMEOUT = 10_000;
 const KEEP_ALIVE = 30_000;
@@ -37,11 +40,15 @@ export const MAX_ATTRIBUTE_BYTES = LIMITS.bytes;
 /** A server that is not listening yet. */
 export function ippServer(host: IppServerHost): Server {
   const waiting = new WeakMap<Socket, number>();
+  let all = 0;
   const count = (socket: Socket, by: 1 | -1) => {
     const now = (waiting.get(socket) ?? 0) + by;
     waiting.set(socket, now);
+    all += by;
     return now;
   };
+  /** Connections that brought too much: what they asked for before is not done either. */
+  const cut = new WeakSet<Socket>();
   const server = createServer(
     // The time for a whole request depends on the document; the body has a limit of its own.
     { requestTimeout: 0, headersTimeout: HEADERS_TIMEOUT, keepAliveTimeout: KEEP_ALIVE, noDelay: true },
@@ -51,11 +58,14 @@ export function ippServer(host: IppServerHost): Server {
       response.on('error', () => undefined);
       const { socket } = request;
       if (socket.destroyed) return;
-      if (count(socket, 1) > MAX_WAITING) {
+      if (count(socket, 1) > MAX_WAITING || all > MAX_WAITING_IN_ALL) {
+        count(socket, -1);
+        cut.add(socket);
+        readNoFurther(socket);
         socket.destroy();
         return;
       }
-      serve(host, request, response)
+      serve(host, request, response, () => cut.has(socket))
         .catch((error: unknown) => {
           socket.destroy();
           if (!(error instanceof BodyError)) host.failed(error);
@@ -67,7 +77,12 @@ export function ippServer(host: IppServerHost): Server {
   return server;
 }
 
-async function serve(host: IppServerHost, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serve(
+  host: IppServerHost,
+  request: IncomingMessage,
+  response: ServerResponse,
+  isCut: () => boolean,
+): Promise<void> {
   const body = new IppBody(request, host.bodyLimits, (bytes) => host.received(bytes, request));
   const refusal = httpRefusal(request);
   if (refusal !== undefined) {
@@ -76,7 +91,7 @@ async function serve(host: IppServerHost, request: IncomingMessage, response: Se
     await body.discard();
     return;
   }
-  const { message, known } = await answered(host, request, body);
+  const { message, known } = await answered(host, request, body, isCut);
   const cutAfter = await host.beforeReply(known && operationName(known), request.socket);
   const bytes = encodeIpp(message);
   response.writeHead(200, { 'content-type': 'application/ipp', 'content-length': bytes.length });
@@ -102,9 +117,11 @@ async function answered(
   host: IppServerHost,
   request: IncomingMessage,
   body: IppBody,
+  isCut: () => boolean,
 ): Promise<{ message: IppMessage; known?: IppMessage }> {
   const head = await body.attributes();
   await inStretches();
+  if (isCut()) throw new BodyError('its connection was cut');
   let known: IppMessage;
   try {
     known = decodeIpp(head, LIMITS);
