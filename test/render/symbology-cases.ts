@@ -35,6 +35,12 @@ function read(symbology: Symbology, value: string, format: string, reads = value
   return { name, symbology, value, element, judge: { by: 'zxing', format, reads } } as const;
 }
 
+/** zxing has taken the rings in its middle for those of an Aztec rune, which holds a number of three digits. */
+function maxicode(value: string, element: object = {}) {
+  const one = read('maxicode', value, 'MaxiCode', value, element);
+  return { ...one, judge: { ...one.judge, only: 'MaxiCode' } } as const;
+}
+
 function withAddOn(symbology: Symbology, value: string, format: string, reads: string) {
   const name = `${symbology} +${value.split('+')[1]?.length}`;
   const element = { height: 8, hri: 'below' };
@@ -110,8 +116,8 @@ export const CASES: readonly SymbologyCase[] = [
   read('pdf417', 'ü-Ω^0042', 'PDF417', undefined, { columns: 2, ecLevel: 2 }),
   read('micropdf417', 'ü-Ω 0042', 'MicroPDF417', undefined, { columns: 2 }),
   read('aztec', 'Ωü^0042', 'Aztec'),
-  read('maxicode', 'Maxi ü 42', 'MaxiCode'),
-  read('maxicode', '152382802\u001d840\u001d001\u001dABC', 'MaxiCode', undefined, { mode: 2 }),
+  maxicode('Maxi ü 42'),
+  maxicode('152382802\u001d840\u001d001\u001dABC', { mode: 2 }),
   read('leitcode', '2134807501640', 'ITF', '21348075016401', bars),
   read('identcode', '56310243031', 'ITF', '563102430313', bars),
   ...[

@@ -11,8 +11,8 @@ import { useHost } from '../kit/service/use-host.ts';
 
 const TEXT = { type: 'text', x: 4, y: 4, width: 40, height: 8, size: 5, text: '{{number}}' };
 const TEMPLATE = smallLabel('numbered', ['number'], [TEXT]);
-/** Days that a service has counted once it runs for a while; of the others a back-up leaves the rows out. */
-const NOT_COMPARED = ['usage_days', 'usage_days_done', 'sessions', 'one_time_tokens'];
+/** What a service writes once it runs for a while, or once a printer says how it is; of the others a back-up leaves the rows out. */
+const NOT_COMPARED = ['usage_days', 'usage_days_done', 'printer_attention', 'sessions', 'one_time_tokens'];
 const countRow = z.object({ name: z.string(), rows: z.coerce.number() });
 const restored = z.object({ held: z.array(z.object({ id: z.string(), printed: z.int(), total: z.int() })) });
 

@@ -126,8 +126,12 @@ export class PlatenUp {
   async printerOnline(name: string): Promise<void> {
     const signal = AbortSignal.timeout(30_000);
     for (;;) {
-      const printer = (await this.admin.printers()).find((one) => one.name === name);
-      if (printer?.agents.some((agent) => agent.online) && printer.status !== 'offline') return;
+      // After a restore there is another of that name, of an agent that is gone.
+      const printers = (await this.admin.printers()).filter((one) => one.name === name);
+      const there = printers.some(
+        ({ agents, status }) => status !== 'offline' && agents.some(({ online }) => online),
+      );
+      if (there) return;
       await pause(50, undefined, { signal });
     }
   }
