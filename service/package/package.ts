@@ -59,8 +59,8 @@ const PRODUCTS: readonly Product[] = [
   { name: IMAGE, title: 'the container image', programs: IMAGE_PROGRAMS, make: image },
 ];
 
-const wanted = PRODUCTS.filter(({ name }) =>
-  name === IMAGE && values.image ? true : (values.only?.includes(name) ?? name !== IMAGE),
+const wanted = PRODUCTS.filter(
+  ({ name }) => (name === IMAGE && values.image) || (values.only?.includes(name) ?? name !== IMAGE),
 );
 const missing = new Map(wanted.map((product) => [product, missingFor(product)]));
 check();
