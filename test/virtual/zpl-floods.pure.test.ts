@@ -1,7 +1,7 @@
 /** What a client asks of the virtual printer that costs the process much, which serves others too. */
 import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { bench, Client } from '../kit/printers/bench-printer.ts';
 
 test('a client that does not read its answers is not read, and misses none of them', async () => {
@@ -59,4 +59,19 @@ test.each([
   // In one turn it would take most of the time.
   const busy = turns.filter((ms) => ms > 5).reduce((sum, ms) => sum + ms, 0);
   expect(Math.max(...turns)).toBeLessThan(busy / 3);
+});
+
+test('nobody makes answers for a client that has gone, and what it sent still counts', async () => {
+  const { printer } = await bench();
+  const queries = '~HS'.repeat(1000);
+  const label = '^XA^FO1,1^GB9,9,9^FS^XZ';
+  // The printer cuts the connection with all of this read, and none of it parsed.
+  printer.dropConnectionAfter(queries.length + label.length);
+  const looked = vi.spyOn(printer, 'state');
+  const printed = once(printer, 'label');
+  const client = new Client(printer.port);
+  client.send(queries + label);
+  await printed;
+  // A label that comes out changes the printer's status now and then; a question would look each time.
+  expect(looked.mock.calls.length).toBeLessThan(100);
 });

@@ -146,8 +146,13 @@ export class PrinterConnection {
     this.#framing.stream.cancel();
   }
 
+  /** The client still takes answers: it has not gone. */
+  get answers(): boolean {
+    return this.#socket.writable;
+  }
+
   reply(text: string): void {
-    if (this.#socket.writable) this.#socket.write(text, 'latin1');
+    this.#socket.write(text, 'latin1');
   }
 
   /** Power off: the connection breaks, and bytes that are not parsed yet are lost. */

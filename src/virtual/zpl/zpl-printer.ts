@@ -228,12 +228,10 @@ export class VirtualZplPrinter extends VirtualPrinter<VirtualZplPrinterEvents> {
   // Commands
 
   #control(from: PrinterConnection, name: string, params: Buffer): void {
-    const reply = (text: string | undefined) => {
-      if (!this.mechanism.faults.silent && text !== undefined) from.reply(text);
-    };
-    if (name === 'HS') reply(hostStatus(this.state(), this.#labelLength()));
-    else if (name === 'HI') reply(hostIdentification(this.identity()));
-    else if (name === 'HQ') reply(hostQuery(params.toString('latin1'), this.state(), this.identity()));
+    if (name === 'HS') this.#reply(from, () => hostStatus(this.state(), this.#labelLength()));
+    else if (name === 'HI') this.#reply(from, () => hostIdentification(this.identity()));
+    else if (name === 'HQ')
+      this.#reply(from, () => hostQuery(params.toString('latin1'), this.state(), this.identity()));
     else if (name === 'PP') this.set({ paused: true });
     else if (name === 'PS') this.set({ paused: false });
     else if (name === 'JX') from.cancelPartial();
@@ -255,14 +253,21 @@ export class VirtualZplPrinter extends VirtualPrinter<VirtualZplPrinterEvents> {
     if (command.verb === 'setvar' && command.variable === 'device.pause') {
       this.set({ paused: command.value === 'on' });
     }
-    if (command.verb !== 'getvar' || this.mechanism.faults.silent) return;
-    const address = { ip: from.localAddress, port: this.port };
-    if (command.variable === 'odometer.total_label_count' && this.#options.countsLabels === false) {
-      from.reply('"?"');
-      return;
-    }
-    const value = sgdValue(command.variable, this.state(), this.identity(), address, this.#labelLength());
-    from.reply(`"${value ?? '?'}"`);
+    if (command.verb !== 'getvar') return;
+    this.#reply(from, () => {
+      if (command.variable === 'odometer.total_label_count' && this.#options.countsLabels === false)
+        return '"?"';
+      const address = { ip: from.localAddress, port: this.port };
+      const value = sgdValue(command.variable, this.state(), this.identity(), address, this.#labelLength());
+      return `"${value ?? '?'}"`;
+    });
+  }
+
+  /** Makes an answer only for a client that is there: one that hung up may have left thousands of questions behind. */
+  #reply(to: PrinterConnection, answer: () => string | undefined): void {
+    if (this.mechanism.faults.silent || !to.answers) return;
+    const text = answer();
+    if (text !== undefined) to.reply(text);
   }
 
   #labelLength(): number {
