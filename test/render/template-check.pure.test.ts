@@ -1,3 +1,4 @@
+import { createCanvas } from '@napi-rs/canvas';
 import { describe, expect, test } from 'vitest';
 import { dots, millimetres } from '../../src/contract/dots.ts';
 import { rawZplTemplate } from '../../src/contract/template.ts';
@@ -85,6 +86,34 @@ describe('a template check', () => {
   ])('%s', async (_, element, expected) => {
     const problems = await found([element]);
     expect(problems.filter((problem) => !problem.includes('field-undeclared'))).toEqual([expected]);
+  });
+
+  // The drawing library draws the rows that it has, and says nothing: half a logo on every label.
+  test.each(['image/png', 'image/jpeg'] as const)('a picture that is cut off, %s', async (type) => {
+    const canvas = createCanvas(80, 60);
+    const context = canvas.getContext('2d');
+    for (let y = 0; y < 60; y++) {
+      context.fillStyle = `hsl(${y * 6} 80% 50%)`;
+      context.fillRect(0, y, 80, 1);
+    }
+    const whole = type === 'image/png' ? canvas.toBuffer(type) : canvas.toBuffer(type, 90);
+    const image = { type: 'image', x: 1, y: 1, width: 20, height: 15 };
+    const wrong = async (bytes: Buffer) => {
+      const data = bytes.toString('base64');
+      const images = [{ name: 'logo', data }];
+      return [
+        await found([{ ...image, data }]),
+        await found([{ ...image, image: 'logo' }], [], undefined, { images }),
+      ];
+    };
+    expect(await wrong(whole)).toEqual([[], []]);
+    for (const share of [0.5, 0.9, 0.99]) {
+      const cut = whole.subarray(0, Math.floor(whole.length * share));
+      expect(await wrong(cut)).toEqual([
+        ['error template-invalid /elements/0'],
+        ['error template-invalid /elements/0', 'error template-invalid /images/0/data'],
+      ]);
+    }
   });
 
   test('samples warn, and are not errors', async () => {

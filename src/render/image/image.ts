@@ -16,6 +16,7 @@ import { type Bitmap, turnBitmap } from './bitmap.ts';
 import { inBands, STRETCH } from './in-bands.ts';
 import { PictureFault } from './picture-fault.ts';
 import { type PictureFile, readPictureFile } from './picture-file.ts';
+import { requireWhole } from './whole-picture.ts';
 
 /** Of a vector drawing, the most that is drawn at once: dots times the elements that may paint each. */
 const STRETCH_WORK = 500_000_000;
@@ -167,6 +168,7 @@ async function decode(
   const file = known ?? readPictureFile(bytes);
   take(file.pixels);
   if (known !== undefined) return known;
+  if (file.pixelFile !== undefined) await requireWhole(bytes, file.pixelFile);
   let image: Image;
   try {
     image = await loadImage(bytes);
@@ -176,13 +178,13 @@ async function decode(
   if (!(image.width > 0 && image.height > 0)) throw new PictureFault(because('picture-no-size', {}));
   const picture = { image, hash, ...file };
   // What the library holds for a vector drawing depends on the size that it was drawn at last: it is not kept.
-  if (hash !== undefined && !file.vector) keep?.pictures.set(hash, picture);
+  if (hash !== undefined && file.pixelFile !== undefined) keep?.pictures.set(hash, picture);
   return picture;
 }
 
 /** A picture's dots at this size. */
 function halftone(
-  { image, vector, layers }: Picture,
+  { image, pixelFile, layers }: Picture,
   box: Size,
   { fit, halftone: method }: Halftone,
 ): Bitmap {
@@ -193,7 +195,7 @@ function halftone(
   const scale = fit === 'contain' ? Math.min(across, down) : Math.max(across, down);
   const [drawnWidth, drawnHeight] = [natural * scale, tall * scale];
   const inOne = width * height <= STRETCH && width * height * layers <= STRETCH_WORK;
-  if (vector) {
+  if (pixelFile === undefined) {
     // Drawn at this size, not at its own and then enlarged. Up to some size the library draws all of it at once,
     // whatever part is asked for; where that is too much work, the library is given a size beyond that.
     const larger = inOne ? 1 : Math.max(1, DRAWN_IN_PARTS / Math.sqrt(drawnWidth * drawnHeight));

@@ -14,8 +14,8 @@ const MOST_SCANS = 100;
 export interface PictureFile {
   /** Pixels of the decoded picture; 0 for a vector drawing. */
   readonly pixels: number;
-  /** A vector drawing, sharp at any size. */
-  readonly vector: boolean;
+  /** Undefined for a vector drawing, which is sharp at any size. */
+  readonly pixelFile: PixelFile | undefined;
   /** How many elements may paint one of its dots. */
   readonly layers: number;
 }
@@ -31,10 +31,10 @@ export interface PixelFile {
 
 /** @throws PictureFault */
 export function readPictureFile(bytes: Buffer): PictureFile {
-  const file = readPixelFile(bytes);
-  return file === undefined
-    ? { pixels: 0, vector: true, layers: svgElements(bytes) }
-    : { pixels: file.width * file.height, vector: false, layers: 1 };
+  const pixelFile = readPixelFile(bytes);
+  return pixelFile === undefined
+    ? { pixels: 0, pixelFile, layers: svgElements(bytes) }
+    : { pixels: pixelFile.width * pixelFile.height, pixelFile, layers: 1 };
 }
 
 /** Undefined: it is neither PNG nor JPEG. @throws PictureFault */
