@@ -1,9 +1,10 @@
 /** The client libraries print a label on a virtual printer and wait for it, and do what a service asks of its callers. */
 import { execFile } from 'node:child_process';
+import { mkdtemp } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Platen, PlatenError } from '../../clients/javascript/platen.js';
 import type { IntegrationCreated } from '../../src/contract/admin.ts';
 import { PlatenUp, temporaryDirectory } from '../kit/service/platen.ts';
@@ -12,6 +13,8 @@ import { webhookCases } from './webhook-messages.ts';
 
 const run = promisify(execFile);
 const CLIENTS = join(import.meta.dirname, '../../clients');
+const source = (file: string) => join(CLIENTS, file);
+const program = (ending: string) => join(import.meta.dirname, 'client-programs', `Drive.${ending}`);
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let up: PlatenUp;
@@ -108,6 +111,51 @@ for case in json.load(sys.stdin):
   const running = python(program);
   running.child.stdin?.end(JSON.stringify(webhookCases()));
   await running;
+});
+
+describe.each([
+  {
+    language: 'Java',
+    compile: (to: string) =>
+      run('javac', ['-Xlint:all', '-Werror', '-d', to, source('java/Platen.java'), program('java')]),
+    command: (to: string) => ['java', '-cp', to, 'Drive'],
+  },
+  {
+    language: 'C#',
+    compile: (to: string) =>
+      run('mcs', [
+        '-warnaserror',
+        '-r:System.Net.Http.dll',
+        `-out:${join(to, 'drive.exe')}`,
+        source('csharp/Platen.cs'),
+        program('cs'),
+      ]),
+    command: (to: string) => ['mono', join(to, 'drive.exe')],
+  },
+])('$language', ({ compile, command }) => {
+  let compiled: string;
+  beforeAll(async () => {
+    compiled = await mkdtemp(join(directory.path, 'compiled-'));
+    await compile(compiled);
+  });
+  const drive = async (what: string, told: unknown) => {
+    const [file = '', ...words] = command(compiled);
+    const running = run(file, [...words, what], { timeout: 60_000 });
+    running.child.stdin?.end(JSON.stringify(told));
+    return (await running).stdout.trim();
+  };
+
+  test('prints a label and waits for it', async () => {
+    const before = (await up.pictures()).length;
+    const [id = '', status] = (await drive('print', { account, request: request() })).split(' ');
+    expect([status, (await up.ended(id)).status]).toEqual(['printed', 'printed']);
+    expect((await up.pictures()).length - before).toBe(1);
+  });
+
+  test('takes a webhook for right where npm does', async () => {
+    const cases = webhookCases();
+    expect(await drive('verify', cases)).toBe(`${cases.length} messages`);
+  });
 });
 
 test('a retry has the same key, waits as long as it is asked to, and one token serves all', async () => {

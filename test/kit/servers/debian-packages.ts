@@ -82,6 +82,9 @@ const SCRIPTS: Packages = {
 const INTEGRATORS: Packages = {
   prometheus: ['prometheus', 'promtool'],
   python3: ['python3'],
+  'default-jdk-headless': ['javac', 'java'],
+  'mono-mcs': ['mcs', 'mono'],
+  'libmono-system-net-http4.0-cil': ['/usr/lib/mono/4.5/System.Net.Http.dll'],
 };
 
 /** By the projects of `vitest.config.ts`: a run installs what the projects need that it was told to run. */
