@@ -35,6 +35,7 @@ export const DEEDS = [
   'webhook.replay',
   'webhook.rotate',
   'webhook.delete',
+  'alert.create',
   'person.invite',
   'person.invite-again',
   'person.set-role',

@@ -24,11 +24,13 @@ function isEndpoint(text: string): boolean {
   return protocol === 'https:' && username === '' && password === '';
 }
 
+export const httpsAddress = z
+  .string()
+  .max(2_000)
+  .refine(isEndpoint, { error: saying('webhook-url', {}) });
+
 export const webhookCreate = z.strictObject({
-  url: z
-    .string()
-    .max(2_000)
-    .refine(isEndpoint, { error: saying('webhook-url', {}) }),
+  url: httpsAddress,
   events: z
     .array(z.enum(WEBHOOK_EVENTS))
     .min(1)
@@ -86,7 +88,7 @@ export type WebhookHealth = z.infer<typeof webhookHealth>;
 /** What the event of a printer says. */
 export const webhookPrinter = integratorPrinter.omit({ formats: true });
 
-/** The body of an event; `data` of a `webhook.test` is empty. */
+/** The body of a webhook's event; `data` of a `webhook.test` is empty. */
 export const webhookBody = z.object({
   type: z.string(),
   timestamp: z.iso.datetime(),

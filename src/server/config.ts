@@ -125,6 +125,13 @@ export const serverConfig = z.strictObject({
   webhookAllow: z
     .array(z.string().refine(isNetwork, { error: 'expected networks as 10.2.0.0/16, separated by commas' }))
     .default([]),
+  /** By which server alerts are mailed, and in whose name. */
+  mail: z
+    .strictObject({
+      smtpUrl: z.url({ protocol: /^smtps?$/, error: 'expected smtp://… or smtps://…' }),
+      from: z.email({ error: 'expected a mail address' }),
+    })
+    .optional(),
   /** How many failures within `window` s are allowed; token requests and sign-ins are counted separately. */
   tokenFailures: z
     .strictObject({
@@ -185,6 +192,8 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   PLATEN_TRUST_PROXY: { path: ['trustProxy'], kind: 'proxies' },
   PLATEN_EXTRA_ROUTES: { path: ['extraRoutes'], kind: 'switch' },
   PLATEN_WEBHOOK_ALLOW: { path: ['webhookAllow'], kind: 'list' },
+  PLATEN_SMTP_URL: { path: ['mail', 'smtpUrl'], kind: 'text', secret: true },
+  PLATEN_MAIL_FROM: { path: ['mail', 'from'], kind: 'text' },
   PLATEN_MAX_BODY_BYTES: { path: ['limits', 'bodyBytes'], kind: 'integer' },
   PLATEN_MAX_RECORDS: { path: ['limits', 'records'], kind: 'integer' },
   PLATEN_MAX_LABELS: { path: ['limits', 'labels'], kind: 'integer' },

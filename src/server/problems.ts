@@ -71,6 +71,7 @@ export const PROBLEMS = {
   'secrets-limit': kind(409, 'A service account has one or two secrets'),
   'webhook-not-found': kind(404, 'The webhook does not exist'),
   'webhooks-limit': kind(409, 'The tenant has too many webhooks'),
+  'mail-unavailable': kind(409, 'The deployment sends no mail'),
   'authorization-external': kind(409, 'Service accounts are kept by an external authorization server'),
   'session-ended': kind(401, 'The session has ended'),
   'sign-in-refused': kind(401, 'Nobody signs in with this'),

@@ -83,8 +83,7 @@ import { Templates } from './templates/templates.ts';
 import { Tenants } from './tenants/tenants.ts';
 import { countUsage } from './tenants/usage.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
-import { WebhookSender } from './webhooks/sender.ts';
-import { Webhooks } from './webhooks/webhooks.ts';
+import { startWebhooks } from './webhooks/sender.ts';
 
 type ServerOptions = {
   config: ServerConfig;
@@ -244,9 +243,7 @@ export class Server {
     stack.defer(() => intake.stop());
     sweep.start();
     stack.defer(() => sweep.stop());
-    const webhooks = new Webhooks(pool, secretKey);
-    const sender = new WebhookSender({ webhooks, allowed: config.webhookAllow, logger });
-    sender.start();
+    const { webhooks, alerts, sender } = startWebhooks({ pool, key: secretKey, config, logger });
     stack.defer(() => sender.stop());
 
     const templates = new Templates(pool, checks, config.limits);
@@ -311,7 +308,7 @@ export class Server {
     });
     consoleRoutes(app);
     docsRoutes(app, (openapi) => openApiDocument(config, publicUrl(), openapi));
-    await app.register(webhookRoutes, { webhooks, tenants });
+    await app.register(webhookRoutes, { webhooks, alerts, tenants });
     const list = new JobList(pool);
     const callers = new Callers(
       (request, needed, how) => identify(request, needed, { tokens, integrations, tenants }, how),

@@ -308,6 +308,9 @@ const GENERAL_REASONS = {
   'number-inexact': 'the number {number} has more digits than a JSON number keeps; send it as a string',
   // What a person could do about a refusal.
   'webhook-url': 'expected an https URL without a user name',
+  'mail-address': 'expected a mail address',
+  'time-of-day': 'expected a time of day as 22:00',
+  'time-zone': 'expected a time zone as Europe/Berlin',
   'secrets-two': 'two secrets work already: remove the one that is not used',
   'secrets-one': 'there is one secret only: rotate first, or revoke',
   'printer-agents': 'an agent has it: take it out of the agent, or stop that for a day',

@@ -1,19 +1,21 @@
 /** The internal interface's routes for webhooks. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { alertCreate } from '../../contract/alert.ts';
 import type { DeedWord } from '../../contract/deeds.ts';
 import { webhookCreate, webhookReplay } from '../../contract/webhook.ts';
 import { idParam } from '../id-param.ts';
 import { writeDeed, written } from '../people/access.ts';
 import { parseBody } from '../problems.ts';
 import type { Tenants } from '../tenants/tenants.ts';
+import type { Alerts } from './alerts.ts';
 import type { Webhooks } from './webhooks.ts';
 
 const webhookParam = idParam.extend({ webhookId: z.string() });
 
 export async function webhookRoutes(
   app: FastifyInstance,
-  { webhooks, tenants }: { webhooks: Webhooks; tenants: Tenants },
+  { webhooks, alerts, tenants }: { webhooks: Webhooks; alerts: Alerts; tenants: Tenants },
 ): Promise<void> {
   const read = { needs: 'integrations', about: 'tenant' } as const;
   const act = (audit: DeedWord) => ({ config: { ...read, audit } }) as const;
@@ -31,6 +33,21 @@ export async function webhookRoutes(
       writeDeed(db, request, { object, details }),
     );
     return reply.code(201).send(made);
+  });
+  app.get('/app/tenants/:id/alerts', { config: read }, async (request) => {
+    const tenant = await tenants.get(idParam.parse(request.params).id);
+    return alerts.list(tenant.id);
+  });
+  app.post('/app/tenants/:id/alerts', act('alert.create'), async (request, reply) => {
+    const asked = parseBody(alertCreate, request.body);
+    const { id } = idParam.parse(request.params);
+    const details = {
+      form: asked.form,
+      to: asked.form === 'mail' ? asked.to : new URL(asked.to).host,
+      alerts: asked.alerts.join(' '),
+    };
+    const made = await alerts.create(id, asked, (db, object) => writeDeed(db, request, { object, details }));
+    return reply.code(201).send({ id: made });
   });
   app.delete(one, act('webhook.delete'), async (request, reply) => {
     const { id, webhookId } = webhookParam.parse(request.params);

@@ -8,6 +8,7 @@ import { lookup } from 'node:dns/promises';
 import { type RequestOptions, request } from 'node:https';
 import { isIP } from 'node:net';
 
+/** Without secrets it is not signed: a chat's address is one. */
 export type Message = { id: string; url: string; body: string; secrets: readonly string[] };
 /** `status` null: there was no answer, and `answer` says why. */
 export type Sent = { status: number | null; answer: string; ms: number; retryAfter: number | null };
@@ -65,9 +66,11 @@ export async function send(message: Message, ways: Ways): Promise<Sent> {
         'content-type': 'application/json',
         'content-length': Buffer.byteLength(message.body),
         'user-agent': 'Platen',
-        'webhook-id': message.id,
-        'webhook-timestamp': String(seconds),
-        'webhook-signature': signatureOf(message, seconds),
+        ...(message.secrets.length > 0 && {
+          'webhook-id': message.id,
+          'webhook-timestamp': String(seconds),
+          'webhook-signature': signatureOf(message, seconds),
+        }),
       },
     };
     return ended(await answerTo(options, message.body));
@@ -106,7 +109,7 @@ function answerTo(options: RequestOptions, body: string): Promise<Omit<Sent, 'ms
 }
 
 /** A look-up cannot be stopped, only left. */
-async function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+export async function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const leave = () => reject(signal.reason);
   signal.addEventListener('abort', leave, { once: true });
@@ -118,7 +121,7 @@ async function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 /** The system's word for it, without the address that it names. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
   return 'the request failed';
 }

@@ -3,8 +3,14 @@
  * its own messages only.
  */
 import type { Logger } from '../../log.ts';
-import { send } from './send.ts';
-import type { Due, Webhooks } from './webhooks.ts';
+import type { ServerConfig } from '../config.ts';
+import type { SecretKey } from '../secret-key.ts';
+import type { Pool } from '../store/pool.ts';
+import { Alerts } from './alerts.ts';
+import { sendMail } from './mail.ts';
+import type { Outgoing } from './outgoing.ts';
+import { type Sent, send } from './send.ts';
+import { type Due, Webhooks } from './webhooks.ts';
 import { whereAllowed } from './where-allowed.ts';
 
 /** ms between two looks at what is due. */
@@ -13,9 +19,34 @@ const INTERVAL = 1_000;
 const MOST_BUSY = 64;
 /** Looks between two deletions of what is no longer kept. */
 const FORGETS_EVERY = 600;
+/** Looks between two at what needs somebody. */
+const WATCHES_EVERY = 5;
+
+type Parts = { webhooks: Webhooks; alerts: Alerts; config: ServerConfig; logger: Logger };
+
+/** What is to be told is sent from now on, until the sender is stopped. */
+export function startWebhooks({
+  pool,
+  key,
+  config,
+  logger,
+}: {
+  pool: Pool;
+  key: SecretKey;
+  config: ServerConfig;
+  logger: Logger;
+}): { webhooks: Webhooks; alerts: Alerts; sender: WebhookSender } {
+  const webhooks = new Webhooks(pool, key);
+  const alerts = new Alerts(pool, key, config.mail !== undefined);
+  const sender = new WebhookSender({ webhooks, alerts, config, logger });
+  sender.start();
+  return { webhooks, alerts, sender };
+}
 
 export class WebhookSender {
   readonly #webhooks: Webhooks;
+  readonly #alerts: Alerts;
+  readonly #mail: ServerConfig['mail'];
   readonly #isAllowed: (address: string) => boolean;
   readonly #logger: Logger;
   readonly #busy = new Map<string, Promise<void>>();
@@ -24,9 +55,11 @@ export class WebhookSender {
   #looking: Promise<void> = Promise.resolve();
   #looks = 0;
 
-  constructor(parts: { webhooks: Webhooks; allowed: readonly string[]; logger: Logger }) {
+  constructor(parts: Parts) {
     this.#webhooks = parts.webhooks;
-    this.#isAllowed = whereAllowed(parts.allowed);
+    this.#alerts = parts.alerts;
+    this.#mail = parts.config.mail;
+    this.#isAllowed = whereAllowed(parts.config.webhookAllow);
     this.#logger = parts.logger;
   }
 
@@ -44,7 +77,8 @@ export class WebhookSender {
 
   async #look(): Promise<void> {
     try {
-      if (this.#looks++ % FORGETS_EVERY === 0) await this.#webhooks.forget();
+      if (this.#looks % FORGETS_EVERY === 0) await this.#webhooks.forget();
+      if (this.#looks++ % WATCHES_EVERY === 0) await this.#watch();
       const { size } = this.#busy;
       const due = size < MOST_BUSY ? await this.#webhooks.take([...this.#busy.keys()]) : [];
       for (const [webhook, messages] of Map.groupBy(due, (one) => one.webhook)) {
@@ -62,18 +96,29 @@ export class WebhookSender {
     }, INTERVAL);
   }
 
+  /** What cannot be looked at holds up no message. */
+  async #watch(): Promise<void> {
+    try {
+      await this.#alerts.watch();
+    } catch (error) {
+      this.#logger.warn({ err: error }, 'alerts wait: what needs somebody cannot be read');
+    }
+  }
+
+  async #out(message: Outgoing): Promise<Sent> {
+    const { signal } = this.#ends;
+    if ('post' in message) return await send(message.post, { isAllowed: this.#isAllowed, signal });
+    if (this.#mail === undefined) return notSent('no PLATEN_SMTP_URL is set');
+    return await sendMail(message.mail, this.#mail, signal);
+  }
+
   async #send(due: Due): Promise<void> {
     try {
       const message = due.read();
       const sent =
         message === null
-          ? {
-              status: null,
-              answer: 'the secret cannot be read: PLATEN_KEY has changed',
-              ms: 0,
-              retryAfter: null,
-            }
-          : await send(message, { isAllowed: this.#isAllowed, signal: this.#ends.signal });
+          ? notSent('the secret cannot be read: PLATEN_KEY has changed')
+          : await this.#out(message);
       if (sent.status === null && this.#ends.signal.aborted) return;
       await this.#webhooks.sent(due, sent);
     } catch (error) {
@@ -81,4 +126,8 @@ export class WebhookSender {
       this.#logger.warn({ err: error, webhook, message }, 'a webhook message is sent later');
     }
   }
+}
+
+function notSent(answer: string): Sent {
+  return { status: null, answer, ms: 0, retryAfter: null };
 }

@@ -2,16 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as uuid } from 'uuid';
 import { z } from 'zod';
-import { tolerantReasons } from '../../contract/read-report.ts';
-import {
-  type WebhookCreate,
-  type WebhookHealth,
-  type WebhookMessage,
-  type WebhookSecret,
-  type WebhookView,
-  webhookPrinter,
+import type {
+  WebhookCreate,
+  WebhookHealth,
+  WebhookMessage,
+  WebhookSecret,
+  WebhookView,
 } from '../../contract/webhook.ts';
-import { jobRow, jobViewOf } from '../jobs/shown/job-row.ts';
 import { ProblemError } from '../problems.ts';
 import type { SecretKey } from '../secret-key.ts';
 import {
@@ -19,12 +16,14 @@ import {
   FOREIGN_KEY_VIOLATION,
   onlyRow,
   type Pool,
+  type Queryable,
   rowOf,
   rowsOf,
   sqlState,
   transaction,
 } from '../store/pool.ts';
-import type { Message, Sent } from './send.ts';
+import { dueRow, nameOf, type Outgoing, outgoingOf } from './outgoing.ts';
+import type { Sent } from './send.ts';
 
 /** Webhooks of a tenant. */
 const MOST = 20;
@@ -42,41 +41,17 @@ const AT_ONCE = { messages: 4, webhooks: 16 };
 const SCHEDULE = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
 const LONGEST_WAIT = 86_400;
 
-const webhookRow = z.object({
+/** How one fares, in whatever form. */
+export const failureRow = z.object({
   id: z.string(),
-  url: z.string(),
-  events: z.array(z.string()),
   created_at: z.date(),
   failing_since: z.date().nullable(),
   disabled_at: z.date().nullable(),
   disabled_why: z.string().nullable(),
 });
+const webhookRow = failureRow.extend({ url: z.string(), events: z.array(z.string()) });
 
-/** The job's row as the trigger wrote it: what its event does not change is left out. */
-const jobThen = jobRow.extend({
-  created_at: z.coerce.date(),
-  updated_at: z.coerce.date(),
-  cancel_requested: z.boolean().default(false),
-  lane_held: z.boolean().default(false),
-  nobody: jobRow.shape.nobody.default(null),
-});
-
-/** Another version may have stored words that this one does not know. */
-const printerThen = webhookPrinter.extend({ reasons: tolerantReasons });
-
-const dueRow = z.object({
-  id: z.string(),
-  webhook_id: z.string(),
-  event: z.string(),
-  job: jobThen.nullable(),
-  printer: printerThen.nullable(),
-  at: z.date(),
-  attempts: z.int(),
-  url: z.string(),
-  sealed: z.string(),
-  old_sealed: z.string().nullable(),
-});
-export type Due = { webhook: string; attempts: number; message: string; read: () => Message | null };
+export type Due = { webhook: string; attempts: number; message: string; read: () => Outgoing | null };
 
 const messageRow = z.object({
   id: z.string(),
@@ -103,30 +78,21 @@ export class Webhooks {
   /** The secret is returned here and never again. @throws ProblemError `tenant-not-found`, `webhooks-limit` */
   async create(tenant: string, { url, events }: WebhookCreate, also?: Also<string>): Promise<WebhookSecret> {
     const [id, secret] = [uuid(), newSecret()];
-    try {
-      await transaction(this.#pool, async (client) => {
-        const { count } = await onlyRow(
-          client,
-          z.object({ count: z.int() }),
-          'SELECT count(*)::int FROM platen.webhooks WHERE tenant_id = $1',
-          [tenant],
-        );
-        if (count >= MOST) throw new ProblemError('webhooks-limit', `a tenant has at most ${MOST} webhooks`);
-        await client.query(
+    await addWebhook(
+      this.#pool,
+      tenant,
+      (client) =>
+        client.query(
           'INSERT INTO platen.webhooks (id, tenant_id, url, events, sealed) VALUES ($1, $2, $3, $4, $5)',
           [id, tenant, new URL(url).href, [...new Set(events)], this.#key.seal(secret, nameOf(id))],
-        );
-        await also?.(client, id);
-      });
-    } catch (error) {
-      if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
-      throw new ProblemError('tenant-not-found', `there is no tenant "${tenant}"`);
-    }
+        ),
+      (client) => also?.(client, id),
+    );
     return { id, secret };
   }
 
   async list(tenant: string): Promise<WebhookView[]> {
-    const sql = 'SELECT * FROM platen.webhooks WHERE tenant_id = $1 ORDER BY created_at, id';
+    const sql = `SELECT * FROM platen.webhooks WHERE tenant_id = $1 AND form = 'signed' ORDER BY created_at, id`;
     return (await rowsOf(this.#pool, webhookRow, sql, [tenant])).map(view);
   }
 
@@ -135,7 +101,8 @@ export class Webhooks {
     const secret = newSecret();
     await this.#change(
       `UPDATE platen.webhooks SET old_sealed = sealed, sealed = $3,
-         old_ends_at = now() + make_interval(hours => ${OLD_SIGNS}) WHERE tenant_id = $1 AND id = $2`,
+         old_ends_at = now() + make_interval(hours => ${OLD_SIGNS})
+       WHERE tenant_id = $1 AND id = $2 AND form = 'signed'`,
       [tenant, id, this.#key.seal(secret, nameOf(id))],
       also,
     );
@@ -227,7 +194,7 @@ export class Webhooks {
          LIMIT ${AT_ONCE.messages * AT_ONCE.webhooks})
        UPDATE platen.webhook_messages m SET due_at = now() + make_interval(secs => ${IN_HAND}), attempts = attempts + 1
        FROM due, platen.webhooks w WHERE m.id = due.id AND w.id = m.webhook_id
-       RETURNING m.id, m.webhook_id, m.event, m.job, m.printer, m.at, m.attempts, w.url, w.sealed,
+       RETURNING m.id, m.webhook_id, m.event, m.job, m.printer, m.alert, m.at, m.attempts, w.url, w.sealed, w.form,
          CASE WHEN w.old_ends_at > now() THEN w.old_sealed END AS old_sealed`,
       [[...busy]],
     );
@@ -235,7 +202,7 @@ export class Webhooks {
       webhook: row.webhook_id,
       attempts: row.attempts,
       message: row.id,
-      read: () => this.#message(row),
+      read: () => outgoingOf(row, this.#key),
     }));
   }
 
@@ -293,28 +260,6 @@ export class Webhooks {
     );
   }
 
-  /** @returns null: the secret was sealed with another key */
-  #message({
-    id,
-    webhook_id,
-    event,
-    job,
-    printer,
-    at,
-    url,
-    sealed,
-    old_sealed,
-  }: z.infer<typeof dueRow>): Message | null {
-    const data = job === null ? (printer ?? {}) : jobViewOf(job);
-    const secrets = [sealed, ...(old_sealed === null ? [] : [old_sealed])];
-    const body = JSON.stringify({ type: event, timestamp: at.toISOString(), data });
-    try {
-      return { id, url, body, secrets: secrets.map((one) => this.#key.open(one, nameOf(webhook_id))) };
-    } catch {
-      return null;
-    }
-  }
-
   async #demand(tenant: string, id: string): Promise<void> {
     const sql = 'SELECT id FROM platen.webhooks WHERE tenant_id = $1 AND id = $2';
     const found =
@@ -337,8 +282,29 @@ export class Webhooks {
   }
 }
 
-function nameOf(id: string): string {
-  return `webhook ${id}`;
+/** @throws ProblemError `tenant-not-found`, `webhooks-limit` */
+export async function addWebhook(
+  pool: Pool,
+  tenant: string,
+  insert: (client: Queryable) => Promise<unknown>,
+  also: (client: Queryable) => Promise<void> | undefined,
+): Promise<void> {
+  try {
+    await transaction(pool, async (client) => {
+      const { count } = await onlyRow(
+        client,
+        z.object({ count: z.int() }),
+        'SELECT count(*)::int FROM platen.webhooks WHERE tenant_id = $1',
+        [tenant],
+      );
+      if (count >= MOST) throw new ProblemError('webhooks-limit', `a tenant has at most ${MOST} webhooks`);
+      await insert(client);
+      await also(client);
+    });
+  } catch (error) {
+    if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
+    throw new ProblemError('tenant-not-found', `there is no tenant "${tenant}"`);
+  }
 }
 
 /** 24 bytes, as Standard Webhooks has it. */
@@ -351,10 +317,12 @@ function notFound(tenant: string): ProblemError {
 }
 
 function view(row: z.infer<typeof webhookRow>): WebhookView {
+  return { ...failureOf(row), url: row.url, events: row.events };
+}
+
+export function failureOf(row: z.infer<typeof failureRow>): Omit<WebhookView, 'url' | 'events'> {
   return {
     id: row.id,
-    url: row.url,
-    events: row.events,
     createdAt: row.created_at.toISOString(),
     failingSince: row.failing_since?.toISOString() ?? null,
     disabled:

@@ -56,6 +56,7 @@ export const refusals: Readonly<Record<string, string>> = {
   'secrets-limit': 'Eine Anbindung hat ein oder zwei Geheimnisse',
   'webhook-not-found': 'Diesen Webhook gibt es nicht',
   'webhooks-limit': 'Es sind zu viele Webhooks',
+  'mail-unavailable': 'Dieser Dienst verschickt keine Mails',
   'authorization-external': 'Anbindungen verwaltet ein anderer Dienst',
   'session-ended': 'Die Sitzung ist zu Ende; bitte neu anmelden',
   'sign-in-refused': 'Damit meldet sich niemand an',

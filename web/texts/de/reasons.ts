@@ -335,6 +335,9 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
   'number-inexact': 'Die Zahl {number} ist zu genau: Senden Sie sie als Text',
   other: 'Hier stimmt etwas nicht',
   'webhook-url': 'Erwartet wird eine https-Adresse ohne Benutzernamen',
+  'mail-address': 'Erwartet wird eine Mailadresse',
+  'time-of-day': 'Erwartet wird eine Uhrzeit wie 22:00',
+  'time-zone': 'Erwartet wird eine Zeitzone wie Europe/Berlin',
   'secrets-two': 'Zwei Geheimnisse gelten schon: Entfernen Sie erst das, das nicht mehr gebraucht wird',
   'secrets-one': 'Es gibt nur ein Geheimnis: Machen Sie erst ein neues, oder sperren Sie die Anbindung',
   'printer-agents':
