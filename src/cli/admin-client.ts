@@ -107,6 +107,10 @@ export class AdminClient {
   webhooks<T>(schema: z.ZodType<T>, method: string, tenant: string, path = '', body?: unknown): Promise<T> {
     return this.#call(schema, method, `${this.#of(tenant, 'webhooks')}${path}`, body);
   }
+  /** What is asked of a tenant's receivers of alerts. */
+  alerts<T>(schema: z.ZodType<T>, method: string, tenant: string, body?: unknown): Promise<T> {
+    return this.#call(schema, method, this.#of(tenant, 'alerts'), body);
+  }
   /** @param oldForHours how long the old secret works; undefined: until it is removed */
   async rotateIntegration(
     tenant: string,

@@ -5,6 +5,7 @@ export const AGENT_COMMANDS: Commands = {
   agent: async () => (await import('./agent.ts')).agentCommand(),
   tenant: async () => (await import('./tenant.ts')).tenantCommand(),
   webhook: async () => (await import('./webhook.ts')).webhookCommand(),
+  alert: async () => (await import('./alert.ts')).alertCommand(),
   integration: async () => (await import('./integration.ts')).integrationCommand(),
   user: async () => (await import('./user.ts')).userCommand(),
   console: async () => (await import('./console.ts')).consoleCommand(),

@@ -9,6 +9,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   agent: 'run the print agent next to the printers',
   tenant: 'the workspaces of a service, and their print allowance',
   webhook: 'where events of jobs and printers are sent',
+  alert: 'who is told, by mail or in a chat, what needs somebody',
   integration: 'service accounts that may send jobs over HTTP',
   user: 'people who may sign in to the console',
   console: 'print a link that opens the console in a browser and signs in once',

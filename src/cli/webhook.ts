@@ -13,7 +13,7 @@ import { printJson, printLine, table } from './output.ts';
 import { localTime } from './times.ts';
 import { type ServiceOptions, withService } from './which-service.ts';
 
-interface TenantOptions extends ServiceOptions {
+export interface TenantOptions extends ServiceOptions {
   tenant: string;
   json?: true;
 }
@@ -21,11 +21,7 @@ interface TenantOptions extends ServiceOptions {
 /** `platen webhook create|list|test|deliveries|replay|rotate|delete` */
 export function webhookCommand(): Command {
   const command = new Command('webhook').description('where events of jobs and printers are sent');
-  const withTenant = (name: string) =>
-    withService(command.command(name))
-      .option('--tenant <id>', 'the tenant', 'default')
-      .option('--json', 'print JSON');
-  const ofOne = (name: string) => withTenant(name).argument('<id>', 'its ID');
+  const withTenant = (name: string) => ofTenant(command, name);
 
   withTenant('create')
     .description('send events to an address; prints its secret, this once')
@@ -47,21 +43,52 @@ export function webhookCommand(): Command {
         id,
         url,
         events.join(' '),
-        disabled !== null
-          ? `disabled: ${disabled.why}`
-          : failingSince !== null
-            ? `fails since ${localTime(failingSince)}`
-            : 'well',
+        stateOf({ disabled, failingSince }),
       ]);
       printLine(table(['ID', 'URL', 'EVENTS', 'STATE'], rows));
     });
 
+  withTenant('rotate')
+    .argument('<id>', 'its ID')
+    .description('make a new secret, printed this once; the old one signs too for a day')
+    .action(async (id: string, options: TenantOptions) => {
+      const client = await connect(options);
+      printSecret(
+        await client.webhooks(webhookSecret, 'POST', options.tenant, pathOf(id, 'secret')),
+        options,
+      );
+    });
+
+  addDeliveries(command);
+  return command;
+}
+
+export function stateOf({
+  disabled,
+  failingSince,
+}: Pick<z.infer<typeof webhookView>, 'disabled' | 'failingSince'>): string {
+  if (disabled !== null) return `disabled: ${disabled.why}`;
+  return failingSince !== null ? `fails since ${localTime(failingSince)}` : 'well';
+}
+
+/** A command for something of a tenant's. */
+export function ofTenant(command: Command, name: string): Command {
+  return withService(command.command(name))
+    .option('--tenant <id>', 'the tenant', 'default')
+    .option('--json', 'print JSON');
+}
+
+/** `… test|deliveries|replay|delete`: of a webhook, in whatever form. */
+export function addDeliveries(command: Command): void {
+  const ofOne = (name: string) => ofTenant(command, name).argument('<id>', 'its ID');
+
   ofOne('test')
-    .description('send it the event webhook.test')
+    .description('send it a test')
     .action(async (id: string, options: TenantOptions) => {
       const client = await connect(options);
       const made = await client.webhooks(webhookTested, 'POST', options.tenant, pathOf(id, 'test'));
-      options.json ? printJson(made) : printLine(`${made.message} is sent: platen webhook deliveries ${id}`);
+      if (options.json) return printJson(made);
+      printLine(`${made.message} is sent: platen ${command.name()} deliveries ${id}`);
     });
 
   ofOne('deliveries')
@@ -83,7 +110,7 @@ export function webhookCommand(): Command {
     });
 
   ofOne('replay')
-    .description('send what has not arrived again, under the same IDs; enables the webhook again')
+    .description('send what has not arrived again, under the same IDs; enables it where it was disabled')
     .option('--message <id>', 'this message, whether it has arrived or not')
     .option('--since <time>', 'messages since then (ISO 8601)')
     .action(async (id: string, options: TenantOptions & { message?: string; since?: string }) => {
@@ -94,24 +121,12 @@ export function webhookCommand(): Command {
       options.json ? printJson(done) : printLine(`${done.messages} messages are sent again`);
     });
 
-  ofOne('rotate')
-    .description('make a new secret, printed this once; the old one signs too for a day')
-    .action(async (id: string, options: TenantOptions) => {
-      const client = await connect(options);
-      printSecret(
-        await client.webhooks(webhookSecret, 'POST', options.tenant, pathOf(id, 'secret')),
-        options,
-      );
-    });
-
   ofOne('delete')
     .description('delete it, with what was not sent yet')
     .action(async (id: string, options: TenantOptions) => {
       await (await connect(options)).webhooks(z.unknown(), 'DELETE', options.tenant, pathOf(id));
       options.json ? printJson({ id, deleted: true }) : printLine(`${id} is deleted`);
     });
-
-  return command;
 }
 
 function pathOf(id: string, what?: string): string {

@@ -86,6 +86,10 @@ describe.each([
       webhook,
     );
     await write(`INSERT INTO platen.webhook_attempts (message_id, ms, answer) VALUES ($1, 1, '')`, message);
+    await write(
+      `INSERT INTO platen.alerts (webhook_id, kind, subject, item, message) VALUES ($1, 'alert.agent', 'a', '{}', $1)`,
+      webhook,
+    );
     if (!redis) {
       // What is remembered of jobs that have ended, at a shared printer and at one of its own.
       await write(

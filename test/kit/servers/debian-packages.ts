@@ -85,6 +85,7 @@ const INTEGRATORS: Packages = {
   'default-jdk-headless': ['javac', 'java'],
   'mono-mcs': ['mcs', 'mono'],
   'libmono-system-net-http4.0-cil': ['/usr/lib/mono/4.5/System.Net.Http.dll'],
+  'python3-aiosmtpd': ['aiosmtpd'],
 };
 
 /** By the projects of `vitest.config.ts`: a run installs what the projects need that it was told to run. */
