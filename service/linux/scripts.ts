@@ -1,13 +1,13 @@
 /** The maintainer scripts, which dpkg runs when a package is installed, upgraded, removed or purged. */
 import { CONFIGURATION, startedAsUser } from '../../src/cli/linux-service/unit.ts';
-import { STATE, USER } from '../../src/contract/own-user.ts';
+import { ENROLMENT, STATE, USER } from '../../src/contract/own-user.ts';
 
 export interface ServicePackage {
   /** The name of the systemd unit: `platen-agent`. */
   unit: string;
   /** The name of its configuration file in `/etc/platen`. */
   config: string;
-  /** A key that the configuration must have before the service is started; absent: it is started at once. */
+  /** A key that the configuration must have before the service is started, unless it has enrolled; absent: it is started at once. */
   needs?: string;
 }
 
@@ -25,10 +25,10 @@ export function maintainerScripts({ unit, config, needs }: ServicePackage): Reco
   const started =
     needs === undefined
       ? `    ${start}`
-      : `    if grep -q '"${needs}"' ${file}; then
+      : `    if grep -q '"${needs}"' ${file} || [ -e ${STATE}/${ENROLMENT} ]; then
       ${start}
     else
-      echo "${unit}: set \\"${needs}\\" in ${file}, then: systemctl start ${unit}"
+      echo "${unit}: platen agent enroll, or \\"${needs}\\" in ${file}, then: systemctl start ${unit}"
     fi`;
   const words = `platen ${unit === 'platen' ? 'up' : 'agent'} --config ${file} --data ${STATE}`;
   return {

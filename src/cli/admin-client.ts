@@ -111,6 +111,10 @@ export class AdminClient {
   alerts<T>(schema: z.ZodType<T>, method: string, tenant: string, body?: unknown): Promise<T> {
     return this.#call(schema, method, this.#of(tenant, 'alerts'), body);
   }
+  /** What is asked of agents at other sites. @param path behind `/app/agents` */
+  ofAgents<T>(schema: z.ZodType<T>, path: string, body?: unknown): Promise<T> {
+    return this.#call(schema, 'POST', `/app/agents${path}`, body);
+  }
   /** @param oldForHours how long the old secret works; undefined: until it is removed */
   async rotateIntegration(
     tenant: string,
@@ -118,22 +122,18 @@ export class AdminClient {
     oldForHours: number | undefined,
   ): Promise<IntegrationRotated> {
     const { integrationRotated } = await admin();
-    const path = `${this.#of(tenant, 'integrations')}/${encodeURIComponent(apiKey)}/secrets`;
+    const path = `${this.#of(tenant, 'integrations', apiKey)}/secrets`;
     return this.#call(integrationRotated, 'POST', path, {
       ...(oldForHours !== undefined && { oldForHours }),
     });
   }
   async removeSecret(tenant: string, apiKey: string, which: 'old' | 'new'): Promise<IntegrationView> {
     const { integrationView } = await admin();
-    const path = `${this.#of(tenant, 'integrations')}/${encodeURIComponent(apiKey)}/secrets/${which}`;
+    const path = `${this.#of(tenant, 'integrations', apiKey)}/secrets/${which}`;
     return this.#call(integrationView, 'DELETE', path);
   }
   revokeIntegration(tenant: string, apiKey: string): Promise<unknown> {
-    return this.#call(
-      z.unknown(),
-      'DELETE',
-      `${this.#of(tenant, 'integrations')}/${encodeURIComponent(apiKey)}`,
-    );
+    return this.#call(z.unknown(), 'DELETE', this.#of(tenant, 'integrations', apiKey));
   }
 
   async importTemplate(tenant: string, template: unknown): Promise<TemplateView> {
@@ -147,17 +147,17 @@ export class AdminClient {
   async template(tenant: string, id: string): Promise<TemplateView & { template: unknown }> {
     const { templateView } = await admin();
     const schema = templateView.extend({ template: z.unknown() });
-    return this.#call(schema, 'GET', `${this.#of(tenant, 'templates')}/${encodeURIComponent(id)}`);
+    return this.#call(schema, 'GET', this.#of(tenant, 'templates', id));
   }
 
   async renameTemplate(tenant: string, id: string, name: string): Promise<TemplateView> {
     const { templateView } = await admin();
-    const path = `${this.#of(tenant, 'templates')}/${encodeURIComponent(id)}/name`;
+    const path = `${this.#of(tenant, 'templates', id)}/name`;
     return this.#call(templateView, 'PUT', path, { name });
   }
   async deleteTemplate(tenant: string, id: string): Promise<TemplateView> {
     const { templateView } = await admin();
-    return this.#call(templateView, 'DELETE', `${this.#of(tenant, 'templates')}/${encodeURIComponent(id)}`);
+    return this.#call(templateView, 'DELETE', this.#of(tenant, 'templates', id));
   }
 
   /** @param gone list the printers that no agent has any more, instead of those that an agent has */
@@ -293,19 +293,15 @@ export class AdminClient {
   }
   async inviteAgain(tenant: string, id: string): Promise<InvitationCreated> {
     const { invitationCreated } = await people();
-    return this.#call(
-      invitationCreated,
-      'POST',
-      `${this.#of(tenant, 'people')}/${encodeURIComponent(id)}/invitation`,
-    );
+    return this.#call(invitationCreated, 'POST', `${this.#of(tenant, 'people', id)}/invitation`);
   }
   async setRole(tenant: string, id: string, role: string): Promise<PersonView> {
     const { personView } = await people();
-    return this.#call(personView, 'PUT', `${this.#of(tenant, 'people')}/${encodeURIComponent(id)}`, { role });
+    return this.#call(personView, 'PUT', this.#of(tenant, 'people', id), { role });
   }
   async revokePerson(tenant: string, id: string): Promise<PersonView> {
     const { personView } = await people();
-    return this.#call(personView, 'DELETE', `${this.#of(tenant, 'people')}/${encodeURIComponent(id)}`);
+    return this.#call(personView, 'DELETE', this.#of(tenant, 'people', id));
   }
   /** A link to the console that signs its person in once. */
   async signInLink(person: { tenant?: string; login?: string } = {}): Promise<SignInLink> {
@@ -320,8 +316,9 @@ export class AdminClient {
     return this.#call(auditPage, 'GET', `/app/audit?${query}`);
   }
 
-  #of(tenant: string, what: string): string {
-    return `/app/tenants/${encodeURIComponent(tenant)}/${what}`;
+  #of(tenant: string, what: string, id?: string): string {
+    const of = id === undefined ? '' : `/${encodeURIComponent(id)}`;
+    return `/app/tenants/${encodeURIComponent(tenant)}/${what}${of}`;
   }
 
   async #call<T>(

@@ -149,6 +149,7 @@ export class Installation {
     const ownVirtuals = () => ({ agentId: agent?.id ?? null, printers: printersHere });
     const server = new Server({
       ...{ config, database, queues, logger },
+      lanes: redisUrl === undefined ? queues.lanes : undefined,
       virtual: ownVirtuals,
       metrics: metrics?.registry,
     });
@@ -165,11 +166,6 @@ export class Installation {
     const { entries: virtual, printers: started } = await this.#startVirtualPrinters(stack);
     printersHere = started;
     const agentConfig = this.#options.agent;
-    if (agentConfig === false && redisUrl === undefined) {
-      logger.warn(
-        'no agent elsewhere can reach this service: they are on Redis, so set REDIS_URL for it and for them',
-      );
-    }
     if (agentConfig !== false) {
       const printers = [...virtual, ...(agentConfig.printers ?? [])];
       const config = { ...agentConfig, dataDir, printers };

@@ -11,6 +11,15 @@ export function ownDirectory(usual: string): string {
   return process.env['PLATEN_DATA'] || usual;
 }
 
+/** Has root go on as whoever owns the directory, for good: what root makes there its owner cannot use. */
+export function becomeOwner(dataDir: string): void {
+  const owner = statSync(dataDir, { throwIfNoEntry: false });
+  if (owner === undefined || process.getuid?.() !== 0 || owner.uid === 0) return;
+  process.setgroups?.([]);
+  process.setgid?.(owner.gid);
+  process.setuid?.(owner.uid);
+}
+
 /**
  * Refuses a start on the directory of the service's user by anybody else: what root makes there the service cannot use
  * afterwards, and a second service beside it is not what a person wants.

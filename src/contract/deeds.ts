@@ -26,6 +26,8 @@ export const DEEDS = [
   'printer.forget',
   'printer.fault',
   'printer.test',
+  'agent.invite',
+  'agent.revoke',
   'integration.create',
   'integration.revoke',
   'integration.rotate',

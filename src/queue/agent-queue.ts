@@ -46,6 +46,11 @@ export class AgentQueue {
     this.#commandTimeoutMs = options.commandTimeoutMs ?? 5_000;
   }
 
+  /** For the sessions of agents at other sites, which this process serves. */
+  get lanes(): AgentLanes {
+    return this.#lanes;
+  }
+
   /** Resolves when the queue's server answers. @throws QueueError `unavailable`, within 2 s; `closed` */
   async ping(): Promise<void> {
     await this.#bounded(PING_MS, 'asking the queue', () => this.#lanes.ping());

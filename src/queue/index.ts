@@ -1,13 +1,15 @@
 export { AgentQueue } from './agent-queue.ts';
-export type { Consumer, LaneHandler } from './lane-store.ts';
+export type { GatewayPlace } from './gateway/connection.ts';
+export { type Trust, webAgent } from './gateway/web-agent.ts';
+export type { AgentLanes, Consumer, LaneHandler } from './lane-store.ts';
 export type { LeaseAnswer, LeaseAsk, LeaseLength } from './lease.ts';
 export { lanesWithJobs, lookAtPostgres, lookAtRedis } from './look.ts';
-export { openQueues } from './open.ts';
+export { openGateway, openQueues } from './open.ts';
 export type { Unreadable } from './payload.ts';
 export { isConnectionError } from './postgres/away.ts';
 export { PostgresClient } from './postgres/client.ts';
 export { migrate, migrationFiles, type Schema } from './postgres/migrate.ts';
-export { QueueError } from './queue-error.ts';
+export { QueueError, reasonOf } from './queue-error.ts';
 export type { QueueLogger } from './queue-log.ts';
 export { Queues, type QueuesOptions } from './queues.ts';
 export type { ReportPlace } from './redis/report-stream.ts';

@@ -1,6 +1,8 @@
 /** Opens the queues where the configuration says that they are. */
+import { AgentQueue } from './agent-queue.ts';
+import type { GatewayPlace, GatewayRetry } from './gateway/connection.ts';
 import { QueueError } from './queue-error.ts';
-import { ErrorLog } from './queue-log.ts';
+import { ErrorLog, type QueueLogger } from './queue-log.ts';
 import { Queues, type QueuesOptions } from './queues.ts';
 
 /**
@@ -26,4 +28,15 @@ export async function openQueues(options: QueuesOptions): Promise<Queues> {
   const { database } = options;
   const { openPostgres } = await import('./postgres/lanes.ts');
   return new Queues(await openPostgres({ database, errors, startTimeoutMs, signal }), options, errors);
+}
+
+/** The queues of an agent at another site: they answer once it has joined its service. It is tried until they are closed. */
+export async function openGateway(options: {
+  place: GatewayPlace;
+  logger: QueueLogger;
+  retry?: GatewayRetry;
+}): Promise<AgentQueue> {
+  const errors = new ErrorLog(options.logger);
+  const { GatewayLanes } = await import('./gateway/lanes.ts');
+  return new AgentQueue(new GatewayLanes({ ...options, errors }), options, errors);
 }

@@ -19,6 +19,7 @@ import { BodyRoom } from './body-room.ts';
 import { clientErrors } from './client-errors.ts';
 import type { ServerConfig } from './config.ts';
 import { boundConnections } from './connections.ts';
+import type { Gateway } from './gateway/gateway.ts';
 import { BodyTooRich, BrokenJson, ForbiddenKey, MOST_HOLDERS, MOST_VALUES, readJson } from './json-body.ts';
 import { callerAddress, networkOf } from './network.ts';
 import { PROBLEM_TYPE, ProblemError, refusedBecause } from './problems.ts';
@@ -73,8 +74,8 @@ function ofRequests(logger: Logger): FastifyBaseLogger {
   return logger.child({}, { level: logger.isLevelEnabled('warn') ? 'warn' : logger.level });
 }
 
-/** The instance without its routes. */
-export function createApp(config: ServerConfig, logger: Logger): FastifyInstance {
+/** The instance without its routes. @param gateway takes connections that are to be upgraded */
+export function createApp(config: ServerConfig, logger: Logger, gateway?: Gateway): FastifyInstance {
   const app = Fastify({
     loggerInstance: ofRequests(logger),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -84,7 +85,13 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
     connectionTimeout: IDLE_TIMEOUT,
     keepAliveTimeout: KEEP_ALIVE,
     // Node would answer a request without Host by itself, and with nothing.
-    http: { headersTimeout: HEADERS_TIMEOUT, connectionsCheckingInterval: 2_000, requireHostHeader: false },
+    http: {
+      headersTimeout: HEADERS_TIMEOUT,
+      connectionsCheckingInterval: 2_000,
+      requireHostHeader: false,
+      // Any other request that could be upgraded (Java offers HTTP/2 so) is one as usual.
+      shouldUpgradeCallback: (request) => gateway?.takes(request) === true,
+    },
     forceCloseConnections: 'idle',
     // A request that came in time is answered as any other, and not by 503 in Fastify's own form.
     return503OnClosing: false,
@@ -135,6 +142,12 @@ export function createApp(config: ServerConfig, logger: Logger): FastifyInstance
 
   const admission = new Admission(app.server);
   const connections = boundConnections(app.server, config.limits.connections);
+  if (gateway !== undefined) {
+    app.server.on('upgrade', (request, socket, head) => {
+      connections.upgraded(request);
+      gateway.upgrade(request, socket, head);
+    });
+  }
   app.addHook('onRequest', async (request, reply) => {
     request.facts = {};
     // A health probe does not wait for a turn: it asks whether the process answers, not how busy it is.

@@ -102,6 +102,8 @@ export const serverConfig = z.strictObject({
       labels: z.int().min(1).max(10_000_000).default(LIMITS.labels),
       /** HTTP connections; for one more, an idle one is closed (`connections.ts`). */
       connections: z.int().min(10).max(100_000).default(1_000),
+      /** Agents at other sites that are connected, at each instance. */
+      agents: z.int().min(1).max(100_000).default(2_000),
       /** Requests of one tenant to `/v2`, at each instance. */
       requestsPerSecond: z.int().min(1).max(1_000_000).default(1_000),
       /** Of one tenant: jobs that are not over, those of them at one printer, and bytes of their data. */
@@ -198,6 +200,7 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   PLATEN_MAX_RECORDS: { path: ['limits', 'records'], kind: 'integer' },
   PLATEN_MAX_LABELS: { path: ['limits', 'labels'], kind: 'integer' },
   PLATEN_MAX_CONNECTIONS: { path: ['limits', 'connections'], kind: 'integer' },
+  PLATEN_MAX_AGENTS: { path: ['limits', 'agents'], kind: 'integer' },
   PLATEN_MAX_REQUESTS_PER_SECOND: { path: ['limits', 'requestsPerSecond'], kind: 'integer' },
   PLATEN_MAX_WAITING_JOBS: { path: ['limits', 'waitingJobs'], kind: 'integer' },
   PLATEN_MAX_WAITING_JOBS_PER_PRINTER: { path: ['limits', 'waitingJobsPerPrinter'], kind: 'integer' },

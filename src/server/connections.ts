@@ -22,6 +22,8 @@ const MOST_AT_ONCE = 4;
 export interface Connections {
   /** Work on a request without a body begins: nobody reads it to its end. */
   works(request: IncomingMessage): void;
+  /** The connection is not one of HTTP any more: somebody else bounds it. */
+  upgraded(request: IncomingMessage): void;
   /** It is known who sent the request: a person with a session, a service account, an administrator. */
   identified(request: IncomingMessage): void;
 }
@@ -129,6 +131,12 @@ export function boundConnections(server: Server, most: number): Connections {
   const places = new Places(most);
   const placeOf = new WeakMap<Socket, Place>();
 
+  // Who takes an upgraded connection has a bound of its own.
+  const upgraded = ({ socket }: IncomingMessage) => {
+    const place = placeOf.get(socket);
+    if (place !== undefined) places.close(place);
+  };
+
   server.on('connection', (socket: Socket) => {
     const place = places.open(socket);
     if (place === undefined) {
@@ -175,6 +183,7 @@ export function boundConnections(server: Server, most: number): Connections {
   });
   return {
     works: (request) => works.get(request)?.(),
+    upgraded,
     identified: ({ socket }) => {
       const place = placeOf.get(socket);
       if (place !== undefined) places.identify(place);

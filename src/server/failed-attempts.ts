@@ -20,8 +20,8 @@ export class FailedAttempts {
   /** Until when a key is over its limit, ms since 1970. */
   readonly #over = new Map<string, number>();
 
-  /** @param of what is attempted: failures at tokens and at sign-ins are counted separately */
-  constructor(pool: Pool, limits: ServerConfig['tokenFailures'], of: 'tokens' | 'sign-ins') {
+  /** @param of what is attempted: failures of each kind are counted separately */
+  constructor(pool: Pool, limits: ServerConfig['tokenFailures'], of: 'tokens' | 'sign-ins' | 'enrolments') {
     const prefix = of === 'tokens' ? '' : `${of} `;
     this.#pool = pool;
     const limiter = (keyPrefix: string, points: number) =>

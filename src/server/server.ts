@@ -6,12 +6,11 @@
 import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import cookies from '@fastify/cookie';
-import type { FastifyInstance } from 'fastify';
 import type { PoolConfig } from 'pg';
 import type { Registry } from 'prom-client';
 import type { IntegrationCreated, Permission } from '../contract/admin.ts';
 import type { Logger } from '../log.ts';
-import { migrate } from '../queue/index.ts';
+import { type AgentLanes, migrate } from '../queue/index.ts';
 import { CheckPool } from '../rendering/check-pool.ts';
 import { appJobRoutes } from './admin/job-routes.ts';
 import { printerRoutes } from './admin/printer-routes.ts';
@@ -25,6 +24,9 @@ import { eventRoutes } from './events/event-streams.ts';
 import { toldOf } from './events/told-changes.ts';
 import { extraRoutes } from './extra-routes.ts';
 import { FailedAttempts } from './failed-attempts.ts';
+import { Enrolments } from './gateway/enrolments.ts';
+import { Gateway } from './gateway/gateway.ts';
+import { gatewayRoutes } from './gateway/routes.ts';
 import { healthRoutes } from './health.ts';
 import { Acceptance } from './jobs/accept/acceptance.ts';
 import { Backlog } from './jobs/accept/backlog.ts';
@@ -49,6 +51,7 @@ import { forgetJobs } from './jobs/outcome/retention.ts';
 import { Withdrawals } from './jobs/outcome/withdrawals.ts';
 import { jobRoutes } from './jobs/routes.ts';
 import { JobList } from './jobs/shown/job-list.ts';
+import { closeApp, urlOf } from './listening.ts';
 import { metricsIn, toldAndCounted } from './metrics.ts';
 import { ExternalTokens, OwnTokens } from './oauth/access-token.ts';
 import { identify } from './oauth/caller.ts';
@@ -90,6 +93,8 @@ type ServerOptions = {
   /** As `pg` takes it: `{connectionString}`, or host, port, user, … */
   database: PoolConfig;
   queues: JobQueue;
+  /** For agents at other sites; left out: none can join. */
+  lanes?: AgentLanes | undefined;
   /** The virtual printers of this process; a function, because they start after the service. */
   virtual?: () => OwnVirtuals | undefined;
   /** Where its numbers go; left out: nothing is counted. */
@@ -99,8 +104,6 @@ type ServerOptions = {
 
 /** Connections that may wait to be accepted. Beyond this, a first attempt is lost and retried after 1 s. */
 const BACKLOG = 4_096;
-/** ms that requests in hand may take after a stop was asked for. */
-const CLOSE_TIMEOUT = 10_000;
 
 /** Threads that check templates and values. */
 const CHECK_THREADS = Math.min(4, Math.max(2, availableParallelism() - 1));
@@ -282,9 +285,13 @@ export class Server {
       printEndpoint: `${publicUrl()}/v2/jobs`,
     }));
 
-    const app = createApp(config, logger);
+    const enrolments = new Enrolments(pool);
+    const { lanes } = this.#options;
+    const gateway = lanes && new Gateway({ enrolments, lanes, most: config.limits.agents, logger });
+    const app = createApp(config, logger, gateway);
     metrics?.watch(app);
-    stack.defer(() => close(app));
+    stack.defer(() => closeApp(app));
+    stack.defer(() => gateway?.stop());
     app.server.once('listening', () => {
       address.url = urlOf(app, config.host);
     });
@@ -338,6 +345,10 @@ export class Server {
     await app.register(providerRoutes, { ...comingIn, config: config.singleSignOn, name });
     await app.register(passkeyRoutes, { ...comingIn, name });
     await app.register(eventRoutes, { feed, sessions, config: config.events });
+    await app.register(gatewayRoutes, {
+      ...{ enrolments, gateway, publicUrl },
+      failures: new FailedAttempts(pool, config.tokenFailures, 'enrolments'),
+    });
     await app.register(peopleRoutes, { pool, people, tenants, publicUrl });
     const moves = new JobMoves({ pool, printers, checks, queue: queues, dispatcher, logger });
     await app.register(printerRoutes, {
@@ -375,23 +386,4 @@ export class Server {
       rotateSigningKey: () => keys.rotate(),
     };
   }
-}
-
-/** Waits for requests in hand, but no longer than `CLOSE_TIMEOUT`. */
-async function close(app: FastifyInstance): Promise<void> {
-  const timer = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT);
-  try {
-    await app.close();
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-const ANY_ADDRESS = ['0.0.0.0', '::'];
-
-function urlOf(app: FastifyInstance, host: string): string {
-  const address = app.server.address();
-  if (address === null || typeof address === 'string') throw new Error('the service has no TCP address');
-  const name = ANY_ADDRESS.includes(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host;
-  return `http://${name}:${address.port}`;
 }

@@ -280,6 +280,9 @@ const GENERAL_REASONS = {
   'time-year': 'expected a year from 1000 on',
   'job-id-beginning': 'expected the beginning of a job ID: 0-9, a-f and "-"',
   'page-next': 'expected "next" of another page',
+  'service-address': 'expected an address such as https://platen.example',
+  'invitation-code':
+    'expected the code of an invitation, 16 letters and digits; one of them is wrong or missing',
   'lane-name': 'expected a printer ID, or a tenant, "/" and a printer ID',
   // Where a job goes.
   'printer-no-id': 'no printer has this ID',

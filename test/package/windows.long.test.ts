@@ -179,7 +179,7 @@ test('unpacked from the archive: installed, started, stopped and removed by its 
   execFileSync('unzip', ['-q', join(out, 'agent.zip'), '-d', onDrive('C:\\Platen 2')]);
   const batch = `${unpacked}\\bin\\platen.cmd`;
   expect(await wine.run(['cmd', '/c', batch, '--version'])).toContain('0.9.0');
-  expect(await platen(unpacked, 'service', 'install')).toContain(`Set "redisUrl" in ${HOME}\\agent.json`);
+  expect(await platen(unpacked, 'service', 'install')).toContain(`set "redisUrl" in ${HOME}\\agent.json`);
   expect(await status(unpacked)).toMatchObject({ state: 'stopped' });
   configure();
   await platen(unpacked, 'service', 'start');

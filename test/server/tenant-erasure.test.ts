@@ -90,6 +90,14 @@ describe.each([
       `INSERT INTO platen.alerts (webhook_id, kind, subject, item, message) VALUES ($1, 'alert.agent', 'a', '{}', $1)`,
       webhook,
     );
+    await write(
+      `INSERT INTO platen.agent_invitations (code_hash, tenant_id, name, expires_at) VALUES (sha256($1::text::bytea), $1, 'a', now())`,
+      id,
+    );
+    await write(
+      `INSERT INTO platen.enrolled_agents (id, tenant_id, name, public_key, origin) VALUES ('at-' || $1, $1, 'a', 'k', 'o')`,
+      id,
+    );
     if (!redis) {
       // What is remembered of jobs that have ended, at a shared printer and at one of its own.
       await write(

@@ -48,9 +48,10 @@ async function dateOf(url: string): Promise<Date | null> {
 }
 
 /** Each host name of the configuration, and whether this machine resolves it. */
-export async function names({ service, places, agent }: Subject): Promise<Finding[]> {
+export async function names({ service, places, enrolment, agent }: Subject): Promise<Finding[]> {
   const addresses = [
     service?.url,
+    enrolment?.origin,
     places.databaseUrl,
     places.redisUrl,
     ...(agent?.printers.map(({ uri }) => uri) ?? []),

@@ -9,6 +9,7 @@ import { type Account, accountOf } from '../../server/store/own-account.ts';
 import { AdminClient } from '../admin-client.ts';
 import { agentConfigOf } from '../agent-config.ts';
 import { agentFile, INSTALLED_FILES, kindOf, platenFile, readConfigFile } from '../config-file.ts';
+import { type Enrolment, readEnrolment } from '../enrolment.ts';
 import { explain } from '../explain.ts';
 import { type MetricsPlace, metricsUrl } from '../metrics.ts';
 import { type Places, placesFromEnv, placesOver } from '../places.ts';
@@ -37,6 +38,8 @@ export interface Subject {
   /** null: no service is known. */
   service: ServiceFile | null;
   client: AdminClient | null;
+  /** Of an agent at another site: with which service it has enrolled. */
+  enrolment?: Enrolment | undefined;
   /** The status that the agent of this machine has written. */
   status: ReturnType<typeof readStatus>;
 }
@@ -66,10 +69,14 @@ export async function subjectOf(options: SubjectOptions): Promise<{ subject: Sub
     fault(error, 'Mend the environment variables that are named.');
   }
   const places = placesOver(told, written ?? {});
-  if (isAgent && written !== null && places.redisUrl === undefined) {
+  const enrolment = await readEnrolment(dataDir).catch((error: unknown) => {
+    fault(error, 'Ask for another code, and enrol it again: platen agent enroll');
+    return undefined;
+  });
+  if (isAgent && written !== null && places.redisUrl === undefined && enrolment === undefined) {
     fault(
       'it does not say where the jobs come from',
-      `Set "redisUrl" in ${file}, or REDIS_URL, as the service has it.`,
+      `Enrol it (platen agent enroll), or set "redisUrl" in ${file}, or REDIS_URL, as the service has it.`,
     );
   }
   if (findings.length === 0) {
@@ -86,6 +93,7 @@ export async function subjectOf(options: SubjectOptions): Promise<{ subject: Sub
       installed: installedAs(file, isAgent),
       isAgent,
       places,
+      enrolment,
       agent,
       metricsUrl:
         service?.metricsUrl ??

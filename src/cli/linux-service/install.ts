@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { STATE, USER } from '../../contract/own-user.ts';
+import { ENROLMENT, STATE, USER } from '../../contract/own-user.ts';
 import { ownAccount, whyNotRun } from '../../server/store/own-account.ts';
 import { CommandFailure } from '../failure.ts';
 import type { Program } from './program.ts';
@@ -70,13 +70,20 @@ export function install(program: Program, role: Role, says: (line: string) => vo
   systemctl('daemon-reload');
   systemctl('enable', '--quiet', UNITS[role]);
   says(`${UNITS[role]} starts with the machine`);
-  if (role === 'agent' && !readFileSync(configOf(role), 'utf8').includes('"redisUrl"')) {
-    says(`not started yet: set "redisUrl" in ${configOf(role)}, then: systemctl start ${UNITS[role]}`);
+  if (role === 'agent' && !knowsItsService()) {
+    says(
+      `not started yet: platen agent enroll, or "redisUrl" in ${configOf(role)}, then: systemctl start ${UNITS[role]}`,
+    );
     return false;
   }
   systemctl('restart', '--no-block', UNITS[role]);
   says(`started: platen service status`);
   return true;
+}
+
+/** Whether an agent would find its service. */
+function knowsItsService(): boolean {
+  return readFileSync(configOf('agent'), 'utf8').includes('"redisUrl"') || existsSync(join(STATE, ENROLMENT));
 }
 
 function makeDirectories(role: Role, says: (line: string) => void): void {

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Command } from 'commander';
 import { z } from 'zod';
+import { ENROLMENT } from '../../contract/own-user.ts';
 import { agentCommand } from '../agent.ts';
 import { CommandFailure } from '../failure.ts';
 import { printJson, printLine } from '../output.ts';
@@ -76,16 +78,17 @@ async function install(start: boolean): Promise<void> {
   printLine(`${SERVICE_NAME} is ${made ? 'installed' : 'changed'}; its configuration is ${config}`);
   if (unknown.length > 0) process.stderr.write(`This Windows does not know: ${unknown.join(', ')}\n`);
   if (!start) return;
-  if (!knowsItsQueue(config)) {
-    printLine(`Set "redisUrl" in ${config}, then: platen service start`);
+  if (!knowsItsService(config, data)) {
+    printLine(`Enrol it (platen agent enroll), or set "redisUrl" in ${config}, then: platen service start`);
     return;
   }
   await startService(SERVICE_NAME);
   printLine(`${SERVICE_NAME} runs`);
 }
 
-/** Whether the configuration names a queue; true where it cannot be read, since the start reports that. */
-function knowsItsQueue(config: string): boolean {
+/** Whether it has enrolled, or the configuration names a queue; true where it cannot be read, since the start reports that. */
+function knowsItsService(config: string, data: string): boolean {
+  if (existsSync(join(data, ENROLMENT))) return true;
   try {
     return 'redisUrl' in z.looseObject({}).parse(JSON.parse(readFileSync(config, 'utf8')));
   } catch {

@@ -67,7 +67,14 @@ export class TenantErasure {
       }
     const audit = await transaction(this.#pool, async (client) => {
       await lockIdle(client, tenant);
-      for (const table of ['jobs', 'job_values', 'job_templates', 'agents'])
+      for (const table of [
+        'jobs',
+        'job_values',
+        'job_templates',
+        'agents',
+        'agent_invitations',
+        'enrolled_agents',
+      ])
         await client.query(`DELETE FROM platen.${table} WHERE tenant_id = $1`, [tenant]);
       for (const table of ['lane_settings', 'printer_attention'])
         await client.query(`DELETE FROM platen.${table} WHERE starts_with(lane, $1 || '/')`, [tenant]);

@@ -175,6 +175,7 @@ export class ServiceHarness {
       }),
       database: { ...backend.database, ...options.database },
       queues: options.queue?.(queues) ?? queues,
+      lanes: backend.redisUrl === undefined ? queues.lanes : undefined,
       logger,
     });
     const { url } = await server.start();

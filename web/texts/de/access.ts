@@ -279,6 +279,8 @@ export const accessWords: Pick<
       'printer.forget': 'Drucker vergessen',
       'printer.fault': 'Störungen eines virtuellen Druckers gesetzt',
       'printer.test': 'Probeetikett gedruckt',
+      'agent.invite': 'Agent eingeladen',
+      'agent.revoke': 'Agent gesperrt',
       'integration.create': 'Anbindung angelegt',
       'integration.revoke': 'Anbindung widerrufen',
       'integration.rotate': 'Zweites Geheimnis einer Anbindung angelegt',

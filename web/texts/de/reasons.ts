@@ -239,6 +239,9 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
   'time-year': 'Erwartet ist ein Jahr ab 1000',
   'job-id-beginning': 'Erwartet ist der Anfang der ID eines Auftrags: 0-9, a-f und -',
   'page-next': 'Diese Seite der Liste gibt es nicht mehr: Laden Sie die Liste neu',
+  'service-address': 'Erwartet ist eine Adresse wie https://platen.example',
+  'invitation-code':
+    'Erwartet ist der Code einer Einladung, 16 Buchstaben und Ziffern; eines davon fehlt oder ist falsch',
   'lane-name': 'Erwartet ist die ID eines Druckers',
   // Von Optionen, Bildern und ZPL-Vorlagen.
   'value-not-held': 'Der Wert passt nicht in diesen Code',

@@ -271,6 +271,8 @@ export const accessWords = {
       'printer.forget': 'Forgot a printer',
       'printer.fault': 'Set the faults of a virtual printer',
       'printer.test': 'Printed a test label',
+      'agent.invite': 'Invited an agent',
+      'agent.revoke': 'Revoked an agent',
       'integration.create': 'Created an integration',
       'integration.revoke': 'Revoked an integration',
       'integration.rotate': 'Made a second secret for an integration',

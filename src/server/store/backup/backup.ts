@@ -23,7 +23,14 @@ import { aboutBackup, type BackupPart, readBackup, writeBackup } from './backup-
 import { copyIn, copyOut } from './copy.ts';
 
 /** Tables whose rows stay behind: `migrations` is written by what makes the schema. */
-const LEFT_OUT = ['migrations', 'sessions', 'one_time_tokens', 'passkey_challenges', 'token_failures'];
+const LEFT_OUT = [
+  'migrations',
+  'sessions',
+  'one_time_tokens',
+  'passkey_challenges',
+  'token_failures',
+  'agent_invitations',
+];
 /** More rounds than people decide about a job in the life of a back-up. */
 const ROUNDS_SINCE = 500;
 /** ms for one statement but COPY, which ends when the server falls silent. */

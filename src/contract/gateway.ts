@@ -1,0 +1,183 @@
+/**
+ * What an agent at another site and the service say to each other over one WebSocket: JSON text frames, both ways. Members
+ * are added over time, and each side leaves out what it does not know.
+ */
+import { z } from 'zod';
+import { lane, scope } from './lane.ts';
+import { saying } from './reason.ts';
+import { agentId, REPORT_BYTES } from './report.ts';
+
+/** The WebSocket's subprotocol, and where it is. */
+export const PROTOCOL = 'platen.agent.1';
+export const GATEWAY_PATH = '/agent/v1/lanes';
+export const ENROLL_PATH = '/agent/v1/enroll';
+
+/** Bytes of one frame: of an agent that has not proved who it is, of one that has, and of the service. */
+export const FRAME_BYTES = { unproven: 16 * 1024, agent: 1024 * 1024, service: 64 * 1024 * 1024 } as const;
+/** Most entries in one frame, and most of an agent that have no answer yet. */
+export const MOST_ENTRIES = 64;
+/** Most lanes that an agent asks about, or listens to. */
+export const MOST_LANES = 5_000;
+
+/** 16 random bytes, in base64url. */
+const nonce = z.string().regex(/^[\w-]{22}$/);
+/** An Ed25519 signature (RFC 8032), and a public key, in base64url. */
+export const signature = z.string().regex(/^[\w-]{86}$/);
+export const publicKey = z.string().regex(/^[\w-]{43}$/);
+/** Where the agent believes the service to be: what it signs is of no use elsewhere. */
+export const origin = z
+  .string()
+  .max(300)
+  .refine((text) => URL.canParse(text) && new URL(text).origin === text, {
+    error: saying('service-address', {}),
+  });
+
+/** What is signed, line by line; no part has a line break. */
+export function signedToJoin(of: {
+  origin: string;
+  agent: string;
+  process: string;
+  nonce: string;
+  challenge: string;
+}): Buffer {
+  return lines(PROTOCOL, 'join', of.origin, of.agent, of.process, of.nonce, of.challenge);
+}
+
+/** @param of the code as it is compared: `plainCode` */
+export function signedToEnroll(of: {
+  origin: string;
+  agentId: string;
+  publicKey: string;
+  code: string;
+}): Buffer {
+  return lines(PROTOCOL, 'enroll', of.origin, of.agentId, of.publicKey, of.code);
+}
+
+function lines(...parts: string[]): Buffer {
+  return Buffer.from(parts.join('\n'));
+}
+
+const count = z.int().min(0);
+const i = z.int().min(1);
+const term = z.string().min(1).max(100);
+const queued = z.string().min(1).max(100);
+const inHand = { lane, id: queued, delivery: z.int().min(1), term };
+/** A note is what an agent leaves for the next one: a few counts. */
+const note = z.string().max(64 * 1024);
+
+/** One thing that an agent wants of the lanes; each has its answer, under its number. */
+const entry = z.discriminatedUnion('what', [
+  z.object({ i, what: z.literal('ended'), ...inHand }),
+  z.object({ i, what: z.literal('back'), ...inHand }),
+  z.object({ i, what: z.literal('note'), ...inHand, order: z.int().min(1), note }),
+  z.object({
+    i,
+    what: z.literal('take'),
+    lane,
+    term,
+    beside: z.array(queued).max(10),
+    number: count,
+  }),
+  /** A report, as JSON. */
+  z.object({ i, what: z.literal('told'), report: z.string().max(REPORT_BYTES) }),
+]);
+export type Entry = z.infer<typeof entry>;
+
+const ms = z
+  .number()
+  .min(0)
+  .max(24 * 3_600_000);
+const leaseMs = z.int().min(1_000).max(300_000);
+const leaseAsk = z.object({
+  lane,
+  term,
+  fresh: z.boolean(),
+  reaches: z.boolean(),
+  keeps: z.object({ ms, question: count }).optional(),
+});
+
+const hello = z.object({
+  kind: z.literal('hello'),
+  agent: agentId,
+  /** A new one at each start of the agent's process. */
+  process: z.string().regex(/^[\w-]{8,64}$/),
+  nonce,
+  version: z.string().max(50),
+});
+export type Hello = z.infer<typeof hello>;
+export const unprovenFrame = z.discriminatedUnion('kind', [
+  hello,
+  z.object({ kind: z.literal('proof'), signature }),
+]);
+
+/** What an agent says once it has joined. */
+export const agentFrame = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('say'), entries: z.array(entry).min(1).max(MOST_ENTRIES) }),
+  z.object({
+    /** Without a lane it asks only whether the lanes answer. */
+    kind: z.literal('lease'),
+    i,
+    asks: z.array(leaseAsk).max(MOST_LANES),
+    length: z.object({ contended: leaseMs, alone: leaseMs }),
+  }),
+  z.object({ kind: z.literal('giveBack'), i, lane, term }),
+  /** Which lanes' rings it wants to hear; all others it does not. */
+  z.object({ kind: z.literal('listen'), lanes: z.array(lane).max(MOST_LANES) }),
+]);
+export type AgentFrame = z.infer<typeof agentFrame>;
+
+/** Why the service ends a connection; what people are told of it is in `GOODBYES`. */
+export const GOODBYES = {
+  revoked: 'the service has revoked this agent',
+  unknown: 'the service does not know this agent',
+  'proof-wrong': 'the service does not take this agent for who it says it is',
+  taken: 'another process of the same agent is connected: was its data directory copied?',
+  'too-old': 'the service speaks another version of the protocol',
+  'frame-wrong': 'the service did not understand the agent',
+  'too-many': 'the service has no room for another agent',
+  restart: 'the service restarts',
+} as const;
+export type Goodbye = keyof typeof GOODBYES;
+
+const takenJob = z.object({
+  id: queued,
+  delivery: z.int().min(1),
+  json: z.string(),
+  /** The template, as JSON; left out: `json` contains it. */
+  template: z.string().exactOptional(),
+  ofRow: z.boolean(),
+  note: z.string().nullable(),
+});
+/**
+ * `ok`: whether what was said counts; `job`: what was taken, null: nothing; `failed`: the service could not do it now, or
+ * (`refused`) never will.
+ */
+const answer = z.union([
+  z.object({ i, ok: z.boolean() }),
+  z.object({ i, job: takenJob.nullable() }),
+  z.object({ i, failed: z.string().max(1_000), refused: z.boolean().exactOptional() }),
+]);
+export type Answer = z.infer<typeof answer>;
+
+const leaseAnswer = z.object({
+  lane,
+  granted: z.number().nullable(),
+  wanted: z.boolean(),
+  canceled: z.array(z.string()),
+});
+
+/** What the service says. A kind that an agent does not know says nothing to it. */
+export const serviceFrame = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('challenge'), nonce }),
+  z.object({ kind: z.literal('welcome'), scope, name: z.string() }),
+  z.object({ kind: z.literal('answers'), answers: z.array(answer) }),
+  z.object({ kind: z.literal('leased'), i, answers: z.array(leaseAnswer) }),
+  z.object({ kind: z.literal('ring'), lane, what: z.string().nullable() }),
+  z.object({
+    kind: z.literal('bye'),
+    code: z.string().max(50),
+    /** Not to come again before; left out: as the agent likes. */
+    retryAfterMs: z.int().min(0).max(3_600_000).exactOptional(),
+  }),
+]);
+export type ServiceFrame = z.infer<typeof serviceFrame>;

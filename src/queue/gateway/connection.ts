@@ -1,0 +1,198 @@
+/** The one connection of an agent at another site to its service: it joins, and comes again whenever it is cut. */
+import { createPrivateKey, randomBytes, randomUUID, sign } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { WebSocket } from 'ws';
+import {
+  type AgentFrame,
+  FRAME_BYTES,
+  GATEWAY_PATH,
+  GOODBYES,
+  PROTOCOL,
+  type ServiceFrame,
+  serviceFrame,
+  signedToJoin,
+} from '../../contract/gateway.ts';
+import type { Scope } from '../../contract/lane.ts';
+import { QueueError } from '../queue-error.ts';
+import type { ErrorLog, QueueLogger } from '../queue-log.ts';
+import { type Trust, webAgent } from './web-agent.ts';
+
+export interface GatewayPlace extends Trust {
+  /** The service's address without a path: `https://platen.example`. */
+  origin: string;
+  agentId: string;
+  scope: Scope;
+  /** Ed25519, PKCS #8 in PEM. */
+  privateKey: string;
+  version: string;
+}
+
+/** ms until the connection is tried again: at first, at most, and at most where the service has refused the agent. */
+export interface GatewayRetry {
+  first: number;
+  most: number;
+  refused: number;
+}
+const RETRY: GatewayRetry = { first: 1_000, most: 60_000, refused: 600_000 };
+
+/** ms without a word from the service after which it is asked for one, and after which the connection is given up. */
+const SILENCE = { asked: 5_000, most: 10_000 };
+/** How long the service may take to let the agent join, ms. */
+const JOIN = 20_000;
+
+interface Listener {
+  joined(): void;
+  said(frame: ServiceFrame): void;
+  /** The connection is gone. @param revoked by the service's word */
+  lost(revoked: boolean): void;
+}
+
+export class GatewayConnection {
+  readonly #place: GatewayPlace;
+  readonly #retry: GatewayRetry;
+  readonly #logger: QueueLogger;
+  readonly #errors: ErrorLog;
+  readonly #listener: Listener;
+  readonly #process = randomUUID();
+  readonly #closed = new AbortController();
+  readonly #running: Promise<void>;
+  #socket: WebSocket | undefined;
+  #isJoined = false;
+
+  constructor(
+    place: GatewayPlace,
+    parts: { logger: QueueLogger; errors: ErrorLog; retry?: GatewayRetry | undefined; listener: Listener },
+  ) {
+    this.#place = place;
+    this.#retry = parts.retry ?? RETRY;
+    this.#logger = parts.logger;
+    this.#errors = parts.errors;
+    this.#listener = parts.listener;
+    this.#running = this.#run();
+  }
+
+  get joined(): boolean {
+    return this.#isJoined;
+  }
+
+  /** False: there is no connection, and nothing was said. */
+  send(frame: AgentFrame): boolean {
+    if (!this.#isJoined || this.#socket === undefined) return false;
+    this.#socket.send(JSON.stringify(frame), () => undefined);
+    return true;
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort();
+    this.#socket?.close(1_000);
+    await Promise.race([this.#running, wait(1_000, undefined, { ref: false })]);
+    this.#socket?.terminate();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closed;
+    let failures = 0;
+    while (!signal.aborted) {
+      const { joined, bye, reason } = await this.#connect();
+      if (signal.aborted) return;
+      failures = joined ? 0 : failures + 1;
+      const refused = bye !== undefined && bye.code !== 'restart';
+      const words = bye === undefined ? reason : wordsOf(bye.code);
+      this.#errors.report('not connected to the service', new Error(words), { origin: this.#place.origin });
+      const most = refused
+        ? this.#retry.refused
+        : Math.min(this.#retry.most, this.#retry.first * 2 ** Math.min(failures, 10));
+      const ms = bye?.retryAfterMs ?? Math.max(most / 10, Math.random() * most);
+      await wait(ms, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  /** Resolves when the connection is over. */
+  async #connect(): Promise<{ joined: boolean; bye?: ByeFrame | undefined; reason: string }> {
+    const { origin } = this.#place;
+    const url = new URL(GATEWAY_PATH, origin.replace(/^http/, 'ws'));
+    const socket = new WebSocket(url, PROTOCOL, {
+      agent: webAgent(origin, this.#place),
+      perMessageDeflate: false,
+      maxPayload: FRAME_BYTES.service,
+      handshakeTimeout: JOIN,
+    });
+    this.#socket = socket;
+    const over = Promise.withResolvers<string>();
+    let bye: ByeFrame | undefined;
+    let joined = false;
+    let heardAt = performance.now();
+    const heard = () => {
+      heardAt = performance.now();
+    };
+    const openedAt = performance.now();
+    const looking = setInterval(() => {
+      const now = performance.now();
+      if (!joined && now - openedAt > JOIN) socket.terminate();
+      if (!joined) return;
+      if (now - heardAt > SILENCE.most) socket.terminate();
+      else if (now - heardAt > SILENCE.asked) socket.ping();
+    }, SILENCE.asked / 4);
+    const nonce = randomBytes(16).toString('base64url');
+    socket.on('open', () => {
+      const { agentId: agent, version } = this.#place;
+      socket.send(JSON.stringify({ kind: 'hello', agent, process: this.#process, nonce, version }));
+    });
+    socket.on('pong', heard);
+    socket.on('ping', heard);
+    socket.on('error', (error) => over.resolve(error.message));
+    socket.on('close', () => over.resolve('the connection was closed'));
+    socket.on('message', (data: Buffer) => {
+      heard();
+      const frame = frameOf(data);
+      if (frame?.kind === 'bye') bye = frame;
+      else if (joined && frame !== undefined) this.#listener.said(frame);
+      else if (frame?.kind === 'challenge') this.#prove(socket, nonce, frame.nonce);
+      else if (frame?.kind === 'welcome') {
+        if (frame.scope !== this.#place.scope) {
+          over.resolve('the service has this agent for another tenant: enrol again');
+          return;
+        }
+        joined = true;
+        this.#isJoined = true;
+        this.#logger.info({ origin, name: frame.name }, 'joined the service');
+        this.#listener.joined();
+      }
+    });
+    const reason = await over.promise;
+    clearInterval(looking);
+    socket.terminate();
+    if (joined || bye?.code === 'revoked') {
+      this.#isJoined = false;
+      this.#listener.lost(bye?.code === 'revoked');
+    }
+    return { joined, bye, reason };
+  }
+
+  #prove(socket: WebSocket, nonce: string, challenge: string): void {
+    const { agentId: agent, origin, privateKey } = this.#place;
+    const text = signedToJoin({ origin, agent, process: this.#process, nonce, challenge });
+    const signature = sign(null, text, createPrivateKey(privateKey)).toString('base64url');
+    socket.send(JSON.stringify({ kind: 'proof', signature }));
+  }
+}
+
+type ByeFrame = Extract<ServiceFrame, { kind: 'bye' }>;
+
+function wordsOf(code: string): string {
+  return Object.entries(GOODBYES).find(([known]) => known === code)?.[1] ?? `the service says "${code}"`;
+}
+
+function frameOf(data: Buffer): ServiceFrame | undefined {
+  try {
+    return serviceFrame.safeParse(JSON.parse(data.toString())).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a call rejects with while there is no connection. */
+export function notConnected(): QueueError {
+  return new QueueError('unavailable', 'not connected to the service');
+}

@@ -1,0 +1,301 @@
+/**
+ * The lanes as an agent at another site has them: each thing that it says is an entry with a number, and has an answer. What is
+ * said in one tick goes in one frame. What must be said in the end (a job has ended, or goes back) is said again after a cut;
+ * all else fails with the cut, and who asked asks again.
+ */
+import {
+  type AgentFrame,
+  type Answer,
+  type Entry,
+  MOST_ENTRIES,
+  type ServiceFrame,
+} from '../../contract/gateway.ts';
+import type { Lane } from '../../contract/lane.ts';
+import type { QueuedJob } from '../../contract/queued-job.ts';
+import { template as templateSchema } from '../../contract/template.ts';
+import { hashOf } from '../../contract/template-hash.ts';
+import { Bell, type Listener } from '../bell.ts';
+import { keptTemplates } from '../kept-templates.ts';
+import type { AgentLanes } from '../lane-store.ts';
+import { MARKED, type StoredAnswer } from '../lease.ts';
+import { QueueError } from '../queue-error.ts';
+import type { ErrorLog, QueueLogger } from '../queue-log.ts';
+import type { InHand, JobAsk, LaneTurns, TakenJob } from '../turns.ts';
+import { GatewayConnection, type GatewayPlace, type GatewayRetry, notConnected } from './connection.ts';
+
+/** Entries and their answers, without their numbers. */
+type Unnumbered<T> = T extends { i: number } ? Omit<T, 'i'> : never;
+type Said = Unnumbered<Entry>;
+type Answered = Unnumbered<Answer>;
+
+interface Pending {
+  /** Undefined: not to be said again. */
+  said: Said | undefined;
+  settle: PromiseWithResolvers<Answered>;
+}
+
+type LeaseFrame = Extract<AgentFrame, { kind: 'lease' }>;
+
+export interface GatewayOptions {
+  place: GatewayPlace;
+  logger: QueueLogger;
+  errors: ErrorLog;
+  retry?: GatewayRetry | undefined;
+}
+
+export class GatewayLanes implements AgentLanes {
+  readonly #connection: GatewayConnection;
+  readonly #bell = new GatewayBell(() => this.#listenSoon());
+  readonly #templates = keptTemplates();
+  readonly #unsaid = new Map<number, Pending>();
+  readonly #unanswered = new Map<number, Pending>();
+  readonly #leases = new Map<number, PromiseWithResolvers<StoredAnswer[]>>();
+  #number = 0;
+  #sending = false;
+  #listening = false;
+  #revoked = false;
+
+  constructor({ place, logger, errors, retry }: GatewayOptions) {
+    this.#connection = new GatewayConnection(place, {
+      ...{ logger, errors, retry },
+      listener: {
+        joined: () => this.#joined(),
+        said: (frame) => this.#heard(frame),
+        lost: (revoked) => this.#lost(revoked),
+      },
+    });
+  }
+
+  readonly leases: AgentLanes['leases'] = {
+    ask: (_agentId, asks, length) => {
+      // Who was revoked has no lease: whatever is in hand ends.
+      if (this.#revoked) {
+        const none = { granted: null, wanted: true, canceled: [] };
+        return Promise.resolve(asks.map(({ lane }) => ({ lane, ...none })));
+      }
+      return this.#lease([...asks], length);
+    },
+    giveBack: async (_agentId, lane, term) => {
+      const i = ++this.#number;
+      const settle = Promise.withResolvers<Answered>();
+      if (!this.#connection.send({ kind: 'giveBack', i, lane, term })) throw notConnected();
+      this.#unanswered.set(i, { said: undefined, settle });
+      okOf(await settle.promise);
+    },
+  };
+
+  async publish(report: Parameters<AgentLanes['publish']>[0]): Promise<null> {
+    // Not `ok`: the service cannot read the report, and will not the next time.
+    okOf(await this.#say({ what: 'told', report: JSON.stringify(report) }));
+    return null;
+  }
+
+  turnsOf(_lane: Lane, over: AbortSignal): LaneTurns {
+    return {
+      ended: async (of) => isTrue(await this.#say({ what: 'ended', ...fenceOf(of) }, over)),
+      handedBack: async (of) => isTrue(await this.#say({ what: 'back', ...fenceOf(of) }, over)),
+      note: async (of, order, note) => okOf(await this.#say({ what: 'note', ...fenceOf(of), order, note })),
+      take: (ask) => this.#take(ask),
+      forget: (lane, term) => this.#forget(lane, term),
+    };
+  }
+
+  listen(lane: Lane, ring: Listener): () => void {
+    return this.#bell.listen(lane, ring);
+  }
+
+  answers(): boolean {
+    return this.#connection.joined || this.#revoked;
+  }
+
+  async ping(): Promise<void> {
+    await this.#lease([], { contended: 1_000, alone: 1_000 });
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close();
+    this.#lost(false);
+    for (const { settle } of this.#unsaid.values()) settle.resolve({ ok: false });
+    this.#unsaid.clear();
+  }
+
+  #lease(asks: LeaseFrame['asks'], length: LeaseFrame['length']): Promise<StoredAnswer[]> {
+    const i = ++this.#number;
+    if (!this.#connection.send({ kind: 'lease', i, asks, length })) return Promise.reject(notConnected());
+    const settle = Promise.withResolvers<StoredAnswer[]>();
+    this.#leases.set(i, settle);
+    return settle.promise;
+  }
+
+  async #take({ lane, term, beside, number }: JobAsk): Promise<TakenJob | null> {
+    this.#forget(lane, term);
+    const answer = await this.#say({ what: 'take', lane, term, beside: [...beside], number });
+    if (!('job' in answer)) throw failureOf(answer);
+    if (answer.job === null) return null;
+    const { id, delivery, json, template, ofRow, note } = answer.job;
+    const its = template === undefined ? undefined : this.#template(template);
+    return { lane, id, delivery, term, json, template: its, ofRow, note };
+  }
+
+  /** A question that is under way may still bring a job. */
+  #forget(lane: Lane, term: string): void {
+    for (const [i, { said, settle }] of this.#unsaid) {
+      if (said?.what !== 'take' || said.lane !== lane || said.term !== term) continue;
+      this.#unsaid.delete(i);
+      settle.resolve({ job: null });
+    }
+  }
+
+  #template(json: string): QueuedJob['template'] | undefined {
+    const hash = hashOf(json);
+    const known = this.#templates.get(hash);
+    if (known !== undefined) return known;
+    const read = templateSchema.safeParse(JSON.parse(json)).data;
+    if (read !== undefined) this.#templates.set(hash, read, { size: json.length });
+    return read;
+  }
+
+  #say(said: Said, over?: AbortSignal): Promise<Answered> {
+    const settle = Promise.withResolvers<Answered>();
+    if (!isKept(said) && !this.#connection.joined) {
+      settle.reject(notConnected());
+      return settle.promise;
+    }
+    const i = ++this.#number;
+    const pending = { said, settle };
+    this.#unsaid.set(i, pending);
+    const giveUp = () => {
+      this.#unsaid.delete(i);
+      this.#unanswered.delete(i);
+      settle.resolve({ ok: false });
+    };
+    if (over?.aborted) giveUp();
+    else over?.addEventListener('abort', giveUp, { once: true });
+    this.#sendSoon();
+    const done = () => over?.removeEventListener('abort', giveUp);
+    settle.promise.then(done, done);
+    return settle.promise;
+  }
+
+  #sendSoon(): void {
+    if (this.#sending) return;
+    this.#sending = true;
+    // A job's end, its report and the question for the next job come in one tick, and go in one frame.
+    setImmediate(() => {
+      this.#sending = false;
+      while (this.#unsaid.size > 0 && this.#connection.joined) {
+        const now = [...this.#unsaid].slice(0, MOST_ENTRIES);
+        for (const [i, pending] of now) {
+          this.#unsaid.delete(i);
+          this.#unanswered.set(i, pending);
+        }
+        this.#connection.send({
+          kind: 'say',
+          entries: now.flatMap(([i, { said }]) => (said === undefined ? [] : [{ ...said, i }])),
+        });
+      }
+    });
+  }
+
+  #listenSoon(): void {
+    if (this.#listening) return;
+    this.#listening = true;
+    setImmediate(() => {
+      this.#listening = false;
+      this.#connection.send({ kind: 'listen', lanes: this.#bell.lanes });
+    });
+  }
+
+  #joined(): void {
+    this.#revoked = false;
+    this.#connection.send({ kind: 'listen', lanes: this.#bell.lanes });
+    this.#sendSoon();
+    // Rings before this moment were not heard.
+    this.#bell.ringAll();
+  }
+
+  #lost(revoked: boolean): void {
+    const gone = notConnected();
+    for (const { reject } of this.#leases.values()) reject(gone);
+    this.#leases.clear();
+    for (const [i, pending] of [...this.#unanswered, ...this.#unsaid]) {
+      if (isKept(pending.said)) this.#unsaid.set(i, pending);
+      else {
+        this.#unsaid.delete(i);
+        pending.settle.reject(gone);
+      }
+    }
+    this.#unanswered.clear();
+    if (!revoked) return;
+    this.#revoked = true;
+    for (const lane of this.#bell.lanes) this.#bell.ring(lane, MARKED);
+  }
+
+  #heard(frame: ServiceFrame): void {
+    if (frame.kind === 'ring') this.#bell.ring(frame.lane, frame.what);
+    else if (frame.kind === 'leased') {
+      this.#leases.get(frame.i)?.resolve(frame.answers);
+      this.#leases.delete(frame.i);
+    } else if (frame.kind === 'answers') for (const answer of frame.answers) this.#answered(answer);
+  }
+
+  #answered({ i, ...answer }: Answer): void {
+    const lease = this.#leases.get(i);
+    if (lease !== undefined && 'failed' in answer) {
+      this.#leases.delete(i);
+      lease.reject(failureOf(answer));
+    }
+    const pending = this.#unanswered.get(i);
+    if (pending === undefined) return;
+    this.#unanswered.delete(i);
+    pending.settle.resolve(answer);
+  }
+}
+
+class GatewayBell extends Bell {
+  readonly #changed: () => void;
+  readonly #lanes = new Set<Lane>();
+
+  constructor(changed: () => void) {
+    super();
+    this.#changed = changed;
+  }
+
+  get lanes(): Lane[] {
+    return [...this.#lanes];
+  }
+
+  protected override begin(lane: Lane): void {
+    this.#lanes.add(lane);
+    this.#changed();
+  }
+
+  protected override end(lane: Lane): void {
+    this.#lanes.delete(lane);
+    this.#changed();
+  }
+}
+
+/** What is said until it is answered, over as many connections as it takes. */
+function isKept(said: Said | undefined): boolean {
+  return said?.what === 'ended' || said?.what === 'back';
+}
+
+function fenceOf({ lane, id, delivery, term }: InHand): InHand {
+  return { lane, id, delivery, term };
+}
+
+function failureOf(answer: Answered): QueueError {
+  const { failed, refused } = 'failed' in answer ? answer : { failed: 'an answer to something else' };
+  return new QueueError(refused === true ? 'refused' : 'unavailable', failed);
+}
+
+function isTrue(answer: Answered): boolean {
+  return 'ok' in answer && answer.ok;
+}
+
+/** @throws QueueError `unavailable`, `refused` */
+function okOf(answer: Answered): boolean {
+  if ('ok' in answer) return answer.ok;
+  throw failureOf(answer);
+}

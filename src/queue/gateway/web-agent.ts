@@ -1,0 +1,38 @@
+/** How an agent reaches its service: through the proxy that the environment names, and trusting whom the machine trusts. */
+import { createHash } from 'node:crypto';
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import { checkServerIdentity, getCACertificates } from 'node:tls';
+import { QueueError } from '../queue-error.ts';
+
+export interface Trust {
+  /** SHA-256 of the service's public key (its SPKI), in base64url: besides, its certificate must be valid as any other. */
+  pin?: string | undefined;
+}
+
+/**
+ * For one connection at a time.
+ * @param origin `https://…`, or `http://` on this machine
+ * @throws QueueError `refused` for plain HTTP to another machine
+ */
+export function webAgent(origin: string, { pin }: Trust): HttpAgent | HttpsAgent {
+  const { protocol, hostname } = new URL(origin);
+  const isLoopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
+  if (protocol !== 'https:' && !isLoopback) {
+    throw new QueueError('refused', `${origin}: expected an https address; http is for this machine alone`);
+  }
+  if (protocol === 'http:') return new HttpAgent();
+  return new HttpsAgent({
+    proxyEnv: process.env,
+    ca: [...getCACertificates('default'), ...getCACertificates('system')],
+    checkServerIdentity: (host, certificate) => {
+      const wrong = checkServerIdentity(host, certificate);
+      if (wrong !== undefined || pin === undefined) return wrong;
+      const { pubkey } = certificate;
+      const found = pubkey && createHash('sha256').update(pubkey).digest('base64url');
+      return found === pin
+        ? undefined
+        : new Error(`${host} shows another key than the one of the invitation: somebody reads what is sent`);
+    },
+  });
+}

@@ -1,0 +1,242 @@
+/**
+ * Lets agents at other sites join over a WebSocket on the service's own port.
+ *
+ *   upgrade ──▶ hello ──▶ challenge ──▶ proof ──▶ welcome: a session (`joined-agent.ts`)
+ *
+ * A session holds nothing that lasts: with the next one, at this instance or another, the agent goes on where it was.
+ */
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type WebSocket, WebSocketServer } from 'ws';
+import {
+  FRAME_BYTES,
+  GATEWAY_PATH,
+  type Goodbye,
+  type Hello,
+  PROTOCOL,
+  type ServiceFrame,
+  signedToJoin,
+  unprovenFrame,
+} from '../../contract/gateway.ts';
+import type { Logger } from '../../log.ts';
+import type { AgentLanes } from '../../queue/index.ts';
+import { networkOf } from '../network.ts';
+import { isSignedBy } from './device-key.ts';
+import type { EnrolledAgent, Enrolments } from './enrolments.ts';
+import { JoinedAgent } from './joined-agent.ts';
+
+/** Connections that have not proved who they are, and how long each may take, ms. */
+const UNPROVEN = { most: 200, ms: 10_000 };
+/** How often the database is asked whether the agents may go on, ms. */
+const CONFIRM = 1_500;
+/** An agent that is not heard for so long is gone, ms. */
+const SILENCE = 45_000;
+/** How long an agent has to answer before another process of it takes its place, ms. */
+const STILL_THERE = 3_000;
+/** At a stop: how long the agents' goodbyes may take, ms. */
+const GOODBYE = 1_000;
+
+interface Parts {
+  enrolments: Enrolments;
+  lanes: AgentLanes;
+  /** Most agents that may be joined at a time. */
+  most: number;
+  logger: Logger;
+}
+
+interface Stranger {
+  socket: WebSocket;
+  network: string;
+}
+
+export class Gateway {
+  readonly #parts: Parts;
+  readonly #sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: FRAME_BYTES.agent,
+    perMessageDeflate: false,
+    handleProtocols: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : false),
+  });
+  /** In the order in which they came. */
+  readonly #strangers = new Set<Stranger>();
+  readonly #joined = new Map<string, JoinedAgent>();
+  readonly #confirming: NodeJS.Timeout;
+  #asking = false;
+  #closed = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#confirming = setInterval(() => void this.#confirm(), CONFIRM).unref();
+  }
+
+  /** Whether a request that wants to upgrade is for here. */
+  takes({ url }: IncomingMessage): boolean {
+    return url === GATEWAY_PATH;
+  }
+
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on('error', () => socket.destroy());
+    if (this.#closed) {
+      socket.destroy();
+      return;
+    }
+    this.#sockets.handleUpgrade(request, socket, head, (opened) => {
+      opened.on('error', () => opened.terminate());
+      if (opened.protocol === PROTOCOL) this.#meet(opened, request, socket);
+      else goodbye(opened, 'too-old');
+    });
+  }
+
+  /** The agent has been revoked: it goes at once here, and from other instances as soon as they ask. */
+  revoked(agentId: string): void {
+    this.#joined.get(agentId)?.bye('revoked');
+  }
+
+  async stop(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#confirming);
+    const open = [...this.#sockets.clients];
+    const left = open.map((socket) => new Promise((resolve) => socket.once('close', resolve)));
+    for (const agent of this.#joined.values()) agent.bye('restart', Math.round(Math.random() * 1_000));
+    for (const { socket } of this.#strangers) socket.close(1_001);
+    await Promise.race([Promise.all(left), wait(GOODBYE, undefined, { ref: false })]);
+    for (const socket of open) socket.terminate();
+    this.#sockets.close();
+  }
+
+  /** Has a stranger prove who it is. */
+  #meet(socket: WebSocket, { socket: { remoteAddress = '' } }: IncomingMessage, raw: Duplex): void {
+    const stranger = { socket, network: networkOf(remoteAddress) };
+    this.#makeRoom();
+    this.#strangers.add(stranger);
+    const proven = new AbortController();
+    const late = setTimeout(() => socket.terminate(), UNPROVEN.ms);
+    let bytes = 0;
+    const count = (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > FRAME_BYTES.unproven) socket.terminate();
+    };
+    raw.on('data', count);
+    let hello: { said: Hello; challenge: string; agent: Promise<EnrolledAgent | undefined> } | undefined;
+    let agent: JoinedAgent | undefined;
+    socket.on('close', () => {
+      clearTimeout(late);
+      this.#strangers.delete(stranger);
+    });
+    const prove = async (signature: string) => {
+      if (hello === undefined || proven.signal.aborted) return goodbye(socket, 'frame-wrong');
+      const { said, challenge } = hello;
+      proven.abort();
+      raw.off('data', count);
+      socket.pause();
+      const known = await hello.agent;
+      const text = known && signedToJoin({ ...said, challenge, origin: known.origin });
+      if (known === undefined || text === undefined) return goodbye(socket, 'unknown');
+      if (!isSignedBy(known.publicKey, text, signature)) return goodbye(socket, 'proof-wrong');
+      if (known.revoked) return goodbye(socket, 'revoked');
+      agent = await this.#join(socket, said, known);
+      clearTimeout(late);
+      this.#strangers.delete(stranger);
+      socket.resume();
+    };
+    socket.on('message', (data: Buffer, isBinary) => {
+      if (agent !== undefined) return agent.take(data);
+      const frame = isBinary ? undefined : unprovenFrame.safeParse(parsed(data)).data;
+      if (frame === undefined || (frame.kind === 'hello') !== (hello === undefined)) {
+        return goodbye(socket, 'frame-wrong');
+      }
+      if (frame.kind === 'hello') {
+        const challenge = randomBytes(16).toString('base64url');
+        const found = this.#parts.enrolments.find(frame.agent);
+        found.catch(() => undefined);
+        hello = { said: frame, challenge, agent: found };
+        tell(socket, { kind: 'challenge', nonce: challenge });
+        return;
+      }
+      prove(frame.signature).catch((error: unknown) => {
+        this.#parts.logger.warn({ err: error }, 'an agent could not join');
+        socket.terminate();
+      });
+    });
+  }
+
+  /** Of the strangers, one of the network with most of them goes for the next one: that which has been there longest. */
+  #makeRoom(): void {
+    if (this.#strangers.size < UNPROVEN.most) return;
+    const networks = [...Map.groupBy(this.#strangers, ({ network }) => network).values()];
+    const most = networks.reduce((a, b) => (b.length > a.length ? b : a));
+    const [first] = most;
+    if (first === undefined) return;
+    this.#strangers.delete(first);
+    first.socket.terminate();
+  }
+
+  async #join(socket: WebSocket, said: Hello, known: EnrolledAgent): Promise<JoinedAgent | undefined> {
+    const before = this.#joined.get(said.agent);
+    if (before !== undefined) {
+      if (before.process !== said.process && (await before.answers(STILL_THERE))) {
+        this.#parts.logger.warn({ agent: said.agent }, 'two processes of one agent: the second is refused');
+        return goodbye(socket, 'taken', 60_000);
+      }
+      before.drop();
+    } else if (this.#joined.size >= this.#parts.most) {
+      return goodbye(socket, 'too-many', 10_000);
+    }
+    if (socket.readyState !== socket.OPEN) return undefined;
+    const { lanes, logger } = this.#parts;
+    const { scope, name } = known;
+    const agent = new JoinedAgent({
+      socket,
+      agentId: said.agent,
+      process: said.process,
+      scope,
+      lanes,
+      logger,
+    });
+    this.#joined.set(said.agent, agent);
+    socket.once('close', () => {
+      if (this.#joined.get(said.agent) === agent) this.#joined.delete(said.agent);
+    });
+    agent.send({ kind: 'welcome', scope, name });
+    logger.info({ agent: said.agent, name }, 'agent joined');
+    return agent;
+  }
+
+  async #confirm(): Promise<void> {
+    const now = performance.now();
+    for (const agent of this.#joined.values()) if (now - agent.heardAt > SILENCE) agent.drop();
+    if (this.#asking || this.#joined.size === 0) return;
+    this.#asking = true;
+    try {
+      const asked = [...this.#joined.values()];
+      const good = await this.#parts.enrolments.stillGood(asked.map(({ agentId }) => agentId));
+      for (const agent of asked) {
+        if (good.has(agent.agentId)) agent.confirmedAt = Math.max(agent.confirmedAt, now);
+        else agent.bye('revoked');
+      }
+    } catch (error) {
+      this.#parts.logger.warn({ err: error }, 'it is not known whether agents were revoked');
+    } finally {
+      this.#asking = false;
+    }
+  }
+}
+
+function tell(socket: WebSocket, frame: ServiceFrame): void {
+  socket.send(JSON.stringify(frame), () => undefined);
+}
+
+function goodbye(socket: WebSocket, code: Goodbye, retryAfterMs?: number): undefined {
+  tell(socket, { kind: 'bye', code, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+  socket.close(1_008, code);
+}
+
+function parsed(data: Buffer): unknown {
+  try {
+    return JSON.parse(data.toString());
+  } catch {
+    return undefined;
+  }
+}

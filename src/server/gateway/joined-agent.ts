@@ -1,0 +1,307 @@
+/** The session of an agent that has joined: what it says of its lanes, in its scope alone, and the answers. */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { WebSocket } from 'ws';
+import {
+  type AgentFrame,
+  type Answer,
+  agentFrame,
+  type Entry,
+  type Goodbye,
+  MOST_ENTRIES,
+  MOST_LANES,
+  type ServiceFrame,
+} from '../../contract/gateway.ts';
+import { type Lane, type Scope, scopeOf } from '../../contract/lane.ts';
+import type { QueuedJob } from '../../contract/queued-job.ts';
+import { readReport } from '../../contract/read-report.ts';
+import type { Logger } from '../../log.ts';
+import { type AgentLanes, reasonOf } from '../../queue/index.ts';
+
+/** Entries in a second, and at once. */
+const RATE = { perSecond: 200, burst: 500 };
+/** Lanes in a question about leases that count as one entry. */
+const LANES_AN_ENTRY = 20;
+/** Bytes that may wait to be taken by the agent before it is asked what else it wants. */
+const MOST_UNSENT = 8 * 1024 * 1024;
+/** ms for which what the database last said of the agent counts. */
+const CONFIRMED_FOR = 5_000;
+
+interface Parts {
+  socket: WebSocket;
+  agentId: string;
+  process: string;
+  scope: Scope;
+  lanes: AgentLanes;
+  logger: Logger;
+}
+
+/** The JSON of templates that many jobs share. */
+const templates = new WeakMap<QueuedJob['template'], string>();
+
+export class JoinedAgent {
+  readonly agentId: string;
+  readonly process: string;
+  /** When the database last said that it may go on, and when it was last heard (`performance.now`). */
+  confirmedAt = performance.now();
+  heardAt = performance.now();
+  readonly #scope: Scope;
+  readonly #socket: WebSocket;
+  readonly #lanes: AgentLanes;
+  readonly #logger: Logger;
+  readonly #over = new AbortController();
+  readonly #asked = new Set<Lane>();
+  readonly #listening = new Map<Lane, () => void>();
+  /** What came and is not worked on yet. A paused socket still gives what one chunk of TCP has held. */
+  readonly #came: Buffer[] = [];
+  readonly #answers: Answer[] = [];
+  #working = false;
+  #unanswered = 0;
+  #unsent = 0;
+  #room = Promise.withResolvers<void>();
+  #tokens = RATE.burst;
+  #countedAt = performance.now();
+
+  constructor({ socket, agentId, process, scope, lanes, logger }: Parts) {
+    this.agentId = agentId;
+    this.process = process;
+    this.#scope = scope;
+    this.#socket = socket;
+    this.#lanes = lanes;
+    this.#logger = logger;
+    socket.on('pong', () => this.#heard());
+    socket.on('ping', () => this.#heard());
+    socket.on('close', () => this.#end());
+  }
+
+  /** A frame as it came. */
+  take(data: Buffer): void {
+    this.#heard();
+    if (this.#over.signal.aborted) return;
+    this.#came.push(data);
+    if (this.#working) this.#socket.pause();
+    else void this.#work();
+  }
+
+  send(frame: ServiceFrame): void {
+    if (this.#over.signal.aborted) return;
+    const text = JSON.stringify(frame);
+    this.#unsent += text.length;
+    this.#socket.send(text, () => {
+      this.#unsent -= text.length;
+      this.#room.resolve();
+    });
+  }
+
+  /** Ends the session, with the reason. */
+  bye(code: Goodbye, retryAfterMs?: number): void {
+    this.send({ kind: 'bye', code, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+    this.#end();
+    this.#socket.close(1_008, code);
+  }
+
+  /** Ends the session without a word: the agent is not there any more. */
+  drop(): void {
+    this.#end();
+    this.#socket.terminate();
+  }
+
+  /** Whether the agent answers within `ms`. */
+  async answers(ms: number): Promise<boolean> {
+    const before = this.heardAt;
+    const answered = Promise.withResolvers<void>();
+    this.#socket.once('pong', answered.resolve);
+    this.#socket.ping();
+    await Promise.race([answered.promise, wait(ms, undefined, { ref: false })]);
+    this.#socket.off('pong', answered.resolve);
+    return this.heardAt > before;
+  }
+
+  #heard(): void {
+    this.heardAt = performance.now();
+  }
+
+  #end(): void {
+    this.#over.abort();
+    this.#came.length = 0;
+    for (const silence of this.#listening.values()) silence();
+    this.#listening.clear();
+    this.#room.resolve();
+  }
+
+  async #work(): Promise<void> {
+    this.#working = true;
+    for (let data = this.#came.shift(); data !== undefined; data = this.#came.shift()) {
+      const frame = frameOf(data);
+      if (frame === undefined) {
+        this.bye('frame-wrong');
+        break;
+      }
+      await this.#mayGoOn(costOf(frame));
+      if (this.#over.signal.aborted) break;
+      this.#frame(frame);
+    }
+    this.#working = false;
+    if (!this.#over.signal.aborted) this.#socket.resume();
+  }
+
+  async #mayGoOn(cost: number): Promise<void> {
+    const { signal } = this.#over;
+    while (this.#unanswered >= MOST_ENTRIES || this.#unsent > MOST_UNSENT) {
+      if (signal.aborted) return;
+      this.#room = Promise.withResolvers();
+      await this.#room.promise;
+    }
+    const now = performance.now();
+    const since = (now - this.#countedAt) / 1_000;
+    this.#tokens = Math.min(RATE.burst, this.#tokens + since * RATE.perSecond) - cost;
+    this.#countedAt = now;
+    if (this.#tokens >= 0) return;
+    const late = (-this.#tokens / RATE.perSecond) * 1_000;
+    await wait(late, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+
+  #frame(frame: AgentFrame): void {
+    if (frame.kind === 'say') for (const entry of frame.entries) this.#answer(entry.i, this.#entry(entry));
+    else if (frame.kind === 'listen') this.#listen(frame.lanes);
+    else if (frame.kind === 'lease') void this.#lease(frame);
+    else
+      this.#answer(
+        frame.i,
+        this.#own(frame.lane)
+          ? this.#lanes.leases.giveBack(this.agentId, frame.lane, frame.term).then(() => ({ ok: true }))
+          : Promise.resolve(FOREIGN),
+      );
+  }
+
+  #own(lane: Lane): boolean {
+    return scopeOf(lane) === this.#scope;
+  }
+
+  #answer(i: number, what: Promise<Said>): void {
+    this.#unanswered += 1;
+    what
+      .catch((error: unknown): Said => ({ failed: reasonOf(error).slice(0, 1_000) }))
+      .then((said) => {
+        this.#unanswered -= 1;
+        this.#say({ i, ...said });
+        this.#room.resolve();
+      });
+  }
+
+  /** What is answered in one tick goes in one frame. */
+  #say(answer: Answer): void {
+    this.#answers.push(answer);
+    if (this.#answers.length > 1) return;
+    setImmediate(() => this.send({ kind: 'answers', answers: this.#answers.splice(0) }));
+  }
+
+  async #entry(entry: Entry): Promise<Said> {
+    if (entry.what === 'told') return { ok: await this.#publish(entry.report) };
+    if (!this.#own(entry.lane)) return FOREIGN;
+    const turns = this.#lanes.turnsOf(entry.lane, this.#over.signal);
+    switch (entry.what) {
+      case 'ended':
+        return { ok: await turns.ended(fenceOf(entry)) };
+      case 'back':
+        return { ok: await turns.handedBack(fenceOf(entry)) };
+      case 'note':
+        return { ok: await turns.note(fenceOf(entry), entry.order, entry.note) };
+      case 'take': {
+        if (performance.now() - this.confirmedAt > CONFIRMED_FOR) {
+          return { failed: 'the database does not say whether this agent was revoked' };
+        }
+        const taken = await turns.take({
+          lane: entry.lane,
+          term: entry.term,
+          beside: entry.beside,
+          number: entry.number,
+        });
+        if (taken === null) return { job: null };
+        const { id, delivery, json, template, ofRow, note } = taken;
+        return {
+          job: { id, delivery, json, ofRow, note, ...(template && { template: jsonOf(template) }) },
+        };
+      }
+    }
+  }
+
+  /** False: the report is not this agent's, or cannot be read, and is left out. */
+  async #publish(json: string): Promise<boolean> {
+    const read = readReport(parseJson(json));
+    if ('issues' in read) {
+      this.#logger.warn({ agent: this.agentId, issues: read.issues }, 'unreadable report left out');
+      return false;
+    }
+    const { report } = read;
+    const scope = report.kind === 'agent' ? report.tenantId : this.#scope;
+    if (report.agentId !== this.agentId || scope !== this.#scope) {
+      this.#logger.warn({ agent: this.agentId }, "report in another agent's name left out");
+      return false;
+    }
+    await this.#lanes.publish(report, this.#scope);
+    return true;
+  }
+
+  async #lease({ i, asks, length }: Extract<AgentFrame, { kind: 'lease' }>): Promise<void> {
+    try {
+      const own = new Map(asks.map((ask) => [ask.lane, ask]));
+      for (const lane of own.keys()) {
+        const known = this.#asked.has(lane) || this.#asked.size < MOST_LANES;
+        if (this.#own(lane) && known) this.#asked.add(lane);
+        else own.delete(lane);
+      }
+      if (own.size === 0) await this.#lanes.ping();
+      const answers =
+        own.size === 0 ? [] : await this.#lanes.leases.ask(this.agentId, [...own.values()], length);
+      this.send({ kind: 'leased', i, answers });
+    } catch (error) {
+      this.#say({ i, failed: reasonOf(error).slice(0, 1_000) });
+    }
+  }
+
+  #listen(lanes: readonly Lane[]): void {
+    const wanted = new Set(lanes.filter((lane) => this.#own(lane)));
+    for (const [lane, silence] of this.#listening) {
+      if (wanted.has(lane)) continue;
+      silence();
+      this.#listening.delete(lane);
+    }
+    for (const lane of wanted) {
+      if (this.#listening.has(lane)) continue;
+      const silence = this.#lanes.listen(lane, (what) => this.send({ kind: 'ring', lane, what }));
+      this.#listening.set(lane, silence);
+    }
+  }
+}
+
+/** An answer without its number. */
+type Said = Answer extends infer One ? (One extends { i: number } ? Omit<One, 'i'> : never) : never;
+const FOREIGN: Said = { failed: "the lane is not one of this agent's", refused: true };
+
+function costOf(frame: AgentFrame): number {
+  if (frame.kind === 'say') return frame.entries.length;
+  if (frame.kind === 'lease') return 1 + frame.asks.length / LANES_AN_ENTRY;
+  return frame.kind === 'listen' ? 1 + frame.lanes.length / LANES_AN_ENTRY : 1;
+}
+
+function fenceOf({ lane, id, delivery, term }: Extract<Entry, { delivery: number }>) {
+  return { lane, id, delivery, term };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function frameOf(data: Buffer): AgentFrame | undefined {
+  return agentFrame.safeParse(parseJson(data.toString())).data;
+}
+
+function jsonOf(template: QueuedJob['template']): string {
+  const known = templates.get(template) ?? JSON.stringify(template);
+  templates.set(template, known);
+  return known;
+}

@@ -1,0 +1,70 @@
+/** An agent at another site as anybody could write it: it says what it is told to, whether that is right or not. */
+import { randomBytes, sign } from 'node:crypto';
+import { WebSocket } from 'ws';
+import type { Enrolment } from '../../../src/cli/enrolment.ts';
+import { GATEWAY_PATH, PROTOCOL, signedToJoin } from '../../../src/contract/gateway.ts';
+
+type Frame = Record<string, unknown>;
+
+export class RawAgent {
+  readonly socket: WebSocket;
+  readonly said: Frame[] = [];
+  /** Rejects nothing: the code and the reason with which the connection was closed. */
+  readonly closed: Promise<{ code: number; reason: string }>;
+  #news = Promise.withResolvers<void>();
+
+  constructor(origin: string) {
+    this.socket = new WebSocket(new URL(GATEWAY_PATH, origin.replace(/^http/, 'ws')), PROTOCOL);
+    this.socket.on('message', (data: Buffer) => {
+      this.said.push(JSON.parse(data.toString()));
+      this.#tell();
+    });
+    this.closed = new Promise((resolve) => {
+      this.socket.on('close', (code, reason) => {
+        resolve({ code, reason: reason.toString() });
+        this.#tell();
+      });
+    });
+    this.socket.on('error', () => this.#tell());
+  }
+
+  /** @param as of the process, and what else is not as it should be */
+  static async join(of: Enrolment, as: { process?: string; origin?: string } = {}): Promise<RawAgent> {
+    const raw = new RawAgent(of.origin);
+    const process = as.process ?? randomBytes(8).toString('hex');
+    const nonce = randomBytes(16).toString('base64url');
+    await new Promise((resolve) => raw.socket.once('open', resolve));
+    raw.say({ kind: 'hello', agent: of.agentId, process, nonce, version: '1' });
+    const { nonce: challenge } = await raw.next('challenge');
+    const text = signedToJoin({
+      origin: as.origin ?? of.origin,
+      agent: of.agentId,
+      process,
+      nonce,
+      challenge: String(challenge),
+    });
+    raw.say({ kind: 'proof', signature: sign(null, text, of.privateKey).toString('base64url') });
+    return raw;
+  }
+
+  say(frame: Frame | string): void {
+    this.socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame));
+  }
+
+  /** The next frame of a kind; what came before it is dropped. @throws Error where the connection was closed before */
+  async next(kind: string): Promise<Frame> {
+    for (;;) {
+      this.#news = Promise.withResolvers();
+      const at = this.said.findIndex((frame) => frame['kind'] === kind);
+      if (at >= 0) return this.said.splice(0, at + 1).at(-1) ?? {};
+      if (this.socket.readyState === WebSocket.CLOSED) {
+        throw new Error(`closed before "${kind}": ${JSON.stringify(this.said)}`);
+      }
+      await this.#news.promise;
+    }
+  }
+
+  #tell(): void {
+    this.#news.resolve();
+  }
+}
