@@ -21,8 +21,8 @@ const FLAGS = [
   '--disable-component-update',
   '--disable-sync',
 ];
-/** ms for anything that a page is waited for; the machine may be busy. */
-const PATIENCE = 30_000;
+/** ms for anything that a page is waited for: against hanging alone, since the machine may be busy. */
+const PATIENCE = 90_000;
 
 export type Look = { width?: number; height?: number; scheme?: 'light' | 'dark'; locale?: string };
 
