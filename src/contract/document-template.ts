@@ -21,10 +21,18 @@ export const documentTemplate = z.strictObject({
   height: length.optional(),
   /** The resolution of pictures, whatever their files say. Left out: what the file says, else the printer's. */
   dpi,
-  /** The one field that holds the document: PNG or JPEG, base64 without a `data:` prefix. */
+  /** The one field that holds the document: PDF, PNG or JPEG, base64 without a `data:` prefix. */
   fields: z.array(templateField).length(1, { error: saying('document-field', {}) }),
   page: z
     .strictObject({
+      /** The pages of a PDF, each a label. Left out: all. A picture is one page. */
+      pages: z
+        .string()
+        .max(200)
+        .regex(/^[1-9]\d{0,3}(?:-(?:[1-9]\d{0,3})?)?(?:,[1-9]\d{0,3}(?:-(?:[1-9]\d{0,3})?)?)*$/, {
+          error: saying('page-numbers', {}),
+        })
+        .optional(),
       /** What is printed of the page; `ink`: the box of all that is black on it. Left out: all of it. */
       region: z.union([z.literal('ink'), pageRegion], { error: saying('page-region', {}) }).optional(),
       /** Of the region. */

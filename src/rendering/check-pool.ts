@@ -8,6 +8,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import type { JobFault } from '../contract/fault.ts';
+import type { Reason } from '../contract/reason.ts';
 import type { TemplateProblem } from '../contract/template-problem.ts';
 import type { Logger } from '../log.ts';
 import type { RawPlacementFault } from '../zpl/raw/placement.ts';
@@ -145,6 +146,12 @@ export class CheckPool {
   ): Promise<PictureResult | JobFault> {
     const result = await this.#run(owner, { kind: 'picture', ...check }, times);
     return result.kind === 'picture' ? result.picture : misread(result);
+  }
+
+  /** How many pages a PDF has, or why it cannot be read. @param document base64. @throws CheckStopped */
+  async pages(owner: string, document: string, times: CheckTimes): Promise<number | Reason> {
+    const result = await this.#run(owner, { kind: 'pages', document }, times);
+    return result.kind === 'pages' ? result.pages : misread(result);
   }
 
   async #run(owner: string, check: Check, times: CheckTimes): Promise<CheckResult> {

@@ -68,7 +68,14 @@ export interface PictureResult {
   readonly boxes: readonly ElementBox[];
 }
 
-export type Check = TemplateCheck | RecordsCheck | PlacementCheck | PictureCheck;
+/** How many pages has a PDF? */
+export interface PagesCheck {
+  readonly kind: 'pages';
+  /** base64. */
+  readonly document: string;
+}
+
+export type Check = TemplateCheck | RecordsCheck | PlacementCheck | PictureCheck | PagesCheck;
 
 /** What cannot be printed; without `record`, the template itself cannot be printed in this format. */
 export interface Unprintable {
@@ -91,7 +98,9 @@ export type CheckResult =
   | { readonly kind: 'template'; readonly problems: readonly TemplateProblem[] }
   | { readonly kind: 'records'; readonly verdict: RecordsVerdict }
   | { readonly kind: 'placement'; readonly faults: readonly RawPlacementFault[] }
-  | { readonly kind: 'picture'; readonly picture: PictureResult | JobFault };
+  | { readonly kind: 'picture'; readonly picture: PictureResult | JobFault }
+  /** Or why it cannot be read. */
+  | { readonly kind: 'pages'; readonly pages: number | Reason };
 
 /** `owner`: whose the check is; what a thread keeps decoded of one owner's files, no other owner's checks use. */
 export type CheckRequest = { readonly id: number; readonly owner: string; readonly check: Check };

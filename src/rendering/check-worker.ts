@@ -9,10 +9,12 @@ import { parentPort } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import { type JobFault, JobFaultError } from '../contract/fault.ts';
 import type { LabelRecord } from '../contract/print-request.ts';
-import { reasonIn } from '../contract/reason.ts';
+import { type Reason, reasonIn } from '../contract/reason.ts';
 import { KeptAssets } from '../render/assets.ts';
 import { createRecordCheck, type RecordCheck } from '../render/check.ts';
 import { compileDocument } from '../render/document/document.ts';
+import { pdfPages } from '../render/document/pdf-pages.ts';
+import { PictureFault } from '../render/image/picture-fault.ts';
 import { templateProblems } from '../render/template-check.ts';
 import { fieldsAt } from '../render/template-fields.ts';
 import { rawPlacementFaults } from '../zpl/raw/placement.ts';
@@ -53,9 +55,9 @@ const kept = new KeptAssets();
 
 /** The template compiled, or as kept; one that prints something of its job, such as the time, is not kept. */
 async function recordCheck(request: RecordsCheck): Promise<RecordCheck | DrawnCheck> {
-  const { template, dpi, orientation, job, media } = request;
+  const { template, dpi, orientation, job, media, records } = request;
   if (template.language === 'document') {
-    const { layout } = compileDocument(template, { dpi, orientation, media });
+    const { layout } = compileDocument(template, { dpi, orientation, media, records });
     return async (record, index) => void (await layout(record, index));
   }
   const source = JSON.stringify(template);
@@ -115,6 +117,17 @@ async function run(owner: string, check: Check, at: (pointer: string) => void): 
       return { kind: 'placement', faults: rawPlacementFaults(check.template, check.media) };
     case 'picture':
       return { kind: 'picture', picture: await pictureOrFault(owner, check) };
+    case 'pages':
+      return { kind: 'pages', pages: await pagesOrReason(check.document) };
+  }
+}
+
+async function pagesOrReason(document: string): Promise<number | Reason> {
+  try {
+    return await pdfPages(document);
+  } catch (error) {
+    if (error instanceof PictureFault) return error.said;
+    throw error;
   }
 }
 

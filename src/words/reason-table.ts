@@ -179,9 +179,18 @@ const GENERAL_REASONS = {
   // Documents that records bring.
   'document-field': 'expected one field, the one that holds the document',
   'page-region': 'expected "ink", or x, y, width and height in mm',
-  'document-none': 'expected a document: PNG or JPEG, base64',
+  'document-none': 'expected a document: PDF, PNG or JPEG, base64',
   'document-base64': 'expected base64, without a line break and without "data:" before it',
-  'document-kind': 'the document is neither PNG nor JPEG',
+  'document-kind': 'the document is none of PDF, PNG and JPEG',
+  'document-encrypted': 'the document is encrypted: a PDF that opens without a password is printed',
+  'document-broken': 'the document is no PDF that can be read',
+  'document-cut-off': 'the document is cut off: a PDF ends with %%EOF',
+  'document-faulty': 'page {page} of the document has a part that cannot be read',
+  'document-pages': 'the document has {pages} pages; the limit is {most}',
+  'document-no-page': 'the document has no page {page}: it has {pages}',
+  'document-labels':
+    'the documents have {pages} pages to print, and a job at most {most} records: choose pages, or send several jobs',
+  'page-numbers': 'expected numbers of pages, such as "1", "2-" or "1-3,5"',
   'document-unfit':
     'the document is black up to {width} × {height} mm, and the label has {labelWidth} × {labelHeight} mm: choose a region of the page, or a fit',
   'image-one-source': 'an image has either "data" or "image"',

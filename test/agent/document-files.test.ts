@@ -8,6 +8,7 @@ import { blacken, createBitmap } from '../../src/render/image/bitmap.ts';
 import { encodePng } from '../../src/render/image/png-encoder.ts';
 import { jobFor } from '../kit/agent/site.ts';
 import { useSite } from '../kit/agent/use-site.ts';
+import { pdfOf } from '../kit/documents/pdf.ts';
 import { dotsOf } from '../kit/judges/judges.ts';
 
 const site = useSite();
@@ -42,5 +43,44 @@ test('documents are printed dot by dot, a label each; a broken one fails its job
   for (const [number, sheet] of [0, 0, 1, 1].entries()) {
     const png = await printer.picture(number + 1);
     expect(await dotsOf(Buffer.from(png ?? [])), `label ${number + 1}`).toEqual(sheets[sheet]);
+  }
+});
+
+test('each page of a PDF document is a label; a page that there is not fails its job before anything is printed', async () => {
+  const printer = await site.startPrinter();
+  const { printerId } = await site.startAgent(printer, { drivers: standardDrivers });
+  const scans = [3, 5, 7].map((step) => {
+    const scan = createBitmap(dots(50, 203), dots(25, 203));
+    for (let x = 0; x < scan.width; x += step) for (let y = 0; y < 90; y++) blacken(scan, x, y);
+    return scan;
+  });
+  const [width, height] = [((scans[0]?.width ?? 0) * 72) / 203, ((scans[0]?.height ?? 0) * 72) / 203];
+  const sheets = scans.map((_, at) => ({
+    ...{ width, height },
+    content: `q ${width} 0 0 ${height} 0 0 cm /S${at} Do Q`,
+  }));
+  const file = pdfOf(sheets, scans).toString('base64');
+  const source = { name: 'Carrier', language: 'document', fields: [{ name: 'document' }] };
+  const jobOf = (...documents: string[]): QueuedJob => ({
+    ...jobFor(printerId, 1, 1),
+    template: template.parse(source),
+    records: documents.map((document) => ({ document })),
+  });
+  const pages = [`${file}#page=1`, '#page=2&record=0', '#page=3&record=0'];
+  const beyond = jobOf(...pages, '#page=4&record=0');
+  const job = jobOf(...pages);
+  for (const one of [beyond, job]) await site.queues.enqueue(one);
+  expect(await site.reports.end(beyond.jobId)).toMatchObject({
+    status: 'failed',
+    labels: { sent: 0, printed: 0 },
+    error: { code: 'value-invalid', record: 3, field: 'document', reason: { code: 'document-no-page' } },
+  });
+  expect(await site.reports.end(job.jobId)).toMatchObject({
+    status: 'printed',
+    labels: { sent: 3, printed: 3 },
+  });
+  for (const [at, scan] of scans.entries()) {
+    const png = await printer.picture(at + 1);
+    expect(await dotsOf(Buffer.from(png ?? [])), `label ${at + 1}`).toEqual(scan);
   }
 });

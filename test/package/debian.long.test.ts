@@ -17,7 +17,6 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { agentDeb, cjkFontsDeb, serviceDeb } from '../../service/package/debian.ts';
 import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
@@ -277,7 +276,12 @@ describe.skipIf(process.getuid?.() !== 0)('the Debian packages', () => {
     const options = ['--allow-root', '--fail-on', 'error,warning', '--tag-display-limit', '0'];
     // It reads every word of Node, for half of the time, and calls none of them more than a hint.
     options.push('--dont-check-part', 'binaries/spelling');
-    await promisify(execFile)('lintian', [...options, ...files], { timeout: 600_000 });
+    const { stdout, code } = await new Promise<{ stdout: string; code: unknown }>((resolve) =>
+      execFile('lintian', [...options, ...files], { timeout: 600_000 }, (error, stdout) =>
+        resolve({ stdout, code: error?.code }),
+      ),
+    );
+    expect({ stdout, code }).toEqual({ stdout: '', code: undefined });
   }, 600_000);
 });
 

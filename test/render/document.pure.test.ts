@@ -187,7 +187,7 @@ describe('refused', () => {
     ['text', 'not base64!', 'document-base64'],
     ['a data URL', `data:image/png;base64,${base64(whole)}`, 'document-base64'],
     ['base64 of several lines', base64(whole).replace(/.{76}/, '$&\r\n'), 'document-base64'],
-    ['a PDF', base64(Buffer.from('%PDF-1.7\n')), 'document-kind'],
+    ['a PDF of which the end lacks', base64(Buffer.from('%PDF-1.7\n')), 'document-cut-off'],
     [
       'SVG',
       base64(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>')),

@@ -36,7 +36,12 @@ export const openZpl: OpenEncoder = async (job) => {
 
 function openDocument(job: QueuedJob, template: DocumentTemplate): LabelEncoder {
   const { format, orientation, records } = job;
-  const { media, layout } = compileDocument(template, { dpi: format.dpi, orientation, media: format });
+  const { media, layout } = compileDocument(template, {
+    dpi: format.dpi,
+    orientation,
+    media: format,
+    records,
+  });
   const settings = designedStart(format, media);
   return encoder(job, undefined, async (index, copies) => {
     const { items } = await layout(records[index] ?? {}, index);

@@ -5,6 +5,7 @@
  * picture has the printer's resolution, each of its pixels is a dot.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
+import { documentIn, documentPart } from '../../contract/document-pages.ts';
 import type { DocumentTemplate } from '../../contract/document-template.ts';
 import { dots, millimetres } from '../../contract/dots.ts';
 import { JobFaultError } from '../../contract/fault.ts';
@@ -20,7 +21,10 @@ import { PictureFault } from '../image/picture-fault.ts';
 import { blackRect } from '../ink.ts';
 import { type MediaGrid, mediaGrid } from '../label-layout.ts';
 import { turnItem, upright } from '../turn.ts';
+import { isPdf, requireBase64 } from './document-file.ts';
 import { documentPicture } from './document-picture.ts';
+import { askPdf, pdfFile } from './pdf-pages.ts';
+import type { PdfFile } from './pdf-protocol.ts';
 
 /** A picture within this share of the printer's resolution has it: files say 203.2 and 203 dpi of 8 dots a mm. */
 const SAME_RESOLUTION = 0.01;
@@ -30,6 +34,8 @@ export interface DocumentTarget {
   readonly orientation: Orientation;
   /** mm; the size of a label whose template does not say it. */
   readonly media: Size;
+  /** The job's, where a record may name another that holds its file. */
+  readonly records?: readonly LabelRecord[];
 }
 
 export interface CompiledDocument {
@@ -47,8 +53,8 @@ type Size = { readonly width: number; readonly height: number };
 
 /** A page, and how it is drawn. */
 interface DocumentPage extends Size {
-  /** The dots of a part of the page, drawn `zoom` times as large. */
-  draw(part: Rect, zoom: number): Bitmap;
+  /** The dots of a part of the page, drawn `zoom` times as large. @throws PictureFault */
+  draw(part: Rect, zoom: number): Promise<Bitmap>;
 }
 
 /** Black dots for which the label has no room. */
@@ -56,7 +62,7 @@ class PageUnfit extends PictureFault {}
 
 /** @throws JobFaultError `template-invalid`: the label has too many dots */
 export function compileDocument(template: DocumentTemplate, target: DocumentTarget): CompiledDocument {
-  const { dpi, orientation } = target;
+  const { dpi, orientation, records = [] } = target;
   const lies = orientation === 'landscape' ? 90 : 0;
   const { width: across, height: along } = upright(target.media, lies);
   const { width = across, height = along } = template;
@@ -64,13 +70,15 @@ export function compileDocument(template: DocumentTemplate, target: DocumentTarg
   requireDots('label', media, dpi, MOST_ELEMENT_DOTS);
   const label = upright(media, lies);
   const field = documentField(template) ?? '';
-  const usual = template.fields[0]?.default ?? '';
   return {
     media,
     layout: async (record, index = 0) => {
-      const value = Object.hasOwn(record, field) ? record[field] : undefined;
+      const { page, record: holder, base64: own } = documentPart(documentIn(record, template));
       try {
-        const bitmap = onLabel(await openPage(String(value ?? usual), template, dpi), template, label, dpi);
+        const base64 =
+          holder === undefined ? own : documentPart(documentIn(records[holder] ?? {}, template)).base64;
+        const opened = await openPage({ base64, number: page ?? 1 }, template, dpi);
+        const bitmap = await onLabel(opened, template, label, dpi);
         // The drawing library frees its memory when the event loop turns.
         await breathe();
         const ink = blackRect(bitmap);
@@ -83,7 +91,7 @@ export function compileDocument(template: DocumentTemplate, target: DocumentTarg
       } catch (error) {
         if (!(error instanceof PictureFault)) throw error;
         const code = error instanceof PageUnfit ? 'does-not-fit' : 'value-invalid';
-        throw refused(code, error.said, { template: template.name, record: index, field });
+        throw refused(code, error.said, { template: template.name, record: index, page, field });
       }
     },
   };
@@ -92,9 +100,15 @@ export function compileDocument(template: DocumentTemplate, target: DocumentTarg
 function refused(
   code: 'value-invalid' | 'does-not-fit',
   reason: Reason,
-  { template, record, field }: { template: string; record: number; field: string },
+  {
+    template,
+    record,
+    page,
+    field,
+  }: { template: string; record: number; page: number | undefined; field: string },
 ): JobFaultError {
-  const where = `Template ${JSON.stringify(template)}, record ${record + 1}`;
+  const of = page === undefined ? '' : ` (page ${page})`;
+  const where = `Template ${JSON.stringify(template)}, record ${record + 1}${of}`;
   return new JobFaultError(code, `${where}: ${new FieldFault(reason, field).message}`, {
     record,
     field,
@@ -104,11 +118,43 @@ function refused(
 
 /** @throws PictureFault */
 async function openPage(
-  document: string,
+  { base64, number }: { base64: string; number: number },
+  template: DocumentTemplate,
+  dpi: number,
+): Promise<DocumentPage> {
+  requireBase64(base64);
+  return isPdf(base64)
+    ? await openPdfPage(pdfFile(base64), number, template, dpi)
+    : await openPicture(base64, template, dpi);
+}
+
+/** @throws PictureFault */
+async function openPdfPage(
+  file: PdfFile,
+  page: number,
+  { page: { halftone } }: DocumentTemplate,
+  dpi: number,
+): Promise<DocumentPage> {
+  const size = await askPdf({ kind: 'size', file, page, dpi });
+  if (!('width' in size)) throw new TypeError('a page without a size');
+  return {
+    width: size.width,
+    height: size.height,
+    draw: async (part, zoom) => {
+      const reply = await askPdf({ kind: 'draw', file, page, dpi, part, zoom, halftone });
+      if (!('bitmap' in reply)) throw new TypeError('a page without dots');
+      return reply.bitmap;
+    },
+  };
+}
+
+/** @throws PictureFault */
+async function openPicture(
+  base64: string,
   { dpi: said, page: { halftone } }: DocumentTemplate,
   dpi: number,
 ): Promise<DocumentPage> {
-  const { image, resolution } = await documentPicture(document);
+  const { image, resolution } = await documentPicture(base64);
   const scale = (own: number | undefined) => {
     const ratio = dpi / (said ?? own ?? dpi);
     return Math.abs(ratio - 1) <= SAME_RESOLUTION ? 1 : ratio;
@@ -118,7 +164,7 @@ async function openPage(
   return {
     width,
     height,
-    draw: (part, zoom) =>
+    draw: async (part, zoom) =>
       inBands(part, rowsAtOnce(part.width), halftone, (context, top) => {
         context.imageSmoothingQuality = 'high';
         context.drawImage(image, -part.x, -part.y - top, width * zoom, height * zoom);
@@ -127,28 +173,28 @@ async function openPage(
 }
 
 /** The template's region of the page, upright on its label. @throws PictureFault */
-function onLabel(
+async function onLabel(
   page: DocumentPage,
   { page: { region, turn, fit } }: DocumentTemplate,
   label: Size,
   dpi: number,
-): Bitmap {
-  const draw = (part: Rect, zoom: number) => {
+): Promise<Bitmap> {
+  const draw = async (part: Rect, zoom: number) => {
     requireDrawable(part);
-    return page.draw(part, zoom);
+    return await page.draw(part, zoom);
   };
   const whole = { x: 0, y: 0, width: page.width, height: page.height };
-  const part = (): Rect => {
+  const part = async (): Promise<Rect> => {
     if (region === undefined) return whole;
-    if (region === 'ink') return blackRect(draw(whole, 1)) ?? whole;
+    if (region === 'ink') return blackRect(await draw(whole, 1)) ?? whole;
     const [x, y] = [dots(region.x, dpi), dots(region.y, dpi)];
     return { x, y, width: dots(region.width, dpi), height: dots(region.height, dpi) };
   };
-  const chosen = part();
+  const chosen = await part();
   const turned = upright(chosen, turn);
   const full = Math.min(label.width / turned.width, label.height / turned.height);
   const zoom = fit === 'none' ? 1 : fit === 'shrink' ? Math.min(1, full) : full;
-  return turnBitmap(draw(zoomed(chosen, zoom), zoom), turn);
+  return turnBitmap(await draw(zoomed(chosen, zoom), zoom), turn);
 }
 
 function zoomed({ x, y, width, height }: Rect, zoom: number): Rect {

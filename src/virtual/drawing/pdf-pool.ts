@@ -1,5 +1,5 @@
 /** One thread for the PDF pages of all virtual printers of a process. */
-import { DrawingThread } from './drawing-thread.ts';
+import { DrawingThread } from '../../render/drawing-thread.ts';
 import type { PdfDocument, PdfPageReply, PdfPageRequest } from './pdf-protocol.ts';
 
 let lastKey = 0;
@@ -15,5 +15,5 @@ const MEMORY = 768 * 1024 * 1024;
 
 export const pdfPool = new DrawingThread<Omit<PdfPageRequest, 'id'>, PdfPageReply>(
   new URL('./pdf-worker.ts', import.meta.url),
-  MEMORY,
+  { memory: MEMORY },
 );

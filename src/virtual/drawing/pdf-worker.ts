@@ -2,23 +2,16 @@
  * Draws one page of a PDF as a label printer would: in its own size from the top left corner of the media, every
  * dot black or white. A thread of its own, because a page may take as long and as much memory as its author likes.
  */
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import { setImmediate as yieldToCollector } from 'node:timers/promises';
 import { parentPort } from 'node:worker_threads';
 import { createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
-import { getDocument, type PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import type { PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import { openPdf } from '../../render/document/open-pdf.ts';
 import type { DocumentFault, PdfDocument, PdfPageReply, PdfPageRequest } from './pdf-protocol.ts';
 
 const POINTS_PER_INCH = 72;
 /** Above this a pixel of the antialiased page is white. */
 const THRESHOLD = 128;
-/** Largest picture within a page, pixels. */
-const MAX_IMAGE = 64 * 1024 * 1024;
-const NONE_BUT_ERRORS = 0;
-
-const data = dirname(createRequire(import.meta.url).resolve('pdfjs-dist/package.json'));
-const folder = (name: string) => `${join(data, name)}/`;
 
 /** The document of the last page drawn; it stays open for the next page. */
 let open: { key: number; document: Promise<PDFDocumentProxy>; close: () => Promise<void> } | undefined;
@@ -27,19 +20,7 @@ function documentOf({ key, bytes }: PdfDocument): Promise<PDFDocumentProxy> {
   if (open?.key === key) return open.document;
   // Closing fails only for a document that could not be opened.
   open?.close().catch(() => undefined);
-  const task = getDocument({
-    data: new Uint8Array(bytes),
-    standardFontDataUrl: folder('standard_fonts'),
-    cMapUrl: folder('cmaps'),
-    cMapPacked: true,
-    wasmUrl: folder('wasm'),
-    iccUrl: folder('iccs'),
-    useSystemFonts: false,
-    disableFontFace: true,
-    enableXfa: false,
-    maxImageSize: MAX_IMAGE,
-    verbosity: NONE_BUT_ERRORS,
-  });
+  const task = openPdf(bytes);
   open = { key, document: task.promise, close: () => task.destroy() };
   return task.promise;
 }

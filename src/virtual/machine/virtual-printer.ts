@@ -6,8 +6,8 @@
 import { EventEmitter } from 'node:events';
 import type { Server } from 'node:net';
 import type { Logger } from '../../log.ts';
+import type { DrawingThread } from '../../render/drawing-thread.ts';
 import { PrinterMemory } from '../../zpl/interpreter/printer-memory.ts';
-import type { DrawingThread } from '../drawing/drawing-thread.ts';
 import { type AskedFaults, type PrinterFaults, wordsFor } from './faults.ts';
 import { LabelTray } from './label-tray.ts';
 import { Mechanism } from './mechanism.ts';

@@ -122,9 +122,19 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
   'svg-refers': 'Ein SVG auf einem Etikett verweist auf nichts außerhalb',
   'document-field': 'Erwartet ist ein Feld, das mit dem Dokument',
   'page-region': 'Erwartet ist „ink“, oder x, y, width und height in mm',
-  'document-none': 'Erwartet ist ein Dokument: PNG oder JPEG, in Base64',
+  'document-none': 'Erwartet ist ein Dokument: PDF, PNG oder JPEG, in Base64',
   'document-base64': 'Erwartet ist Base64, ohne Zeilenumbruch und ohne „data:“ davor',
-  'document-kind': 'Das Dokument ist weder PNG noch JPEG',
+  'document-kind': 'Das Dokument ist weder PDF noch PNG noch JPEG',
+  'document-encrypted':
+    'Das Dokument ist verschlüsselt: gedruckt wird ein PDF, das sich ohne Passwort öffnen lässt',
+  'document-broken': 'Das Dokument ist kein lesbares PDF',
+  'document-cut-off': 'Das Dokument ist abgeschnitten: ein PDF endet mit %%EOF',
+  'document-faulty': 'Auf Seite {page} des Dokuments ist etwas nicht zu lesen',
+  'document-pages': 'Das Dokument hat {pages} Seiten; höchstens {most} sind möglich',
+  'document-no-page': 'Das Dokument hat keine Seite {page}: es hat {pages}',
+  'document-labels':
+    'Von den Dokumenten sind {pages} Seiten zu drucken, und ein Auftrag hat höchstens {most} Datensätze: wählen Sie Seiten, oder senden Sie mehrere Aufträge',
+  'page-numbers': 'Erwartet sind Seitenzahlen, etwa „1“, „2-“ oder „1-3,5“',
   'document-unfit':
     'Das Dokument ist bis {width} × {height} mm schwarz, das Etikett hat {labelWidth} × {labelHeight} mm: Wählen Sie einen Ausschnitt der Seite oder eine Einpassung',
   'svg-elements': 'Das SVG hat mehr als {most} Elemente: Vereinfachen Sie es',

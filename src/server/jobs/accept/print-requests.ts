@@ -131,7 +131,7 @@ export class PrintRequests {
         checked = await this.#check.references(tenantId, parsed, { fresh });
         // Before the job is accepted: what fails after that would be told to the caller as a job that is not queued.
         warnings = (await this.#warnings(tenantId, checked, COUNTED)).counts;
-        answer = checked.request.data === undefined ? jobId : [jobId];
+        answer = parsed.request.data === undefined ? jobId : [jobId];
         job = queuedJob(jobId, tenantId, checked);
         const name = key === undefined ? undefined : { name: key, bodyHash };
         result = await this.#acceptance.accept(

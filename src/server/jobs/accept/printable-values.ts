@@ -3,6 +3,7 @@
  * when they arrive. The check threads check as many records as a budget of time allows; the agent checks all
  * others before it prints the first label.
  */
+import { recordsAt } from '../../../contract/document-pages.ts';
 import type { PrinterFormat } from '../../../contract/format.ts';
 import type { PrintRequest } from '../../../contract/print-request.ts';
 import { because } from '../../../contract/reason.ts';
@@ -17,11 +18,19 @@ const BUDGET = 500;
 const BATCH = 500;
 /** ms for one batch, to wait for a thread and to run; after that the rest is left to the agent. */
 const TIMES = { wait: 1_000, run: 2_000 };
+/** The same of documents, each of which has a deadline of its own, in a thread that may have to start first. */
+const DOCUMENT_TIMES = { wait: 1_000, run: 60_000 };
 /** Most faults in one answer. */
 const MOST_FAULTS = 100;
 
 type Request = Pick<PrintRequest, 'data' | 'orientation' | 'numberCopies'>;
-type Checked = { template: Template; printerCommands: boolean; request: Request };
+type Checked = {
+  template: Template;
+  printerCommands: boolean;
+  request: Request;
+  /** For each record the index of the caller's record that it comes from; undefined: they are the caller's. */
+  origins?: readonly number[] | undefined;
+};
 
 /** @throws ProblemError `data-unprintable` with the records and fields; `format-incompatible`: no record would print */
 export async function requirePrintable(
@@ -41,7 +50,7 @@ export async function requirePrintable(
     const reason = fault.reason === undefined ? said : { ...said, why: fault.reason };
     throw refusedBecause('format-incompatible', reason, { errors: [faultAt('/format', reason)] });
   }
-  throw refusedValues(faults, request.data);
+  throw refusedValues(faults, request.data, job.origins);
 }
 
 /** As `requirePrintable`, of the values only. @throws ProblemError `data-unprintable` with the records and fields */
@@ -51,7 +60,7 @@ export async function requireValues(
   job: Checked & { dpi: number; media: RecordsCheck['media'] },
 ): Promise<void> {
   const faults = await unprintable(checks, tenantId, job);
-  if (faults[0]?.record !== undefined) throw refusedValues(faults, job.request.data);
+  if (faults[0]?.record !== undefined) throw refusedValues(faults, job.request.data, job.origins);
 }
 
 async function unprintable(
@@ -67,6 +76,7 @@ async function unprintable(
     records: { length: records.length },
     ...(job.printerCommands && { printerCommands: true as const }),
   };
+  const times = template.language === 'document' ? DOCUMENT_TIMES : TIMES;
   const faults: Unprintable[] = [];
   let budget = BUDGET;
   for (let first = 0; first < records.length && budget > 0 && faults.length < MOST_FAULTS; first += BATCH) {
@@ -76,12 +86,12 @@ async function unprintable(
       orientation: request.orientation,
       media,
       job: facts,
-      records: records.slice(first, first + BATCH),
+      records: recordsAt(records, indexes(first, Math.min(records.length, first + BATCH)), template),
       first,
       budget,
     };
     try {
-      const verdict = await checks.records(tenantId, check, TIMES);
+      const verdict = await checks.records(tenantId, check, times);
       faults.push(...verdict.faults);
       budget -= verdict.spent;
       if (!verdict.complete) break;
@@ -93,17 +103,30 @@ async function unprintable(
   return faults;
 }
 
-function refusedValues(faults: readonly Unprintable[], data: PrintRequest['data']): ProblemError {
+function indexes(from: number, to: number): number[] {
+  return Array.from({ length: to - from }, (_, at) => from + at);
+}
+
+function refusedValues(
+  faults: readonly Unprintable[],
+  data: PrintRequest['data'],
+  origins?: readonly number[],
+): ProblemError {
   const more = faults.length > 1 ? `, and ${faults.length - 1} more` : '';
   return new ProblemError('data-unprintable', `${faults[0]?.message}${more}`, {
-    errors: faults.map((one) => faultOf(one, data)),
+    errors: faults.map((one) => faultOf(one, data, origins)),
   });
 }
 
 /** Points at the field if there is just one; else at the record, and names the fields. */
-function faultOf({ record = 0, fields, ...fault }: Unprintable, data: PrintRequest['data']): Fault {
+function faultOf(
+  { record: at = 0, fields, ...fault }: Unprintable,
+  data: PrintRequest['data'],
+  origins?: readonly number[],
+): Fault {
+  const record = origins?.[at] ?? at;
   const reason = fault.reason ?? because('other', { said: fault.message.slice(0, 1_000) });
-  const sent = data?.[record] ?? {};
+  const sent = data?.[at] ?? {};
   const lacking = fields.filter((name) => !Object.hasOwn(sent, name)).map((name) => shorten(name));
   const message =
     lacking.length === 0 ? fault.message : `${fault.message}; the record has no ${lacking.join(', ')}`;

@@ -1,4 +1,5 @@
 /** `POST /v2/labels`: a label of a saved template as it would print, without a job. */
+import { recordsAt } from '../../../contract/document-pages.ts';
 import { labelsRequest } from '../../../contract/integrator-view.ts';
 import { because } from '../../../contract/reason.ts';
 import type { CheckPool } from '../../../rendering/check-pool.ts';
@@ -7,6 +8,7 @@ import { drawn } from '../../templates/drawn-label.ts';
 import { UNKNOWN_SIZE } from '../../templates/preview.ts';
 import type { Templates } from '../../templates/templates.ts';
 import { requireLengths } from '../../templates/value-lengths.ts';
+import { pagedRecords } from './paged-records.ts';
 import { requireValues } from './printable-values.ts';
 
 /** Requests of one tenant that are in hand at a time: its other checks take turns with these. */
@@ -46,23 +48,27 @@ export class RenderedLabels {
 
   async #draw(tenantId: string, body: unknown): Promise<{ png: Uint8Array; labels: number }> {
     const { idT, data, label, dpi, orientation } = parseBody(labelsRequest, body);
-    const records = data ?? [{}];
-    const record = records[label];
-    if (record === undefined) {
+    const { template, printerCommands } = await this.#templates.get(tenantId, idT);
+    requireLengths(template, data ?? [], (index) => ['data', index]);
+    const pages = await pagedRecords(this.#checks, tenantId, template, data);
+    const records = pages?.records ?? data ?? [{}];
+    const [record] = recordsAt(records, [label], template);
+    if (record === undefined || label >= records.length) {
       const expected = because('whole-number', { least: 0, most: records.length - 1 });
       throw payloadInvalid([faultAt('/label', expected, label)]);
     }
-    const { template, printerCommands } = await this.#templates.get(tenantId, idT);
     if (template.language === 'zpl' && orientation === 'landscape') {
       const reason = because('raw-orientation', {});
       throw refusedBecause('format-incompatible', reason, {
         errors: [faultAt('/orientation', reason, orientation)],
       });
     }
-    requireLengths(template, records, (index) => ['data', index]);
-    const request = { data, orientation, numberCopies: 1 };
+    const request = { data: pages?.records ?? data, orientation, numberCopies: 1 };
     const media = UNKNOWN_SIZE;
-    await requireValues(this.#checks, tenantId, { template, printerCommands, request, dpi, media });
+    await requireValues(this.#checks, tenantId, {
+      ...{ template, printerCommands, request, dpi, media },
+      origins: pages?.origins,
+    });
     const { png } = await drawn(this.#checks, tenantId, {
       ...{ template, dpi, media, orientation, record },
       job: {

@@ -5,6 +5,7 @@
 
 import { v7 as uuid } from 'uuid';
 import { z } from 'zod';
+import { recordsAt } from '../../../contract/document-pages.ts';
 import { type JobReprint, jobReprint } from '../../../contract/job-actions.ts';
 import { hasEnded, jobStatus, statesIn } from '../../../contract/job-life.ts';
 import { type QueuedJob, queuedJob } from '../../../contract/queued-job.ts';
@@ -144,7 +145,7 @@ function checkedOf(job: QueuedJob, way: Route): Candidate['checked'] {
 /** The chosen labels as records, and their places in the first job. @throws ProblemError `payload-invalid`, `labels-limit` */
 function labelsIn(
   ranges: NonNullable<JobReprint['labels']>,
-  { jobId: of, records, copies, again }: QueuedJob,
+  { jobId: of, template, records, copies, again }: QueuedJob,
   limits: ServerConfig['limits'],
 ): { records: QueuedJob['records']; again: Again } {
   const total = records.length * copies;
@@ -176,7 +177,7 @@ function labelsIn(
     throw refusedBecause('labels-limit', because('labels-chosen-large', { size, most: limits.bodyBytes }));
   }
   return {
-    records: chosen.map((label) => records[recordOf(label)] ?? {}),
+    records: recordsAt(records, chosen.map(recordOf), template),
     again: {
       jobId: again?.jobId ?? of,
       records: again?.records ?? records.length,

@@ -31,6 +31,7 @@ import {
 import { inStretches, type Long } from '../../stretches.ts';
 import type { SavedTemplate, Templates } from '../../templates/templates.ts';
 import { requireLengths } from '../../templates/value-lengths.ts';
+import { pagedRecords } from './paged-records.ts';
 import { requirePrintable } from './printable-values.ts';
 import { requireFit } from './required-fit.ts';
 import { askedOf, type Route, route } from './route.ts';
@@ -81,13 +82,15 @@ export class RequestCheck {
         : await inStretches(recordsOf(data), data.length);
     const request = own === undefined ? rest : { ...rest, data: own };
     const records = data?.length ?? 1;
-    const labels = records * request.numberCopies;
-    if (labels > this.#limits.labels) {
-      const copies = request.numberCopies;
-      const reason = because('labels-many', { records, copies, labels, most: this.#limits.labels });
-      throw refusedBecause('labels-limit', reason, { errors: [faultAt('/numberCopies', reason, copies)] });
-    }
-    return { request, labels, long };
+    return { request, labels: this.#labels(records, request.numberCopies), long };
+  }
+
+  /** @throws ProblemError `labels-limit` */
+  #labels(records: number, copies: number): number {
+    const labels = records * copies;
+    if (labels <= this.#limits.labels) return labels;
+    const reason = because('labels-many', { records, copies, labels, most: this.#limits.labels });
+    throw refusedBecause('labels-limit', reason, { errors: [faultAt('/numberCopies', reason, copies)] });
   }
 
   /**
@@ -127,17 +130,21 @@ export class RequestCheck {
 
   async #checked(tenantId: string, parsed: Parsed, { saved, found }: Referred): Promise<CheckedRequest> {
     const { template, printerCommands, mediaMustFit } = saved;
-    const { request, long } = parsed;
-    if (long) requireLengths(template, request.data ?? [], (index) => ['data', index]);
-    const way = route(request, found, template);
-    if (mediaMustFit) requireFit({ template, orientation: request.orientation, format: way.format });
+    const { request: asked, long } = parsed;
+    if (long) requireLengths(template, asked.data ?? [], (index) => ['data', index]);
+    const way = route(asked, found, template);
+    if (mediaMustFit) requireFit({ template, orientation: asked.orientation, format: way.format });
+    const pages = await pagedRecords(this.#checks, tenantId, template, asked.data, this.#limits.records);
+    const request = pages === undefined ? asked : { ...asked, data: pages.records };
+    const labels = this.#labels(request.data?.length ?? 1, request.numberCopies);
     await requirePrintable(this.#checks, tenantId, {
       template,
       printerCommands,
       request,
+      origins: pages?.origins,
       format: way.format,
     });
-    return { ...parsed, template, printerCommands, mediaMustFit, route: way, stamps: undefined };
+    return { request, labels, template, printerCommands, mediaMustFit, route: way, stamps: undefined };
   }
 }
 

@@ -1,5 +1,8 @@
 /** Pictures of a job's labels, as long as its data is kept: drawn from what was printed, never kept themselves. */
+import { documentIn, documentPart, documentText } from '../../../contract/document-pages.ts';
+import type { LabelRecord } from '../../../contract/print-request.ts';
 import { because } from '../../../contract/reason.ts';
+import { documentField, type Template } from '../../../contract/template.ts';
 import type { CheckPool } from '../../../rendering/check-pool.ts';
 import type { PictureCheck } from '../../../rendering/check-protocol.ts';
 import { refusedBecause } from '../../problems.ts';
@@ -34,7 +37,7 @@ export async function jobLabelPicture(
     media: { width: job.format.width, height: job.format.height },
     orientation: job.orientation,
     job: factsOf(job, total),
-    record,
+    record: await withFile({ pool, id }, record, job.template),
     index,
     copy: label - index * job.copies,
     width,
@@ -42,6 +45,19 @@ export async function jobLabelPicture(
   });
   if (png === null) throw new Error('a picture without dots');
   return png;
+}
+
+/** A page's record may name the record that holds its file. */
+async function withFile(
+  { pool, id }: { pool: Pool; id: string },
+  record: LabelRecord,
+  template: Template,
+): Promise<LabelRecord> {
+  const { page, record: holder } = documentPart(documentIn(record, template));
+  if (page === undefined || holder === undefined) return record;
+  const { records } = await labelDataOf(pool, id, { from: holder, limit: 1 });
+  const { base64 } = documentPart(documentIn(records[0] ?? {}, template));
+  return { ...record, [documentField(template) ?? '']: documentText(base64, page) };
 }
 
 function factsOf(job: LabelData['job'], records: number): PictureCheck['job'] {

@@ -1,6 +1,5 @@
 /**
- * One drawing thread for all virtual printers of a process, started with the first label and ended when the
- * last printer releases it, so that the process can end.
+ * A thread that draws, one label after the other: started with the first label and ended when its last holder releases it.
  *
  * A thread that hangs on a label, or takes more memory for it than allowed, is ended and replaced: that label
  * is given up. No limit of Node's covers memory that a thread allocates outside of its heap, as readers of
@@ -12,6 +11,26 @@ import { Worker } from 'node:worker_threads';
 const TIMEOUT_MS = 120_000;
 const WATCH_EVERY_MS = 100;
 
+/** Why a label was given up. */
+export class DrawingStopped extends Error {
+  readonly reason: 'time' | 'memory' | 'ended';
+
+  constructor(reason: DrawingStopped['reason'], message: string) {
+    super(message);
+    this.name = 'DrawingStopped';
+    this.reason = reason;
+  }
+}
+
+interface Bounds {
+  /** The most bytes by which the process may grow over one label. */
+  readonly memory?: number;
+  /** ms for one label. */
+  readonly time?: number;
+  /** The thread's heap, MB. */
+  readonly heapMb?: number;
+}
+
 interface Task<Order, Reply> {
   readonly request: Order & { readonly id: number };
   readonly resolve: (reply: Reply) => void;
@@ -20,7 +39,7 @@ interface Task<Order, Reply> {
 
 export class DrawingThread<Order, Reply extends { readonly id: number }> {
   readonly #file: URL;
-  readonly #memory: number;
+  readonly #bounds: Bounds;
   #holders = 0;
   #worker: Worker | undefined;
   #tasks: Task<Order, Reply>[] = [];
@@ -29,13 +48,10 @@ export class DrawingThread<Order, Reply extends { readonly id: number }> {
   #watch: NodeJS.Timeout | undefined;
   #nextId = 1;
 
-  /**
-   * `file`: a worker that answers each message with one that has the same `id`; `memory`: the most bytes by which the
-   * process may grow over one label.
-   */
-  constructor(file: URL, memory = Number.POSITIVE_INFINITY) {
+  /** @param file a worker that says `loaded`, and then answers each message with one that has the same `id` */
+  constructor(file: URL, bounds: Bounds = {}) {
     this.#file = file;
-    this.#memory = memory;
+    this.#bounds = bounds;
   }
 
   acquire(): void {
@@ -51,13 +67,14 @@ export class DrawingThread<Order, Reply extends { readonly id: number }> {
     const dropped = [...(this.#busy ? [this.#busy] : []), ...this.#tasks];
     this.#busy = undefined;
     this.#tasks = [];
-    for (const task of dropped) task.reject(new Error('the drawing thread has ended'));
+    for (const task of dropped) task.reject(new DrawingStopped('ended', 'the drawing thread has ended'));
     await worker?.terminate();
   }
 
-  /** Draws a label. Rejects when the thread dies or hangs on it, or is released. */
+  /** Draws a label. Rejects with `DrawingStopped` when the thread dies or hangs on it, or is released. */
   draw(order: Order): Promise<Reply> {
-    if (this.#holders === 0) return Promise.reject(new Error('the drawing thread has ended'));
+    if (this.#holders === 0)
+      return Promise.reject(new DrawingStopped('ended', 'the drawing thread has ended'));
     return new Promise((resolve, reject) => {
       this.#tasks.push({ request: { ...order, id: this.#nextId++ }, resolve, reject });
       this.#next();
@@ -69,15 +86,22 @@ export class DrawingThread<Order, Reply extends { readonly id: number }> {
     const task = this.#tasks.shift();
     if (!task) return;
     this.#busy = task;
+    this.#limit(this.#worker === undefined ? TIMEOUT_MS : this.#bounds.time);
     this.#worker ??= this.#spawn();
-    this.#timer = setTimeout(() => this.#fail('took too long to draw'), TIMEOUT_MS);
-    if (this.#memory < Number.POSITIVE_INFINITY) {
-      const most = process.memoryUsage.rss() + this.#memory;
+    this.#worker.ref();
+    const { memory } = this.#bounds;
+    if (memory !== undefined) {
+      const most = process.memoryUsage.rss() + memory;
       this.#watch = setInterval(() => {
-        if (process.memoryUsage.rss() > most) this.#fail('took too much memory to draw');
+        if (process.memoryUsage.rss() > most) this.#fail('memory', 'took too much memory to draw');
       }, WATCH_EVERY_MS);
     }
     this.#worker.postMessage(task.request);
+  }
+
+  #limit(ms: number = TIMEOUT_MS): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#fail('time', 'took too long to draw'), ms);
   }
 
   #unwatch(): void {
@@ -87,35 +111,45 @@ export class DrawingThread<Order, Reply extends { readonly id: number }> {
 
   #spawn(): Worker {
     // What a library prints there could be label data, or mix with a command's output.
-    const worker = new Worker(this.#file, { stdout: true, stderr: true });
+    const { heapMb } = this.#bounds;
+    const resourceLimits = heapMb === undefined ? {} : { maxOldGenerationSizeMb: heapMb };
+    const worker = new Worker(this.#file, { stdout: true, stderr: true, resourceLimits });
     worker.stdout.resume();
     worker.stderr.resume();
-    worker.on('message', (reply: Reply) => {
+    worker.on('message', (reply: Reply | 'loaded') => {
       const task = this.#busy;
-      if (worker !== this.#worker || reply.id !== task?.request.id) return;
+      if (worker !== this.#worker || task === undefined) return;
+      if (reply === 'loaded') {
+        this.#limit(this.#bounds.time);
+        return;
+      }
+      if (reply.id !== task.request.id) return;
       this.#unwatch();
       this.#busy = undefined;
+      worker.unref();
       task.resolve(reply);
       this.#next();
     });
     worker.on('error', (error) => {
-      if (worker === this.#worker) this.#fail(error instanceof Error ? error.message : String(error));
+      if (worker !== this.#worker) return;
+      const full = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+      this.#fail(full ? 'memory' : 'ended', error instanceof Error ? error.message : String(error));
     });
     worker.on('exit', (code) => {
-      if (worker === this.#worker) this.#fail(`the drawing thread ended with code ${code}`);
+      if (worker === this.#worker) this.#fail('ended', `the drawing thread ended with code ${code}`);
     });
     return worker;
   }
 
   /** Gives up the label being drawn and its thread; the next label gets a new one. */
-  #fail(reason: string): void {
+  #fail(reason: DrawingStopped['reason'], message: string): void {
     const task = this.#busy;
     const worker = this.#worker;
     this.#unwatch();
     this.#worker = undefined;
     this.#busy = undefined;
     void worker?.terminate();
-    task?.reject(new Error(reason));
+    task?.reject(new DrawingStopped(reason, message));
     this.#next();
   }
 }

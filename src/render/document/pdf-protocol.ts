@@ -1,0 +1,32 @@
+/** What is asked of the thread for PDF documents, and what it answers. */
+import type { DocumentTemplate } from '../../contract/document-template.ts';
+import type { Reason } from '../../contract/reason.ts';
+import type { Rect } from '../display-list.ts';
+import type { Bitmap } from '../image/bitmap.ts';
+
+/** A file; its bytes are shared with the thread, not copied for each page. */
+export interface PdfFile {
+  readonly key: number;
+  readonly bytes: Uint8Array<SharedArrayBuffer>;
+}
+
+export type PdfOrder = { readonly file: PdfFile } & (
+  | { readonly kind: 'pages' }
+  | { readonly kind: 'size'; readonly page: number; readonly dpi: number }
+  | {
+      readonly kind: 'draw';
+      readonly page: number;
+      readonly dpi: number;
+      /** Dots of the page drawn `zoom` times as large. */
+      readonly part: Rect;
+      readonly zoom: number;
+      readonly halftone: DocumentTemplate['page']['halftone'];
+    }
+);
+
+export type PdfReply = { readonly id: number } & (
+  | { readonly pages: number }
+  | { readonly width: number; readonly height: number }
+  | { readonly bitmap: Bitmap }
+  | { readonly refused: Reason }
+);

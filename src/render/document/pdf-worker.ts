@@ -1,0 +1,208 @@
+/**
+ * Draws pages of PDF documents in dots. A thread of its own, because a page may take as long and as much memory as its
+ * author likes.
+ */
+import { setImmediate as breathe } from 'node:timers/promises';
+import { parentPort } from 'node:worker_threads';
+import { createCanvas } from '@napi-rs/canvas';
+import {
+  OPS,
+  type PDFDocumentProxy,
+  type PDFPageProxy,
+  Util,
+  VerbosityLevel,
+} from 'pdfjs-dist/legacy/build/pdf.mjs';
+import { because, type Reason } from '../../contract/reason.ts';
+import { inBands, rowsAtOnce } from '../image/in-bands.ts';
+import { openPdf } from './open-pdf.ts';
+import type { PdfFile, PdfOrder, PdfReply } from './pdf-protocol.ts';
+
+type Request = PdfOrder & { readonly id: number };
+type Without<Reply> = Reply extends unknown ? Omit<Reply, 'id'> : never;
+type Answer = Without<PdfReply>;
+type Matrix = readonly [number, number, number, number, number, number];
+
+const POINTS_PER_INCH = 72;
+/** A picture within this share of the printer's resolution has it: each of its pixels is printed as a dot. */
+const SAME_RESOLUTION = 0.01;
+/** Most pages of a document. */
+const MOST_PAGES = 2_000;
+
+class Refused extends Error {
+  readonly reason: Reason;
+  constructor(reason: Reason) {
+    super(reason.code);
+    this.reason = reason;
+  }
+}
+
+/** pdf.js draws a page without what it cannot read, and only says so; of compressed data at its lowest level. */
+const FAULTY =
+  /Unable to decode|Image exceeded|Invalid (?:or corrupted|image)|getOperatorList|JpxError|Jbig2|JpegError|Dependent image|Operator list|FormatError|UnknownErrorException|flate stream/i;
+/** Characters of a message that are looked at. */
+const LOOKED_AT = 300;
+/** Since the last request. */
+let faulty = false;
+for (const name of ['log', 'warn', 'info', 'error'] as const)
+  console[name] = (...said: unknown[]) => {
+    faulty ||= FAULTY.test(said.map(String).join(' ').slice(0, LOOKED_AT));
+  };
+
+/** The document of the last page; it stays open for the next page. */
+let open: { key: number; document: Promise<PDFDocumentProxy>; close: () => Promise<void> } | undefined;
+
+async function documentOf({ key, bytes }: PdfFile): Promise<PDFDocumentProxy> {
+  if (open?.key !== key) {
+    // Closing fails only for a document that could not be opened.
+    open?.close().catch(() => undefined);
+    const task = openPdf(bytes, VerbosityLevel.INFOS);
+    open = { key, document: task.promise, close: () => task.destroy() };
+  }
+  const document = await open.document;
+  const { numPages: pages } = document;
+  if (pages > MOST_PAGES) throw new Refused(because('document-pages', { pages, most: MOST_PAGES }));
+  return document;
+}
+
+async function answerTo(request: Request): Promise<Answer> {
+  const document = await documentOf(request.file);
+  if (request.kind === 'pages') return { pages: document.numPages };
+  if (request.page > document.numPages) {
+    throw new Refused(because('document-no-page', { page: request.page, pages: document.numPages }));
+  }
+  const page = await document.getPage(request.page);
+  const { dpi } = request;
+  const place = await placeOf(page, dpi);
+  const size = page.getViewport({ scale: dpi / POINTS_PER_INCH });
+  const width = Math.max(1, Math.round(size.width * place.x.scale));
+  const height = Math.max(1, Math.round(size.height * place.y.scale));
+  if (request.kind === 'size') return { width, height };
+  const { part, zoom } = request;
+  const viewport = page.getViewport({ scale: dpi / POINTS_PER_INCH });
+  const canvas = createCanvas(part.width, part.height);
+  const canvasContext = canvas.getContext('2d');
+  canvasContext.fillStyle = '#fff';
+  canvasContext.fillRect(0, 0, part.width, part.height);
+  const transform = [
+    ...[place.x.scale * zoom, 0, 0, place.y.scale * zoom],
+    ...[place.x.shift * zoom - part.x, place.y.shift * zoom - part.y],
+  ];
+  await page.render({ canvas, canvasContext, viewport, transform, intent: 'print' }).promise;
+  if (faulty) throw new Refused(because('document-faulty', { page: request.page }));
+  const bitmap = inBands(part, rowsAtOnce(part.width), request.halftone, (context, top) =>
+    context.drawImage(canvas, 0, -top),
+  );
+  // The drawing library frees its pictures only after a turn of the event loop.
+  canvas.width = 1;
+  await breathe();
+  return { bitmap };
+}
+
+interface Along {
+  readonly scale: number;
+  readonly shift: number;
+}
+const AS_IT_IS = { x: { scale: 1, shift: 0 }, y: { scale: 1, shift: 0 } };
+
+/** How a page that is one scan of the printer's resolution lies on the dots; others lie as they are. */
+async function placeOf(page: PDFPageProxy, dpi: number): Promise<{ x: Along; y: Along }> {
+  const scan = await onlyPicture(page);
+  if (scan === undefined) return AS_IT_IS;
+  const { transform } = page.getViewport({ scale: dpi / POINTS_PER_INCH });
+  const [a, b, c, d, e, f] = product(transform, scan.matrix);
+  const lies = Math.abs(b) + Math.abs(c) < 1e-3;
+  const turned = Math.abs(a) + Math.abs(d) < 1e-3;
+  if (!lies && !turned) return AS_IT_IS;
+  const x = along(turned ? scan.height : scan.width, turned ? c : a, e);
+  const y = along(turned ? scan.width : scan.height, turned ? b : d, f);
+  return x === undefined || y === undefined ? AS_IT_IS : { x, y };
+}
+
+/** @param length dots, negative where the picture is mirrored */
+function along(pixels: number, length: number, from: number): Along | undefined {
+  const scale = pixels / Math.abs(length);
+  if (!(Math.abs(scale - 1) <= SAME_RESOLUTION)) return undefined;
+  const start = Math.min(from, from + length) * scale;
+  return { scale, shift: Math.round(start) - start };
+}
+
+interface Picture {
+  readonly width: number;
+  readonly height: number;
+  /** From the unit square to the page, points. */
+  readonly matrix: Matrix;
+}
+
+const PICTURES = new Set([OPS.paintImageXObject, OPS.paintInlineImageXObject, OPS.paintImageMaskXObject]);
+const DRAWS = new Set([
+  ...[OPS.shadingFill, OPS.paintImageMaskXObjectGroup, OPS.paintImageMaskXObjectRepeat],
+  ...[OPS.paintImageXObjectRepeat, OPS.paintInlineImageXObjectGroup, OPS.paintSolidColorImageMask],
+  OPS.beginGroup,
+]);
+
+/** How much of the page a picture covers that is the page, whatever else is drawn, such as a text layer that nobody sees. */
+const MOST_OF_IT = 0.8;
+
+/** The page's picture, if it has just one, and nothing else that counts. */
+async function onlyPicture(page: PDFPageProxy): Promise<Picture | undefined> {
+  const { fnArray, argsArray } = await page.getOperatorList({ intent: 'print' });
+  let matrix: Matrix = [1, 0, 0, 1, 0, 0];
+  const saved: Matrix[] = [];
+  let only: Picture | undefined;
+  let alone = true;
+  for (const [at, operator] of fnArray.entries()) {
+    const args: unknown = argsArray[at];
+    if (operator === OPS.save || operator === OPS.paintFormXObjectBegin) saved.push(matrix);
+    if (operator === OPS.restore || operator === OPS.paintFormXObjectEnd) matrix = saved.pop() ?? matrix;
+    if (operator === OPS.transform) matrix = product(matrix, args);
+    if (operator === OPS.paintFormXObjectBegin && Array.isArray(args) && args[0])
+      matrix = product(matrix, args[0]);
+    if (DRAWS.has(operator)) return undefined;
+    if (operator === OPS.showText || operator === OPS.showSpacedText) alone = false;
+    // Without an end of its own a path is painted.
+    if (operator === OPS.constructPath && Array.isArray(args) && args[0] !== OPS.endPath) alone = false;
+    if (!PICTURES.has(operator)) continue;
+    const size = sizeIn(args);
+    if (only !== undefined || size === undefined) return undefined;
+    only = { ...size, matrix };
+  }
+  if (alone || only === undefined) return only;
+  const [left = 0, bottom = 0, right = 0, top = 0] = page.view;
+  const [a, b, c, d] = only.matrix;
+  return Math.abs(a * d - b * c) >= MOST_OF_IT * (right - left) * (top - bottom) ? only : undefined;
+}
+
+function product(one: readonly number[], other: unknown): Matrix {
+  const numbers = Array.from(other as ArrayLike<unknown>, Number);
+  const [a = 1, b = 0, c = 0, d = 1, e = 0, f = 0] = Util.transform([...one], numbers).map(Number);
+  return [a, b, c, d, e, f];
+}
+
+/** An object's name with width and height, or a picture that has both. */
+function sizeIn(args: unknown): { width: number; height: number } | undefined {
+  if (!Array.isArray(args)) return undefined;
+  const [first, width, height]: unknown[] = args;
+  if (typeof width === 'number' && typeof height === 'number') return { width, height };
+  if (typeof first !== 'object' || first === null) return undefined;
+  const own = { width: Number(Reflect.get(first, 'width')), height: Number(Reflect.get(first, 'height')) };
+  return own.width > 0 && own.height > 0 ? own : undefined;
+}
+
+function refusal(error: unknown): Reason {
+  if (error instanceof Refused) return error.reason;
+  const name = error instanceof Error ? error.name : '';
+  return because(name === 'PasswordException' ? 'document-encrypted' : 'document-broken', {});
+}
+
+const port = parentPort;
+if (port === null) throw new Error('pdf-worker.ts runs as a worker thread');
+
+async function serve(request: Request): Promise<void> {
+  faulty = false;
+  const answer: Answer = await answerTo(request).catch((error: unknown) => ({ refused: refusal(error) }));
+  const transfer = 'bitmap' in answer ? [answer.bitmap.data.buffer as ArrayBuffer] : [];
+  port?.postMessage({ id: request.id, ...answer }, transfer);
+}
+
+port.on('message', (request: Request) => void serve(request));
+port.postMessage('loaded');

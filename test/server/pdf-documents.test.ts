@@ -1,0 +1,76 @@
+/** PDF documents that records bring: the service makes a label of each page. */
+import { describe, expect, test } from 'vitest';
+import { pdfOf } from '../kit/documents/pdf.ts';
+import { codeOf } from '../kit/service/harness.ts';
+import { useService, useTenant } from '../kit/service/use-service.ts';
+
+const CARRIER = { name: 'Carrier', language: 'document', fields: [{ name: 'document' }] };
+const service = useService({ redis: false });
+const acme = useTenant(service, { quota: 10, template: CARRIER });
+
+const pdf = (count: number): Buffer =>
+  pdfOf(
+    Array.from({ length: count }, (_, at) => ({
+      ...{ width: 200, height: 300 },
+      content: `${20 + 40 * at} 20 30 100 re f`,
+    })),
+  );
+const three = pdf(3).toString('base64');
+const quota = async () => (await service.admin('GET', '/tenants/acme')).body;
+
+describe('a PDF of three pages in one record', () => {
+  test('is three labels, of the job, the quota and the pictures', async () => {
+    expect((await acme.validate({ data: [{ document: three }] })).body).toMatchObject({
+      valid: true,
+      labels: 3,
+    });
+    const id = await acme.newJob({ data: [{ document: three }] });
+    expect((await service.admin('GET', `/jobs/${id}`)).body).toMatchObject({ labels: { total: 3 } });
+    expect(await quota()).toMatchObject({ quota: { labels: 10, used: 3 } });
+    const pictures = await Promise.all(
+      [0, 1, 2].map((at) => service.picture(`/jobs/${id}/labels/${at}.png`)),
+    );
+    expect(new Set(pictures.map((png) => png.toString('base64'))).size).toBe(3);
+  });
+
+  test('is as many as the template chooses, and copies of them', async () => {
+    const idT = await service.template('acme', { ...CARRIER, name: 'Last pages', page: { pages: '2-' } });
+    const answer = await acme.validate({ idT, data: [{ document: three }], numberCopies: 2 });
+    expect(answer.body).toMatchObject({ valid: true, labels: 4 });
+  });
+
+  test('is refused by a quota that has room for a record, and not for its pages', async () => {
+    const before = await quota();
+    const answer = await acme.enqueue({ data: [{ document: three }], numberCopies: 3 });
+    expect([answer.status, codeOf(answer)]).toEqual([403, 'quota-exceeded']);
+    expect(await quota()).toEqual(before);
+  });
+});
+
+test.each([
+  ['cut off', pdf(3).subarray(0, -40).toString('base64'), 'document-cut-off'],
+  ['broken', Buffer.from('%PDF-1.7\nnothing\n%%EOF\n').toString('base64'), 'document-broken'],
+  ['no file, but a page of another', '#page=1&record=0', 'document-none'],
+])('a document that is %s is refused with its field', async (_, document, reason) => {
+  for (const answer of [
+    await acme.validate({ data: [{ document }] }),
+    await acme.enqueue({ data: [{ document }] }),
+  ]) {
+    expect(answer).toMatchObject({
+      status: 400,
+      body: {
+        code: 'data-unprintable',
+        errors: [{ pointer: '/data/0/document', reason: { code: reason } }],
+      },
+    });
+  }
+});
+
+test.each(['0', '3-,', 'all', '1..2'])('pages %j are refused with their place', async (pages) => {
+  const body = { ...CARRIER, name: 'Wrong', page: { pages } };
+  const answer = await service.admin('POST', '/tenants/acme/templates', body);
+  expect(answer).toMatchObject({
+    status: 400,
+    body: { errors: [{ pointer: '/page/pages', reason: { code: 'page-numbers' } }] },
+  });
+});
