@@ -87,7 +87,7 @@ const ms = z
   .number()
   .min(0)
   .max(24 * 3_600_000);
-const leaseMs = z.int().min(1_000).max(300_000);
+const leaseMs = z.int().min(1).max(300_000);
 const leaseAsk = z.object({
   lane,
   term,

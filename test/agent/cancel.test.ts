@@ -6,12 +6,12 @@ import { laneOf } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { expected, jobFor } from '../kit/agent/site.ts';
 import { useSite } from '../kit/agent/use-site.ts';
-import { backends } from '../kit/servers/backends.ts';
+import { agentBackends } from '../kit/queue/over-gateway.ts';
 
 /** Asked for again four times as often. */
 const config = { timings: { lease: 1_000 }, window: { labels: 4, bytes: 65_536 } };
 
-describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backend) => {
+describe.each(agentBackends().filter(({ embedded }) => !embedded))('on $name', (backend) => {
   const site = useSite(backend);
 
   const cancel = (job: QueuedJob) => site.queues.markCanceled(laneOf(job), job.jobId, true);
@@ -42,12 +42,17 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
   it('is heard of at once, however seldom the lease is asked for', async () => {
     const printer = await site.startPrinter({ speed: 3 });
     const asked: number[] = [];
-    const { askLeases } = site.queues;
-    using _ = vi.spyOn(site.queues, 'askLeases').mockImplementation(async (...args) => {
+    const id = 'agent-that-asks';
+    const queues = (await site.gateway?.queueOf(id, null)) ?? site.queues;
+    const { askLeases } = queues;
+    using _ = vi.spyOn(queues, 'askLeases').mockImplementation(async (...args) => {
       asked.push(performance.now());
-      return await askLeases.apply(site.queues, args);
+      return await askLeases.apply(queues, args);
     });
-    const { printerId } = await site.startAgent(printer, { config: { timings: { lease: 60_000 } } });
+    const { printerId } = await site.startAgent(printer, {
+      queues,
+      config: { id, timings: { lease: 60_000 } },
+    });
     const job = jobFor(printerId, 100);
     await site.queues.enqueue(job);
     await printer.printed(3);

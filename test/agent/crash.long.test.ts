@@ -11,11 +11,13 @@ import { rawZplTemplate } from '../../src/contract/template.ts';
 import { CRASH_POINTS, type CrashPoint } from '../kit/agent/agent-process.ts';
 import { expected, jobFor, type TestPrinter } from '../kit/agent/site.ts';
 import { kill, killedItself, type ProcessOptions, serialId, useSite } from '../kit/agent/use-site.ts';
+import { overGateway } from '../kit/queue/over-gateway.ts';
 import { administer, backends } from '../kit/servers/backends.ts';
 
-// The queue is not what is tried here: every point on one backend, the moments nobody chose on another too.
-describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 'redis'))('$name', (backend) => {
-  const every = backend.kind === 'redis';
+// The queue is not what is tried here: every point on two roads to it, the moments nobody chose on another too.
+const tried = [...backends().filter(({ embedded, kind }) => embedded || kind === 'redis'), overGateway()];
+describe.each(tried)('$name', (backend) => {
+  const every = !backend.embedded;
   const site = useSite(backend);
   let printer: TestPrinter;
 

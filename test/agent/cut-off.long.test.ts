@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { openQueues } from '../../src/queue/index.ts';
 import { expected, jobFor, logger } from '../kit/agent/site.ts';
 import { LONG, ONE, OTHER, SHORT, startWanted, useTwoAgents } from '../kit/agent/two-agents-site.ts';
-import { backends } from '../kit/servers/backends.ts';
+import { agentBackends } from '../kit/queue/over-gateway.ts';
 import { BreakableRoad } from '../kit/wire/breakable-road.ts';
 
 // The embedded database is the same PostgreSQL, and its socket has no road to break.
-const tried = backends().filter(({ embedded }) => !embedded);
+const tried = agentBackends().filter(({ embedded }) => !embedded);
 
 describe.each(tried)('cut off from the queue on $name', (backend) => {
   const two = useTwoAgents(backend);
@@ -17,13 +17,15 @@ describe.each(tried)('cut off from the queue on $name', (backend) => {
   /** Its queue over a road that can be closed. */
   async function startCuttable(id: string, lease: number): Promise<void> {
     const { redisUrl, database } = site.queueOptions;
-    const url = new URL(redisUrl ?? database.connectionString ?? '');
+    const { gateway } = site;
+    const url = new URL(gateway?.origin ?? redisUrl ?? database.connectionString ?? '');
     road = new BreakableRoad(url.hostname, Number(url.port));
     await road.open();
     url.port = String(road.port);
     const place =
       redisUrl === undefined ? { database: { connectionString: url.href } } : { redisUrl: url.href };
-    const queues = await openQueues({ ...site.queueOptions, ...place, logger });
+    const queues = await (gateway?.queueOf(id, null, url.origin) ??
+      openQueues({ ...site.queueOptions, ...place, logger }));
     site.running({ stop: () => road.close() });
     site.running({ stop: () => queues.close({ timeoutMs: 0, graceMs: 0 }) });
     await two.startAgent(id, lease, { queues });

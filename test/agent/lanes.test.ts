@@ -5,9 +5,9 @@ import { laneOf } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { expected, jobFor } from '../kit/agent/site.ts';
 import { useSite } from '../kit/agent/use-site.ts';
-import { backends } from '../kit/servers/backends.ts';
+import { agentBackends } from '../kit/queue/over-gateway.ts';
 
-describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backend) => {
+describe.each(agentBackends().filter(({ embedded }) => !embedded))('on $name', (backend) => {
   const site = useSite(backend);
 
   async function twoTenants() {

@@ -16,14 +16,14 @@ import {
   WINDOW,
 } from '../kit/agent/two-agents-site.ts';
 import { kill } from '../kit/agent/use-site.ts';
-import { backends } from '../kit/servers/backends.ts';
+import { agentBackends, overGateway } from '../kit/queue/over-gateway.ts';
 
 // The embedded database is the same PostgreSQL.
-const tried = backends().filter(({ embedded }) => !embedded);
+const tried = agentBackends().filter(({ embedded }) => !embedded);
 
 describe.each(tried)('two agents at one printer, on $name', (backend) => {
   // The queue is not what is tried here: on one of them all, on the other what differs.
-  const every = backend.kind === 'redis';
+  const every = backend.kind === 'redis' || backend.name === overGateway().name;
   const two = useTwoAgents(backend);
   const { site } = two;
 

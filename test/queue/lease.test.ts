@@ -5,30 +5,25 @@ import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Lane } from '../../src/contract/lane.ts';
-import {
-  type LeaseAnswer,
-  type LeaseAsk,
-  type LeaseLength,
-  openQueues,
-  type Queues,
-} from '../../src/queue/index.ts';
+import type { LeaseAnswer, LeaseAsk, LeaseLength, Queues } from '../../src/queue/index.ts';
 import { redisLeases } from '../../src/queue/redis/lease.ts';
+import { agentBackends, openQueuesOf } from '../kit/queue/over-gateway.ts';
 import { keepingLogger, printerId } from '../kit/queue/samples.ts';
-import { backends, type OpenBackend, onRedis } from '../kit/servers/backends.ts';
+import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
 
 const LONG = { contended: 60_000, alone: 240_000 };
 const JOB = '0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f';
 type Asked = Partial<LeaseAsk & { length: LeaseLength; of: Lane }>;
 const [ONE, OTHER, THIRD] = ['agent-one-1', 'agent-two-2', 'agent-three'];
 
-describe.each(backends())('leases on $name', ({ open }) => {
+describe.each(agentBackends())('leases on $name', ({ open }) => {
   let backend: OpenBackend;
   let queues: Queues;
   let printer: Lane;
 
   beforeEach(async () => {
     backend = await open();
-    queues = await openQueues({ ...backend, logger: keepingLogger() });
+    queues = await openQueuesOf(backend, { logger: keepingLogger() });
     printer = printerId();
   });
   afterEach(async () => {

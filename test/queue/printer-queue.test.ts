@@ -4,19 +4,20 @@ import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Lane } from '../../src/contract/lane.ts';
-import { openQueues, QueueError, type Queues, type Unreadable } from '../../src/queue/index.ts';
+import { QueueError, type Queues, type Unreadable } from '../../src/queue/index.ts';
+import { agentBackends, openQueuesOf } from '../kit/queue/over-gateway.ts';
 import { Collected, job, keepingLogger, printerId } from '../kit/queue/samples.ts';
 import { serve } from '../kit/queue/serving.ts';
-import { backends, type OpenBackend } from '../kit/servers/backends.ts';
+import type { OpenBackend } from '../kit/servers/backends.ts';
 
-describe.each(backends())('a printer queue on $name', ({ kind, open }) => {
+describe.each(agentBackends())('a printer queue on $name', ({ kind, open }) => {
   let backend: OpenBackend;
   let queues: Queues;
   let printer: Lane;
   const more: Queues[] = [];
 
   async function another(options = {}): Promise<Queues> {
-    const opened = await openQueues({ ...backend, logger: keepingLogger(), ...options });
+    const opened = await openQueuesOf(backend, { logger: keepingLogger(), ...options });
     more.push(opened);
     return opened;
   }

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Report } from '../../src/contract/report.ts';
-import { openQueues, type Reported } from '../../src/queue/index.ts';
+import type { Reported } from '../../src/queue/index.ts';
+import { agentBackends, openQueuesOf } from '../kit/queue/over-gateway.ts';
 import { Collected, job, printerId, report } from '../kit/queue/samples.ts';
 import { useQueues } from '../kit/queue/use-queues.ts';
-import { backends } from '../kit/servers/backends.ts';
 
 function seqsOf(batch: readonly Reported[]): number[] {
   return batch.map(({ report: one }) => (one.kind === 'job' ? one.seq : -1));
 }
 
-describe.each(backends())('the report queue on $name', (backend) => {
+describe.each(agentBackends())('the report queue on $name', (backend) => {
   const used = useQueues(backend);
 
   it('hands reports out in the order in which they were published', async () => {
@@ -79,13 +79,13 @@ describe.each(backends())('the report queue on $name', (backend) => {
     expect(await got.reach(2)).toEqual([0, 2]);
     const lines = used.logger.lines.filter((line) => line.startsWith('unreadable payload set aside'));
     expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatch(/"jobId":"[0-9-]{1,36}"/);
+    expect(lines[0]).toMatch(/"jobId":"[0-9-]{1,36}"|"agentId":"agent-0001"/);
     expect(used.logger.lines.join()).not.toMatch(/Jane Doe|evaporated/);
   });
 
   it('gives what a service had in hand when it died to the next one, and what followed after that', async () => {
     const timing = { lockDurationMs: 1_000 };
-    const dying = await openQueues({ ...used.backend, ...timing, logger: used.logger });
+    const dying = await openQueuesOf(used.backend, { ...timing, logger: used.logger });
     const inHand = Promise.withResolvers<void>();
     await dying.consumeReports(async () => {
       inHand.resolve();
@@ -95,7 +95,7 @@ describe.each(backends())('the report queue on $name', (backend) => {
     for (const seq of [0, 1, 2]) await used.queues.publish(report(of, seq), null);
     await inHand.promise;
     await dying.close({ timeoutMs: 0, graceMs: 0 });
-    const next = await openQueues({ ...used.backend, ...timing, logger: used.logger });
+    const next = await openQueuesOf(used.backend, { ...timing, logger: used.logger });
     const got = new Collected<number>();
     await next.consumeReports(async (batch) => {
       for (const seq of seqsOf(batch)) got.add(seq);
@@ -105,7 +105,7 @@ describe.each(backends())('the report queue on $name', (backend) => {
   });
 
   it('is shared by several services: each report goes to one of them', async () => {
-    const other = await openQueues({ ...used.backend, logger: used.logger });
+    const other = await openQueuesOf(used.backend, { logger: used.logger });
     const got = new Collected<number>();
     const take = async (batch: readonly Reported[]) => {
       for (const seq of seqsOf(batch)) got.add(seq);

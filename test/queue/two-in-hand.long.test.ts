@@ -8,10 +8,11 @@ import type { Lane } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import type { Delivery, Outcome } from '../../src/queue/lane-store.ts';
 import { processFile, SHORT_LIVED } from '../kit/programs/built.ts';
+import { agentBackends } from '../kit/queue/over-gateway.ts';
 import { Collected, job, printerId } from '../kit/queue/samples.ts';
 import { delivered, serve } from '../kit/queue/serving.ts';
 import { useQueues } from '../kit/queue/use-queues.ts';
-import { administer, backends } from '../kit/servers/backends.ts';
+import { administer } from '../kit/servers/backends.ts';
 
 const program = processFile('test/queue/consumer-process.ts');
 
@@ -19,7 +20,7 @@ interface Hand extends Delivery<QueuedJob> {
   end(how: Outcome | Error): void;
 }
 
-describe.each(backends())('two in hand, on $name', (backend) => {
+describe.each(agentBackends())('two in hand, on $name', (backend) => {
   const used = useQueues(backend);
   const over: Array<() => void> = [];
   // Before the queues are closed, which wait for their handlers.

@@ -20,8 +20,7 @@ import {
   signedToJoin,
   unprovenFrame,
 } from '../../contract/gateway.ts';
-import type { Logger } from '../../log.ts';
-import type { AgentLanes } from '../../queue/index.ts';
+import { type AgentLanes, ErrorLog, type QueueLogger, ReportPayload } from '../../queue/index.ts';
 import { networkOf } from '../network.ts';
 import { isSignedBy } from './device-key.ts';
 import type { EnrolledAgent, Enrolments } from './enrolments.ts';
@@ -43,7 +42,7 @@ interface Parts {
   lanes: AgentLanes;
   /** Most agents that may be joined at a time. */
   most: number;
-  logger: Logger;
+  logger: QueueLogger;
 }
 
 interface Stranger {
@@ -63,11 +62,15 @@ export class Gateway {
   readonly #strangers = new Set<Stranger>();
   readonly #joined = new Map<string, JoinedAgent>();
   readonly #confirming: NodeJS.Timeout;
+  readonly #reports: ReportPayload;
+  readonly #errors: ErrorLog;
   #asking = false;
   #closed = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    this.#reports = new ReportPayload(parts.logger);
+    this.#errors = new ErrorLog(parts.logger);
     this.#confirming = setInterval(() => void this.#confirm(), CONFIRM).unref();
   }
 
@@ -193,7 +196,8 @@ export class Gateway {
       process: said.process,
       scope,
       lanes,
-      logger,
+      reports: this.#reports,
+      errors: this.#errors,
     });
     this.#joined.set(said.agent, agent);
     socket.once('close', () => {

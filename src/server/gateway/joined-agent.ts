@@ -13,9 +13,7 @@ import {
 } from '../../contract/gateway.ts';
 import { type Lane, type Scope, scopeOf } from '../../contract/lane.ts';
 import type { QueuedJob } from '../../contract/queued-job.ts';
-import { readReport } from '../../contract/read-report.ts';
-import type { Logger } from '../../log.ts';
-import { type AgentLanes, reasonOf } from '../../queue/index.ts';
+import { type AgentLanes, type ErrorLog, type ReportPayload, reasonOf } from '../../queue/index.ts';
 
 /** Entries in a second, and at once. */
 const RATE = { perSecond: 200, burst: 500 };
@@ -32,7 +30,8 @@ interface Parts {
   process: string;
   scope: Scope;
   lanes: AgentLanes;
-  logger: Logger;
+  reports: ReportPayload;
+  errors: ErrorLog;
 }
 
 /** The JSON of templates that many jobs share. */
@@ -47,7 +46,8 @@ export class JoinedAgent {
   readonly #scope: Scope;
   readonly #socket: WebSocket;
   readonly #lanes: AgentLanes;
-  readonly #logger: Logger;
+  readonly #reports: ReportPayload;
+  readonly #errors: ErrorLog;
   readonly #over = new AbortController();
   readonly #asked = new Set<Lane>();
   readonly #listening = new Map<Lane, () => void>();
@@ -61,13 +61,14 @@ export class JoinedAgent {
   #tokens = RATE.burst;
   #countedAt = performance.now();
 
-  constructor({ socket, agentId, process, scope, lanes, logger }: Parts) {
+  constructor({ socket, agentId, process, scope, lanes, reports, errors }: Parts) {
     this.agentId = agentId;
     this.process = process;
     this.#scope = scope;
     this.#socket = socket;
     this.#lanes = lanes;
-    this.#logger = logger;
+    this.#reports = reports;
+    this.#errors = errors;
     socket.on('pong', () => this.#heard());
     socket.on('ping', () => this.#heard());
     socket.on('close', () => this.#end());
@@ -227,15 +228,16 @@ export class JoinedAgent {
 
   /** False: the report is not this agent's, or cannot be read, and is left out. */
   async #publish(json: string): Promise<boolean> {
-    const read = readReport(parseJson(json));
+    const read = this.#reports.parse(json);
     if ('issues' in read) {
-      this.#logger.warn({ agent: this.agentId, issues: read.issues }, 'unreadable report left out');
+      const reason = new Error(read.issues.join(', '));
+      this.#errors.report('unreadable payload set aside', reason, { agentId: this.agentId });
       return false;
     }
-    const { report } = read;
+    const report = read.value;
     const scope = report.kind === 'agent' ? report.tenantId : this.#scope;
     if (report.agentId !== this.agentId || scope !== this.#scope) {
-      this.#logger.warn({ agent: this.agentId }, "report in another agent's name left out");
+      this.#errors.report('report left out', new Error("in another agent's name"), { agentId: this.agentId });
       return false;
     }
     await this.#lanes.publish(report, this.#scope);

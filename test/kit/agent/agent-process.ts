@@ -12,7 +12,7 @@ import type { AgentConfigInput } from '../../../src/agent/config.ts';
 import { standardDrivers } from '../../../src/agent/drivers.ts';
 import type { JobSource } from '../../../src/agent/source/job-source.ts';
 import { queueSource } from '../../../src/agent/source/queue-source.ts';
-import { openQueues, type QueuesOptions } from '../../../src/queue/index.ts';
+import { type GatewayPlace, openGateway, openQueues, type QueuesOptions } from '../../../src/queue/index.ts';
 import { logger, testDrivers, withoutOdometer } from './site.ts';
 
 export const CRASH_POINTS = [
@@ -39,9 +39,13 @@ export const DOCUMENT_POINTS = [
 ] as const;
 export type CrashPoint = (typeof CRASH_POINTS)[number] | (typeof DOCUMENT_POINTS)[number];
 
+const GATEWAY_RETRY = { first: 20, most: 200, refused: 200 };
+
 export interface AgentProcessOptions {
   config: AgentConfigInput;
   queues: Omit<QueuesOptions, 'logger'>;
+  /** Set: it is at another site, and has its queues through the service's gateway. */
+  place?: GatewayPlace;
   odometer: boolean;
   /** `SIGSTOP`: it only sleeps, until it is woken. */
   crash: { point: CrashPoint; nth: number; signal?: 'SIGKILL' | 'SIGSTOP' } | null;
@@ -52,14 +56,16 @@ export interface AgentProcessOptions {
 if (import.meta.main) await run(JSON.parse(process.argv[2] ?? '{}'));
 
 async function run(options: AgentProcessOptions): Promise<void> {
-  const { config, queues: queueOptions, odometer, crash, languages = 'plain' } = options;
+  const { config, queues: queueOptions, place, odometer, crash, languages = 'plain' } = options;
   let passed = 0;
   const at = (point: CrashPoint) => {
     if (crash?.point === point && ++passed === crash.nth) {
       process.kill(process.pid, crash.signal ?? 'SIGKILL');
     }
   };
-  const queues = await openQueues({ ...queueOptions, logger });
+  const queues = await (place === undefined
+    ? openQueues({ ...queueOptions, logger })
+    : openGateway({ place, logger, retry: GATEWAY_RETRY }));
   const chosen = languages === 'plain' ? testDrivers : standardDrivers;
   const drivers = odometer ? chosen : withoutOdometer(chosen);
   const agent = new Agent({

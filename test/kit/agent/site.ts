@@ -10,6 +10,7 @@ import type { QueuedJob } from '../../../src/contract/queued-job.ts';
 import type { AgentStateReport, JobReport, Report } from '../../../src/contract/report.ts';
 import { openQueues, type Queues } from '../../../src/queue/index.ts';
 import { VirtualZplPrinter, type VirtualZplPrinterOptions } from '../../../src/virtual/zpl/zpl-printer.ts';
+import type { TestGateway } from '../queue/over-gateway.ts';
 import { job as sampleJob } from '../queue/samples.ts';
 import type { BackendCase, OpenBackend } from '../servers/backends.ts';
 
@@ -135,6 +136,8 @@ export class Reports {
 
 export interface Site {
   queues: Queues;
+  /** Set: agents are at another site. */
+  gateway: TestGateway | undefined;
   reports: Reports;
   /** For `openQueues` in another process. */
   queueOptions: { redisUrl: string | undefined; database: OpenBackend['database']; prefix: string } & Record<
@@ -157,7 +160,7 @@ export async function openSite(backend: BackendCase): Promise<Site> {
     await queues.close({ timeoutMs: 0 });
     await opened.close();
   };
-  return { queues, reports, queueOptions, close };
+  return { queues, gateway: opened.gateway, reports, queueOptions, close };
 }
 
 export function agentConfig(

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { beforeEach, expect } from 'vitest';
 import { laneOf } from '../../../src/contract/lane.ts';
-import type { Queues } from '../../../src/queue/index.ts';
+import type { AgentQueue } from '../../../src/queue/index.ts';
 import type { BackendCase } from '../servers/backends.ts';
 import { type Senders, Tap } from '../wire/tap.ts';
 import type { TestPrinter } from './site.ts';
@@ -19,7 +19,7 @@ export const [LONG, SHORT] = [60_000, 2_500];
 export const WINDOW = 4;
 
 interface InProcess {
-  queues?: Queues;
+  queues?: AgentQueue;
   drivers?: StartOptions['drivers'];
 }
 type OfProcess = Pick<ProcessOptions, 'crash' | 'odometer'>;

@@ -7,11 +7,12 @@ import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { Agent, type AgentOptions } from '../../../src/agent/agent.ts';
 import type { AgentConfigInput } from '../../../src/agent/config.ts';
+import { openDataDir } from '../../../src/agent/data-dir.ts';
 import { printerIdOf } from '../../../src/agent/discovery/identity.ts';
 import { queueSource } from '../../../src/agent/source/queue-source.ts';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
 import type { JobReport } from '../../../src/contract/report.ts';
-import type { Queues } from '../../../src/queue/index.ts';
+import type { AgentQueue, Queues } from '../../../src/queue/index.ts';
 import { pdfPool } from '../../../src/virtual/drawing/pdf-pool.ts';
 import { rasterPool } from '../../../src/virtual/drawing/raster-pool.ts';
 import type { VirtualIppPrinterOptions } from '../../../src/virtual/ipp/ipp-printer.ts';
@@ -45,8 +46,8 @@ export interface StartOptions {
   dataDir?: string;
   config?: Omit<Partial<AgentConfigInput>, 'printers'> & { printer?: object };
   drivers?: AgentOptions['drivers'];
-  /** Default: the site's own. */
-  queues?: Queues;
+  /** Default: the site's own, or the agent's own over the site's gateway. */
+  queues?: AgentQueue;
 }
 
 export interface ProcessOptions
@@ -82,6 +83,11 @@ export class UsedSite {
     return this.#site.queues;
   }
 
+  /** Set: agents are at another site. */
+  get gateway(): Site['gateway'] {
+    return this.#site.gateway;
+  }
+
   get reports(): Reports {
     return this.#site.reports;
   }
@@ -112,8 +118,9 @@ export class UsedSite {
 
   /** Starts an agent in this process; resolves once it has found its one printer. */
   async startAgent(printer: { uri: string }, options: StartOptions = {}) {
-    const { dataDir = this.directories.make(), queues = this.queues, drivers = testDrivers } = options;
+    const { dataDir = this.directories.make(), drivers = testDrivers } = options;
     const config = agentConfig(dataDir, printer, options.config);
+    const queues = options.queues ?? (await this.#queuesOf(config));
     const agent = new Agent({ config, source: queueSource(queues), drivers, logger });
     // An earlier agent with the same data directory, stopped by now, has reported the printer too.
     const since = new Date().toISOString();
@@ -139,9 +146,12 @@ export class UsedSite {
       crash = null,
       languages = 'plain',
     } = options;
+    const its = agentConfig(dataDir, printer, config);
+    const place = await this.gateway?.enroll(idOf(its), its.tenantId ?? null);
     const settings: AgentProcessOptions = {
-      config: agentConfig(dataDir, printer, config),
+      config: its,
       queues: this.queueOptions,
+      ...(place !== undefined && { place }),
       odometer,
       crash,
       languages,
@@ -170,10 +180,26 @@ export class UsedSite {
     await stopAll(this.#running, (part) => part.stop());
   }
 
+  async #queuesOf(config: AgentConfigInput): Promise<AgentQueue> {
+    const { gateway } = this;
+    if (gateway === undefined) return this.queues;
+    const queue = await gateway.queueOf(idOf(config), config.tenantId ?? null);
+    this.running({ stop: () => queue.close({ timeoutMs: 0 }) });
+    return queue;
+  }
+
   get #site(): Site {
     if (this.#opened === undefined) throw new Error('the site is not open yet');
     return this.#opened;
   }
+}
+
+/** The ID that an agent with this configuration has. */
+function idOf({ id, dataDir }: AgentConfigInput): string {
+  if (id !== undefined) return id;
+  const data = openDataDir(dataDir);
+  data.close();
+  return data.agentId;
 }
 
 async function died(child: ChildProcess, when: string): Promise<never> {

@@ -1,7 +1,8 @@
 /** Queues for each test, empty, with a logger that keeps its lines. */
 import { afterEach, beforeEach } from 'vitest';
-import { openQueues, type Queues } from '../../../src/queue/index.ts';
+import type { Queues } from '../../../src/queue/index.ts';
 import type { BackendCase, OpenBackend } from '../servers/backends.ts';
+import { openQueuesOf } from './over-gateway.ts';
 import { keepingLogger } from './samples.ts';
 
 export function useQueues({ open }: BackendCase) {
@@ -14,7 +15,7 @@ export function useQueues({ open }: BackendCase) {
   beforeEach(async () => {
     logger.lines.length = 0;
     const backend = await open();
-    opened = { backend, queues: await openQueues({ ...backend, logger }) };
+    opened = { backend, queues: await openQueuesOf(backend, { logger }) };
   });
   afterEach(async () => {
     await now().queues.close({ timeoutMs: 0 });

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { Client, type PoolConfig } from 'pg';
 import { afterAll, inject } from 'vitest';
 import { type EmbeddedPostgres, startEmbedded } from '../../../src/server/store/embedded.ts';
+import type { TestGateway } from '../queue/over-gateway.ts';
 import { placeCluster } from './made-cluster.ts';
 import { MIGRATED } from './migrated-database.ts';
 
@@ -24,6 +25,8 @@ export interface OpenBackend {
   redisUrl: string | undefined;
   /** For `openQueues`: keeps tests that share the Redis apart. */
   prefix: string;
+  /** Set: agents reach their lanes through this, and not the database (`kit/queue/over-gateway.ts`). */
+  gateway?: TestGateway;
   /** Drops the database, with whatever connections it still has. */
   close(): Promise<void>;
 }
