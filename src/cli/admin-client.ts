@@ -112,8 +112,8 @@ export class AdminClient {
     return this.#call(schema, method, this.#of(tenant, 'alerts'), body);
   }
   /** What is asked of agents at other sites. @param path behind `/app/agents` */
-  ofAgents<T>(schema: z.ZodType<T>, path: string, body?: unknown): Promise<T> {
-    return this.#call(schema, 'POST', `/app/agents${path}`, body);
+  ofAgents<T>(schema: z.ZodType<T>, method: string, path: string, body?: unknown): Promise<T> {
+    return this.#call(schema, method, `/app/agents${path}`, body);
   }
   /** @param oldForHours how long the old secret works; undefined: until it is removed */
   async rotateIntegration(

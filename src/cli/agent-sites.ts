@@ -1,14 +1,15 @@
-/** `platen agent invite|enroll|revoke`: agents at other sites. */
+/** `platen agent invite|enroll|list|revoke`: agents at other sites. */
 import { Command } from 'commander';
 import { z } from 'zod';
 import { isLoopback } from '../../drivers/address.ts';
-import { invitationMade } from '../contract/invitation.ts';
+import { GOODBYES } from '../contract/gateway.ts';
+import { type EnrolledAgents, enrolledAgents, invitationMade } from '../contract/invitation.ts';
 import { connect } from './admin-client.ts';
 import { enrollAgent } from './enrolment.ts';
-import { printJson, printLine, printParagraph } from './output.ts';
+import { printJson, printLine, printParagraph, table } from './output.ts';
 import { becomeOwner, ownDirectory } from './own-directory.ts';
 import { keepFilesPrivate } from './private-files.ts';
-import { wholeId } from './short-id.ts';
+import { shortIds, wholeId } from './short-id.ts';
 import { localTime } from './times.ts';
 import { type ServiceOptions, withService } from './which-service.ts';
 
@@ -23,7 +24,7 @@ export function siteCommands(): Command[] {
     .action(async (options: ServiceOptions & Json & { name: string; tenant?: string }) => {
       const { name, tenant, json } = options;
       const asked = { name, ...(tenant !== undefined && { tenant }) };
-      const made = await (await connect(options)).ofAgents(invitationMade, '/invitations', asked);
+      const made = await (await connect(options)).ofAgents(invitationMade, 'POST', '/invitations', asked);
       if (json) return printJson(made);
       printLine(
         `On the machine at the other site, until ${localTime(made.expiresAt)}:\n\n` +
@@ -54,14 +55,50 @@ export function siteCommands(): Command[] {
     });
   const revoke = withService(new Command('revoke'))
     .description('let an agent that has enrolled join no more; whatever it prints ends at once')
-    .argument('<id>', 'its ID, as "platen agents" shows it')
+    .argument('<id>', 'its ID, as "platen agent list" shows it')
     .option('--json', 'print JSON')
     .action(async (id: string, options: ServiceOptions & Json) => {
       const client = await connect(options);
-      const known = (await client.agents()).map((agent) => agent.id);
+      const { agents } = await client.ofAgents(enrolledAgents, 'GET', '/enrolled');
+      const known = agents.map((agent) => agent.id);
       const whole = wholeId('agents', id, known);
-      await client.ofAgents(z.unknown(), `/${encodeURIComponent(whole)}/revoke`);
+      await client.ofAgents(z.unknown(), 'POST', `/${encodeURIComponent(whole)}/revoke`);
       options.json ? printJson({ id: whole, revoked: true }) : printLine(`${whole} is revoked`);
     });
-  return [invite, enroll, revoke];
+  const list = withService(new Command('list'))
+    .description('list the agents that have enrolled, and the codes that nobody has used yet')
+    .option('--json', 'print JSON, with times in UTC')
+    .action(async (options: ServiceOptions & Json) => {
+      const all = await (await connect(options)).ofAgents(enrolledAgents, 'GET', '/enrolled');
+      if (options.json) return printJson(all);
+      printLine(listed(all));
+    });
+  return [invite, enroll, list, revoke];
+}
+
+function listed({ agents, invitations }: EnrolledAgents): string {
+  const short = shortIds(agents.map(({ id }) => id));
+  const rows = agents.map((agent) => [
+    short.get(agent.id) ?? agent.id,
+    agent.name,
+    agent.tenant ?? 'every tenant',
+    stateOf(agent),
+  ]);
+  const waiting = invitations.map(({ name, tenant, expiresAt }) => [
+    '',
+    name,
+    tenant ?? 'every tenant',
+    `invited; its code works until ${localTime(expiresAt)}`,
+  ]);
+  return table(['ID', 'NAME', 'FOR', 'STATE'], [...rows, ...waiting]);
+}
+
+function stateOf({ revokedAt, connectedSince, refused }: EnrolledAgents['agents'][number]): string {
+  if (revokedAt !== null) return `revoked at ${localTime(revokedAt)}`;
+  if (refused !== null) {
+    const why = Object.entries(GOODBYES).find(([code]) => code === refused.code)?.[1] ?? refused.code;
+    const one = `refused at ${localTime(refused.at)}: ${why}`;
+    return connectedSince === null ? one : `connected; another one ${one}`;
+  }
+  return connectedSince === null ? 'not connected' : `connected since ${localTime(connectedSince)}`;
 }

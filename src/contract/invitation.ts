@@ -55,6 +55,27 @@ export const invitationMade = z.object({
 });
 export type InvitationMade = z.infer<typeof invitationMade>;
 
+// GET /app/agents/enrolled
+const time = z.iso.datetime();
+export const enrolledAgents = z.object({
+  agents: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      tenant: z.string().nullable(),
+      enrolledAt: time,
+      revokedAt: time.nullable(),
+      /** null: it is not connected. */
+      connectedSince: time.nullable(),
+      /** Why it was not let in the last time that it tried, as a code of `GOODBYES`; null: it was let in since. */
+      refused: z.object({ code: z.string(), at: time }).nullable(),
+    }),
+  ),
+  /** Codes that nobody has used yet. */
+  invitations: z.array(z.object({ name: z.string(), tenant: z.string().nullable(), expiresAt: time })),
+});
+export type EnrolledAgents = z.infer<typeof enrolledAgents>;
+
 // POST /agent/v1/enroll
 export const enroll = z.object({
   code: z.string().transform((text, context) => {

@@ -255,6 +255,21 @@ test('a stranger is heard for 16 KiB, and an agent for 1 MiB a frame', async () 
   expect((await agent.closed).code).toBe(1_009);
 });
 
+test('of the strangers who prove nothing, there are 200 at most: the next takes the place of the first', async () => {
+  const { origin } = await enrolled();
+  const strangers: RawAgent[] = [];
+  for (let count = 0; count < 201; count += 1) {
+    const stranger = new RawAgent(origin);
+    running.defer(() => stranger.socket.terminate());
+    await new Promise((resolve) => stranger.socket.once('open', resolve));
+    strangers.push(stranger);
+  }
+  await strangers[0]?.closed;
+  const open = strangers.filter(({ socket }) => socket.readyState === socket.OPEN);
+  expect(open.length).toBeLessThanOrEqual(200);
+  expect(open.at(-1)).toBe(strangers.at(-1));
+}, 60_000);
+
 test('while the service is away, what is asked fails at once', async () => {
   const own = await ServiceHarness.start({ redis: false });
   running.defer(() => own.stop());

@@ -1,11 +1,12 @@
 /** Which agents at other sites may join: invitations, the keys that came with them, and what was revoked. */
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { signedToEnroll } from '../../contract/gateway.ts';
+import { type Goodbye, signedToEnroll } from '../../contract/gateway.ts';
 import {
   CODE_HOURS,
   codeOf,
   type Enrolled,
+  type EnrolledAgents,
   type enroll,
   type invitationMake,
   shownCode,
@@ -44,6 +45,21 @@ const agentRow = z.object({
 });
 export type EnrolledAgent = z.infer<typeof agentRow>;
 const idOnly = z.object({ id: z.string() });
+const sessionRow = z.object({ id: z.string(), session: z.string().nullable() });
+const openRow = z.object({ name: z.string(), tenant_id: scope, expires_at: z.date() });
+const listedRow = z.object({
+  id: z.string(),
+  name: z.string(),
+  tenant_id: scope,
+  enrolled_at: z.date(),
+  revoked_at: z.date().nullable(),
+  since: z.date().nullable(),
+  refused: z.string().nullable(),
+  refused_at: z.date().nullable(),
+});
+/** s after which a connection that no instance has heard of is gone; an instance says every 6 s what it has heard. */
+const GONE_SECONDS = 20;
+const MOST_LISTED = 5_000;
 
 function hashOf(code: string): Buffer {
   return createHash('sha256').update(code).digest();
@@ -147,9 +163,79 @@ export class Enrolments {
     );
   }
 
-  /** Those of the agents that may go on as they joined. */
-  async stillGood(ids: readonly string[]): Promise<Set<string>> {
-    const sql = 'SELECT id FROM platen.enrolled_agents WHERE id = ANY($1) AND revoked_at IS NULL';
-    return new Set((await rowsOf(this.#pool, idOnly, sql, [ids])).map(({ id }) => id));
+  /**
+   * One process of an agent is connected at a time, whichever instance has it.
+   * @param session of this connection, unlike any other
+   * @param gone a process of it that is known to be gone
+   * @returns false: another process is connected
+   */
+  async join(of: { id: string; process: string; session: string }, gone?: string): Promise<boolean> {
+    const { rowCount } = await this.#pool.query(
+      `UPDATE platen.enrolled_agents SET process = $2, session = $3, joined_at = now(), heard_at = now(),
+         refused = NULL, refused_at = NULL
+       WHERE id = $1 AND revoked_at IS NULL
+         AND (process IS NULL OR process IN ($2, $4) OR heard_at < now() - make_interval(secs => ${GONE_SECONDS}))`,
+      [of.id, of.process, of.session, gone ?? of.process],
+    );
+    return rowCount === 1;
+  }
+
+  /** The connection is over. */
+  async left(id: string, session: string): Promise<void> {
+    await this.#pool.query(
+      'UPDATE platen.enrolled_agents SET process = NULL, session = NULL WHERE id = $1 AND session = $2',
+      [id, session],
+    );
+  }
+
+  /** An agent that has proved who it is was not let in. */
+  async refused(id: string, code: Goodbye): Promise<void> {
+    const sql = 'UPDATE platen.enrolled_agents SET refused = $2, refused_at = now() WHERE id = $1';
+    await this.#pool.query(sql, [id, code]);
+  }
+
+  /**
+   * The session that each of the agents has by now, of those that are not revoked.
+   * @param heard of these sessions, for `join`
+   */
+  async sessions(ids: readonly string[], heard: readonly string[]): Promise<Map<string, string | null>> {
+    if (heard.length > 0) {
+      const sql =
+        'UPDATE platen.enrolled_agents SET heard_at = now() WHERE id = ANY($1) AND session = ANY($2)';
+      await this.#pool.query(sql, [ids, heard]);
+    }
+    const sql = 'SELECT id, session FROM platen.enrolled_agents WHERE id = ANY($1) AND revoked_at IS NULL';
+    return new Map(
+      (await rowsOf(this.#pool, sessionRow, sql, [ids])).map(({ id, session }) => [id, session]),
+    );
+  }
+
+  /** All that have enrolled, and the codes that nobody has used yet. */
+  async list(): Promise<EnrolledAgents> {
+    const agents = await rowsOf(
+      this.#pool,
+      listedRow,
+      `SELECT id, name, tenant_id, enrolled_at, revoked_at, refused, refused_at,
+         CASE WHEN session IS NOT NULL AND heard_at > now() - make_interval(secs => ${GONE_SECONDS}) THEN joined_at END AS since
+       FROM platen.enrolled_agents ORDER BY name, id LIMIT ${MOST_LISTED}`,
+    );
+    const invitations = await rowsOf(
+      this.#pool,
+      openRow,
+      `SELECT name, tenant_id, expires_at FROM platen.agent_invitations
+       WHERE used_at IS NULL AND expires_at > now() ORDER BY expires_at LIMIT ${MOST_LISTED}`,
+    );
+    return {
+      agents: agents.map(({ id, name, tenant_id, enrolled_at, revoked_at, since, refused, refused_at }) => ({
+        ...{ id, name, tenant: tenant_id, enrolledAt: enrolled_at.toISOString() },
+        revokedAt: revoked_at?.toISOString() ?? null,
+        connectedSince: since?.toISOString() ?? null,
+        refused:
+          refused === null || refused_at === null ? null : { code: refused, at: refused_at.toISOString() },
+      })),
+      invitations: invitations.map(({ name, tenant_id, expires_at }) => ({
+        ...{ name, tenant: tenant_id, expiresAt: expires_at.toISOString() },
+      })),
+    };
   }
 }

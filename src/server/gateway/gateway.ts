@@ -5,7 +5,7 @@
  *
  * A session holds nothing that lasts: with the next one, at this instance or another, the agent goes on where it was.
  */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -30,6 +30,8 @@ import { JoinedAgent } from './joined-agent.ts';
 const UNPROVEN = { most: 200, ms: 10_000 };
 /** How often the database is asked whether the agents may go on, ms. */
 const CONFIRM = 1_500;
+/** The database is told with each of so many questions which agents were heard. */
+const SAID = 4;
 /** An agent that is not heard for so long is gone, ms. */
 const SILENCE = 45_000;
 /** How long an agent has to answer before another process of it takes its place, ms. */
@@ -64,6 +66,8 @@ export class Gateway {
   readonly #confirming: NodeJS.Timeout;
   readonly #reports: ReportPayload;
   readonly #errors: ErrorLog;
+  readonly #leaving = new Set<Promise<void>>();
+  #rounds = 0;
   #asking = false;
   #closed = false;
 
@@ -106,6 +110,7 @@ export class Gateway {
     for (const { socket } of this.#strangers) socket.close(1_001);
     await Promise.race([Promise.all(left), wait(GOODBYE, undefined, { ref: false })]);
     for (const socket of open) socket.terminate();
+    await Promise.all(this.#leaving);
     this.#sockets.close();
   }
 
@@ -138,7 +143,7 @@ export class Gateway {
       const text = known && signedToJoin({ ...said, challenge, origin: known.origin });
       if (known === undefined || text === undefined) return goodbye(socket, 'unknown');
       if (!isSignedBy(known.publicKey, text, signature)) return goodbye(socket, 'proof-wrong');
-      if (known.revoked) return goodbye(socket, 'revoked');
+      if (known.revoked) return await this.#refuse(socket, said.agent, 'revoked');
       agent = await this.#join(socket, said, known);
       clearTimeout(late);
       this.#strangers.delete(stranger);
@@ -177,35 +182,48 @@ export class Gateway {
   }
 
   async #join(socket: WebSocket, said: Hello, known: EnrolledAgent): Promise<JoinedAgent | undefined> {
-    const before = this.#joined.get(said.agent);
-    if (before !== undefined) {
-      if (before.process !== said.process && (await before.answers(STILL_THERE))) {
-        this.#parts.logger.warn({ agent: said.agent }, 'two processes of one agent: the second is refused');
-        return goodbye(socket, 'taken', 60_000);
-      }
-      before.drop();
-    } else if (this.#joined.size >= this.#parts.most) {
-      return goodbye(socket, 'too-many', 10_000);
+    const { lanes, logger, enrolments } = this.#parts;
+    const { agent: agentId, process } = said;
+    const before = this.#joined.get(agentId);
+    if (before === undefined && this.#joined.size >= this.#parts.most) {
+      return await this.#refuse(socket, agentId, 'too-many', 10_000);
     }
-    if (socket.readyState !== socket.OPEN) return undefined;
-    const { lanes, logger } = this.#parts;
+    const session = randomUUID();
+    const isOther = before !== undefined && before.process !== process;
+    const gone = isOther && !(await before.answers(STILL_THERE)) ? before.process : undefined;
+    if (!(await enrolments.join({ id: agentId, process, session }, gone))) {
+      logger.warn({ agent: agentId }, 'two processes of one agent: the second is refused');
+      return await this.#refuse(socket, agentId, 'taken', 10_000);
+    }
+    this.#joined.get(agentId)?.drop();
     const { scope, name } = known;
-    const agent = new JoinedAgent({
-      socket,
-      agentId: said.agent,
-      process: said.process,
-      scope,
-      lanes,
-      reports: this.#reports,
-      errors: this.#errors,
-    });
-    this.#joined.set(said.agent, agent);
-    socket.once('close', () => {
-      if (this.#joined.get(said.agent) === agent) this.#joined.delete(said.agent);
-    });
+    const of = { agentId, process, session, scope };
+    const agent = new JoinedAgent({ ...of, socket, lanes, reports: this.#reports, errors: this.#errors });
+    this.#joined.set(agentId, agent);
+    const left = () => {
+      if (this.#joined.get(agentId) === agent) this.#joined.delete(agentId);
+      const leaving = enrolments
+        .left(agentId, session)
+        .catch((error: unknown) => this.#errors.report('an agent is not known to have left', error))
+        .finally(() => this.#leaving.delete(leaving));
+      this.#leaving.add(leaving);
+    };
+    socket.once('close', left);
+    if (socket.readyState === socket.CLOSED) left();
     agent.send({ kind: 'welcome', scope, name });
     logger.info({ agent: said.agent, name }, 'agent joined');
     return agent;
+  }
+
+  /** Ends the connection of an agent that has proved who it is, and keeps why, for people to see. */
+  async #refuse(
+    socket: WebSocket,
+    agentId: string,
+    code: Goodbye,
+    retryAfterMs?: number,
+  ): Promise<undefined> {
+    goodbye(socket, code, retryAfterMs);
+    await this.#parts.enrolments.refused(agentId, code);
   }
 
   async #confirm(): Promise<void> {
@@ -215,10 +233,16 @@ export class Gateway {
     this.#asking = true;
     try {
       const asked = [...this.#joined.values()];
-      const good = await this.#parts.enrolments.stillGood(asked.map(({ agentId }) => agentId));
+      this.#rounds += 1;
+      const heard = this.#rounds % SAID === 0 ? asked.map(({ session }) => session) : [];
+      const ids = asked.map(({ agentId }) => agentId);
+      const sessions = await this.#parts.enrolments.sessions(ids, heard);
       for (const agent of asked) {
-        if (good.has(agent.agentId)) agent.confirmedAt = Math.max(agent.confirmedAt, now);
-        else agent.bye('revoked');
+        const session = sessions.get(agent.agentId);
+        if (session === undefined) agent.bye('revoked');
+        // It has come to another instance meanwhile.
+        else if (session !== agent.session) agent.drop();
+        else agent.confirmedAt = Math.max(agent.confirmedAt, now);
       }
     } catch (error) {
       this.#parts.logger.warn({ err: error }, 'it is not known whether agents were revoked');

@@ -28,6 +28,7 @@ interface Parts {
   socket: WebSocket;
   agentId: string;
   process: string;
+  session: string;
   scope: Scope;
   lanes: AgentLanes;
   reports: ReportPayload;
@@ -40,6 +41,8 @@ const templates = new WeakMap<QueuedJob['template'], string>();
 export class JoinedAgent {
   readonly agentId: string;
   readonly process: string;
+  /** Of this connection, unlike any other. */
+  readonly session: string;
   /** When the database last said that it may go on, and when it was last heard (`performance.now`). */
   confirmedAt = performance.now();
   heardAt = performance.now();
@@ -61,9 +64,10 @@ export class JoinedAgent {
   #tokens = RATE.burst;
   #countedAt = performance.now();
 
-  constructor({ socket, agentId, process, scope, lanes, reports, errors }: Parts) {
+  constructor({ socket, agentId, process, session, scope, lanes, reports, errors }: Parts) {
     this.agentId = agentId;
     this.process = process;
+    this.session = session;
     this.#scope = scope;
     this.#socket = socket;
     this.#lanes = lanes;

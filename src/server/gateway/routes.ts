@@ -40,6 +40,8 @@ export async function gatewayRoutes(app: FastifyInstance, parts: Parts): Promise
     },
   );
 
+  app.get('/app/agents/enrolled', { config: DEPLOYMENT }, () => enrolments.list());
+
   app.post(
     '/app/agents/:id/revoke',
     { config: { ...DEPLOYMENT, audit: 'agent.revoke' } },

@@ -86,9 +86,9 @@ export class TestGateway {
   readonly origin: string;
   /** Where it logs. */
   readonly logger: { to: QueueLogger };
-  readonly #enrolments: Enrolments;
+  readonly enrolments: Enrolments;
   readonly #stack: AsyncDisposableStack;
-  readonly #pool: ReturnType<typeof createPool>;
+  readonly database: ReturnType<typeof createPool>;
   readonly #queues = new Map<string, AgentQueue>();
   readonly #keys = new Map<string, KeyPairKeyObjectResult>();
 
@@ -103,8 +103,8 @@ export class TestGateway {
   ) {
     this.origin = origin;
     this.logger = parts.logger;
-    this.#enrolments = parts.enrolments;
-    this.#pool = parts.pool;
+    this.enrolments = parts.enrolments;
+    this.database = parts.pool;
     this.#stack = parts.stack;
   }
 
@@ -141,11 +141,12 @@ export class TestGateway {
    */
   async enroll(agentId: string, scope: Scope, origin = this.origin): Promise<GatewayPlace> {
     if (scope !== null) {
-      await this.#pool.query('INSERT INTO platen.tenants (id, name) VALUES ($1, $1) ON CONFLICT DO NOTHING', [
-        scope,
-      ]);
+      await this.database.query(
+        'INSERT INTO platen.tenants (id, name) VALUES ($1, $1) ON CONFLICT DO NOTHING',
+        [scope],
+      );
     }
-    const made = await this.#enrolments.invite({ name: agentId, ...(scope !== null && { tenant: scope }) });
+    const made = await this.enrolments.invite({ name: agentId, ...(scope !== null && { tenant: scope }) });
     const code = plainCode(made.code) ?? '';
     const keys = this.#keys.get(agentId) ?? generateKeyPairSync('ed25519');
     this.#keys.set(agentId, keys);
@@ -153,7 +154,7 @@ export class TestGateway {
     const { x = '' } = publicKey.export({ format: 'jwk' });
     const asked = { code, agentId, publicKey: x, origin };
     const signature = sign(null, signedToEnroll(asked), privateKey).toString('base64url');
-    await this.#enrolments.enroll({ ...asked, signature });
+    await this.enrolments.enroll({ ...asked, signature });
     const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     return { origin, agentId, scope, privateKey: pem, version: '0' };
   }

@@ -1,8 +1,8 @@
 /** An agent at another site as anybody could write it: it says what it is told to, whether that is right or not. */
 import { randomBytes, sign } from 'node:crypto';
 import { WebSocket } from 'ws';
-import type { Enrolment } from '../../../src/cli/enrolment.ts';
 import { GATEWAY_PATH, PROTOCOL, signedToJoin } from '../../../src/contract/gateway.ts';
+import type { GatewayPlace } from '../../../src/queue/index.ts';
 
 type Frame = Record<string, unknown>;
 
@@ -29,7 +29,10 @@ export class RawAgent {
   }
 
   /** @param as of the process, and what else is not as it should be */
-  static async join(of: Enrolment, as: { process?: string; origin?: string } = {}): Promise<RawAgent> {
+  static async join(
+    of: Pick<GatewayPlace, 'origin' | 'agentId' | 'privateKey'>,
+    as: { process?: string; origin?: string } = {},
+  ): Promise<RawAgent> {
     const raw = new RawAgent(of.origin);
     const process = as.process ?? randomBytes(8).toString('hex');
     const nonce = randomBytes(16).toString('base64url');

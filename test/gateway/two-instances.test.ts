@@ -1,0 +1,102 @@
+/** Two instances of the service on one PostgreSQL: an agent is connected to one of them, and to whichever it likes. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { GatewayPlace } from '../../src/queue/index.ts';
+import { TestGateway } from '../kit/queue/over-gateway.ts';
+import { type OpenBackend, onServer } from '../kit/servers/backends.ts';
+import { RawAgent } from '../kit/wire/raw-agent.ts';
+
+let backend: OpenBackend;
+let one: TestGateway;
+let other: TestGateway;
+let place: GatewayPlace;
+let named = 0;
+const sockets: RawAgent[] = [];
+
+beforeAll(async () => {
+  backend = await onServer().open({ migrated: true });
+  one = await TestGateway.start(backend.database);
+  other = await TestGateway.start(backend.database);
+});
+beforeEach(async () => {
+  place = await one.enroll(`agent-number-${++named}`, null);
+});
+afterEach(() => {
+  for (const { socket } of sockets.splice(0)) socket.terminate();
+});
+afterAll(async () => {
+  await one.stop();
+  await other.stop();
+  await backend.close();
+});
+
+/** A process of the agent at one of the instances, which it reaches at one address. */
+async function at(instance: TestGateway, process: string): Promise<RawAgent> {
+  const agent = await RawAgent.join({ ...place, origin: instance.origin }, { origin: place.origin, process });
+  sockets.push(agent);
+  return agent;
+}
+
+async function listed() {
+  const { agents } = await one.enrolments.list();
+  return agents.find(({ id }) => id === place.agentId);
+}
+
+test('a copy of an agent is refused at another instance too, as long as the agent is connected', async () => {
+  const agent = await at(one, 'process-one');
+  await agent.next('welcome');
+  expect(await listed()).toMatchObject({ connectedSince: expect.any(String), refused: null });
+  expect(await (await at(other, 'process-two')).next('bye')).toMatchObject({ code: 'taken' });
+  await expect.poll(listed).toMatchObject({ refused: { code: 'taken' } });
+  agent.socket.terminate();
+  await expect.poll(listed, { timeout: 20_000 }).toMatchObject({ connectedSince: null });
+  await (await at(other, 'process-two')).next('welcome');
+  expect(await listed()).toMatchObject({ connectedSince: expect.any(String), refused: null });
+});
+
+test('the same process goes on at the other instance at once, and its earlier connection ends', async () => {
+  const before = await at(one, 'process-one');
+  await before.next('welcome');
+  await (await at(other, 'process-one')).next('welcome');
+  await before.closed;
+  expect(await listed()).toMatchObject({ connectedSince: expect.any(String) });
+});
+
+test('an instance that stops says so, and the agent is free to join another', async () => {
+  const stopping = await TestGateway.start(backend.database);
+  const agent = await at(stopping, 'process-one');
+  await agent.next('welcome');
+  await stopping.stop();
+  expect(await agent.next('bye')).toMatchObject({ code: 'restart', retryAfterMs: expect.any(Number) });
+  expect(await listed()).toMatchObject({ connectedSince: null });
+  await (await at(other, 'process-two')).next('welcome');
+});
+
+test('revoked, it is told so by whichever instance has it, and by every one that it comes to', async () => {
+  const agent = await at(other, 'process-one');
+  await agent.next('welcome');
+  await one.enrolments.revoke(place.agentId, async () => undefined);
+  expect(await agent.next('bye')).toMatchObject({ code: 'revoked' });
+  for (const instance of [one, other]) {
+    expect(await (await at(instance, 'process-two')).next('bye')).toMatchObject({ code: 'revoked' });
+  }
+  expect(await listed()).toMatchObject({ revokedAt: expect.any(String), connectedSince: null });
+});
+
+test('an instance that cannot ask the database whether the agent was revoked hands out no job', async () => {
+  const agent = await at(one, 'process-one');
+  await agent.next('welcome');
+  await one.database.query('ALTER TABLE platen.enrolled_agents RENAME TO enrolled_agents_away');
+  try {
+    const take = { what: 'take', lane: 'serial-0a1b2c3d4e5f', term: 'process.1', beside: [] };
+    let number = 0;
+    const answer = async () => {
+      agent.say({ kind: 'say', entries: [{ i: ++number, number, ...take }] });
+      return await agent.next('answers');
+    };
+    expect(await answer()).toMatchObject({ answers: [{ job: null }] });
+    const failed = { answers: [{ failed: expect.stringMatching(/revoked/) }] };
+    await expect.poll(answer, { timeout: 30_000, interval: 200 }).toMatchObject(failed);
+  } finally {
+    await one.database.query('ALTER TABLE platen.enrolled_agents_away RENAME TO enrolled_agents');
+  }
+});
