@@ -37,6 +37,13 @@ async function stretches<T>(work: Long<T>): Promise<T> {
   }
 }
 
+/** Resolves after all earlier work, for one caller in each turn: what many wait for does not answer them all at once. */
+export async function inTurn(): Promise<void> {
+  await inStretches(nothing(), Number.POSITIVE_INFINITY);
+}
+
+function* nothing(): Long<void> {}
+
 /** Does the work without a pause; for work that is known to be short. */
 export function whole<T>(work: Long<T>): T {
   for (;;) {

@@ -1,8 +1,9 @@
 /** An OpenID provider that is hostile, or whose answers somebody on the way makes: nobody comes in, nothing grows, nothing waits long. */
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { Attempt, Provider, ProviderRefused } from '../../src/server/people/provider.ts';
 import { ProblemError } from '../../src/server/problems.ts';
 import { listeningForTest } from '../kit/wire/listening.ts';
@@ -60,7 +61,7 @@ const HOSTILE: [string, Reply][] = [
 /** A provider that is right in all but what `replies` says, by path. */
 class Hostile {
   readonly asked: string[] = [];
-  readonly replies: Record<string, Reply> = {};
+  replies: Record<string, Reply> = {};
   readonly metadata: Claims = {};
   /** What the token endpoint gives as an ID token. */
   token: (claims: Claims) => string = (claims) => signed(claims);
@@ -187,6 +188,29 @@ describe.concurrent('answers that are no answers', () => {
       expect(process.memoryUsage().rss - rss).toBeLessThan(200 * 1024 * 1024);
     },
   );
+});
+
+test('hundreds who waited for the same answer are told in turn, and a provider that fails is not asked by each', async () => {
+  const hostile = await Hostile.start();
+  hostile.replies['/.well-known/openid-configuration'] = json('<html>');
+  const provider = hostile.provider();
+  let turn = 0;
+  let over = false;
+  const turns = (async () => {
+    for (; !over; turn += 1) await nextTurn();
+  })();
+  const toldIn = await Promise.all(
+    Array.from({ length: 300 }, async () => {
+      expect(await begun(provider)).toEqual(away);
+      return turn;
+    }),
+  );
+  over = true;
+  await turns;
+  expect(new Set(toldIn).size).toBeGreaterThan(100);
+  expect(hostile.asked).toHaveLength(1);
+  hostile.replies = {};
+  await vi.waitFor(async () => expect(await begun(provider)).toContain('/authorize?'), { timeout: 20_000 });
 });
 
 describe('metadata', () => {

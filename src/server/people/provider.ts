@@ -10,13 +10,15 @@ import { login, type ProviderRefusal, ROLES, type Role } from '../../contract/pe
 import { because } from '../../contract/reason.ts';
 import type { SingleSignOn } from '../config.ts';
 import { refusedBecause } from '../problems.ts';
+import { inTurn } from '../stretches.ts';
 
 /** s for one answer of the provider. */
 const DEADLINE = 8;
 /** Bytes of one answer: metadata, keys, tokens. */
 const MOST = 256 * 1024;
-/** ms for which the provider's metadata is kept. */
+/** ms for which the provider's metadata is kept, and for which it is not asked again where it could not be had. */
 const KEPT = 60 * 60_000;
+const NOT_AGAIN = 1_000;
 
 /** A person, as the provider describes them. */
 type AtProvider = {
@@ -83,7 +85,7 @@ export class Attempt {
 
 export class Provider {
   readonly #config: SingleSignOn;
-  #found: { config: Promise<client.Configuration>; at: number } | undefined;
+  #found: { config: Promise<client.Configuration>; until: number } | undefined;
 
   constructor(config: SingleSignOn) {
     this.#config = config;
@@ -108,6 +110,8 @@ export class Provider {
       // Refuses an address that is neither https nor, where the issuer's is not either, http.
       return client.buildAuthorizationUrl(await this.#configuration(), parameters).href;
     } catch (error) {
+      // Hundreds may have waited for the same answer.
+      await inTurn();
       throw refusedBecause('provider-away', because('provider-silent', { provider: this.#config.name }), {
         cause: new Error(`the provider cannot be asked: ${reasonOf(error)}`),
       });
@@ -166,12 +170,12 @@ export class Provider {
 
   /** The provider's configuration, fetched once for all who sign in at the same time. */
   #configuration(): Promise<client.Configuration> {
-    if (this.#found === undefined || Date.now() - this.#found.at > KEPT) {
+    if (this.#found === undefined || performance.now() > this.#found.until) {
       const config = discover(this.#config);
-      const found = { config, at: Date.now() };
+      const found = { config, until: performance.now() + KEPT };
       this.#found = found;
       config.catch(() => {
-        if (this.#found === found) this.#found = undefined;
+        found.until = performance.now() + NOT_AGAIN;
       });
     }
     return this.#found.config;
