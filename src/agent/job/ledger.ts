@@ -190,13 +190,11 @@ export class Ledger implements RowMember, LinkBook {
     this.#followed = pages;
   }
 
-  /**
-   * Settles this job's labels, which are not in the row any more, by the counter of the printer at rest: the
-   * same reading has settled the labels of the job ahead.
-   */
+  /** Settles what is not in the row any more by the counter of the printer at rest, if it was known before. */
   settleBehind(odometer: number): void {
-    const { base, printed, intent, odometer: start } = this.#entry;
-    const counted = start === null ? 0 : Math.max(0, odometer - start);
+    const { base, printed, intent, odometer: start } = this.lasting;
+    if (start === null) return;
+    const counted = Math.max(0, odometer - start);
     const upTo = Math.max(printed, base + labelsOn(counted, intent - base, this.perPage));
     this.leave();
     this.#rebase(upTo, upTo, odometer);
