@@ -1,6 +1,6 @@
 /**
  * What an agent at another site and the service say to each other over one WebSocket: JSON text frames, both ways. Members
- * are added over time, and each side leaves out what it does not know.
+ * are added over time, and each side leaves out what it does not know. `docs/agent-protocol.md` says it to others.
  */
 import { z } from 'zod';
 import { lane, scope } from './lane.ts';

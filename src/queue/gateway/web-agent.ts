@@ -1,5 +1,5 @@
 /** How an agent reaches its service: through the proxy that the environment names, and trusting whom the machine trusts. */
-import { createHash } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { checkServerIdentity, getCACertificates } from 'node:tls';
@@ -28,8 +28,9 @@ export function webAgent(origin: string, { pin }: Trust): HttpAgent | HttpsAgent
     checkServerIdentity: (host, certificate) => {
       const wrong = checkServerIdentity(host, certificate);
       if (wrong !== undefined || pin === undefined) return wrong;
-      const { pubkey } = certificate;
-      const found = pubkey && createHash('sha256').update(pubkey).digest('base64url');
+      // `certificate.pubkey` is the SPKI of RSA keys alone.
+      const key = new X509Certificate(certificate.raw).publicKey.export({ type: 'spki', format: 'der' });
+      const found = createHash('sha256').update(key).digest('base64url');
       return found === pin
         ? undefined
         : new Error(`${host} shows another key than the one of the invitation: somebody reads what is sent`);

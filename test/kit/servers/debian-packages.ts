@@ -88,6 +88,14 @@ const INTEGRATORS: Packages = {
   'python3-aiosmtpd': ['aiosmtpd'],
 };
 
+/** Proxies between an agent at another site and its service, and another language's client of that protocol. */
+const SITES: Packages = {
+  'nginx-light': ['/usr/sbin/nginx'],
+  squid: ['squid', '/usr/lib/squid/basic_ncsa_auth'],
+  'python3-websockets': ['/usr/lib/python3/dist-packages/websockets'],
+  'python3-cryptography': ['/usr/lib/python3/dist-packages/cryptography'],
+};
+
 /** By the projects of `vitest.config.ts`: a run installs what the projects need that it was told to run. */
 export const NEEDED_BY: Readonly<Record<string, Packages>> = {
   servers: SMALL,
@@ -100,6 +108,7 @@ export const NEEDED_BY: Readonly<Record<string, Packages>> = {
     ...WINDOWS,
     ...MACHINES,
     ...INTEGRATORS,
+    ...SITES,
   },
 };
 
