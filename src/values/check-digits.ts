@@ -61,8 +61,8 @@ export function mod16(value: string): string {
   return CODABAR.charAt((16 - (sum % 16)) % 16);
 }
 
-/** Code 11's: one check character, and from ten characters on a second one over the first. */
-export function code11Checks(value: string): string {
+/** Code 11's: one check character, and a second one over the first, by its standard from ten characters on. */
+export function code11Checks(value: string, count = value.length < 10 ? 1 : 2): string {
   const check = (text: string, heaviest: number) => {
     let sum = 0;
     for (let at = 0; at < text.length; at++) {
@@ -71,7 +71,7 @@ export function code11Checks(value: string): string {
     return CODE11.charAt(sum % 11);
   };
   const first = check(value, 10);
-  return value.length < 10 ? first : first + check(value + first, 9);
+  return count === 1 ? first : first + check(value + first, 9);
 }
 
 /** ISO/IEC 7064 MOD 37-2: donation numbers of ISBT 128; undefined: a character has no value in it. */

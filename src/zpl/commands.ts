@@ -35,7 +35,7 @@ export function isBarcode(name: string): boolean {
 
 /** Which parameter of a linear barcode is its height, by index. */
 const BAR_HEIGHT: Readonly<Record<string, number>> = {
-  ...indexed('B2 B5 B8 B9 BA BC BE BI BJ BS BU BZ', 1),
+  ...indexed('B2 B5 B8 B9 BA BC BE BI BJ BL BS BU BZ', 1),
   ...indexed('B1 B3 BK BM BP', 2),
 };
 

@@ -4,10 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { rawZplTemplate } from '../../src/contract/template.ts';
 import { blacken, createBitmap } from '../../src/render/image/bitmap.ts';
 import { compileRawPictures } from '../../src/render/output/raw-picture.ts';
+import { zplSymbols } from '../../src/render/symbol/zpl-symbols.ts';
 import { templateProblems } from '../../src/render/template-check.ts';
 import { composeMedia, drawFields } from '../../src/zpl/interpreter/draw.ts';
 import { forEachDot } from '../../src/zpl/interpreter/drawn-dots.ts';
-import { labelZpl } from '../../src/zpl/interpreter/label-plan.ts';
+import { labelPieces, labelZpl } from '../../src/zpl/interpreter/label-plan.ts';
 import { plannedLabel } from '../../src/zpl/interpreter/planned-label.ts';
 import { dotsOf } from '../kit/judges/judges.ts';
 
@@ -44,8 +45,10 @@ describe('a graphic is the same picture in each of its forms', () => {
       const { plan, faults } = plannedLabel(program(data), DOTS);
       expect([...faults, ...(plan?.faults ?? ['nothing prints'])]).toEqual([]);
       if (plan === undefined) continue;
-      expect(labelZpl(plan, 0)).not.toContain('64:');
-      drawn.add((await drawFields(labelZpl(plan, 0), plan))?.toString('base64') ?? '');
+      expect(labelZpl(labelPieces(plan, 0), zplSymbols)).not.toContain('64:');
+      drawn.add(
+        (await drawFields(labelZpl(labelPieces(plan, 0), zplSymbols), plan))?.toString('base64') ?? '',
+      );
     }
     expect(drawn.size).toBe(1);
   });
@@ -89,7 +92,7 @@ describe('a graphic that unpacks to too much', () => {
   ])('%s: is not given to the rasteriser', (_, program) => {
     const { plan } = plannedLabel(program, DOTS);
     expect(plan?.faults).toContain('a graphic that is too large');
-    expect(plan && labelZpl(plan, 0).length).toBeLessThan(10 * MB);
+    expect(plan && labelZpl(labelPieces(plan, 0), zplSymbols).length).toBeLessThan(10 * MB);
   });
 
   test('a download leaves nothing in the memory of a printer', () => {
@@ -113,7 +116,7 @@ test.each(TURNED)('the dots are those of the virtual printer: %o', async ({ inve
     const { plan } = plannedLabel(`^XA^PW600^LL200${fields}^XZ`, media);
     if (plan === undefined) throw new Error('nothing prints');
     const page = { ...plan, inverted, mirrored, mediaWidth: media.width, mediaHeight: media.height };
-    const drawn = await drawFields(labelZpl(plan, 0), page);
+    const drawn = await drawFields(labelZpl(labelPieces(plan, 0), zplSymbols), page);
     if (drawn === undefined) throw new Error('nothing is drawn');
     const ours = createBitmap(media.width, media.height);
     forEachDot(drawn, page, (x, y) => blacken(ours, x, y));
@@ -125,8 +128,8 @@ test.each(TURNED)('the dots are those of the virtual printer: %o', async ({ inve
 
 test('shapes are no larger than the guide lets them be', () => {
   const { plan } = plannedLabel('^XA^FO0,0^GC99999999,1,B^FS^FO0,0^GB99999999,9,9^FS^XZ', DOTS);
-  expect(plan && labelZpl(plan, 0)).toContain('^GC4095,1,B');
-  expect(plan && labelZpl(plan, 0)).toContain('^GB32000,9,9');
+  expect(plan && labelZpl(labelPieces(plan, 0), zplSymbols)).toContain('^GC4095,1,B');
+  expect(plan && labelZpl(labelPieces(plan, 0), zplSymbols)).toContain('^GB32000,9,9');
 });
 
 test('a label of more dots than are drawn in one piece is refused', () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type LabelPlan, labelZpl, planLabel } from '../../src/zpl/interpreter/label-plan.ts';
+import { zplSymbols } from '../../src/render/symbol/zpl-symbols.ts';
+import { type LabelPlan, labelPieces, labelZpl, planLabel } from '../../src/zpl/interpreter/label-plan.ts';
 import { PrinterMemory } from '../../src/zpl/interpreter/printer-memory.ts';
 import { defaultSyntax, ZplStream } from '../../src/zpl/stream.ts';
 
@@ -39,7 +40,9 @@ describe('what a format prints', () => {
   it('fills a stored format in, with its copies, and escapes what is not ASCII', () => {
     const [, plan] = plans('^XA^DFR:A^FS^FO1,1^FN1^FS^FO2,2^FN2^FDkept^FS^PQ4^XZ^XA^XFR:A^FS^FN1^FDé^FS^XZ');
     expect(plan?.quantity).toBe(4);
-    expect(plan && labelZpl(plan, 0)).toBe('^XA^LH0,0^FS^FO1,1^FH_^FD_C3_A9^FS^FO2,2^FDkept^FS^FS^XZ');
+    expect(plan && labelZpl(labelPieces(plan, 0), zplSymbols)).toBe(
+      '^XA^LH0,0^FS^FO1,1^FH_^FD_C3_A9^FS^FO2,2^FDkept^FS^FS^XZ',
+    );
   });
 
   it.each([
@@ -49,7 +52,7 @@ describe('what a format prints', () => {
     ['^XFR:A^FS^CI28^FN1^FDnew^FS', '^CI28^FS^FO1,1^FDnew^FS^FS'],
   ])('keeps the order of settings and what is recalled: %s', (recalling, expected) => {
     const [, plan] = plans(`^XA^DFR:A^FS^FO1,1^FN1^FDold^FS^XZ^XA${recalling}^XZ`);
-    expect(plan && labelZpl(plan, 0)).toBe(`^XA^LH0,0${expected}^XZ`);
+    expect(plan && labelZpl(labelPieces(plan, 0), zplSymbols)).toBe(`^XA^LH0,0${expected}^XZ`);
   });
 
   it('prints as many as ^PQ says, though it stands in the field of a value', () => {
@@ -58,14 +61,13 @@ describe('what a format prints', () => {
   });
 
   it('takes the height of every linear barcode in the unit in force', () => {
-    for (const [bars, expected] of [
-      ['^BCN,10,N', '^BCN,80,N'],
-      ['^B8N,10', '^B8N,80'],
-      ['^BKN,N,10', '^BKN,N,80'],
-    ]) {
+    const label = (bars: string) => {
       const [plan] = plans(`^XA^MUM^FO1,1${bars}^FD1^FS^XZ`);
-      expect(plan && labelZpl(plan, 0)).toContain(`^FO8,8${expected}^FD1`);
-    }
+      return plan === undefined ? [] : labelPieces(plan, 0);
+    };
+    expect(labelZpl(label('^BCN,10,N'), zplSymbols)).toContain('^FO8,8^BCN,80,N^FD1');
+    expect(label('^B8N,10')).toContainEqual(expect.objectContaining({ name: 'B8', params: 'N,80' }));
+    expect(label('^BKN,N,10')).toContainEqual(expect.objectContaining({ name: 'BK', params: 'N,N,80' }));
   });
 
   it('does not let stored objects outgrow the memory', () => {
@@ -106,7 +108,7 @@ describe('what a format prints', () => {
           if (!plan) continue;
           expect(plan.quantity).toBeGreaterThanOrEqual(1);
           // One format in is one label out, whatever its data.
-          expect(labelZpl(plan, 3).match(/\^X[AZ]/g)).toEqual(['^XA', '^XZ']);
+          expect(labelZpl(labelPieces(plan, 3), zplSymbols).match(/\^X[AZ]/g)).toEqual(['^XA', '^XZ']);
         }
       }),
       { numRuns: 1000 },

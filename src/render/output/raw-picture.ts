@@ -11,16 +11,17 @@ import type { LabelRecord } from '../../contract/print-request.ts';
 import { because, reasonText } from '../../contract/reason.ts';
 import type { RawZplTemplate } from '../../contract/template.ts';
 import type { JobFacts } from '../../values/built-ins.ts';
+import { GraphicError } from '../../zpl/graphic-data.ts';
 import { drawFields } from '../../zpl/interpreter/draw.ts';
 import { forEachDot } from '../../zpl/interpreter/drawn-dots.ts';
-import { labelZpl } from '../../zpl/interpreter/label-plan.ts';
+import { labelPieces, labelZpl } from '../../zpl/interpreter/label-plan.ts';
 import { plannedLabel } from '../../zpl/interpreter/planned-label.ts';
 import { RasteriserFull } from '../../zpl/interpreter/rasteriser.ts';
 import { compileRawZpl } from '../../zpl/raw/template.ts';
 import type { DisplayList } from '../display-list.ts';
 import { requireDots } from '../dot-limit.ts';
 import { type Bitmap, blacken, createBitmap } from '../image/bitmap.ts';
-import { maxiCodeDots } from '../symbol/maxicode-dots.ts';
+import { zplSymbols } from '../symbol/zpl-symbols.ts';
 
 /** Resolution and size of templates that do not state their own. */
 interface RawTarget {
@@ -68,17 +69,17 @@ async function picture(
     const message = `/source: ${reasonText(reason)}`;
     return new JobFaultError('template-invalid', message, { element: '/source', record, reason });
   };
-  const { plan, faults } = plannedLabel(zpl, { width, height, dpi }, maxiCodeDots);
+  const { plan, faults } = plannedLabel(zpl, { width, height, dpi });
   const [fault] = plan === undefined ? faults : [...faults, ...plan.faults];
   if (fault !== undefined) throw refuse(fault);
   if (plan === undefined) return createBitmap(width, height);
   const bitmap = createBitmap(width, height);
   try {
-    const drawn = await drawFields(labelZpl(plan, 0), plan);
+    const drawn = await drawFields(labelZpl(labelPieces(plan, 0), zplSymbols), plan);
     const page = { ...plan, mediaWidth: width, mediaHeight: height };
     if (drawn !== undefined) forEachDot(drawn, page, (x, y) => blacken(bitmap, x, y));
   } catch (error) {
-    if (error instanceof RasteriserFull) throw refuse(error.message);
+    if (error instanceof RasteriserFull || error instanceof GraphicError) throw refuse(error.message);
     // The rasteriser's own message is not passed on: it may quote the data.
     throw refuse('a command or its data is not understood');
   }

@@ -1,5 +1,5 @@
 /** Draws the labels of one format on demand, and once for consecutive labels that are alike. */
-import { isSerial, type LabelPlan, labelZpl, type MediaDots } from '../../zpl/interpreter/label-plan.ts';
+import { isSerial, type LabelPlan, labelPieces, type MediaDots } from '../../zpl/interpreter/label-plan.ts';
 import { rasterPool } from './raster-pool.ts';
 import type { RasterReply } from './raster-protocol.ts';
 
@@ -32,10 +32,13 @@ export class LabelPictures {
     const { width, length, inverted, mirrored } = this.#plan;
     const page = { width, length, mediaWidth, mediaHeight, inverted, mirrored };
     try {
-      const zpl = labelZpl(this.#plan, serial);
-      return await rasterPool.draw({ ...page, zpl, faults: this.#faults });
+      return await rasterPool.draw({
+        ...page,
+        pieces: labelPieces(this.#plan, serial),
+        faults: this.#faults,
+      });
     } catch (error) {
-      return await rasterPool.draw({ ...page, zpl: '', faults: [...this.#faults, String(error)] });
+      return await rasterPool.draw({ ...page, pieces: [], faults: [...this.#faults, String(error)] });
     }
   }
 }

@@ -1,9 +1,10 @@
 /** The requests and replies of the raster thread. */
 import type { LabelPage } from '../../zpl/interpreter/draw.ts';
+import type { SymbolField } from '../../zpl/interpreter/symbol-encoder.ts';
 
 export interface RasterRequest extends LabelPage {
   readonly id: number;
-  readonly zpl: string;
+  readonly pieces: readonly (string | SymbolField)[];
   readonly faults: readonly string[];
 }
 

@@ -5,14 +5,16 @@
  * A label that cannot be drawn still comes out, as it would from a printer, but crossed out, with the reason.
  */
 import { parentPort } from 'node:worker_threads';
+import { zplSymbols } from '../../render/symbol/zpl-symbols.ts';
 import { composeMedia, drawFields } from '../../zpl/interpreter/draw.ts';
+import { labelZpl } from '../../zpl/interpreter/label-plan.ts';
 import type { RasterReply, RasterRequest } from './raster-protocol.ts';
 
 async function raster(request: RasterRequest): Promise<RasterReply> {
   const faults = [...request.faults];
   let picture: Buffer | undefined;
   try {
-    picture = await drawFields(request.zpl, request);
+    picture = await drawFields(labelZpl(request.pieces, zplSymbols), request);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     faults.push(message.split('\n', 1)[0] ?? 'cannot be drawn');

@@ -230,7 +230,7 @@ export class PrintEngine {
     const { width, height: length } = this.#host.media;
     const page = { width, length, mediaWidth: width, mediaHeight: length, inverted: false, mirrored: false };
     for (; this.#feeds() && this.#mechanism.on; this.#toFeed--) {
-      const { png } = await rasterPool.draw({ ...page, zpl: '', faults: [] });
+      const { png } = await rasterPool.draw({ ...page, pieces: [], faults: [] });
       await this.#mechanism.put({ png, raw: BLANK, faults: [] }, (label) => this.#host.printed(label));
     }
   }

@@ -20,10 +20,11 @@ import type { ZplCommand, ZplFormat } from '../stream.ts';
 import { code128Field } from './code128-field.ts';
 import { enlarged, type FieldMark, FieldMarks, storedSize } from './field-marks.ts';
 import { GraphicRoom, graphicField } from './graphic-field.ts';
-import { type DrawMaxiCode, maxiCodeField } from './maxicode-field.ts';
 import { isLastingSetting, type LastingSetting, type PrinterMemory } from './printer-memory.ts';
 import { type Serial, serialField, serialValue } from './serial.ts';
 import { isShape, shapeField } from './shape.ts';
+import type { SymbolEncoder, SymbolField } from './symbol-encoder.ts';
+import { isSymbolField, symbolField } from './symbol-field.ts';
 import { toDots } from './units.ts';
 
 /** The printer's media and head, dots. */
@@ -34,8 +35,8 @@ export interface MediaDots {
 }
 
 export interface LabelPlan {
-  /** Plain ZPL of one label, in pieces; a serial number differs from label to label. */
-  readonly pieces: readonly (string | Serial)[];
+  /** Plain ZPL of one label, in pieces; a serial number differs from label to label, a symbol is not encoded yet. */
+  readonly pieces: readonly (string | Serial | SymbolField)[];
   /** Labels to print, ≥ 1. */
   readonly quantity: number;
   /** Pause after so many labels; 0: never. */
@@ -60,7 +61,7 @@ const NOT_DRAWN = words(
   'PQ PP FX FN FH ID EF DF XF CC CD CT XA XZ HH HV HW HF HG HY HZ JU SP MM MN MT MD MF MP PR PF PH SZ ST',
 );
 /** The barcodes that the rasteriser draws; it would print the data of others as text. */
-const DRAWN_BARCODES = words('B2 B3 B7 BC BD BE BO BQ BX');
+const DRAWN_BARCODES = words('B2 B3 B7 BC BE BO BQ BX');
 /** Parameters are looked for in this many bytes of a command; what follows is data. */
 const HEAD = 128;
 const MAX_QUANTITY = 99_999_999;
@@ -71,14 +72,8 @@ const MOST_SEARCHES = 100;
 /**
  * Applies a format to the printer's memory. Undefined when it prints nothing: it only stores a format, only sets
  * the printer up, or is empty.
- * @param maxiCode undefined: a MaxiCode is left out of the picture, as for a plan that is not drawn
  */
-export function planLabel(
-  format: ZplFormat,
-  memory: PrinterMemory,
-  media: MediaDots,
-  maxiCode?: DrawMaxiCode,
-): LabelPlan | undefined {
+export function planLabel(format: ZplFormat, memory: PrinterMemory, media: MediaDots): LabelPlan | undefined {
   const store = format.commands.findIndex((command) => command.name === 'DF');
   const defining = store >= 0 ? format.commands[store] : undefined;
   if (defining) {
@@ -87,7 +82,7 @@ export function planLabel(
     memory.store(objectName(text(defining), 'ZPL'), { kind: 'format', commands, bytes });
     return undefined;
   }
-  return new PlanBuilder(memory, media, maxiCode).build(format.commands);
+  return new PlanBuilder(memory, media).build(format.commands);
 }
 
 /** Settings of the label as a whole: they count wherever in the format they stand. */
@@ -106,8 +101,7 @@ function lastingValue(name: LastingSetting, before: string | undefined, value: s
 class PlanBuilder {
   readonly #memory: PrinterMemory;
   readonly #media: MediaDots;
-  readonly #drawMaxiCode: DrawMaxiCode | undefined;
-  readonly #pieces: (string | Serial)[] = [];
+  readonly #pieces: LabelPlan['pieces'][number][] = [];
   readonly #faults: string[] = [];
   readonly #graphics = new Map<string, string>();
   readonly #fields = new FieldMarks();
@@ -117,19 +111,16 @@ class PlanBuilder {
   #quantity: string[] = [];
   #pauseAfter = false;
   #hex: string | undefined;
-  /** The parameters of `^BD` in the field. */
-  #maxiCode: string | undefined;
-  /** The field's barcode, and its index in the pieces. */
-  #barcode: { readonly name: string; readonly piece: number } | undefined;
-  /** Index of the field's `^FO` or `^FT` in the pieces. */
-  #origin: number | undefined;
+  /** The field's barcode, and its index in the pieces, where it is one. */
+  #barcode: { readonly name: string; readonly params: string; readonly piece: number } | undefined;
+  /** The field's `^FO` or `^FT`. */
+  #origin: string | undefined;
   /** Dots that the picture moves down, besides `^LT`. */
   #shift = 0;
 
-  constructor(memory: PrinterMemory, media: MediaDots, maxiCode: DrawMaxiCode | undefined) {
+  constructor(memory: PrinterMemory, media: MediaDots) {
     this.#memory = memory;
     this.#media = media;
-    this.#drawMaxiCode = maxiCode;
   }
 
   build(format: readonly ZplCommand[]): LabelPlan | undefined {
@@ -194,15 +185,13 @@ class PlanBuilder {
       const head = { ...command, params: command.params.subarray(0, HEAD) };
       this.#fields.command(name, this.#dots(head), command.at);
     }
-    if (name === 'FD' || name === 'FV') {
-      if (this.#maxiCode === undefined) this.#printData(name, command.params);
-      else this.#printMaxiCode(this.#maxiCode, command.params);
-    } else if (name === 'BD') this.#maxiCode = text(command);
-    else if (name === 'SN') this.#print(serialField(text(command)));
-    else if (name === 'FH') this.#hex = hexIndicator(text(command));
+    if (name === 'FD' || name === 'FV') this.#printData(name, command.params);
+    else if (name === 'SN') {
+      this.#requireDrawn(this.#barcode?.name);
+      this.#print(serialField(text(command)));
+    } else if (name === 'FH') this.#hex = hexIndicator(text(command));
     else if (name === 'FS') {
       this.#hex = undefined;
-      this.#maxiCode = undefined;
       this.#barcode = undefined;
       this.#origin = undefined;
       this.#pieces.push('^FS');
@@ -222,18 +211,30 @@ class PlanBuilder {
     else if (PRINTS.has(name)) this.#print(this.#plain(command));
     else if (!NOT_DRAWN.has(name)) {
       // The last barcode command of a field decides what becomes of its data.
-      if (isBarcode(name)) {
-        this.#maxiCode = undefined;
-        this.#barcode = { name, piece: this.#pieces.length };
+      if (isBarcode(name)) this.#useBarcode(name === 'B0' ? 'BO' : name, this.#dots(command));
+      else {
+        if (name === 'FO' || name === 'FT') this.#origin = this.#plain(command);
+        this.#pieces.push(this.#plain(command));
       }
-      if (name === 'FO' || name === 'FT') this.#origin = this.#pieces.length;
-      this.#pieces.push(this.#plain(command));
     }
   }
 
-  #printData(name: string, data: Buffer): void {
-    const { name: barcode, piece = 0 } = this.#barcode ?? {};
+  #useBarcode(name: string, params: string): void {
+    this.#barcode = { name, params, piece: this.#pieces.length };
+    if (!isSymbolField(name)) this.#pieces.push(`^${name}${params}`);
+  }
+
+  #requireDrawn(barcode: string | undefined): void {
     if (barcode !== undefined && !DRAWN_BARCODES.has(barcode)) this.#faults.push(`^${barcode} is not drawn`);
+  }
+
+  #printData(name: string, data: Buffer): void {
+    const { name: barcode, params = '', piece = 0 } = this.#barcode ?? {};
+    if (barcode !== undefined && isSymbolField(barcode)) {
+      this.#print(this.#symbol(barcode, params, fieldBytes(data, this.#hex)));
+      return;
+    }
+    this.#requireDrawn(barcode);
     if (barcode === 'B7') {
       // "\\\\" is a backslash there; the rasteriser would draw both.
       const plain = fieldBytes(data, this.#hex).replaceAll('\\\\', '\\');
@@ -252,23 +253,12 @@ class PlanBuilder {
     });
   }
 
-  #printMaxiCode(params: string, data: Buffer): void {
-    const draw = this.#drawMaxiCode;
-    if (draw === undefined) {
-      this.#printable = true;
-      return;
-    }
-    const utf8 = this.#memory.settings.get('CI')?.trim() === '28';
-    this.#attempt(() => {
-      const { field, height } = maxiCodeField(params, data, this.#hex, { dpi: this.#media.dpi, utf8, draw });
-      // The rasteriser always takes a graphic's position as its upper corner; with `^FT` it is the lower one.
-      const origin = this.#origin === undefined ? undefined : this.#pieces[this.#origin];
-      const lower = typeof origin === 'string' ? /^\^FT(\d+),(\d+)/.exec(origin) : null;
-      if (lower !== null && this.#origin !== undefined) {
-        this.#pieces[this.#origin] = `^FO${lower[1]},${Math.max(0, Number(lower[2]) - height)}`;
-      }
-      this.#print(field);
-    });
+  #symbol(name: string, params: string, data: string): SymbolField {
+    const { settings } = this.#memory;
+    const utf8 = settings.get('CI')?.trim() === '28';
+    const turn = /^[NRIB]/i.exec(settings.get('FW') ?? '')?.[0] ?? 'N';
+    const by = settings.get('BY') ?? '';
+    return { name, params, data, utf8, dpi: this.#media.dpi, origin: this.#origin, by, turn };
   }
 
   #delete(pattern: string): void {
@@ -276,7 +266,7 @@ class PlanBuilder {
     if (this.#searches <= MOST_SEARCHES) this.#memory.delete(pattern);
   }
 
-  #print(piece: string | Serial): void {
+  #print(piece: LabelPlan['pieces'][number]): void {
     this.#printable = true;
     this.#pieces.push(piece);
   }
@@ -348,14 +338,22 @@ class PlanBuilder {
   }
 }
 
-/** The ZPL of the label with the given serial number, from 0. */
-export function labelZpl(plan: LabelPlan, serial: number): string {
-  return plan.pieces
-    .map((piece) => (typeof piece === 'string' ? piece : serialValue(piece, serial)))
+/** The pieces of the label with the given serial number, from 0. */
+export function labelPieces(plan: LabelPlan, serial: number): (string | SymbolField)[] {
+  return plan.pieces.map((piece) =>
+    typeof piece === 'object' && 'step' in piece ? serialValue(piece, serial) : piece,
+  );
+}
+
+/** The ZPL of a label. @throws GraphicError a symbol cannot be drawn */
+export function labelZpl(pieces: readonly (string | SymbolField)[], encoder: SymbolEncoder): string {
+  const room = new GraphicRoom();
+  return pieces
+    .map((piece) => (typeof piece === 'string' ? piece : symbolField(piece, encoder, room)))
     .join('');
 }
 
 /** True when labels of one batch differ. */
 export function isSerial(plan: LabelPlan): boolean {
-  return plan.pieces.some((piece) => typeof piece !== 'string');
+  return plan.pieces.some((piece) => typeof piece === 'object' && 'step' in piece);
 }

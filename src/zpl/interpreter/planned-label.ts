@@ -3,7 +3,6 @@
 import { defaultSyntax, type ZplCommand, type ZplEvent, ZplStream } from '../stream.ts';
 import { download } from './download.ts';
 import { type LabelPlan, type MediaDots, planLabel } from './label-plan.ts';
-import type { DrawMaxiCode } from './maxicode-field.ts';
 import { type LastingSetting, PrinterMemory } from './printer-memory.ts';
 
 /** The most that a program may store in the simulated printer, and the longest format, bytes. */
@@ -20,15 +19,14 @@ export interface PlannedLabel {
   readonly faults: readonly string[];
 }
 
-/** @param maxiCode undefined: the plan is not drawn */
-export function plannedLabel(zpl: string, media: MediaDots, maxiCode?: DrawMaxiCode): PlannedLabel {
+export function plannedLabel(zpl: string, media: MediaDots): PlannedLabel {
   const memory = new PrinterMemory(MEMORY);
   const faults: string[] = [];
   let plan: LabelPlan | undefined;
   let commands: readonly ZplCommand[] = [];
   const take = (event: ZplEvent): void => {
     if (event.kind === 'format') {
-      const planned = planLabel(event.format, memory, media, maxiCode);
+      const planned = planLabel(event.format, memory, media);
       if (planned === undefined) return;
       plan = planned;
       commands = event.format.commands;

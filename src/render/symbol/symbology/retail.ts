@@ -1,6 +1,7 @@
 /** EAN and UPC with their add-ons (ISO/IEC 15420; GS1 General Specifications). */
 import { because } from '../../../contract/reason.ts';
 import { endsWithGs1, gs1 } from '../../../values/check-digits.ts';
+import { expandUpce } from '../../../values/upce.ts';
 import { bwipWidths, SymbolError, wrongCheckDigit } from '../bwip.ts';
 
 import { beside, type LinearSymbol, type RetailParts, requireValue, type SymbologyRules } from './rules.ts';
@@ -141,17 +142,6 @@ function upca(value: string): LinearSymbol {
       ],
     },
   });
-}
-
-/** The UPC-A that a UPC-E stands for, without check digit: by its last digit (GS1 General Specifications, UPC-E). */
-function expandUpce(digits: string): string {
-  const system = digits.slice(0, 1);
-  const six = digits.slice(1);
-  const last = six.charAt(5);
-  if (last <= '2') return `${system}${six.slice(0, 2)}${last}0000${six.slice(2, 5)}`;
-  if (last === '3') return `${system}${six.slice(0, 3)}00000${six.slice(3, 5)}`;
-  if (last === '4') return `${system}${six.slice(0, 4)}00000${six.charAt(4)}`;
-  return `${system}${six.slice(0, 5)}0000${last}`;
 }
 
 function upce(value: string): LinearSymbol {

@@ -1,0 +1,99 @@
+/** Barcodes of raw ZPL that the rasteriser does not draw, as decoders and an encoder of others see our pictures of them. */
+import { describe, expect, test } from 'vitest';
+import { rawZplTemplate } from '../../src/contract/template.ts';
+import { encodePng } from '../../src/render/image/png-encoder.ts';
+import { rasterBitmap } from '../../src/render/output/raster.ts';
+import { compileRawPictures } from '../../src/render/output/raw-picture.ts';
+import { inkBox, readSymbols } from '../kit/judges/judges.ts';
+import { barsOnPicture, rowsOnPicture, withoutMargins, zintRows } from '../kit/judges/zint.ts';
+
+const MEDIA = { dpi: 203, width: 100, height: 60 };
+
+async function picture(fields: string) {
+  const template = rawZplTemplate.parse({
+    name: 'Raw',
+    language: 'zpl',
+    source: `^XA${fields}^XZ`,
+    ...MEDIA,
+  });
+  return rasterBitmap(await compileRawPictures(template, MEDIA).layout({}));
+}
+
+async function read(fields: string) {
+  const found = await readSymbols(encodePng(await picture(fields), MEDIA.dpi));
+  return found.map(({ symbologyIdentifier, text }) => [symbologyIdentifier, text]);
+}
+
+describe.each(['N', 'R', 'I', 'B'])('turned %s, read by zxing', (turn) => {
+  test.each([
+    ['UPC-A', `BU${turn},80`, '01234567890', ']E0', '0012345678905'],
+    ['UPC-A of fewer digits', `BU${turn},80,N`, '12345', ']E0', '0000000123457'],
+    ['UPC-E', `B9${turn},80,Y`, '1230000045', ']E0', '0012300000451'],
+    ['UPC-E by its six digits', `B9${turn},80`, '981231', ']E0', '0098100001232'],
+    ['UPC-E of number system 1', `B9${turn},80`, '19810000123', ']E0', '0198100001239'],
+    ['EAN-8', `B8${turn},80`, '1234567', ']E4', '12345670'],
+    ['Code 93', `BA${turn},80`, 'CODE 93', ']G0', 'CODE 93'],
+    ['Code 93 with a shifted character', `BA${turn},80,N`, 'A)B', ']G0', 'Ab'],
+    ['Codabar', `BK${turn},N,80,,,B,D`, '12-3', ']F0', 'B12-3D'],
+    ['LOGMARS', `BL${turn},80`, 'AB12', ']A1', 'AB12O'],
+    ['Aztec', `B0${turn},5`, 'aztec', ']z0', 'aztec'],
+    ['MicroPDF417', `BF${turn},8,9`, 'Micro PDF', ']L2', 'Micro PDF'],
+  ])('%s', async (_, command, data, identifier, text) => {
+    expect(await read(`^FO60,60^BY3^${command}^FD${data}^FS`)).toEqual([[identifier, text]]);
+  });
+});
+
+test.each([
+  ['Industrial 2 of 5', 'BIN,40,N', '123456', '7'],
+  ['Plessey', 'BPN,N,40,N', '1234AB', '86'],
+])('%s has the bars of zint', async (_, command, data, type) => {
+  const [row = ''] = await zintRows(type, data);
+  const bars = barsOnPicture(await picture(`^FO60,60^BY2,3^${command}^FD${data}^FS`), 0, 2);
+  expect(bars).toBe(row.replace(/0+$/, ''));
+});
+
+test.each([
+  ['MSI', 'BMN,A,40,N', '1234', '47', []],
+  ['MSI with mod 10', 'BMN,B,40,N', '1234', '47', ['--vers=1']],
+  ['Code 11', 'B1N,N,40,N', '123-45', '1', []],
+  ['Code 11 with one check digit', 'B1N,Y,40,N', '123-45', '1', ['--vers=1']],
+])('%s has the bars of zint, wide ones twice as wide', async (_, command, data, type, options) => {
+  const [row = ''] = await zintRows(type, data, options);
+  const bars = barsOnPicture(await picture(`^FO60,60^BY2,2^${command}^FD${data}^FS`), 0, 2);
+  expect(bars).toBe(row.replace(/0+$/, ''));
+});
+
+test('Code 49 has the rows of zint', async () => {
+  // Without the bars between rows, which zint cuts shorter.
+  const data = (rows: string[]) =>
+    withoutMargins(rows.filter((row) => row.replace(/^0+|0+$/g, '').includes('0')));
+  const ours = rowsOnPicture(await picture('^FO60,60^BY2^B4N,10,N,A^FDCODE 49^FS'), 0, 2);
+  expect(data(ours)).toEqual(data(await zintRows('24', 'CODE 49')));
+});
+
+test('the line that people read stays clear of the bars, and goes above them where it is asked to', async () => {
+  const box = async (fields: string) => inkBox(await picture(fields));
+  const plain = await box('^FO100,200^BY2^BKN,N,60,N^FD123^FS');
+  expect([plain.top, plain.bottom]).toEqual([200, 260]);
+  const below = await box('^FO100,200^BY2^BKN,N,60,Y,N^FD123^FS');
+  expect(below.top).toBe(200);
+  expect(below.bottom).toBeGreaterThan(270);
+  const above = await box('^FO100,200^BY2^BKN,N,60,Y,Y^FD123^FS');
+  expect(above.top).toBeLessThan(190);
+  expect(above.bottom).toBe(260);
+  const typeset = await box('^FT100,200^BY2^BKN,N,60,N^FD123^FS');
+  expect([typeset.top, typeset.bottom]).toEqual([140, 200]);
+});
+
+test.each([
+  ['^BUN,80^FDabc^FS', '^BU cannot hold this data'],
+  ['^B9N,80^FD1234567890^FS', '^B9 cannot hold this data: no UPC-E stands for it'],
+  ['^BKN,N,80^FD12A4^FS', '^BK cannot hold this data'],
+  ['^BFN,8,0^FDfar too much for the smallest of all sizes^FS', 'a symbol (micropdf417)'],
+  ['^BBN,8,N,8,2,A^FDABC^FS', '^BB is not drawn in mode A'],
+  [`^BBN,8^FD${'x'.repeat(501)}^FS`, '^BB of too much data'],
+  ['^BY100^BBN,32000,N,8^FDABC^FS', 'too large'],
+  ['^BJN,80^FD1234^FS', '^BJ is not drawn'],
+])('%s is refused by name', async (fields, said) => {
+  await expect(picture(`^FO60,60${fields}`)).rejects.toThrow(said);
+});
