@@ -85,15 +85,15 @@ test('revoked, it is told so by whichever instance has it, and by every one that
 test('an instance that cannot ask the database whether the agent was revoked hands out no job', async () => {
   const agent = await at(one, 'process-one');
   await agent.next('welcome');
+  const take = { what: 'take', lane: 'serial-0a1b2c3d4e5f', term: 'process.1', beside: [] };
+  let number = 0;
+  const answer = async () => {
+    agent.say({ kind: 'say', entries: [{ i: ++number, number, ...take }] });
+    return await agent.next('answers');
+  };
+  await expect.poll(answer, { timeout: 30_000 }).toMatchObject({ answers: [{ job: null }] });
   await one.database.query('ALTER TABLE platen.enrolled_agents RENAME TO enrolled_agents_away');
   try {
-    const take = { what: 'take', lane: 'serial-0a1b2c3d4e5f', term: 'process.1', beside: [] };
-    let number = 0;
-    const answer = async () => {
-      agent.say({ kind: 'say', entries: [{ i: ++number, number, ...take }] });
-      return await agent.next('answers');
-    };
-    expect(await answer()).toMatchObject({ answers: [{ job: null }] });
     const failed = { answers: [{ failed: expect.stringMatching(/revoked/) }] };
     await expect.poll(answer, { timeout: 30_000, interval: 200 }).toMatchObject(failed);
   } finally {

@@ -157,7 +157,7 @@ describe.skipIf(process.getuid?.() !== 0)('versions side by side', () => {
   test('made a service, it waits for its configuration, and then prints', async () => {
     const [said] = await follow('service install');
     expect(said).toContain('/opt/platen/current leads to 0.1.0');
-    expect(said).toContain('not started yet: set "redisUrl" in /etc/platen/agent.json');
+    expect(said).toContain('or set "redisUrl" in /etc/platen/agent.json');
     expect(await machine.run('stat', '-c', '%A %U %G', '/var/lib/platen', '/etc/platen/agent.json')).toBe(
       'drwx------ platen platen\n-rw-r----- root platen',
     );

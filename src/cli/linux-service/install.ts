@@ -72,7 +72,7 @@ export function install(program: Program, role: Role, says: (line: string) => vo
   says(`${UNITS[role]} starts with the machine`);
   if (role === 'agent' && !knowsItsService()) {
     says(
-      `not started yet: platen agent enroll, or "redisUrl" in ${configOf(role)}, then: systemctl start ${UNITS[role]}`,
+      `not started yet: enrol it (platen agent enroll … --data ${STATE}), or set "redisUrl" in ${configOf(role)}, then: systemctl start ${UNITS[role]}`,
     );
     return false;
   }

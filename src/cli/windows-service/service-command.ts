@@ -79,7 +79,9 @@ async function install(start: boolean): Promise<void> {
   if (unknown.length > 0) process.stderr.write(`This Windows does not know: ${unknown.join(', ')}\n`);
   if (!start) return;
   if (!knowsItsService(config, data)) {
-    printLine(`Enrol it (platen agent enroll), or set "redisUrl" in ${config}, then: platen service start`);
+    printLine(
+      `Enrol it (platen agent enroll … --data ${data}), or set "redisUrl" in ${config}, then: platen service start`,
+    );
     return;
   }
   await startService(SERVICE_NAME);
