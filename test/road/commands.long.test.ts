@@ -287,7 +287,7 @@ describe('exit codes and messages', () => {
     ['no address', ['up', '--printer', 'sockt://10.0.0.7'], 2, /unknown scheme sockt:.*printers\[0\].uri/s],
     ['a password in an address', ['discover', '--printer', 'ipp://u:pw@h/p'], 2, /those stand in "access"/],
     ['a bad status', ['jobs', '--status', 'lost'], 2, /expected one of queued, printing/],
-    ['an agent without a queue', ['agent', '--data', '/nonexistent'], 2, /Set REDIS_URL/],
+    ['an agent without a queue', ['agent', '--data', '/nonexistent'], 2, /set REDIS_URL/],
     ['no service', ['jobs', '--data', '/nonexistent'], 1, /No service found/],
     ['an unknown template', ['print', 'nope', '--printer', 'virtual-1'], 1, /template-not-found/],
     ['an unknown printer', ['print', 'Shelf', '--printer', 'nope', '--field', 'sku=1'], 1, /printer/],
