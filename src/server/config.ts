@@ -9,6 +9,7 @@ import { role } from '../contract/people.ts';
 import { tenantId } from '../contract/tenant-id.ts';
 import { withoutCredentials } from '../contract/without-credentials.ts';
 import { proxiesFromText, trustedProxies } from './proxies.ts';
+import { headersOf } from './traces/headers.ts';
 import { isNetwork } from './webhooks/where-allowed.ts';
 
 const url = z.url({ protocol: /^https?$/, error: 'expected an http or https URL' });
@@ -134,6 +135,18 @@ export const serverConfig = z.strictObject({
       from: z.email({ error: 'expected a mail address' }),
     })
     .optional(),
+  /** Where traces are told, by OTLP over HTTP; the variables are OpenTelemetry's. Without an endpoint none are. */
+  traces: z
+    .strictObject({
+      /** Below it is `/v1/traces`. */
+      endpoint: url.transform(withoutSlashes).optional(),
+      headers: z
+        .string()
+        .refine((text) => headersOf(text) !== undefined, 'expected name=value, separated by commas')
+        .optional(),
+      service: z.string().min(1).max(200).default('platen'),
+    })
+    .prefault({}),
   /** How many failures within `window` s are allowed; token requests and sign-ins are counted separately. */
   tokenFailures: z
     .strictObject({
@@ -219,6 +232,9 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   PLATEN_SSO_LOGIN_CLAIM: { path: ['singleSignOn', 'loginClaim'], kind: 'text' },
   PLATEN_SSO_ROLE_CLAIM: { path: ['singleSignOn', 'roleClaim'], kind: 'text' },
   PLATEN_SSO_ROLES: { path: ['singleSignOn', 'roles'], kind: 'pairs' },
+  OTEL_EXPORTER_OTLP_ENDPOINT: { path: ['traces', 'endpoint'], kind: 'text' },
+  OTEL_EXPORTER_OTLP_HEADERS: { path: ['traces', 'headers'], kind: 'text', secret: true },
+  OTEL_SERVICE_NAME: { path: ['traces', 'service'], kind: 'text' },
   AUTH_ISSUER: { path: ['externalAuth', 'issuer'], kind: 'text' },
   AUTH_JWKS_URL: { path: ['externalAuth', 'jwksUrl'], kind: 'text' },
   AUTH_TOKEN_TYPE: { path: ['externalAuth', 'tokenType'], kind: 'text' },

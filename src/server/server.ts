@@ -52,7 +52,7 @@ import { Withdrawals } from './jobs/outcome/withdrawals.ts';
 import { jobRoutes } from './jobs/routes.ts';
 import { JobList } from './jobs/shown/job-list.ts';
 import { closeApp, urlOf } from './listening.ts';
-import { metricsIn, toldAndCounted } from './metrics.ts';
+import { metricsIn, toldAndNoted, tracesTo } from './metrics.ts';
 import { ExternalTokens, OwnTokens } from './oauth/access-token.ts';
 import { identify } from './oauth/caller.ts';
 import { Callers } from './oauth/callers.ts';
@@ -235,9 +235,11 @@ export class Server {
       },
     });
     const metrics = await metricsIn(this.#options.metrics, { pool, checks });
+    const traces = await tracesTo(config.traces, pool, logger);
+    stack.defer(() => traces?.stop());
     const intake = new ReportIntake(
       queues,
-      new Reports(pool, logger, toldAndCounted(toldOf(feed), metrics), dispatcher.inLanes),
+      new Reports(pool, logger, toldAndNoted(toldOf(feed), metrics, traces), dispatcher.inLanes),
       logger,
     );
     dispatcher.start();
@@ -321,7 +323,7 @@ export class Server {
       (request, needed, how) => identify(request, needed, { tokens, integrations, tenants }, how),
       new RequestRate(config.limits.requestsPerSecond),
     );
-    jobRoutes(app, { callers, printRequests });
+    jobRoutes(app, { callers, printRequests, traces });
     if (config.extraRoutes) {
       const canceled = (job: string) => feed.tell({ jobs: [job] });
       const labels = new RenderedLabels(templates, checks);

@@ -53,6 +53,10 @@ describe.each([
     );
     const job = await tenant.newJob({ data: [{ sku: 'sku-4711' }] });
     await expect.poll(async () => (await service.admin('POST', `/jobs/${job}/cancel`, {})).status).toBe(200);
+    await service.pool.query(
+      `INSERT INTO platen.job_traces (job_id, trace, span, began_at, answered_at) VALUES ($1, 't', 's', now(), now())`,
+      [job],
+    );
     const [person, webhook, message] = [randomUUID(), randomUUID(), randomUUID()];
     const write = (sql: string, ...values: unknown[]) => service.pool.query(sql, values);
     await write(

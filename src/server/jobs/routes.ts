@@ -2,14 +2,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Callers } from '../oauth/callers.ts';
 import { ProblemError } from '../problems.ts';
+import type { Traces } from '../traces/traces.ts';
 import { parseKey } from './accept/idempotency.ts';
 import type { Accepted, PrintRequests } from './accept/print-requests.ts';
 import { warningsHeader } from './accept/warnings.ts';
 
-type Parts = { callers: Callers; printRequests: PrintRequests };
+type Parts = { callers: Callers; printRequests: PrintRequests; traces: Traces | undefined };
 
 /** The external interface: `POST /v2/jobs` and `POST /v2/jobs/validate`. */
-export function jobRoutes(app: FastifyInstance, { callers, printRequests }: Parts): void {
+export function jobRoutes(app: FastifyInstance, { callers, printRequests, traces }: Parts): void {
   /** Runs before the body is read, too: a request without the header is refused without it. */
   const needKey = async (request: FastifyRequest) => {
     parseKey(request.headers['idempotency-key']);
@@ -21,11 +22,10 @@ export function jobRoutes(app: FastifyInstance, { callers, printRequests }: Part
     async (request, reply) => {
       const key = parseKey(request.headers['idempotency-key']);
       try {
-        return answer(
-          request,
-          reply,
-          await printRequests.enqueue({ ...callers.of(request), key, body: request.body }),
-        );
+        const accepted = await printRequests.enqueue({ ...callers.of(request), key, body: request.body });
+        const { jobId, replayed } = accepted;
+        if (!replayed) traces?.accepted(jobId, request.headers['traceparent'], reply.elapsedTime);
+        return answer(request, reply, accepted);
       } catch (error) {
         // `lately` may have let a revoked account in. It is told that it was revoked, not what else is wrong.
         if (error instanceof ProblemError && error.status < 500)
