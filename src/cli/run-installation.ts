@@ -22,7 +22,9 @@ export async function runInstallation(
 ): Promise<void> {
   keepFilesPrivate();
   keepCrashReports(options.dataDir);
-  const logger = createLogger();
+  // In a terminal the ready line is what somebody waits for, and a log would bury it.
+  const quiet = process.stderr.isTTY && process.env['LOG_LEVEL'] === undefined;
+  const logger = createLogger(quiet ? { level: 'warn' } : {});
   const toldToStop = untilToldToStop(logger);
   const lost = new AbortController();
   const end = AbortSignal.any([toldToStop, lost.signal]);
@@ -38,6 +40,7 @@ export async function runInstallation(
     const ready = await installation.start(end);
     await whenReady(installation, ready);
     printLine(`platen is ready at ${ready.url}`);
+    if (quiet) printLine('Ctrl+C ends it; with LOG_LEVEL=info it says what it does.');
     if (manager !== null) {
       manager.ready(end, ['service', ...(options.agent === false ? [] : ['agent'])]);
       void answering(ready.url, end, () => manager.beat('service'));

@@ -82,12 +82,15 @@ export async function addSamples(client: AdminClient, dataDir: string, ready: Re
   return [
     'Send a job (paste this into a shell in the same folder):',
     '',
-    `curl -sS ${ready.tokenUrl} --data @${path} |`,
+    `AUTH=$(curl -sS ${ready.tokenUrl} --data @${path} |`,
+    `  sed 's/.*"access_token":"\\([^"]*\\)".*/Authorization: Bearer \\1/')`,
+    // Where there is no token it says why, and sends nothing.
+    'case $AUTH in (Authorization*)',
     // Through a pipe: on the command line the token would be in the process list.
-    `  sed 's/.*"access_token":"\\([^"]*\\)".*/Authorization: Bearer \\1/' |`,
-    `  curl -sS ${ready.url}/v2/jobs -H @- -H "x-tenant: ${ready.tenant}" -H "Content-Type: application/json" \\`,
-    '  -H "Idempotency-Key: sample-$(date +%s)" \\',
-    `  --data '${body.replaceAll("'", "'\\''")}'`,
+    `  printf '%s' "$AUTH" | curl -sS ${ready.url}/v2/jobs -H @- -H "x-tenant: ${ready.tenant}" \\`,
+    '  -H "Content-Type: application/json" -H "Idempotency-Key: sample-$(date +%s)" \\',
+    `  --data '${body.replaceAll("'", "'\\''")}' ;;`,
+    `(*) printf 'No token: %s\\n' "$AUTH" ;; esac`,
     '',
     `The pictures of its labels: ${relative(process.cwd(), join(dataDir, 'printed', printer.name))}/`,
     '',

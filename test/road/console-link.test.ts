@@ -1,8 +1,12 @@
 /** The way from the command line into the console, and what the command line has to say of people. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { auditEntry, CONSOLE_HEADER, invitationCreated, sessionView } from '../../src/contract/people.ts';
+import { PLATEN } from '../kit/programs/built.ts';
+import { placeCluster } from '../kit/servers/made-cluster.ts';
 import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
 import { tokenIn } from '../kit/service/signed-in.ts';
 
@@ -43,6 +47,27 @@ test('the printed link signs the administrator in, once', async () => {
   expect(printers.status).toBe(200);
   const another = await post('/app/session/link', { token: tokenIn(linkIn(await run('console'))) });
   expect(another.status).toBe(200);
+});
+
+test('a terminal shows the link and the ready line, and no log', { timeout: 60_000 }, async () => {
+  const own = join(directory.path, 'terminal');
+  await placeCluster(own);
+  // `script` gives it a terminal, and passes Ctrl+C on.
+  const line = `${PLATEN} up --data ${own} --port 0 --samples --sign-in`;
+  const { LOG_LEVEL: _, ...env } = process.env;
+  const child = spawn('script', ['-qefc', line, '/dev/null'], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  const ended = once(child, 'exit');
+  let shown = '';
+  for await (const part of child.stdout.setEncoding('utf8')) {
+    shown += part;
+    if (shown.includes('Ctrl+C ends it') && child.stdin.writable) child.stdin.end('\x03');
+  }
+  await ended;
+  const lines = shown.split(/\r?\n/);
+  expect(linkIn(shown)).toContain('/console/#sign-in=');
+  expect(lines.filter((one) => one.startsWith('platen is ready at '))).toHaveLength(1);
+  expect(lines.length, shown).toBeLessThan(25);
+  expect(shown).not.toContain('INFO');
 });
 
 test('people are invited, given another role, and revoked', async () => {
