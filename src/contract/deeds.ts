@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /** What the audit can say was done, as each entry's `what` has it. */
 export const DEEDS = [
   'tenant.create',
@@ -20,6 +22,7 @@ export const DEEDS = [
   'printer.resume',
   'printer.clear',
   'printer.rename',
+  'printer.describe',
   'printer.set',
   'printer.hide',
   'printer.show',
@@ -56,3 +59,25 @@ export const DEEDS = [
   'passkey.remove',
 ] as const;
 export type DeedWord = (typeof DEEDS)[number];
+
+/** What deeds are about, with the beginnings of their words. */
+export const DEED_KINDS = {
+  job: ['job', 'jobs'],
+  printer: ['printer'],
+  template: ['template'],
+  integration: ['integration'],
+  webhook: ['webhook'],
+  person: ['person', 'invitation'],
+  session: ['session', 'passkey'],
+  tenant: ['tenant'],
+} as const;
+export const deedKind = z.enum([
+  'job',
+  'printer',
+  'template',
+  'integration',
+  'webhook',
+  'person',
+  'session',
+  'tenant',
+]);

@@ -1,6 +1,6 @@
 /**
  * What a person does to a printer: POST /app/printers/{id}/hold, …/resume, …/clear, …/hide, …/show, …/test, PUT …/name,
- * …/settings (`printSettings`: all that people set; answers with the printer), DELETE /app/printers/{id}. `scope` says whose
+ * …/about, …/settings (`printSettings`: all that people set; each answers with the printer), DELETE /app/printers/{id}. `scope` says whose
  * printer it is where two scopes have one of the same ID; what is done to a shared printer concerns all tenants.
  */
 import { z } from 'zod';
@@ -37,6 +37,10 @@ export const printerRename = z.strictObject({
   name: z.string().trim().min(1).max(200).nullable(),
 });
 
+const said = (most: number) => z.string().trim().max(most);
+/** What people say of it, to find it: where it stands, its group, anything else. Empty: nothing. Answers with the printer. */
+export const printerAbout = z.strictObject({ place: said(200), group: said(100), note: said(2_000) });
+
 /** Not offered where a printer is chosen (…/hide), or again (…/show); jobs that name it still print. */
 export const printerHide = z.strictObject({});
 
@@ -56,6 +60,7 @@ export const printerDetails = printerView.extend({
   /** As its agents call it. */
   reportedName: z.string(),
   held: printerHeld.nullable(),
+  ...printerAbout.partial().shape,
   /** The settings that people made, which override what its agent says. `formats` has both. */
   settings: keptSettings,
   /** The settings that people can make. */

@@ -285,11 +285,19 @@ test('what tenants share is the deployment’s: a tenant’s people hold no shar
     ['POST', '/resume'],
     ['POST', '/hide'],
     ['PUT', '/name'],
+    ['PUT', '/about'],
     ['PUT', '/settings'],
     ['DELETE', ''],
   ] as const;
   for (const [method, action] of asked) {
-    const body = method === 'DELETE' ? undefined : action === '/name' ? { name: 'mine' } : {};
+    const body =
+      method === 'DELETE'
+        ? undefined
+        : action === '/name'
+          ? { name: 'mine' }
+          : action === '/about'
+            ? { place: '', group: '', note: '' }
+            : {};
     const answer = await personOf('admin').call(path + action, { method, body });
     expect([action, codeOf(answer)]).toEqual([action, 'permission-missing']);
   }

@@ -140,6 +140,18 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
     expect(codeOf(await rename('  '))).toBe('payload-invalid');
   });
 
+  test('where it stands, its group and a note are kept, and are gone once it is forgotten', async () => {
+    const about = { place: 'Hall 2, dock 4', group: 'Shipping', note: 'Paper is in the cupboard.' };
+    const path = `/printers/${PRINTER}/about`;
+    const answer = await service.admin('PUT', path, { ...about, place: ` ${about.place} ` });
+    expect(printerDetails.parse(answer.body)).toMatchObject(about);
+    expect(await seen()).toMatchObject(about);
+    const long = await service.admin('PUT', path, { ...about, group: 'x'.repeat(101) });
+    expect([long.status, pointersOf(long)]).toEqual([400, ['/group']]);
+    await service.admin('PUT', path, { place: '', group: '', note: '' });
+    expect(await seen()).toMatchObject({ place: '', group: '', note: '' });
+  });
+
   test('set, over what its agent says, as far as each of its languages goes; what it does not take is named', async () => {
     const set = (settings: object, id = PRINTER) =>
       service.admin('PUT', `/printers/${id}/settings`, settings);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { barriers } from '../kit/browser/browser.ts';
 import { type ConsoleSite, openWithTemplate } from '../kit/browser/console-site.ts';
 import { barcodesIn } from '../kit/judges/pictures.ts';
 import { MUTE } from '../kit/service/mute-printer.ts';
@@ -235,6 +236,35 @@ test('a printer is renamed and back, and prints a test label', async () => {
   await page.locator('dialog').getByLabel('Name').fill('');
   await inDialog('Save').click();
   await page.getByRole('heading', { name: 'virtual-2', level: 1 }).waitFor();
+});
+
+test('a printer is found by its place and group, in lists, where one is chosen, and in the hall', async () => {
+  await showPrinter('virtual-1');
+  await pick('virtual-1', 'Place and group …');
+  const dialog = page.locator('dialog');
+  await dialog.getByLabel('Place').fill('Hall 2, dock 4');
+  await dialog.getByLabel('Group').fill('Shipping');
+  await dialog.getByLabel('Note').fill('Paper is in the\ncupboard.');
+  expect(await barriers(page)).toEqual([]);
+  await inDialog('Save').click();
+  await page.getByText('Paper is in the').waitFor();
+  await site.show(page, 'printers');
+  await page.getByRole('heading', { name: 'Shipping' }).waitFor();
+  await page.getByRole('heading', { name: 'Without a group' }).waitFor();
+  await site.show(page, 'print');
+  await page.getByLabel('Printer', { exact: true }).selectOption({ label: 'virtual-1 (Hall 2, dock 4)' });
+  await site.show(page, 'printers/wall');
+  const shown = page.locator('.wall > li');
+  expect(await shown.count()).toBeGreaterThan(1);
+  await page.getByLabel('Group').selectOption('Shipping');
+  await expect.poll(() => shown.count()).toBe(1);
+  await page.reload();
+  await expect.poll(() => shown.count()).toBe(1);
+  await showPrinter('virtual-1');
+  await pick('virtual-1', 'Place and group …');
+  for (const name of ['Place', 'Group', 'Note']) await dialog.getByLabel(name).fill('');
+  await inDialog('Save').click();
+  await page.getByText('Paper is in the').waitFor({ state: 'detached' });
 });
 
 test('a hidden printer is not offered, prints what names it, and is shown again', async () => {

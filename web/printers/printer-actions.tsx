@@ -1,24 +1,25 @@
 /** The actions on a printer: hold, resume, settings, test, rename, hide, clear, forget. */
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useId } from 'preact/hooks';
 import { z } from 'zod';
 import { type JobBulkResult, jobBulkResult } from '../../src/contract/job-actions.ts';
 import { printerCleared } from '../../src/contract/printer-actions.ts';
 import { go, to } from '../address/place.ts';
 import { Ask } from '../controls/dialog.tsx';
-import { TextField, typed } from '../controls/field.tsx';
+import { Field, TextField, typed } from '../controls/field.tsx';
 import { Menu } from '../controls/menu.tsx';
 import { Problem, wordsOf } from '../controls/problem.tsx';
 import { say } from '../controls/toast.tsx';
 import { call } from '../service/call.ts';
+import { useLive } from '../service/live.ts';
 import { may } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
 import { PrinterSettings } from './printer-settings.tsx';
 import { printTest } from './printer-test.tsx';
-import { actionPath, mayActOn, type Printer } from './printer-words.tsx';
+import { actionPath, groupsOf, mayActOn, type Printer, printerList } from './printer-words.tsx';
 
 type Props = { printer: Printer; onDone: () => void };
-type Question = 'hold' | 'set' | 'clear' | 'rename' | 'forget';
+type Question = 'hold' | 'set' | 'clear' | 'rename' | 'about' | 'forget';
 
 export function PrinterActions({ printer, onDone }: Props) {
   const { printers: words } = t.value;
@@ -77,6 +78,7 @@ export function PrinterActions({ printer, onDone }: Props) {
             ? [{ words: words.set, onPick: ask('set') }]
             : []),
           ...(act ? [{ words: words.rename, onPick: ask('rename') }] : []),
+          ...(act ? [{ words: words.about, onPick: ask('about') }] : []),
           ...(act && !printer.gone
             ? [{ words: printer.hidden ? words.show : words.hide, onPick: () => void hide() }]
             : []),
@@ -195,6 +197,47 @@ function Rename({ printer, onDone, onClose }: QuestionProps) {
   );
 }
 
+function About({ printer, onDone, onClose }: QuestionProps) {
+  const { printers: words, general } = t.value;
+  const [place, group, note] = [
+    useSignal(printer.place ?? ''),
+    useSignal(printer.group ?? ''),
+    useSignal(printer.note ?? ''),
+  ];
+  const known = useLive(printerList, '/printers', () => false).live.data ?? [];
+  const id = useId();
+  const run = async () => {
+    const body = { place: place.value, group: group.value, note: note.value };
+    await call(z.unknown(), actionPath(printer, 'about'), { method: 'PUT', body });
+    onDone();
+  };
+  return (
+    <Ask title={words.aboutTitle} action={general.save} onClose={onClose} onAction={run}>
+      <TextField label={words.place} hint={words.placeHint} maxLength={200} {...typed(place)} />
+      <TextField label={words.group} hint={words.groupHint} maxLength={100} list={id} {...typed(group)} />
+      <datalist id={id}>
+        {groupsOf(known).map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      <Field label={words.note} hint={words.noteHint}>
+        {(attributes) => (
+          <textarea
+            class="input"
+            {...attributes}
+            rows={3}
+            maxLength={2_000}
+            value={note.value}
+            onInput={({ currentTarget }) => {
+              note.value = currentTarget.value;
+            }}
+          />
+        )}
+      </Field>
+    </Ask>
+  );
+}
+
 function Forget({ printer, onDone, onClose }: QuestionProps) {
   const { printers: words } = t.value;
   const run = async () => {
@@ -210,4 +253,11 @@ function Forget({ printer, onDone, onClose }: QuestionProps) {
   );
 }
 
-const QUESTIONS = { hold: Hold, set: PrinterSettings, clear: Clear, rename: Rename, forget: Forget };
+const QUESTIONS = {
+  hold: Hold,
+  set: PrinterSettings,
+  clear: Clear,
+  rename: Rename,
+  about: About,
+  forget: Forget,
+};

@@ -1,5 +1,6 @@
 /** The page of one printer: state, agents, formats, its latest jobs and its last label. */
 import { useSignal } from '@preact/signals';
+import { Fragment } from 'preact';
 import type { PrinterFormat } from '../../src/contract/format.ts';
 import { jobDetails } from '../../src/contract/job-details.ts';
 import { jobPage } from '../../src/contract/job-search.ts';
@@ -95,6 +96,21 @@ function Facts({ printer }: { printer: Printer }) {
   const serving = printer.agents.filter(({ serves }) => serves === true).map(({ name }) => name);
   return (
     <dl class="facts">
+      {(
+        [
+          [words.place, printer.place],
+          [words.group, printer.group],
+          [words.note, printer.note],
+        ] as const
+      ).map(
+        ([name, said = '']) =>
+          said !== '' && (
+            <Fragment key={name}>
+              <dt>{name}</dt>
+              <dd class="as-written">{said}</dd>
+            </Fragment>
+          ),
+      )}
       <dt>{words.serves}</dt>
       <dd>{serving.join(', ') || words.nobody}</dd>
       <dt>{words.model}</dt>

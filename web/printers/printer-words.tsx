@@ -9,6 +9,17 @@ export const printer = printerDetails;
 export const printerList = z.array(printer);
 export type Printer = PrinterDetails;
 
+/** The groups that people have put printers into. */
+export function groupsOf(printers: readonly Printer[]): string[] {
+  const names = new Set(printers.map(({ group = '' }) => group).filter((name) => name !== ''));
+  return [...names].sort((a, b) => a.localeCompare(b));
+}
+
+/** What stands beside a printer's name where one is chosen. */
+export function nameAndPlace({ name, place = '' }: Printer): string {
+  return place === '' ? name : `${name} (${place})`;
+}
+
 /** Amber waits for somebody and goes on once that is mended; red went wrong, and does not go on by itself. */
 const TONE: Readonly<Record<Printer['status'], string>> = {
   idle: 'good',

@@ -7,7 +7,7 @@ import { Time } from '../controls/time.tsx';
 import { useLive } from '../service/live.ts';
 import { mediaWords, t } from '../texts/texts.ts';
 import { PrinterActions } from './printer-actions.tsx';
-import { type Printer, PrinterState, printerList } from './printer-words.tsx';
+import { groupsOf, type Printer, PrinterState, printerList } from './printer-words.tsx';
 
 /** Stands in an address where a printer's ID would: it is none. */
 export const WALL = 'wall';
@@ -33,7 +33,7 @@ export function Printers() {
             list.length === 0 ? (
               <Empty icon="printers" title={words.empty} hint={words.emptyHint} />
             ) : (
-              <Rows of={list.filter(({ hidden }) => !hidden)} onDone={printers.reload} />
+              <Groups of={list.filter(({ hidden }) => !hidden)} onDone={printers.reload} />
             )
           }
         </Shown>
@@ -80,6 +80,28 @@ export function Printers() {
   );
 }
 
+/** The printers, those of a group together, where anybody has made groups. */
+function Groups({ of, onDone }: { of: readonly Printer[]; onDone: () => void }) {
+  const { printers: words } = t.value;
+  const groups = groupsOf(of);
+  if (groups.length === 0) return <Rows of={of} onDone={onDone} />;
+  return (
+    <>
+      {[...groups, ''].map((group) => {
+        const printers = of.filter((one) => (one.group ?? '') === group);
+        return (
+          printers.length > 0 && (
+            <section key={group} class="stack tight">
+              <h2 class="anywhere">{group === '' ? words.noGroup : group}</h2>
+              <Rows of={printers} onDone={onDone} />
+            </section>
+          )
+        );
+      })}
+    </>
+  );
+}
+
 function Rows({ of, onDone }: { of: readonly Printer[]; onDone: () => void }) {
   return (
     <ul class="stack">
@@ -98,6 +120,7 @@ function Row({ printer, onDone }: { printer: Printer; onDone: () => void }) {
         <a class="row-link anywhere" href={to(['printers', printer.id])}>
           {printer.name}
         </a>
+        {(printer.place ?? '') !== '' && <div class="small anywhere">{printer.place}</div>}
         <div class="small muted anywhere">{printer.model ?? printer.uri}</div>
         <div class="small muted">{mediaWords(printer.formats)}</div>
       </div>

@@ -25,9 +25,12 @@ export function Standing({ printers }: { printers: readonly Printer[] }) {
       <ul class="stack tight">
         {printers.map((printer) => (
           <li key={`${printer.tenant} ${printer.id}`} class="card standing">
-            <a class="row-link anywhere" href={to(['printers', printer.id])}>
-              {printer.name}
-            </a>
+            <div class="stack hair">
+              <a class="row-link anywhere" href={to(['printers', printer.id])}>
+                {printer.name}
+              </a>
+              {(printer.place ?? '') !== '' && <div class="small anywhere">{printer.place}</div>}
+            </div>
             <PrinterState printer={printer} />
             <strong class={heldUp(printer) === 0 ? 'muted' : ''}>{words.heldUp(heldUp(printer))}</strong>
             <div class="row end">

@@ -1,11 +1,12 @@
 /** The printers for a monitor in the hall: large, those that stand still first, with a sound when one stops. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { to } from '../address/place.ts';
+import { place, refine, to } from '../address/place.ts';
+import { Choice } from '../controls/field.tsx';
 import { Page, Shown } from '../controls/page.tsx';
 import { useLive } from '../service/live.ts';
 import { listed, t } from '../texts/texts.ts';
-import { type Printer, PrinterState, printerList } from './printer-words.tsx';
+import { groupsOf, type Printer, PrinterState, printerList } from './printer-words.tsx';
 import { standing } from './standing.tsx';
 
 const keyOf = ({ tenant, id }: Printer) => `${tenant} ${id}`;
@@ -16,38 +17,61 @@ export function Wall() {
   const sound = useSignal<AudioContext | undefined>(undefined);
   const said = useSignal('');
   const before = useRef<ReadonlySet<string>>(undefined);
+  // In the address, so that a monitor that is switched on again shows the same ones.
+  const group = place.value.query.get('group') ?? '';
+  const groups = groupsOf(live.data ?? []);
   useEffect(() => {
     if (live.data === undefined) return;
-    const now = standing(live.data);
+    const now = standing(live.data.filter((one) => group === '' || one.group === group));
     const known = before.current;
     before.current = new Set(now.map(keyOf));
     const stopped = now.filter((one) => known !== undefined && !known.has(keyOf(one)));
     if (stopped.length === 0) return;
     said.value = words.wallStopped(listed(stopped.map(({ name }) => name)));
     if (sound.value !== undefined) ring(sound.value);
-  }, [live.data]);
+  }, [live.data, group]);
   return (
     <Page
       title={words.wall}
       crumb={{ words: words.title, href: to(['printers']) }}
       actions={
-        <button
-          type="button"
-          class={sound.value === undefined ? 'button primary' : 'button chosen'}
-          aria-pressed={sound.value !== undefined}
-          onClick={() => {
-            if (sound.value !== undefined) {
-              void sound.value.close();
-              sound.value = undefined;
-              return;
-            }
-            // A browser plays sounds only after a click; this one is heard, too, so that it is known to work.
-            sound.value = new AudioContext();
-            ring(sound.value);
-          }}
-        >
-          {words.wallSound}
-        </button>
+        <>
+          {groups.length > 0 && (
+            <Choice
+              aria-label={words.group}
+              value={group}
+              options={[
+                { value: '', words: words.allGroups },
+                ...[...new Set([...groups, ...(group === '' ? [] : [group])])].map((name) => ({
+                  value: name,
+                  words: name,
+                })),
+              ]}
+              onChoice={(name) => {
+                // Printers that come into sight have not just stopped.
+                before.current = undefined;
+                refine({ group: name });
+              }}
+            />
+          )}
+          <button
+            type="button"
+            class={sound.value === undefined ? 'button primary' : 'button chosen'}
+            aria-pressed={sound.value !== undefined}
+            onClick={() => {
+              if (sound.value !== undefined) {
+                void sound.value.close();
+                sound.value = undefined;
+                return;
+              }
+              // A browser plays sounds only after a click; this one is heard, too, so that it is known to work.
+              sound.value = new AudioContext();
+              ring(sound.value);
+            }}
+          >
+            {words.wallSound}
+          </button>
+        </>
       }
     >
       <p class="unseen" role="status">
@@ -55,8 +79,9 @@ export function Wall() {
       </p>
       <Shown of={live} onRetry={reload}>
         {(list) => {
-          const still = standing(list);
-          const others = list.filter((one) => !one.gone && !one.hidden && !still.includes(one));
+          const shown = list.filter((one) => group === '' || one.group === group);
+          const still = standing(shown);
+          const others = shown.filter((one) => !one.gone && !one.hidden && !still.includes(one));
           return (
             <ul class="wall">
               {[...still, ...others].map((printer) => (
@@ -64,6 +89,7 @@ export function Wall() {
                   <a class="row-link anywhere" href={to(['printers', printer.id])}>
                     {printer.name}
                   </a>
+                  {(printer.place ?? '') !== '' && <div class="anywhere">{printer.place}</div>}
                   <PrinterState printer={printer} />
                   <div class="muted">{words.waiting(printer.jobs.queued, printer.jobs.printing)}</div>
                 </li>

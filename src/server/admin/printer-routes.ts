@@ -6,6 +6,7 @@ import { MOST_AT_ONCE } from '../../contract/job-actions.ts';
 import type { Lane } from '../../contract/lane.ts';
 import { printSettings } from '../../contract/print-settings.ts';
 import {
+  printerAbout,
   printerClear,
   printerFilter,
   printerHide,
@@ -139,6 +140,21 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
     return answer(request, lane);
   });
 
+  app.put('/app/printers/:id/about', act('printer.describe'), async (request) => {
+    const { place, group, note } = parseBody(printerAbout, request.body);
+    const lane = await theLane(request);
+    await transaction(pool, async (client) => {
+      await client.query(
+        `INSERT INTO platen.lane_settings (lane, place, group_name, note) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (lane) DO UPDATE
+           SET place = excluded.place, group_name = excluded.group_name, note = excluded.note`,
+        [lane, ...[place, group, note].map((text) => text.replaceAll('\0', '') || null)],
+      );
+      await writeDeed(client, request, { details: { place, group } });
+    });
+    return answer(request, lane);
+  });
+
   app.put('/app/printers/:id/settings', act('printer.set'), async (request) => {
     const settings = parseBody(printSettings, request.body);
     const lane = await theLane(request);
@@ -191,7 +207,8 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
       }
       // The row itself stays: it has the mark of the hold, which `resume` below takes away.
       await client.query(
-        'UPDATE platen.lane_settings SET display_name = NULL, hidden = false, print_settings = DEFAULT WHERE lane = $1',
+        `UPDATE platen.lane_settings SET display_name = NULL, hidden = false, print_settings = DEFAULT,
+           place = NULL, group_name = NULL, note = NULL WHERE lane = $1`,
         [lane],
       );
       await writeDeed(client, request);

@@ -14,6 +14,9 @@ import type { ListedPrinter } from './printers.ts';
 const LANE_FIELDS = z.object({
   lane: z.string(),
   print_settings: keptSettings.nullable(),
+  place: z.string().nullable(),
+  group_name: z.string().nullable(),
+  note: z.string().nullable(),
   held_by: z.string().nullable(),
   held_at: z.date().nullable(),
   held_why: z.string().nullable(),
@@ -79,7 +82,7 @@ export async function withLanes(
   const rows = await rowsOf(
     pool,
     LANE_FIELDS,
-    `SELECT asked.lane, s.print_settings, s.held_by, s.held_at, s.held_why,
+    `SELECT asked.lane, s.print_settings, s.place, s.group_name, s.note, s.held_by, s.held_at, s.held_why,
        ${counted('queued')} AS queued, ${counted('printing')} AS printing, ${counted('held')} AS held,
        (SELECT coalesce(sum(printed - first_label), 0) FROM (SELECT j.printed, j.first_label, j.scope FROM platen.tenants t CROSS JOIN LATERAL (
           SELECT * FROM platen.jobs j WHERE j.tenant_id = t.id AND j.printer_id = asked.printer
@@ -127,6 +130,9 @@ function factsOf(one: PrinterView, row: z.infer<typeof LANE_FIELDS> | undefined)
       : null;
   return {
     held,
+    place: row?.place ?? '',
+    group: row?.group_name ?? '',
+    note: row?.note ?? '',
     settings: row?.print_settings ?? {},
     limits: limitsOf(one.formats),
     jobs: { queued: row?.queued ?? 0, printing: row?.printing ?? 0, held: row?.held ?? 0 },
