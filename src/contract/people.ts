@@ -3,6 +3,7 @@
  * nothing of another tenant. Machines use the deployment's admin token, which may do everything.
  */
 import { z } from 'zod';
+import { deedKind } from './deeds.ts';
 import { wordsOf } from './define-faults.ts';
 import { saying } from './reason.ts';
 import { tenantId } from './tenant-id.ts';
@@ -224,9 +225,13 @@ export const passkeySignIn = z.strictObject({
   }),
 });
 
-// GET /app/audit?tenant=&before=&limit=
+// GET /app/audit?tenant=&before=&limit=&about=&text=&since=
 export const auditFilter = z.strictObject({
   tenant: tenantId.optional(),
+  about: deedKind.optional(),
+  /** Part of who it was, of what it was done to (its ID, its name of today), of a detail, or of the address. */
+  text: z.string().trim().min(1).max(200).optional(),
+  since: z.iso.datetime({ offset: true }).optional(),
   /** Only entries older than this one: `next` of the page before. */
   before: z
     .string()
@@ -253,7 +258,7 @@ export const auditEntry = z.object({
 export type AuditEntry = z.infer<typeof auditEntry>;
 export const auditPage = z.object({
   entries: z.array(auditEntry),
-  /** For `before`; null: there are no older ones. */
+  /** For `before`; null: there are no older ones. With a filter a page may have few entries, or none, and others follow. */
   next: z.string().nullable(),
 });
 export type AuditPage = z.infer<typeof auditPage>;

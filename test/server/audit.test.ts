@@ -130,6 +130,7 @@ test('a failed audit leaves nothing half done: jobs, templates, printers, tenant
     ['POST', '/app/jobs/bulk', { action: 'cancel', ids: [job], dryRun: false }],
     ['POST', `/app/printers/${PRINTER}/hold`, {}],
     ['PUT', `/app/printers/${PRINTER}/name`, { name: 'Half done' }],
+    ['PUT', `/app/printers/${PRINTER}/about`, { place: 'Half done', group: '', note: '' }],
     ['POST', `/app/printers/${PRINTER}/clear`, { dryRun: false }],
     ['POST', `/app/printers/${PRINTER}/test`, { tenant: 'acme' }],
     ['POST', `${acme}/templates`, { ...TEMPLATE, name: 'Half done' }],
@@ -181,4 +182,31 @@ test('of many jobs at once each is in it', async () => {
   const found = (await entries()).slice(0, 2);
   expect(found).toMatchObject(ids.map(() => ({ what: 'jobs.bulk', details: { action: 'cancel' } })));
   expect(new Set(found.map(({ object }) => object))).toEqual(new Set(ids));
+});
+
+test('is searched by what it was done to, by who, and by kind, within a tenant', async () => {
+  const called = 'Found by 100 %_';
+  const mine = await service.template('acme', { ...TEMPLATE, name: called });
+  const theirs = await service.template('globex', { ...TEMPLATE, name: called });
+  await admin.call(`/app/tenants/acme/templates/${mine}`, { method: 'DELETE' });
+  const about = async (query: string) => (await entries(query)).map(({ object }) => object);
+  const other = await service.template('acme', { ...TEMPLATE, name: 'Found by 100 xx' });
+  // Of a template that is gone, what names it; percent and underscore are what they are.
+  expect(await about(`&text=${encodeURIComponent('by 100 %_')}`)).toEqual([mine]);
+  expect(await about('&text=by 100 x')).toEqual([other]);
+  expect(await about(`&text=${mine}`)).toEqual([mine, mine]);
+  expect(await about(`&text=${theirs}`)).toEqual([]);
+  expect(await about('&text=by 100&about=printer')).toEqual([]);
+  const whole = await entries();
+  expect(await about('&about=template')).toEqual(
+    whole.filter(({ what }) => what.startsWith('template.')).map(({ object }) => object),
+  );
+  const hers = await entries('&text=ADMIN@example');
+  expect(hers.length).toBeGreaterThan(0);
+  for (const entry of hers) expect(JSON.stringify(entry)).toContain('admin@example');
+  const [newest] = whole;
+  const since = await entries(`&since=${encodeURIComponent(newest?.at ?? '')}`);
+  expect([since[0], since.length < whole.length]).toEqual([newest, true]);
+  expect(await entries('&since=2999-01-01T00:00:00Z')).toEqual([]);
+  expect((await admin.call('/app/audit?about=nothing')).status).toBe(400);
 });

@@ -1,4 +1,5 @@
 /** What a person does at the console, from the printed link to labels out of the printer. */
+import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -250,6 +251,12 @@ test('an integration shows its secret once', async () => {
     .poll(() => command.textContent())
     .toMatch(/"printer":"(?!PRINTER_NAME)[^"]+","data":\[\{(?!"FIELD")/);
   await command.getByText('These addresses work only on the computer').waitFor();
+  // It prints where the secret is right; where it is wrong it stops at the token, and says why.
+  const line = (await command.locator('pre').textContent()) ?? '';
+  const pasted = (typed: string) =>
+    spawnSync('bash', ['-c', line], { input: `${typed}\n`, encoding: 'utf8', timeout: 30_000 }).stdout;
+  expect(await pasted('another secret')).toMatch(/^No token: .*invalid_client/);
+  expect(await pasted(secret)).toMatch(/^"?\[?"?[0-9a-f-]{36}/);
   // Escape loses nothing: a browser lets a page refuse the first one only.
   for (const key of ['Escape', 'Escape', 'Escape']) await page.keyboard.press(key);
   expect(await page.locator('dd code').nth(1).textContent()).toBe(secret);
@@ -306,6 +313,19 @@ test('the audit is exported whole, and who signs out everywhere is out in every 
   expect(lines.map((line) => JSON.parse(line))).toEqual(entries);
   const [columns = '', ...rows] = await exported(/^Export .CSV/);
   expect([columns, rows.length]).toEqual(['at,who,what,object,details,from', entries.length]);
+  // It is searched by the names of today, and filtered by kind; the export is what is shown, and a row leads to its page.
+  await page.getByLabel('What', { exact: true }).selectOption({ label: 'Templates' });
+  await page.getByRole('searchbox', { name: 'Name, ID or address' }).fill('bin LABEL');
+  const row = page.getByRole('row', { name: /Imported a template.* Bin label/ });
+  await expect.poll(() => page.locator('tbody tr').count()).toBe(1);
+  expect(await exported(/^Export .CSV/)).toHaveLength(2);
+  await row.getByRole('link', { name: 'Bin label' }).click();
+  await heading('Bin label');
+  await page.goBack();
+  await page.getByRole('searchbox', { name: 'Name, ID or address' }).fill('nothing is called so');
+  await page.getByRole('heading', { name: 'Nothing fits these filters' }).waitFor();
+  await page.getByRole('link', { name: 'Clear the filters' }).click();
+  await expect.poll(() => page.locator('tbody tr').count()).toBeGreaterThan(5);
 
   const other = await site.signedIn();
   await site.show(other, 'account');

@@ -1,13 +1,19 @@
 /** Who did what, when and from where; the newest first. */
+import { Fragment } from 'preact';
 import { z } from 'zod';
 import { integrationView, templateView } from '../../src/contract/admin.ts';
+import { deedKind } from '../../src/contract/deeds.ts';
 import { type AuditEntry, type AuditPage, auditPage, personView } from '../../src/contract/people.ts';
 import { printerView } from '../../src/contract/printer-view.ts';
-import { to } from '../address/place.ts';
+import { webhookView } from '../../src/contract/webhook.ts';
+import { place, refine, to } from '../address/place.ts';
+import { Choice } from '../controls/field.tsx';
 import { Older } from '../controls/older.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
 import { wordsOf } from '../controls/problem.tsx';
+import { SearchField } from '../controls/search-field.tsx';
 import { say } from '../controls/toast.tsx';
+import { TODAY, timed } from '../jobs/asked.ts';
 import { shortId } from '../jobs/job-words.tsx';
 import { call } from '../service/call.ts';
 import { useLive } from '../service/live.ts';
@@ -19,18 +25,31 @@ import { scopeInWords } from './integrations.tsx';
 /** Entries of one request of an export. */
 const BATCH = 1_000;
 
-const pathOf = (query: string) =>
-  `/audit?tenant=${encodeURIComponent(session.value?.tenant.id ?? '')}${query === '' ? '' : `&${query}`}`;
+/** The filters, in the address as on the way to the service; `since` is a word, whose time is said with each request. */
+const FILTERS = ['about', 'text', 'since'] as const;
+
+function pathOf(query: URLSearchParams, more: Readonly<Record<string, string>> = {}): string {
+  const search = new URLSearchParams({ tenant: session.value?.tenant.id ?? '' });
+  for (const name of FILTERS) {
+    const value = query.get(name)?.trim() ?? '';
+    if (value !== '') search.set(name, value);
+  }
+  for (const [name, value] of Object.entries(more)) search.set(name, value);
+  return `/audit?${search}`;
+}
 
 const rowsOf = ({ entries, next }: AuditPage): Rows<AuditEntry> => ({ rows: entries, next });
 
 export function Audit() {
   const { audit: words } = t.value;
-  const { live, reload } = useLive(auditPage, pathOf(''));
+  const { query } = place.value;
+  const path = pathOf(query);
+  const { live, reload } = useLive(auditPage, path, () => true, timed);
   const all = useOlder({
-    list: pathOf(''),
+    list: path,
     page: live.data && rowsOf(live.data),
-    ask: async (before, signal) => rowsOf(await call(auditPage, pathOf(`before=${before}`), { signal })),
+    ask: async (before, signal) =>
+      rowsOf(await call(auditPage, timed(pathOf(query, { before })), { signal })),
     // No entry ever leaves the list: what is not on the first page any more stands below it.
     below: () => true,
   });
@@ -42,10 +61,10 @@ export function Audit() {
       title={words.title}
       actions={
         <>
-          <button type="button" class="button" onClick={said(() => exportAll('csv'))}>
+          <button type="button" class="button" onClick={said(() => exportAll('csv', query))}>
             {words.exportTable}
           </button>
-          <button type="button" class="button" onClick={said(() => exportAll('jsonl'))}>
+          <button type="button" class="button" onClick={said(() => exportAll('jsonl', query))}>
             {words.export}
           </button>
         </>
@@ -53,20 +72,65 @@ export function Audit() {
     >
       <div class="stack">
         <p class="muted">{words.hint}</p>
+        <Filters query={query} />
         <Shown of={live} onRetry={reload}>
-          {() =>
-            all.rows.length === 0 ? (
-              <Empty icon="audit" title={words.empty} />
-            ) : (
-              <>
+          {() => (
+            <>
+              {all.rows.length > 0 ? (
                 <Entries entries={all.rows} />
-                <Older of={all} />
-              </>
-            )
-          }
+              ) : (
+                <Empty
+                  icon="audit"
+                  title={words[filtered(query) ? (all.more ? 'notYet' : 'noneFits') : 'empty']}
+                >
+                  {filtered(query) && (
+                    <a class="button" href={to(['audit'])}>
+                      {t.value.jobs.clear}
+                    </a>
+                  )}
+                </Empty>
+              )}
+              <Older of={all} />
+            </>
+          )}
         </Shown>
       </div>
     </Page>
+  );
+}
+
+const filtered = (query: URLSearchParams) => FILTERS.some((name) => (query.get(name) ?? '') !== '');
+
+function Filters({ query }: { query: URLSearchParams }) {
+  const { audit: words, jobs } = t.value;
+  return (
+    <search class="filters">
+      <SearchField
+        label={words.search}
+        value={query.get('text') ?? ''}
+        onText={(text) => refine({ text: text.slice(0, 200) })}
+      />
+      <Choice
+        aria-label={words.what}
+        value={query.get('about') ?? ''}
+        options={[
+          { value: '', words: words.anyDeed },
+          ...deedKind.options.map((kind) => ({ value: kind, words: words.kinds[kind] })),
+        ]}
+        onChoice={(about) => refine({ about })}
+      />
+      <Choice
+        aria-label={words.when}
+        value={query.get('since') ?? ''}
+        options={[
+          { value: '', words: jobs.anyTime },
+          { value: TODAY, words: jobs.today },
+          { value: '24h', words: jobs.day },
+          { value: '7d', words: jobs.week },
+        ]}
+        onChoice={(since) => refine({ since })}
+      />
+    </search>
   );
 }
 
@@ -77,31 +141,70 @@ function useNames(): Names {
   const templates = useLive(z.array(templateView), ofTenant('/templates'), () => false).live.data ?? [];
   const printers = useLive(z.array(printerView), '/printers', () => false).live.data ?? [];
   const accounts = useLive(z.array(integrationView), ofTenant('/integrations'), () => false).live.data ?? [];
+  const webhooks = useLive(z.array(webhookView), ofTenant('/webhooks'), () => false).live.data ?? [];
   const people = useLive(z.array(personView), ofTenant('/people'), () => false).live.data ?? [];
   return new Map([
     ...[...templates, ...printers].map(({ id, name }) => [id, name] as const),
     ...accounts.map(({ apiKey, name }) => [apiKey, name] as const),
+    ...webhooks.map(({ id, url }) => [id, url] as const),
     ...people.map(({ id, name, login }) => [id, name === '' ? login : name] as const),
   ]);
 }
 
-/** The pages on which the objects of deeds are; the others have none of their own. */
-const PAGE_OF: Readonly<Record<string, string>> = { job: 'jobs', template: 'templates', printer: 'printers' };
+/** The pages on which the objects of deeds are; the lists of those that have no page of their own. */
+const PAGE_OF: Readonly<Record<string, string>> = {
+  job: 'jobs',
+  template: 'templates',
+  printer: 'printers',
+  webhook: 'webhooks',
+};
+const LIST_OF: Readonly<Record<string, string>> = {
+  integration: 'integrations',
+  person: 'people',
+  invitation: 'people',
+  session: 'people',
+  passkey: 'people',
+};
 
 /** What was done something to, by its name where it still has one, with the way to its page. */
 function About({ entry: { object, what }, names }: { entry: AuditEntry; names: Names }) {
   if (object === null) return null;
-  const page = PAGE_OF[what.split('.')[0] ?? ''];
+  const [kind = ''] = what.split('.');
+  const [page, list] = [PAGE_OF[kind], LIST_OF[kind]];
   const name = names.get(object);
-  const words = name ?? (page === 'jobs' ? shortId(object) : object);
+  const words = name ?? (UUID.test(object) ? shortId(object) : object);
   const said = <span class={name === undefined ? 'mono' : ''}>{words}</span>;
-  const there = page === 'jobs' || (page !== undefined && name !== undefined);
-  return there ? (
-    <a href={to([page, object])} title={object}>
+  const there = page === 'jobs' || name !== undefined;
+  const path = page !== undefined ? [page, object] : list !== undefined ? [list] : undefined;
+  return there && path !== undefined ? (
+    <a href={to(path)} title={object}>
       {said}
     </a>
   ) : (
     <span title={object}>{said}</span>
+  );
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** What an entry names besides, jobs with the way to them. */
+function Details({ of }: { of: AuditEntry['details'] }) {
+  return (
+    <div class="small muted">
+      {Object.entries(of).map(([name, value], at) => (
+        <Fragment key={name}>
+          {at > 0 && ', '}
+          {detailOf(name)}:{' '}
+          {typeof value === 'string' && UUID.test(value) && (name === 'job' || name === 'reprint') ? (
+            <a href={to(['jobs', value])} title={value}>
+              {shortId(value)}
+            </a>
+          ) : (
+            saidValue(name, value)
+          )}
+        </Fragment>
+      ))}
+    </div>
   );
 }
 
@@ -129,19 +232,15 @@ function Entries({ entries }: { entries: readonly AuditEntry[] }) {
                 </time>
               </td>
               <td data-label={words.who}>
-                {entry.who.name}
-                {entry.who.kind === 'machine' && <span class="muted small"> ({words.machine})</span>}
+                <div>
+                  {entry.who.name}
+                  {entry.who.kind === 'machine' && <span class="muted small"> ({words.machine})</span>}
+                </div>
               </td>
               <td data-label={words.what}>
                 <div>
                   <span title={entry.what}>{deedOf(entry.what)}</span>
-                  {Object.keys(entry.details).length > 0 && (
-                    <div class="small muted">
-                      {Object.entries(entry.details)
-                        .map(([name, value]) => `${detailOf(name)}: ${saidValue(name, value)}`)
-                        .join(', ')}
-                    </div>
-                  )}
+                  <Details of={entry.details} />
                 </div>
               </td>
               <td data-label={words.object} class="small">
@@ -205,13 +304,11 @@ function tableLine({ at, who, what, object, details, from }: AuditEntry): string
   return [at, who.name, what, object ?? '', JSON.stringify(details), from ?? ''].map(cellOf).join(',');
 }
 
-async function exportAll(kind: 'csv' | 'jsonl'): Promise<void> {
+async function exportAll(kind: 'csv' | 'jsonl', query: URLSearchParams): Promise<void> {
   const lines: string[] = kind === 'csv' ? [COLUMNS.join(',')] : [];
   for (let before: string | null | undefined; before !== null; ) {
-    const page = await call(
-      auditPage,
-      pathOf(`limit=${BATCH}${before === undefined ? '' : `&before=${before}`}`),
-    );
+    const more = { limit: String(BATCH), ...(before === undefined ? {} : { before }) };
+    const page: AuditPage = await call(auditPage, timed(pathOf(query, more)));
     for (const entry of page.entries) lines.push(kind === 'csv' ? tableLine(entry) : JSON.stringify(entry));
     before = page.next;
   }

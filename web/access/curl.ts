@@ -20,11 +20,14 @@ export function curlOf(account: IntegrationCreated, example: Example): string {
   ].join('&');
   return [
     'read -rs API_SECRET    # paste the secret, press Enter',
-    `AUTH=$(printf '%s' "${form}" | curl -s ${quoted(account.tokenUrl)} -d @- |`,
+    `AUTH=$(printf '%s' "${form}" | curl -sS ${quoted(account.tokenUrl)} -d @- |`,
     `  sed 's/.*"access_token":"\\([^"]*\\)".*/Authorization: Bearer \\1/')`,
-    `printf '%s\\n' "$AUTH" | curl -s ${quoted(account.printEndpoint)} -H @- -H ${quoted(`x-tenant: ${account.tenant}`)} \\`,
+    // Where there is no token it says why, and sends nothing.
+    'case $AUTH in (Authorization*)',
+    `  printf '%s\\n' "$AUTH" | curl -sS ${quoted(account.printEndpoint)} -H @- -H ${quoted(`x-tenant: ${account.tenant}`)} \\`,
     `  -H 'Content-Type: application/json' -H "Idempotency-Key: try-$(date +%s)" \\`,
-    `  -d ${quoted(JSON.stringify(example))}`,
+    `  -d ${quoted(JSON.stringify(example))} ;;`,
+    `(*) printf 'No token: %s\\n' "$AUTH" ;; esac`,
   ].join('\n');
 }
 

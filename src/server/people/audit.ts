@@ -5,7 +5,7 @@
  */
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { DeedWord } from '../../contract/deeds.ts';
+import { DEED_KINDS, type DeedWord } from '../../contract/deeds.ts';
 import { type AuditEntry, type AuditFilter, type AuditPage, auditEntry } from '../../contract/people.ts';
 import { callerAddress } from '../network.ts';
 import { type Pool, type Queryable, rowsOf } from '../store/pool.ts';
@@ -63,21 +63,61 @@ export async function writeEntry(
   );
 }
 
+/** Entries that one search looks at: what is rare is found in several pages, each of which is quick. */
+const LOOKED_AT = 20_000;
+/** Names that one search finds the IDs of. */
+const MOST_NAMED = 1_000;
+const ID_ONLY = z.object({ id: z.string() });
+
 /** The newest first. @param tenant undefined: entries of all tenants, and those that concern no tenant */
 export async function auditPageOf(
   pool: Pool,
   tenant: string | undefined,
-  { before, limit }: Pick<AuditFilter, 'before' | 'limit'>,
+  { before, limit, about, text, since }: AuditFilter,
 ): Promise<AuditPage> {
+  // `%`, `_` and the escape itself are searched for as they are.
+  const like = text === undefined ? null : `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
+  const named = like === null ? [] : await namesakes(pool, tenant, like);
+  const span = [tenant ?? null, before ?? null, since ?? null];
+  // Older entries have smaller IDs: without that bound a short time would be looked for in all of them.
+  const within = `SELECT * FROM platen.audit WHERE ($1::text IS NULL OR tenant_id = $1)
+    AND ($2::bigint IS NULL OR id < $2) AND ($3::timestamptz IS NULL OR at >= $3 AND
+      id > coalesce((SELECT id FROM platen.audit WHERE at < $3 ORDER BY at DESC LIMIT 1), 0)) ORDER BY id DESC`;
   const rows = await rowsOf(
     pool,
     auditRow,
-    `SELECT * FROM platen.audit
-     WHERE ($1::text IS NULL OR tenant_id = $1) AND ($2::bigint IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
-    [tenant ?? null, before ?? null, limit + 1],
+    `SELECT * FROM (${within} LIMIT ${LOOKED_AT}) AS lately
+     WHERE ($4::text[] IS NULL OR split_part(what, '.', 1) = ANY($4)) AND ($5::text IS NULL OR object = ANY($6)
+       OR concat_ws(' ', who_name, object, address, details::text) ILIKE $5)
+     ORDER BY id DESC LIMIT $7`,
+    [...span, about === undefined ? null : DEED_KINDS[about], like, named, limit + 1],
   );
   const entries = rows.slice(0, limit).map(entryOf);
-  return { entries, next: rows.length > limit ? (entries.at(-1)?.id ?? null) : null };
+  if (rows.length > limit) return { entries, next: entries.at(-1)?.id ?? null };
+  const filtered = about !== undefined || text !== undefined;
+  const [last] = filtered
+    ? await rowsOf(pool, ID_ONLY, `${within} OFFSET ${LOOKED_AT - 1} LIMIT 1`, span)
+    : [];
+  return { entries, next: last?.id ?? null };
+}
+
+/** The IDs of what is called so now. */
+async function namesakes(pool: Pool, tenant: string | undefined, like: string): Promise<string[]> {
+  const rows = await rowsOf(
+    pool,
+    ID_ONLY,
+    `SELECT id FROM (
+       SELECT id, name, tenant_id FROM platen.templates
+       UNION ALL SELECT api_key, name, tenant_id FROM platen.integrations
+       UNION ALL SELECT id::text, url, tenant_id FROM platen.webhooks
+       UNION ALL SELECT id::text, concat_ws(' ', name, login), tenant_id FROM platen.people
+       UNION ALL SELECT p.printer_id, concat_ws(' ', p.name, s.display_name), coalesce(a.tenant_id, $1)
+         FROM platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id
+         LEFT JOIN platen.lane_settings s ON s.lane = coalesce(a.tenant_id || '/', '') || p.printer_id
+     ) AS things WHERE ($1::text IS NULL OR tenant_id = $1) AND name ILIKE $2 LIMIT ${MOST_NAMED}`,
+    [tenant ?? null, like],
+  );
+  return rows.map(({ id }) => id);
 }
 
 export async function forgetEntries(pool: Pool): Promise<void> {
