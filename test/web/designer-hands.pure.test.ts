@@ -37,9 +37,9 @@ test('a pasted line lies beside the other, as long and as level', () => {
 
 test('choices in a row are undone one by one, what is typed in a row as one', () => {
   const { editor, text } = opened();
-  editor.set(text, { bold: true });
-  editor.set(text, { align: 'center' });
-  for (const typed of ['Ulm,', 'Ulm, Ba', 'Ulm, Bad']) editor.set(text, { text: typed }, 'text');
+  editor.set([text], { bold: true });
+  editor.set([text], { align: 'center' });
+  for (const typed of ['Ulm,', 'Ulm, Ba', 'Ulm, Bad']) editor.set([text], { text: typed }, 'text');
   editor.undo();
   expect(at(editor, 0)).toMatchObject({ text: 'Ulm', bold: true, align: 'center' });
   editor.undo();

@@ -109,19 +109,19 @@ export class Editor {
   }
 
   /**
-   * Sets members of an element; `undefined` removes one.
+   * Sets members of elements, as one step; `undefined` removes one.
    * @param word changes in a row with the same word are one step of undo
-   * @returns whether the schema takes them
+   * @returns whether the schema takes them, for one of the elements at least
    */
-  set(key: number, members: Readonly<Record<string, unknown>>, word?: string): boolean {
+  set(keys: readonly number[], members: Readonly<Record<string, unknown>>, word?: string): boolean {
     let taken = false;
     const set = (scene: Scene) =>
-      change(scene, [key], (element) => {
+      change(scene, keys, (element) => {
         const next = changed(element, members);
-        taken = next !== element;
+        taken ||= next !== element;
         return next;
       });
-    this.do(set, word && `${key} ${word}`);
+    this.do(set, word && `${keys.join()} ${word}`);
     return taken;
   }
 

@@ -1,6 +1,7 @@
 /** The list of the label's fields, each with its sample and its default. */
 import { useSignal } from '@preact/signals';
 import { TextField, typed } from '../controls/field.tsx';
+import { Icon, type IconName } from '../controls/icon.tsx';
 import { t } from '../texts/texts.ts';
 import { changeLabel } from './document.ts';
 import type { Editor } from './editor.ts';
@@ -19,6 +20,13 @@ export function FieldList({ editor }: { editor: Editor }) {
       });
       return changeLabel(scene, { fields: next });
     }, `field ${at} ${member}`);
+  // The page Print asks for the values in this order.
+  const move = (from: number, to: number) =>
+    editor.do((scene) => {
+      const next = [...(scene.document.fields ?? [])];
+      next.splice(to, 0, ...next.splice(from, 1));
+      return changeLabel(scene, { fields: next });
+    });
   const add = (event: SubmitEvent) => {
     event.preventDefault();
     const before = editor.scene.value;
@@ -47,6 +55,14 @@ export function FieldList({ editor }: { editor: Editor }) {
             onText={(text) => set(at, 'default', text)}
           />
           <div class="row">
+            <Step of={field.name} icon="up" says={words.up} off={at === 0} onStep={() => move(at, at - 1)} />
+            <Step
+              of={field.name}
+              icon="down"
+              says={words.down}
+              off={at + 1 === fields.length}
+              onStep={() => move(at, at + 1)}
+            />
             <button
               type="button"
               class="button"
@@ -78,5 +94,22 @@ export function FieldList({ editor }: { editor: Editor }) {
         </div>
       </form>
     </div>
+  );
+}
+
+type StepProps = { of: string; icon: IconName; says: string; off: boolean; onStep: () => void };
+
+function Step({ of, icon, says, off, onStep }: StepProps) {
+  return (
+    <button
+      type="button"
+      class="button quiet square"
+      aria-label={t.value.designer.about(says, of)}
+      title={says}
+      disabled={off}
+      onClick={onStep}
+    >
+      <Icon name={icon} />
+    </button>
   );
 }

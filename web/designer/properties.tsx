@@ -25,7 +25,7 @@ export function Properties({ editor }: { editor: Editor }) {
     const none = editor.scene.value.document.elements.length === 0;
     return <p class="muted">{none ? words.nothingThere : words.nothingChosen}</p>;
   }
-  if (more.length > 0) return <p>{words.several(selected.length)}</p>;
+  if (more.length > 0) return <Shared key={selected.map(({ key }) => key).join()} editor={editor} />;
   return (
     <div class="stack" key={own.key}>
       <h2 class="anywhere">{nameOf(own.element)}</h2>
@@ -35,6 +35,40 @@ export function Properties({ editor }: { editor: Editor }) {
       {(['place', 'look', 'more'] as const).map((section) => (
         <Group key={section} editor={editor} own={own} section={section} />
       ))}
+    </div>
+  );
+}
+
+/** The properties that all selected elements have: what is set is set for all of them. */
+function Shared({ editor }: { editor: Editor }) {
+  const { designer: words } = t.value;
+  const { selected } = editor;
+  const [first, ...more] = selected;
+  if (first === undefined) return null;
+  const kind = (own: Placed, name: string) => JSON.stringify(kindOf(own.element.type, name));
+  return (
+    <div class="stack">
+      <h2>{words.several(selected.length)}</h2>
+      {(['place', 'look'] as const).map((section) => {
+        const names = propertiesOf(first.element, section).filter(
+          (name) =>
+            name !== 'image' &&
+            more.every(
+              (own) =>
+                propertiesOf(own.element, section).includes(name) && kind(own, name) === kind(first, name),
+            ),
+        );
+        return (
+          names.length > 0 && (
+            <fieldset key={section} class="property-grid">
+              <legend class="label">{words.section[section]}</legend>
+              {names.map((name) => (
+                <Property key={name} editor={editor} of={selected} name={name} />
+              ))}
+            </fieldset>
+          )
+        );
+      })}
     </div>
   );
 }
@@ -51,16 +85,17 @@ function ByPrinter({ type, what }: { type: string; what: 'text' | 'bars' | undef
 
 type Setter = (members: Readonly<Record<string, unknown>>, word?: string) => boolean;
 
-/** As `Editor.set`, of one element. */
-function setter(editor: Editor, { key }: Placed): Setter {
-  return (members, word) => editor.set(key, members, word);
+/** As `Editor.set`, of these elements. */
+function setter(editor: Editor, of: readonly Placed[]): Setter {
+  const keys = of.map(({ key }) => key);
+  return (members, word) => editor.set(keys, members, word);
 }
 
 function Content({ editor, own }: Props) {
   const { designer: words } = t.value;
   const area = useRef<HTMLTextAreaElement>(null);
   const { element } = own;
-  const set = setter(editor, own);
+  const set = setter(editor, [own]);
   if (element.type === 'image')
     return <PictureChoice onPicture={(data) => set({ data, image: undefined })} />;
   if (element.type !== 'text' && element.type !== 'barcode') return null;
@@ -98,7 +133,7 @@ function Content({ editor, own }: Props) {
 function Group({ editor, own, section }: Props & { section: Exclude<Section, 'content'> }) {
   const { designer: words } = t.value;
   const names = propertiesOf(own.element, section);
-  const fields = names.map((name) => <Property key={name} editor={editor} own={own} name={name} />);
+  const fields = names.map((name) => <Property key={name} editor={editor} of={[own]} name={name} />);
   if (section !== 'more') {
     return (
       <fieldset class="property-grid">
@@ -113,24 +148,29 @@ function Group({ editor, own, section }: Props & { section: Exclude<Section, 'co
       <ConditionChoice
         editor={editor}
         when={own.element.when}
-        onWhen={(when) => setter(editor, own)({ when })}
+        onWhen={(when) => setter(editor, [own])({ when })}
       />
       <div class="property-grid">{fields}</div>
     </details>
   );
 }
 
-function Property({ editor, own, name }: Props & { name: string }) {
+/** A property of one element, or of several that all have it. */
+function Property({ editor, of, name }: { editor: Editor; of: readonly Placed[]; name: string }) {
   const { designer: words } = t.value;
+  const [own, ...more] = of;
+  if (own === undefined) return null;
   const { element } = own;
   const kind = kindOf(element.type, name);
   const label = isWord(words.property, name) ? words.property[name] : name;
-  const value = memberOf(element, name);
-  const set = setter(editor, own);
+  const differ = more.some((other) => memberOf(other.element, name) !== memberOf(element, name));
+  const value = differ ? undefined : memberOf(element, name);
+  const set = setter(editor, of);
   const hint = hintOf(element, name);
   if (name === 'image')
     return <PictureName editor={editor} label={label} value={value} set={set} hint={hint} />;
-  if (name === 'font') return <FontChoice editor={editor} label={label} value={value} set={set} />;
+  if (name === 'font')
+    return <FontChoice editor={editor} label={label} value={value} differ={differ} set={set} />;
   switch (kind.kind) {
     case 'flag':
       return (
@@ -138,6 +178,7 @@ function Property({ editor, own, name }: Props & { name: string }) {
           <input
             type="checkbox"
             checked={value === true}
+            indeterminate={differ}
             onChange={({ currentTarget }) => set({ [name]: currentTarget.checked })}
           />
           {label}
@@ -151,11 +192,12 @@ function Property({ editor, own, name }: Props & { name: string }) {
       return (
         <ChoiceField
           label={label}
-          value={String(value ?? kind.fallback ?? '')}
-          options={[...empty, ...options]}
-          onChoice={(text) =>
-            set({ [name]: text === '' ? undefined : kind.options.find((option) => String(option) === text) })
-          }
+          value={differ ? DIFFER : String(value ?? kind.fallback ?? '')}
+          options={[...differing(differ), ...empty, ...options]}
+          onChoice={(text) => {
+            if (text === DIFFER) return;
+            set({ [name]: text === '' ? undefined : kind.options.find((option) => String(option) === text) });
+          }}
         />
       );
     }
@@ -164,7 +206,13 @@ function Property({ editor, own, name }: Props & { name: string }) {
         <NumberInput
           label={label}
           value={typeof value === 'number' ? value : undefined}
-          fallback={typeof kind.fallback === 'number' ? numeral(kind.fallback) : words.automatic}
+          fallback={
+            differ
+              ? words.differ
+              : typeof kind.fallback === 'number'
+                ? numeral(kind.fallback)
+                : words.automatic
+          }
           hint={hint}
           step={STEPS[name] ?? 0.5}
           optional={kind.optional || kind.fallback !== undefined}
@@ -181,6 +229,13 @@ function Property({ editor, own, name }: Props & { name: string }) {
         />
       );
   }
+}
+
+/** Value of a choice while the elements differ in it: none that a property can have. */
+const DIFFER = '≠';
+
+function differing(differ: boolean) {
+  return differ ? [{ value: DIFFER, words: t.value.designer.differ }] : [];
 }
 
 const STEPS: Readonly<Record<string, number>> = {
@@ -206,15 +261,20 @@ function written(name: string, text: string): unknown {
       : text;
 }
 
-function FontChoice(props: { editor: Editor; label: string; value: unknown; set: Setter }) {
+type FontProps = { editor: Editor; label: string; value: unknown; differ: boolean; set: Setter };
+
+function FontChoice(props: FontProps) {
   const { document: label } = props.editor.scene.value;
   const own = new Set((label.fonts ?? []).map(({ name }) => name));
   return (
     <ChoiceField
       label={props.label}
-      value={String(props.value ?? 'condensed')}
-      options={['condensed', 'sans', ...own].map((font) => ({ value: font, words: optionWords(font) }))}
-      onChoice={(font) => props.set({ font })}
+      value={props.differ ? DIFFER : String(props.value ?? 'condensed')}
+      options={[
+        ...differing(props.differ),
+        ...['condensed', 'sans', ...own].map((font) => ({ value: font, words: optionWords(font) })),
+      ]}
+      onChoice={(font) => font !== DIFFER && props.set({ font })}
     />
   );
 }

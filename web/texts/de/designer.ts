@@ -84,6 +84,7 @@ export const designerWords: Texts['designer'] = {
   problems: 'Probleme',
   noProblems: 'Alles ist in Ordnung.',
   problemsFound: (n) => many(n, 'Problem', 'Probleme'),
+  differ: 'verschieden',
   several: (n) => `${many(n, 'Element', 'Elemente')} gewählt`,
   nothingChosen: 'Klicken Sie auf ein Element, um es zu ändern, oder fügen Sie eines ein.',
   nothingThere: 'Das Etikett ist leer. Fügen Sie einen Text oder einen Barcode ein.',

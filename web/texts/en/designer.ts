@@ -82,6 +82,7 @@ export const designerWords = {
   problems: 'Problems',
   noProblems: 'Nothing is wrong.',
   problemsFound: (n: number) => many(n, 'problem', 'problems'),
+  differ: 'different',
   several: (n: number) => `${many(n, 'element', 'elements')} chosen`,
   nothingChosen: 'Click an element to change it, or add one.',
   nothingThere: 'The label is empty. Add a text or a barcode.',
