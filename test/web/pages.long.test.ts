@@ -184,6 +184,23 @@ test('every page is reached and used with the keyboard alone', async () => {
     // Where one comes to, one begins.
     await expect.poll(() => page.evaluate('document.activeElement?.tagName')).toBe('H1');
   }
+  // Each page has a title of its own, which the tab shows.
+  const titles = new Set<string>();
+  for (const address of [
+    '',
+    'print',
+    'jobs',
+    'held',
+    'printers',
+    'templates',
+    'people',
+    'audit',
+    'nowhere',
+  ]) {
+    await site.show(page, address);
+    titles.add(await page.title());
+  }
+  expect(titles.size).toBe(9);
   // A row is opened by a click anywhere in it, and from row to row it goes by a letter, also from a checkbox.
   await site.show(page, 'jobs');
   const cell = await page
@@ -193,6 +210,11 @@ test('every page is reached and used with the keyboard alone', async () => {
   await page.mouse.click((cell?.x ?? 0) + 5, (cell?.y ?? 0) + 5);
   await page.getByRole('heading', { name: 'What happened' }).waitFor();
   await site.show(page, 'jobs');
+  // Keys of the page work in a list, too, where no entry begins with their letter.
+  await page.getByLabel('Template', { exact: true }).focus();
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
+  await page.keyboard.press('Escape');
   await page.locator('tbody input').first().focus();
   await page.keyboard.press('j');
   await page.keyboard.press('k');

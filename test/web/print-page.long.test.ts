@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import writeXlsxFile from 'write-excel-file/node';
+import { barriers } from '../kit/browser/browser.ts';
 import { type ConsoleSite, openWithTemplate, TEMPLATE } from '../kit/browser/console-site.ts';
 import { barcodesIn } from '../kit/judges/pictures.ts';
 import { MUTE } from '../kit/service/mute-printer.ts';
@@ -86,6 +87,34 @@ test('a file with rows that cannot be printed names them before anything is', as
   // Who has said once that the size is right is not asked again, in what follows.
   await button('Print anyway').click();
   await page.getByText('2 of 2').waitFor();
+});
+
+test('rows are typed and pasted into a table, checked, and printed', async () => {
+  const before = (await site.up.admin.jobs()).length;
+  await site.show(page, 'print');
+  await page.getByLabel('Template', { exact: true }).selectOption({ label: 'Bin label' });
+  await page.getByLabel('Printer', { exact: true }).selectOption({ label: 'virtual-1' });
+  await button('Several in a table').click();
+  await page.getByLabel('article, row 1').fill('Nut');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('0017');
+  // What a spreadsheet program copies, put in from the third row on: an empty row prints nothing.
+  await page.evaluate(`{
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', 'Bolt\\t0018\\r\\nWasher\\t0019\\r\\n');
+    const paste = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
+    document.querySelector('[aria-label="article, row 3"]').dispatchEvent(paste);
+  }`);
+  expect(await page.getByLabel('number, row 4').inputValue()).toBe('0019');
+  await page.getByLabel('article, row 5').waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await button('Check all rows').click();
+  await button('Print 3 labels').click();
+  // The template's size may not be that of the media, which is asked about.
+  await button('Print anyway').or(page.getByText('3 of 3')).first().waitFor();
+  if (await button('Print anyway').isVisible()) await button('Print anyway').click();
+  await page.getByText('3 of 3').waitFor();
+  expect(await site.up.admin.jobs()).toHaveLength(before + 1);
 });
 
 test('a label whose answer is lost may be queued: the page says so, and the same click again prints nothing twice', async () => {

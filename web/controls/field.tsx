@@ -47,6 +47,8 @@ type TextProps = {
   min?: number;
   max?: number;
   placeholder?: string;
+  /** The ID of a `datalist`. */
+  list?: string;
 };
 
 export function TextField({ label, value, onText, hint, fault, type = 'text', ...rest }: TextProps) {

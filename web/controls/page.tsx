@@ -16,11 +16,16 @@ type PageProps = {
   children: ComponentChildren;
 };
 
-export function Page({ title, crumb, beside, actions, children }: PageProps) {
-  const heading = useRef<HTMLHeadingElement>(null);
+/** What the browser's tab says. */
+export function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · ${t.value.general.product}`;
   }, [title]);
+}
+
+export function Page({ title, crumb, beside, actions, children }: PageProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useTitle(title);
   // Before the page is painted: otherwise a key pressed at once would go to the previous page.
   useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), []);
   return (

@@ -46,12 +46,17 @@ export function Designer({ id }: { id: string }) {
   const reload = () => {
     turn.value += 1;
   };
-  if (problem.value !== undefined) return <Problem problem={problem.value} onRetry={reload} />;
   if (found.value === undefined) {
     return (
-      <p class="waiting" role="status">
-        {general.loading}
-      </p>
+      <Page title={t.value.templates.title}>
+        {problem.value !== undefined ? (
+          <Problem problem={problem.value} onRetry={reload} />
+        ) : (
+          <p class="waiting" role="status">
+            {general.loading}
+          </p>
+        )}
+      </Page>
     );
   }
   const { version, name, document, isDraft } = found.value;

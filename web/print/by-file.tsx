@@ -210,7 +210,7 @@ function Rows({ fields, table, mapping, onMapping, route, ready, attempts, agree
   );
 }
 
-type CheckingProps = {
+export type CheckingProps = {
   records: readonly Record<string, string>[];
   /** The number of each in the file. */
   numbers: readonly number[];
@@ -222,7 +222,17 @@ type CheckingProps = {
   onShow: (row: number) => void;
 };
 
-function Checking({ records, numbers, route, ready, attempts, agrees, onSent, onShow }: CheckingProps) {
+/** Has every record checked, says which cannot be printed, and prints the others. */
+export function Checking({
+  records,
+  numbers,
+  route,
+  ready,
+  attempts,
+  agrees,
+  onSent,
+  onShow,
+}: CheckingProps) {
   const { print: words } = t.value;
   const done = useSignal<number | null>(null);
   const checked = useSignal<Checked | undefined>(undefined);

@@ -9,7 +9,7 @@ import { ChoiceField, TextField, typed } from '../controls/field.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
 import { say } from '../controls/toast.tsx';
 import { reasonsInWords } from '../jobs/job-words.tsx';
-import { type Printer, printerList, stateOf } from '../printers/printer-words.tsx';
+import { nameAndPlace, type Printer, printerList, stateOf } from '../printers/printer-words.tsx';
 import { Attempts } from '../service/attempts.ts';
 import { ofTheTenant, useLive } from '../service/live.ts';
 import { jobLimits, ofTenant } from '../service/session.ts';
@@ -17,6 +17,7 @@ import { fieldsOf, type SavedTemplate, savedTemplate } from '../templates/saved-
 import { formatWords, mediaWords, t } from '../texts/texts.ts';
 import { ByFile } from './by-file.tsx';
 import { ByHand } from './by-hand.tsx';
+import { ByTable } from './by-table.tsx';
 import { misfitWords, useMediaFit } from './media-fit.tsx';
 import { Progress } from './progress.tsx';
 import type { Route } from './request.ts';
@@ -84,7 +85,10 @@ export function Print() {
                         label={words.printer}
                         value={printer?.id ?? ''}
                         hint={printer && mediaWords(printer.formats)}
-                        options={options(usable, printer)}
+                        options={options(
+                          usable.map((one) => ({ id: one.id, name: nameAndPlace(one) })),
+                          printer,
+                        )}
                         onChoice={(id) => {
                           lastPrinter.keep(id);
                           refine({ printer: id });
@@ -163,7 +167,10 @@ type FillingProps = {
   onSent: (job: string) => void;
 };
 
-/** Chooses format, orientation and copies, and whether values are typed or come from a file. */
+/** Where the values of the labels come from. */
+const WAYS = ['byHand', 'byTable', 'byFile'] as const;
+
+/** Chooses format, orientation and copies, and where the values come from. */
 function Filling({ template, printer, printers, onPrinter, onSent }: FillingProps) {
   const { print: words, job } = t.value;
   const formats = printer.formats.filter(({ language }) => template.language !== 'zpl' || language === 'zpl');
@@ -177,7 +184,8 @@ function Filling({ template, printer, printers, onPrinter, onSent }: FillingProp
     offered[0];
   const fit = useMediaFit({ template, orientation: orientation.value, format, printers, onPrinter });
   const copies = useSignal('1');
-  const byFile = useSignal(false);
+  const way = useSignal<(typeof WAYS)[number]>('byHand');
+  const cells = useSignal<readonly (readonly string[])[]>([]);
   const fields = fieldsOf(template);
   const count = Number(copies.value);
   const whole = Number.isInteger(count) && count > 0;
@@ -208,6 +216,7 @@ function Filling({ template, printer, printers, onPrinter, onSent }: FillingProp
     dpi: format?.dpi ?? 203,
     version: template.updatedAt,
   };
+  const each = { route, ready: whole, attempts, agrees: fit.agrees, onSent: sent };
   return (
     <div class="stack wide">
       <div class="choices">
@@ -248,40 +257,24 @@ function Filling({ template, printer, printers, onPrinter, onSent }: FillingProp
       {fit.question}
       {fields.length > 0 && (
         <fieldset class="row" aria-label={words.values}>
-          {[false, true].map((file) => (
+          {WAYS.map((one) => (
             <button
-              key={String(file)}
+              key={one}
               type="button"
-              class={byFile.value === file ? 'button chosen' : 'button'}
-              aria-pressed={byFile.value === file}
+              class={way.value === one ? 'button chosen' : 'button'}
+              aria-pressed={way.value === one}
               onClick={() => {
-                byFile.value = file;
+                way.value = one;
               }}
             >
-              {file ? words.byFile : words.byHand}
+              {words[one]}
             </button>
           ))}
         </fieldset>
       )}
-      {byFile.value ? (
-        <ByFile
-          fields={fields}
-          route={route}
-          ready={whole}
-          attempts={attempts}
-          agrees={fit.agrees}
-          onSent={sent}
-        />
-      ) : (
-        <ByHand
-          template={template}
-          route={route}
-          ready={whole}
-          attempts={attempts}
-          agrees={fit.agrees}
-          onSent={sent}
-        />
-      )}
+      {way.value === 'byFile' && <ByFile fields={fields} {...each} />}
+      {way.value === 'byTable' && <ByTable fields={fields} cells={cells} {...each} />}
+      {way.value === 'byHand' && <ByHand template={template} {...each} />}
     </div>
   );
 }

@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import type { InvitationView } from '../../src/contract/people.ts';
 import { TextField, typed } from '../controls/field.tsx';
 import { Form } from '../controls/form.tsx';
+import { useTitle } from '../controls/page.tsx';
 import { Problem } from '../controls/problem.tsx';
 import { acceptInvitation, findSession, invitation, isSpent } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
@@ -18,6 +19,7 @@ export function Invitation({ token }: { token: string }) {
   const problem = useSignal<Error | undefined>(undefined);
   const name = useSignal('');
   const password = useSignal('');
+  useTitle(found.value === undefined ? signIn.title : words.title(found.value.tenant.name));
   const look = async () => {
     problem.value = undefined;
     try {

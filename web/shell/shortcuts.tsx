@@ -15,10 +15,21 @@ export function showShortcuts(): void {
   open.value = true;
 }
 
-function isTyping(target: EventTarget | null): boolean {
-  // A checkbox takes no letters, but a list chooses by them.
-  const takesKeys = 'input:not([type="checkbox"], [type="radio"], [type="file"]), textarea, select, dialog';
-  return target instanceof HTMLElement && target.closest(takesKeys) !== null;
+/** Fields that take no letters. */
+const LETTERLESS = ['checkbox', 'radio', 'file', 'number', 'date', 'datetime-local']
+  .map((type) => `[type="${type}"]`)
+  .join();
+
+/** Whether the key belongs to what has the focus. A list chooses by letters, but only those that an entry begins with. */
+function isTaken(key: string, target: EventTarget | null): boolean {
+  if (target instanceof HTMLSelectElement)
+    return (
+      target.closest('dialog') !== null ||
+      [...target.options].some(({ text }) => text.trim().toLowerCase().startsWith(key))
+    );
+  return (
+    target instanceof HTMLElement && target.closest(`input:not(${LETTERLESS}), textarea, dialog`) !== null
+  );
 }
 
 /** Puts the focus on the next or previous row of the page's lists; Enter then opens it, since it is a link. */
@@ -33,10 +44,10 @@ export function Shortcuts() {
   useEffect(() => {
     let begun = 0;
     const press = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-      const second = Date.now() - begun < TOGETHER;
       // Also with Caps Lock.
       const key = event.key.toLowerCase();
+      if (event.ctrlKey || event.metaKey || event.altKey || isTaken(key, event.target)) return;
+      const second = Date.now() - begun < TOGETHER;
       begun = 0;
       if (second) {
         const name = PAGE_NAMES.find((page) => PAGES[page].key === key && may(PAGES[page].needs));

@@ -5,6 +5,7 @@ import { providerRefusal, type WaysIn, waysIn } from '../../src/contract/people.
 import { kept } from '../address/kept.ts';
 import { TextField, typed } from '../controls/field.tsx';
 import { Form, useSubmit } from '../controls/form.tsx';
+import { useTitle } from '../controls/page.tsx';
 import { Problem, wordsOf } from '../controls/problem.tsx';
 import { call, Refusal } from '../service/call.ts';
 import { knowsPasskeys, signInByPasskey } from '../service/passkeys.ts';
@@ -21,13 +22,11 @@ const ANSWER_MS = 3_000;
 export const refused = signal<string | undefined>(undefined);
 
 export function SignIn() {
-  const { signIn: words, general } = t.value;
+  const { signIn: words } = t.value;
   const ways = useSignal<WaysIn | undefined>(undefined);
   // The form waits for the ways to sign in: buttons that appear above it later would move its own button.
   const asked = useSignal(false);
-  useEffect(() => {
-    document.title = `${words.title} · ${general.product}`;
-  });
+  useTitle(words.title);
   // After a later sign-out the refusal from before is not shown again.
   useEffect(
     () => () => {

@@ -152,7 +152,8 @@ export const de: Texts = {
     signOut: 'Abmelden',
     everywhere: 'Überall abmelden',
     stillIn: 'Sie sind vielleicht noch angemeldet. Bitte noch einmal versuchen.',
-    everywhereHint: 'Beendet Ihre Sitzungen in allen Browsern, auch in diesem.',
+    everywhereHint:
+      'Beendet Ihre Sitzungen in allen Browsern, auch in diesem, und Links, die noch niemand geöffnet hat.',
   },
   start: {
     title: 'Start',

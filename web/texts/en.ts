@@ -158,7 +158,8 @@ export const en = {
     signOut: 'Sign out',
     everywhere: 'Sign out everywhere',
     stillIn: 'You may still be signed in. Try again.',
-    everywhereHint: 'Ends your sessions in all browsers, this one too.',
+    everywhereHint:
+      'Ends your sessions in all browsers, this one too, and links of yours that nobody has opened yet.',
   },
   start: {
     title: 'Start',
