@@ -64,9 +64,10 @@ export type DeedWord = (typeof DEEDS)[number];
 export const DEED_KINDS = {
   job: ['job', 'jobs'],
   printer: ['printer'],
+  agent: ['agent'],
   template: ['template'],
   integration: ['integration'],
-  webhook: ['webhook'],
+  webhook: ['webhook', 'alert'],
   person: ['person', 'invitation'],
   session: ['session', 'passkey'],
   tenant: ['tenant'],
@@ -74,6 +75,7 @@ export const DEED_KINDS = {
 export const deedKind = z.enum([
   'job',
   'printer',
+  'agent',
   'template',
   'integration',
   'webhook',

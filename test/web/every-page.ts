@@ -95,6 +95,7 @@ async function full(): Promise<void> {
       'integrations',
       'webhooks',
       `webhooks/${webhook}`,
+      'alerts',
       'people',
       'audit',
       'account',

@@ -1,6 +1,8 @@
 /** Each page by itself: nobody is kept out of it, strangers' names are text, and it fits the narrowest screen. */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { alertMade } from '../../src/contract/alert.ts';
+import { webhookTested } from '../../src/contract/webhook.ts';
 import { barriers, overflow } from '../kit/browser/browser.ts';
 import { ConsoleSite, HOSTILE, TEMPLATE } from '../kit/browser/console-site.ts';
 
@@ -21,6 +23,9 @@ beforeAll(async () => {
   await site.up.ended(held);
   await admin.createIntegration('default', { name: HOSTILE });
   const webhook = await site.webhook(`https://127.0.0.1/${HOSTILE}`);
+  const to = `https://127.0.0.1/${HOSTILE}`;
+  const { id: alert } = await admin.alerts(alertMade, 'POST', 'default', { form: 'chat', to });
+  await admin.webhooks(webhookTested, 'POST', 'default', `/${alert}/test`);
   const printer = (await admin.printers()).find(({ name }) => name === HOSTILE)?.id ?? '';
   const virtual = (await admin.printers()).find(({ name }) => name === 'virtual-1')?.id ?? '';
   // Something has come out of it.
@@ -46,6 +51,8 @@ beforeAll(async () => {
     'integrations',
     'webhooks',
     `webhooks/${webhook}`,
+    'alerts',
+    `alerts/${alert}`,
     'people',
     'audit',
     'account',
@@ -164,6 +171,47 @@ test('a webhook is made, shows its secret once, is tested, rotated and deleted',
   await page.context().close();
 });
 
+test('somebody is told in a chat what needs somebody: made, tested, and told no more', async () => {
+  const page = await site.signedIn();
+  const dialog = page.getByRole('dialog');
+  const press = (name: string) => dialog.getByRole('button', { name, exact: true }).click();
+  await site.show(page, 'alerts');
+  await page.getByRole('button', { name: 'Tell somebody …' }).click();
+  await dialog.getByLabel('Mail address').fill('hall@example.com');
+  await press('Create');
+  await dialog.getByText('this service sends no mail').waitFor();
+  await dialog.getByLabel('How').selectOption({ label: 'Slack or Mattermost' });
+  await dialog.getByLabel('Address that the chat gave out').fill('https://[::1]/services/a-secret');
+  for (const name of ['Jobs wait at a printer that is ready', 'A secret ends soon', 'An agent is away'])
+    await dialog.getByLabel(name).uncheck();
+  await dialog.getByLabel('Minutes that it has to last').fill('10');
+  await dialog.getByLabel('Quiet hours').check();
+  await dialog.getByLabel('From').fill('21:30');
+  expect(await barriers(page)).toEqual([]);
+  await press('Create');
+  const row = page.getByRole('row', { name: /\[::1\].*Slack/ });
+  for (const words of [
+    'A printer needs somebody and Jobs wait for a decision',
+    '10 minutes',
+    'Quiet from 21:30 to 06:00',
+  ])
+    await row.getByText(words).waitFor();
+  await row.getByRole('link').click();
+  await page.getByRole('heading', { name: '[::1]', level: 1 }).waitFor();
+  await page.getByRole('button', { name: 'Send a test …' }).click();
+  await press('Send');
+  await page.getByText('the address is not a public one').waitFor();
+  // The rest of the address is a secret.
+  expect(await page.content()).not.toContain('a-secret');
+  await page.getByRole('button', { name: 'More: [::1]' }).click();
+  await page.getByRole('menuitem', { name: 'Delete …' }).click();
+  await dialog.getByRole('heading', { name: 'Tell them no more?' }).waitFor();
+  await press('Delete');
+  await page.getByRole('heading', { name: 'Alerts', level: 1 }).waitFor();
+  await row.waitFor({ state: 'detached' });
+  await page.context().close();
+});
+
 test('every page is reached and used with the keyboard alone', async () => {
   const page = await site.signedIn();
   await page.getByRole('heading', { name: 'Start' }).waitFor();
@@ -175,6 +223,7 @@ test('every page is reached and used with the keyboard alone', async () => {
     ['t', 'Templates'],
     ['i', 'Integrations'],
     ['w', 'Webhooks'],
+    ['m', 'Alerts'],
     ['e', 'People'],
     ['a', 'Audit'],
   ] as const) {

@@ -20,7 +20,7 @@ import { t } from '../texts/texts.ts';
 /** What is asked about a webhook; `message`: this one alone is sent again. */
 export type WebhookQuestion = {
   about: 'test' | 'rotate' | 'delete' | 'replay';
-  webhook: WebhookView;
+  webhook: Pick<WebhookView, 'id' | 'url'>;
   message?: string;
 };
 
@@ -97,15 +97,22 @@ type QuestionProps = {
   onMade: (secret: WebhookSecret) => void;
   onDone: () => void;
   onClose: () => void;
+  list: 'webhooks' | 'alerts';
 };
 
-export function Question({ asked: { about, webhook, message }, onMade, onDone, onClose }: QuestionProps) {
-  const { webhooks: words } = t.value;
+export function Question({
+  asked: { about, webhook, message },
+  list,
+  onMade,
+  onDone,
+  onClose,
+}: QuestionProps) {
+  const words = { ...t.value.webhooks, ...(list === 'alerts' && t.value.alerts.asks) };
   const path = ofTenant(`/webhooks/${encodeURIComponent(webhook.id)}`);
-  const { title, says, submit, act } = {
+  const { title, hint, submit, act } = {
     test: {
       title: words.testTitle,
-      says: words.testSays,
+      hint: words.testSays,
       submit: words.testSubmit,
       act: async () => {
         await call(webhookTested, `${path}/test`, { method: 'POST' });
@@ -114,7 +121,7 @@ export function Question({ asked: { about, webhook, message }, onMade, onDone, o
     },
     replay: {
       title: words.replayTitle,
-      says: message === undefined ? words.replaySays : words.replayOneSays,
+      hint: message === undefined ? words.replaySays : words.replayOneSays,
       submit: words.replaySubmit,
       act: async () => {
         const body = message === undefined ? {} : { message };
@@ -123,13 +130,13 @@ export function Question({ asked: { about, webhook, message }, onMade, onDone, o
     },
     rotate: {
       title: words.rotateTitle,
-      says: words.rotateSays,
+      hint: words.rotateSays,
       submit: words.rotate,
       act: async () => onMade(await call(webhookSecret, `${path}/secret`, { method: 'POST' })),
     },
     delete: {
       title: words.deleteTitle,
-      says: words.deleteSays,
+      hint: words.deleteSays,
       submit: words.delete,
       act: async () => void (await call(z.unknown(), path, { method: 'DELETE' })),
     },
@@ -146,7 +153,7 @@ export function Question({ asked: { about, webhook, message }, onMade, onDone, o
       }}
     >
       <p class="mono small anywhere">{webhook.url}</p>
-      <p>{says}</p>
+      <p>{hint}</p>
     </Ask>
   );
 }

@@ -1,10 +1,13 @@
 /** One webhook: its newest messages, what was answered, and which are sent again. */
 import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { z } from 'zod';
+import { type PrinterView, printerView } from '../../src/contract/printer-view.ts';
 import {
   type WebhookMessage,
   type WebhookSecret,
+  type WebhookView,
   webhookMessage,
   webhookView,
 } from '../../src/contract/webhook.ts';
@@ -13,7 +16,7 @@ import { Menu } from '../controls/menu.tsx';
 import { Empty, NotFound, Page, Shown } from '../controls/page.tsx';
 import { Time } from '../controls/time.tsx';
 import { shortId } from '../jobs/job-words.tsx';
-import { ofTheTenant, useLive } from '../service/live.ts';
+import { type Live, ofTheTenant, useLive } from '../service/live.ts';
 import { ofTenant } from '../service/session.ts';
 import { t, when } from '../texts/texts.ts';
 import { Question, Secret, type WebhookQuestion } from './new-webhook.tsx';
@@ -25,6 +28,58 @@ const SOON = 2_000;
 export function WebhookPage({ id }: { id: string }) {
   const { webhooks: words } = t.value;
   const { live, reload } = useLive(z.array(webhookView), ofTenant('/webhooks'), ofTheTenant);
+  const webhook = live.data?.find((one) => one.id === id);
+  return (
+    <ReceiverPage
+      list="webhooks"
+      id={id}
+      title={webhook === undefined ? words.one : new URL(webhook.url).host}
+      live={live}
+      reload={reload}
+      receiver={webhook}
+      facts={
+        webhook !== undefined && (
+          <>
+            <dt>{words.url}</dt>
+            <dd class="mono small anywhere">{webhook.url}</dd>
+            <dt>{words.events}</dt>
+            <dd>{eventsWords(webhook)}</dd>
+          </>
+        )
+      }
+      eventWords={eventWords}
+      hasSecret
+    />
+  );
+}
+
+type ReceiverProps = {
+  /** The page that lists its like. */
+  list: 'webhooks' | 'alerts';
+  id: string;
+  title: string;
+  live: Live<unknown>;
+  reload: () => void;
+  /** undefined: there is none of this ID, or it is not known yet. */
+  receiver: Pick<WebhookView, 'id' | 'url' | 'disabled' | 'failingSince'> | undefined;
+  facts: ComponentChildren;
+  eventWords: (event: string) => string;
+  hasSecret?: boolean;
+};
+
+/** A webhook, or a receiver of alerts: how it fares, and its messages. */
+export function ReceiverPage({
+  list,
+  id,
+  title,
+  live,
+  reload,
+  receiver,
+  facts,
+  eventWords,
+  hasSecret = false,
+}: ReceiverProps) {
+  const { webhooks: words, nav } = t.value;
   const messages = useLive(
     z.array(webhookMessage),
     ofTenant(`/webhooks/${encodeURIComponent(id)}/messages`),
@@ -36,9 +91,9 @@ export function WebhookPage({ id }: { id: string }) {
     reload();
     messages.reload();
   };
-  const webhook = live.data?.find((one) => one.id === id);
   const ask = (about: WebhookQuestion['about'], message?: string) => {
-    if (webhook !== undefined) asked.value = { about, webhook, ...(message !== undefined && { message }) };
+    if (receiver !== undefined)
+      asked.value = { about, webhook: receiver, ...(message !== undefined && { message }) };
   };
   const isDue = messages.live.data?.some(
     ({ dueAt, attempts }) =>
@@ -51,10 +106,10 @@ export function WebhookPage({ id }: { id: string }) {
   }, [isDue, messages.live.at]);
   return (
     <Page
-      title={webhook === undefined ? words.one : new URL(webhook.url).host}
-      crumb={{ words: words.title, href: to(['webhooks']) }}
+      title={title}
+      crumb={{ words: nav[list], href: to([list]) }}
       actions={
-        webhook !== undefined && (
+        receiver !== undefined && (
           <>
             <button type="button" class="button" onClick={() => ask('test')}>
               {words.test}
@@ -63,9 +118,9 @@ export function WebhookPage({ id }: { id: string }) {
               {words.replay}
             </button>
             <Menu
-              about={webhook.url}
+              about={receiver.url}
               items={[
-                { words: words.rotate, onPick: () => ask('rotate') },
+                ...(hasSecret ? [{ words: words.rotate, onPick: () => ask('rotate') }] : []),
                 { words: words.delete, bad: true, onPick: () => ask('delete') },
               ]}
             />
@@ -75,30 +130,28 @@ export function WebhookPage({ id }: { id: string }) {
     >
       <Shown of={live} onRetry={reload}>
         {() =>
-          webhook === undefined ? (
+          receiver === undefined ? (
             <NotFound />
           ) : (
             <>
               <dl class="facts">
-                <dt>{words.url}</dt>
-                <dd class="mono small anywhere">{webhook.url}</dd>
-                <dt>{words.events}</dt>
-                <dd>{eventsWords(webhook)}</dd>
+                {facts}
                 <dt>{words.state}</dt>
                 <dd>
-                  <WebhookState webhook={webhook} />
+                  <WebhookState webhook={receiver} />
                 </dd>
               </dl>
-              {webhook.disabled !== null && <p class="note bad">{words.disabledSays}</p>}
+              {receiver.disabled !== null && <p class="note bad">{words.disabledSays}</p>}
               <h2>{words.messages}</h2>
               <Shown of={messages.live} onRetry={messages.reload}>
-                {(list) =>
-                  list.length === 0 ? (
-                    <Empty icon="webhooks" title={words.noMessage} hint={words.noMessageHint} />
+                {(sent) =>
+                  sent.length === 0 ? (
+                    <Empty icon={list} title={words.noMessage} hint={words.noMessageHint} />
                   ) : (
                     <Messages
-                      messages={list}
-                      rests={webhook.disabled !== null}
+                      messages={sent}
+                      eventWords={eventWords}
+                      rests={receiver.disabled !== null}
                       onAgain={(message) => ask('replay', message)}
                     />
                   )
@@ -111,11 +164,12 @@ export function WebhookPage({ id }: { id: string }) {
       {asked.value !== null && (
         <Question
           asked={asked.value}
+          list={list}
           onMade={(secret) => {
             made.value = secret;
           }}
           onDone={() => {
-            if (asked.value?.about === 'delete') location.hash = to(['webhooks']);
+            if (asked.value?.about === 'delete') location.hash = to([list]);
             else again();
           }}
           onClose={() => {
@@ -137,13 +191,15 @@ export function WebhookPage({ id }: { id: string }) {
 
 type MessagesProps = {
   messages: readonly WebhookMessage[];
+  eventWords: (event: string) => string;
   /** Nothing is sent: the webhook is disabled. */
   rests: boolean;
   onAgain: (message: string) => void;
 };
 
-function Messages({ messages, rests, onAgain }: MessagesProps) {
+function Messages({ messages, eventWords, rests, onAgain }: MessagesProps) {
   const { webhooks: words, general } = t.value;
+  const printers = useLive(z.array(printerView), '/printers', () => false).live.data ?? [];
   return (
     <div class="card flush">
       <table class="cards">
@@ -163,8 +219,8 @@ function Messages({ messages, rests, onAgain }: MessagesProps) {
           {messages.map((message) => (
             <tr key={message.id}>
               <td class="lead">{eventWords(message.event)}</td>
-              <td data-label={words.about} class="mono small anywhere">
-                <About message={message} />
+              <td data-label={words.about} class="small anywhere">
+                <About message={message} printers={printers} />
               </td>
               <td data-label={words.at} class="nowrap muted">
                 <Time at={message.at} />
@@ -189,10 +245,26 @@ function Messages({ messages, rests, onAgain }: MessagesProps) {
   );
 }
 
-function About({ message: { job, printer } }: { message: WebhookMessage }) {
-  if (job !== null) return <a href={to(['jobs', job])}>{shortId(job)}</a>;
-  if (printer !== null) return <a href={to(['printers', printer])}>{shortId(printer)}</a>;
-  return null;
+function About({
+  message: { job, printer },
+  printers,
+}: {
+  message: WebhookMessage;
+  printers: readonly PrinterView[];
+}) {
+  if (job !== null)
+    return (
+      <a class="mono" href={to(['jobs', job])}>
+        {shortId(job)}
+      </a>
+    );
+  if (printer === null) return null;
+  const name = printers.find(({ id }) => id === printer)?.name;
+  return (
+    <a href={to(['printers', printer])} class={name === undefined ? 'mono' : ''} title={printer}>
+      {name ?? shortId(printer)}
+    </a>
+  );
 }
 
 function MessageState({

@@ -63,6 +63,7 @@ export function Webhooks() {
       {asked.value !== null && (
         <Question
           asked={asked.value}
+          list="webhooks"
           onMade={show}
           onDone={reload}
           onClose={() => {
@@ -141,7 +142,11 @@ export function eventsWords({ events }: WebhookView): string {
 }
 
 /** Amber tries by itself; red is not sent to any more before somebody has it sent again. */
-export function WebhookState({ webhook: { disabled, failingSince } }: { webhook: WebhookView }) {
+export function WebhookState({
+  webhook: { disabled, failingSince },
+}: {
+  webhook: Pick<WebhookView, 'disabled' | 'failingSince'>;
+}) {
   const { webhooks: words } = t.value;
   if (disabled !== null) {
     return (

@@ -9,6 +9,7 @@ const PATHS = {
   templates: 'M3 5h14v10H3zM6 8v4M8 8v4M10 8v4M13 8h1.5M13 12h1.5',
   integrations: 'M8 6 4 10l4 4M12 6l4 4-4 4',
   webhooks: 'M3 10h9M8.5 6 12.5 10l-4 4M16.5 4v12',
+  alerts: 'M5 13.5V9a5 5 0 0 1 10 0v4.5l1.5 1.5h-13zM8.5 17.5h3',
   people:
     'M7.5 9.5a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM2.5 16.5c0-3 2-4.5 5-4.5s5 1.5 5 4.5M13 4a3 3 0 0 1 0 5.5M14.5 12.2c2 .5 3 2 3 4.3',
   audit: 'M5 3h7l4 4v10H5zM12 3v4h4M8 11h5M8 14h5',

@@ -1,6 +1,8 @@
 /** The pages of the console: the address, permission and shortcut of each. */
 import type { ComponentChildren } from 'preact';
 import type { Need } from '../../src/contract/people.ts';
+import { AlertPage } from '../access/alert-page.tsx';
+import { Alerts } from '../access/alerts.tsx';
 import { Audit } from '../access/audit.tsx';
 import { Integrations } from '../access/integrations.tsx';
 import { People } from '../access/people.tsx';
@@ -30,6 +32,7 @@ export type PageName =
   | 'templates'
   | 'integrations'
   | 'webhooks'
+  | 'alerts'
   | 'people'
   | 'audit'
   | 'account';
@@ -96,6 +99,13 @@ export const PAGES: Readonly<Record<PageName, PageEntry>> = {
     needs: 'integrations',
     key: 'w',
     show: (id) => (id === undefined ? <Webhooks /> : <WebhookPage id={id} />),
+  },
+  alerts: {
+    group: 'administration',
+    icon: 'alerts',
+    needs: 'integrations',
+    key: 'm',
+    show: (id) => (id === undefined ? <Alerts /> : <AlertPage id={id} />),
   },
   people: { group: 'administration', icon: 'people', needs: 'people', key: 'e', show: () => <People /> },
   audit: { group: 'administration', icon: 'audit', needs: 'people', key: 'a', show: () => <Audit /> },

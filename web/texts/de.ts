@@ -1,5 +1,6 @@
 /** Jedes deutsche Wort der Konsole. Englisch steht daneben in `en.ts`, mit denselben Schlüsseln. */
 import { accessWords } from './de/access.ts';
+import { alertWords } from './de/alerts.ts';
 import { jobs, labels, many, verb } from './de/counted.ts';
 import { designerWords } from './de/designer.ts';
 import { gs1Words } from './de/gs1.ts';
@@ -70,6 +71,7 @@ export const de: Texts = {
     templates: 'Vorlagen',
     integrations: 'Anbindungen',
     webhooks: 'Webhooks',
+    alerts: 'Meldungen',
     people: 'Personen',
     audit: 'Protokoll',
     account: 'Ihr Konto',
@@ -184,6 +186,7 @@ export const de: Texts = {
   ...jobWords,
   ...printingWords,
   ...accessWords,
+  ...alertWords,
   designer: designerWords,
   gs1: gs1Words,
 };

@@ -2,6 +2,7 @@
 import type { ProviderRefusal } from '../../src/contract/people.ts';
 import { REASONS } from '../../src/words/reason-table.ts';
 import { accessWords } from './en/access.ts';
+import { alertWords } from './en/alerts.ts';
 import { jobs, labels, many, verb } from './en/counted.ts';
 import { designerWords } from './en/designer.ts';
 import { gs1Words } from './en/gs1.ts';
@@ -79,6 +80,7 @@ export const en = {
     templates: 'Templates',
     integrations: 'Integrations',
     webhooks: 'Webhooks',
+    alerts: 'Alerts',
     people: 'People',
     audit: 'Audit',
     account: 'Your account',
@@ -189,6 +191,7 @@ export const en = {
   ...jobWords,
   ...printingWords,
   ...accessWords,
+  ...alertWords,
   designer: designerWords,
   gs1: gs1Words,
 };

@@ -101,7 +101,7 @@ export class Alerts {
   async create(tenant: string, asked: AlertCreate, also?: Also<string>): Promise<string> {
     const { form, to, alerts, minutes, quiet } = asked;
     if (form === 'mail' && !this.#hasMail)
-      throw new ProblemError('mail-unavailable', 'no PLATEN_SMTP_URL is set');
+      throw new ProblemError('mail-unavailable', 'this service sends no mail: PLATEN_SMTP_URL is not set');
     const id = uuid();
     const address = form === 'mail' ? to : new URL(to).href;
     const shown = form === 'mail' ? to : new URL(to).host;

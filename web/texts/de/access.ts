@@ -229,9 +229,10 @@ export const accessWords: Pick<
     kinds: {
       job: 'Aufträge',
       printer: 'Drucker',
+      agent: 'Agenten',
       template: 'Vorlagen',
       integration: 'Anbindungen',
-      webhook: 'Webhooks',
+      webhook: 'Webhooks und Meldungen',
       person: 'Personen',
       session: 'Anmeldungen',
       tenant: 'Arbeitsbereich',

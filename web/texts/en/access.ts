@@ -221,9 +221,10 @@ export const accessWords = {
     kinds: {
       job: 'Jobs',
       printer: 'Printers',
+      agent: 'Agents',
       template: 'Templates',
       integration: 'Integrations',
-      webhook: 'Webhooks',
+      webhook: 'Webhooks and alerts',
       person: 'People',
       session: 'Sign-ins',
       tenant: 'Workspace',
