@@ -70,6 +70,7 @@ test('several have the properties that they share, set at once; fields are put i
     { y: 7, width: 10 },
   ]);
   await page.goto(`${site.up.url}/console/#/print?template=${made}`);
+  await page.getByLabel('Printer', { exact: true }).selectOption({ label: 'virtual-1' });
   await page.getByText('Values', { exact: true }).waitFor();
   expect(await page.locator('.fields label').allTextContents()).toEqual(['third', 'first', 'second']);
 });
