@@ -74,3 +74,70 @@ test('several have the properties that they share, set at once; fields are put i
   await page.getByText('Values', { exact: true }).waitFor();
   expect(await page.locator('.fields label').allTextContents()).toEqual(['third', 'first', 'second']);
 });
+
+test('content is typed where it stands, by mouse and by keyboard; rulers and grid are in millimetres of the label', async () => {
+  const elements = [
+    { type: 'text', x: 4, y: 4, text: 'Here', size: 6 },
+    { type: 'barcode', x: 4, y: 14, symbology: 'code128', value: '4711', height: 8 },
+  ];
+  const made = await opened({ name: 'Typed', width: 60, height: 30, elements });
+  const typing = page.getByLabel('Content, on the label');
+  await thing(/^Text Here/).dblclick();
+  await typing.waitFor();
+  // Over the text that it changes, and chosen as a whole.
+  const [box, over] = [await thing(/^Text Here/).boundingBox(), await typing.boundingBox()];
+  expect(over?.x).toBeCloseTo(box?.x ?? 0, -1);
+  expect(over?.y).toBeCloseTo(box?.y ?? 0, -1);
+  expect(await barriers(page)).toEqual([]);
+  await page.keyboard.type('Two');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('lines');
+  await page.keyboard.press('Escape');
+  await typing.waitFor({ state: 'detached' });
+  await thing(/^Text Two/).waitFor();
+  // The next element by Tab; what is typed there are no keys of the label, such as R and Delete.
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await typing.waitFor();
+  await page.keyboard.type('R0-R');
+  await page.keyboard.press('Delete');
+  await page.keyboard.press('Enter');
+  await thing(/^Barcode R0-R/).waitFor();
+  await page.keyboard.press('Enter');
+  await typing.waitFor();
+  // Where something else is chosen it ends.
+  await thing(/^Text Two/).click();
+  await typing.waitFor({ state: 'detached' });
+
+  const numbers = page.locator('.rulers text');
+  expect(await numbers.allTextContents()).toEqual('0 10 20 30 40 50 60 0 10 20 30'.split(' '));
+  const sheet = (await page.locator('.canvas > g > .sheet').boundingBox()) ?? { x: 0, width: 0 };
+  const at = async (nth: number) => {
+    const own = (await numbers.nth(nth).boundingBox()) ?? { x: 0, width: 0 };
+    return own.x + own.width / 2;
+  };
+  expect(Math.abs((await at(3)) - (sheet.x + sheet.width / 2))).toBeLessThan(2);
+  // Turned, the label's own left edge is on the right-hand side of what is seen, where its second axis begins.
+  await page.getByLabel('Orientation').selectOption('landscape');
+  const seen = (await page.locator('.canvas > g > .sheet').boundingBox()) ?? { x: 0, width: 0 };
+  await expect.poll(async () => Math.abs((await at(0)) - (seen.x + seen.width))).toBeLessThan(2);
+  await page.getByLabel('Orientation').selectOption('portrait');
+  expect(await page.locator('path.grid').count()).toBe(0);
+  await page.getByLabel('Grid').check();
+  await page.locator('path.grid').waitFor();
+  expect(await barriers(page)).toEqual([]);
+
+  // Of a group a double click chooses one, whose content is typed.
+  await page.getByLabel('Grid').uncheck();
+  await thing(/^Text Two/).click();
+  await thing(/^Barcode R0-R/).click({ modifiers: ['Shift'] });
+  await page.keyboard.press('Control+g');
+  await thing(/^Barcode R0-R/).dblclick();
+  await typing.waitFor();
+  await page.getByRole('heading', { name: /^Barcode R0-R/ }).waitFor();
+  await page.keyboard.press('Escape');
+  await button('Save').click();
+  await page.getByText('All is saved').waitFor();
+  const { elements: kept } = await savedTemplate(made);
+  expect(kept).toMatchObject([{ text: 'Two\nlines' }, { value: 'R0-R' }]);
+});

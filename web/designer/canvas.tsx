@@ -14,6 +14,8 @@ import { type Box, CORNERS, cornerOf, type Handle, handlesOf, pointOf } from './
 import { Gestures } from './gestures.ts';
 import { nameOf } from './naming.ts';
 import { isOpen } from './new-elements.ts';
+import { Grid, Rulers } from './rulers.tsx';
+import { Typing } from './typing.tsx';
 
 /** Pixels; the side of a handle. */
 const HANDLE = 9;
@@ -22,6 +24,8 @@ export function Canvas({ editor }: { editor: Editor }) {
   const { designer: words } = t.value;
   const gestures = useMemo(() => new Gestures(editor), [editor]);
   const group = useRef<SVGGElement>(null);
+  // A double click is told to what has captured the pointer, the whole drawing.
+  const pressed = useRef<number | undefined>(undefined);
   const { document: label } = editor.scene.value;
   const landscape = editor.orientation.value === 'landscape';
   const [width, height] = landscape ? [label.height, label.width] : [label.width, label.height];
@@ -35,6 +39,7 @@ export function Canvas({ editor }: { editor: Editor }) {
   const press = (event: PointerEvent) => {
     if (event.button !== 0 || !(event.target instanceof SVGElement)) return;
     const { key, handle } = event.target.dataset;
+    pressed.current = key === undefined ? undefined : Number(key);
     const known = isHandle(handle) ? handle : undefined;
     if (known !== undefined) {
       gestures.pressHandle(mm(event), key === undefined ? undefined : Number(key), known);
@@ -49,7 +54,7 @@ export function Canvas({ editor }: { editor: Editor }) {
     return () => removeEventListener('keydown', stop);
   }, [gestures]);
 
-  return (
+  const drawing = (
     // biome-ignore lint/a11y/useSemanticElements: a drawing has no fieldset
     <svg
       class="canvas"
@@ -62,15 +67,18 @@ export function Canvas({ editor }: { editor: Editor }) {
       onPointerDown={press}
       onPointerMove={(event) => gestures.drag(mm(event), event.ctrlKey || event.metaKey)}
       onPointerUp={() => gestures.release()}
-      onDblClick={({ target }) => {
-        const key = target instanceof SVGElement ? target.dataset['key'] : undefined;
-        if (key !== undefined) editor.select([Number(key)], true);
+      onDblClick={() => {
+        if (pressed.current === undefined) return;
+        editor.select([pressed.current], true);
+        editor.typeOnLabel();
       }}
       onPointerCancel={() => gestures.cancel()}
     >
+      <Rulers width={width} height={height} zoom={zoom} landscape={landscape} />
       <g ref={group} transform={landscape ? `translate(${label.height} 0) rotate(90)` : undefined}>
         <rect class="sheet" width={label.width} height={label.height} rx={0.4} />
         <Dots editor={editor} />
+        {editor.grid.value && <Grid width={label.width} height={label.height} zoom={zoom} />}
         {editor.marks.value && <PrinterMarks editor={editor} />}
         <Things editor={editor} gestures={gestures} />
         <Chosen editor={editor} />
@@ -84,6 +92,12 @@ export function Canvas({ editor }: { editor: Editor }) {
         {gestures.lasso.value !== undefined && <rect class="lasso" {...gestures.lasso.value} />}
       </g>
     </svg>
+  );
+  return (
+    <div class="canvas-place">
+      {drawing}
+      <Typing editor={editor} />
+    </div>
   );
 }
 

@@ -258,6 +258,8 @@ function Desk({ id, version, saved, isDraft, drafts, from, onReload }: DeskProps
               ref={stage}
               class="stage-scroll"
               onKeyDown={(event) => {
+                // What is typed on the label is text.
+                if (event.target instanceof HTMLTextAreaElement) return;
                 if (pressOnLabel(event, editor, fitLabel)) event.preventDefault();
               }}
             >

@@ -234,3 +234,9 @@ export function moved(element: LabelElement, dx: number, dy: number): LabelEleme
 export function move(scene: Scene, keys: readonly number[], dx: number, dy: number): Scene {
   return change(scene, keys, (element) => moved(element, dx, dy));
 }
+
+/** What a text or a barcode says, and the name of the property that has it. */
+export function contentOf(element: LabelElement): { name: 'text' | 'value'; text: string } | undefined {
+  if (element.type === 'text') return { name: 'text', text: element.text };
+  return element.type === 'barcode' ? { name: 'value', text: element.value } : undefined;
+}

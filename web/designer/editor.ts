@@ -6,6 +6,7 @@ import {
   add,
   change,
   changed,
+  contentOf,
   type LabelDocument,
   type LabelElement,
   type Placed,
@@ -53,6 +54,9 @@ export class Editor {
   readonly record = this.records.record;
   /** Whether elements that a printer draws with its own means are marked. */
   readonly marks = signal(true);
+  readonly grid = signal(false);
+  /** The element whose content is typed on the label. */
+  readonly typing = signal<number | undefined>(undefined);
   /** Values that the label is shown with, by field; a field without value and default is left out. */
   readonly samples = computed<ReadonlyMap<string, string>>(() => {
     const record = this.record.value;
@@ -136,6 +140,14 @@ export class Editor {
   /** Moves the focus to the element that is chosen. */
   focusChosen(): void {
     this.focused.value = { key: this.history.value.now.selected[0] };
+  }
+
+  /** Lets the content of the one chosen element be typed where it stands. @returns whether it has any */
+  typeOnLabel(): boolean {
+    const [own, ...more] = this.selected;
+    if (own === undefined || more.length > 0 || contentOf(own.element) === undefined) return false;
+    this.typing.value = own.key;
+    return true;
   }
 
   undo(): void {

@@ -87,6 +87,8 @@ export function pressOnLabel(event: Pressed, editor: Editor, showAll: () => void
     case 'Backspace':
       editor.do((scene) => remove(scene, selected));
       return true;
+    case 'Enter':
+      return editor.typeOnLabel();
     case 'Escape':
       editor.select([]);
       return true;

@@ -3,7 +3,7 @@ import { useId, useRef } from 'preact/hooks';
 import { ChoiceField, Field, TextField } from '../controls/field.tsx';
 import { numeral, t } from '../texts/texts.ts';
 import { ConditionChoice } from './condition-choice.tsx';
-import type { LabelElement, Placed } from './document.ts';
+import { contentOf, type LabelElement, type Placed } from './document.ts';
 import type { Editor } from './editor.ts';
 import { Gs1Builder } from './gs1/builder.tsx';
 import { InsertField } from './insert-field.tsx';
@@ -98,9 +98,9 @@ function Content({ editor, own }: Props) {
   const set = setter(editor, [own]);
   if (element.type === 'image')
     return <PictureChoice onPicture={(data) => set({ data, image: undefined })} />;
-  if (element.type !== 'text' && element.type !== 'barcode') return null;
-  const [name, text] =
-    element.type === 'text' ? (['text', element.text] as const) : (['value', element.value] as const);
+  const content = contentOf(element);
+  if (content === undefined) return null;
+  const { name, text } = content;
   return (
     <section class="stack tight">
       {element.type === 'barcode' && <SymbologyChoice editor={editor} own={own} element={element} />}

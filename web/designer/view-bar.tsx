@@ -71,6 +71,16 @@ export function ViewBar({ editor, onFit }: { editor: Editor; onFit: () => void }
       <label class="check marks">
         <input
           type="checkbox"
+          checked={editor.grid.value}
+          onChange={({ currentTarget }) => {
+            editor.grid.value = currentTarget.checked;
+          }}
+        />
+        {words.grid}
+      </label>
+      <label class="check marks">
+        <input
+          type="checkbox"
           checked={editor.marks.value}
           onChange={({ currentTarget }) => {
             editor.marks.value = currentTarget.checked;

@@ -90,6 +90,7 @@ export const de: Texts = {
     designerKeys: [
       ['Tab', 'das nächste Element'],
       ['Pfeile', 'um einen Punkt verschieben; mit Umschalt um einen Millimeter, mit Alt die Größe ändern'],
+      ['Enter', 'Text oder Wert dort tippen, wo er steht'],
       ['R', 'um 90° drehen'],
       ['[ ]', 'weiter nach hinten, weiter nach vorn'],
       ['+ − 0', 'größer, kleiner, das ganze Etikett'],

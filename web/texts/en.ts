@@ -99,6 +99,7 @@ export const en = {
     designerKeys: [
       ['Tab', 'the next element'],
       ['Arrows', 'move by a dot; with Shift by a millimetre, with Alt change the size'],
+      ['Enter', 'type the text or the value where it stands'],
       ['R', 'turn by 90°'],
       ['[ ]', 'further back, further to the front'],
       ['+ − 0', 'larger, smaller, the whole label'],

@@ -57,7 +57,7 @@ export const designerWords: Texts['designer'] = {
   label: 'Etikett',
   canvas: 'Das Etikett',
   canvasHint:
-    'Tab geht von Element zu Element. Pfeiltasten verschieben um einen Punkt, mit Umschalt um einen Millimeter, mit Alt ändern sie die Größe. R dreht, Entf löscht, + und - vergrößern und verkleinern, 0 zeigt das ganze Etikett.',
+    'Tab geht von Element zu Element. Pfeiltasten verschieben um einen Punkt, mit Umschalt um einen Millimeter, mit Alt ändern sie die Größe. Enter lässt einen Text tippen, R dreht, Entf löscht, + und - vergrößern und verkleinern, 0 zeigt das ganze Etikett.',
   placeOf: (x, y) => `bei ${x}, ${y} mm`,
   chosen: 'gewählt',
   locked: 'gesperrt',
@@ -66,6 +66,8 @@ export const designerWords: Texts['designer'] = {
   zoomIn: 'Größer',
   zoomOut: 'Kleiner',
   fit: 'Einpassen',
+  grid: 'Raster',
+  onLabel: 'Inhalt, auf dem Etikett',
   resolution: 'Auflösung',
   dpi: (dpi) => `${dpi} dpi`,
   orientation: 'Ausrichtung',

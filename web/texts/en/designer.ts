@@ -55,7 +55,7 @@ export const designerWords = {
   label: 'Label',
   canvas: 'The label',
   canvasHint:
-    'Tab goes from element to element. Arrow keys move by a dot, with Shift by a millimetre, with Alt they change the size. R turns, Delete removes, + and - zoom, 0 shows the whole label.',
+    'Tab goes from element to element. Arrow keys move by a dot, with Shift by a millimetre, with Alt they change the size. Enter types a text, R turns, Delete removes, + and - zoom, 0 shows the whole label.',
   placeOf: (x: string, y: string) => `at ${x}, ${y} mm`,
   chosen: 'chosen',
   locked: 'locked',
@@ -64,6 +64,8 @@ export const designerWords = {
   zoomIn: 'Larger',
   zoomOut: 'Smaller',
   fit: 'Fit',
+  grid: 'Grid',
+  onLabel: 'Content, on the label',
   resolution: 'Resolution',
   dpi: (dpi: number) => `${dpi} dpi`,
   orientation: 'Orientation',
