@@ -165,10 +165,13 @@ export class ReportReader implements ReportSource {
     ear.on('message', (_channel, name: string) => {
       if (this.#ear === ear) this.#hear(name);
     });
-    ear.on('ready', onReady);
-    ear.subscribe(this.#streams.bell).catch((error) => {
-      if (this.#ear === ear) errors.report('reports are not called out', error);
+    ear.on('ready', () => {
+      ear.subscribe(this.#streams.bell).then(onReady, (error) => {
+        if (this.#ear === ear) errors.report('reports are not called out', error);
+      });
     });
+    // What fails is an 'error' too, and is tried again.
+    ear.connect().catch(() => undefined);
   }
 
   /** Anybody on Redis can ring with any name, as often and as long as they like: rather hear nothing for a while. */
@@ -247,8 +250,8 @@ export class ReportReader implements ReportSource {
   #search(): void {
     const { errors } = this.#plan;
     const streams = this.#streams;
-    if (this.#redis.status !== 'ready') return;
-    this.#missed = false;
+    this.#missed = this.#redis.status !== 'ready';
+    if (this.#missed) return;
     for (const node of nodesOf(this.#redis)) {
       const found = node.scanStream({ match: streams.pattern, count: 1_000 });
       found.on('data', (keys: string[]) => {

@@ -1,5 +1,7 @@
 /** An agent with its own Redis user may write wrong, endless or huge entries: the others print on. */
-import { describe, expect, test } from 'vitest';
+import { once } from 'node:events';
+import { Redis } from 'ioredis';
+import { describe, expect, test, vi } from 'vitest';
 import type { Reported } from '../../src/queue/index.ts';
 import { ReportPayload } from '../../src/queue/payload.ts';
 import { parseName } from '../../src/queue/redis/report-stream.ts';
@@ -81,6 +83,26 @@ describe('the reports of others are read', () => {
     expect(await got.reach(2)).toEqual([0, 1]);
   });
 
+  test('of an agent that rings first while the bell is not yet heard', async () => {
+    const [connected, published] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { subscribe } = Redis.prototype;
+    using _ = vi.spyOn(Redis.prototype, 'subscribe').mockImplementation(async function (
+      this: Redis,
+      ...channels: unknown[]
+    ) {
+      if (this.status === 'wait') void this.connect();
+      if (this.status !== 'ready') await once(this, 'ready');
+      connected.resolve();
+      await published.promise;
+      return await Reflect.apply(subscribe, this, channels);
+    });
+    const got = await heard();
+    await connected.promise;
+    await sayOther(0);
+    published.resolve();
+    expect(await got.reach(1)).toEqual([0]);
+  }, 40_000);
+
   test('behind rings that name nobody, or are megabytes long', async () => {
     const got = await heard();
     await sayOther(0);
@@ -127,9 +149,11 @@ test('a stream with garbage is left alone for many times as long as that took, h
   });
   for (let n = 0; n < 20; n += 1) await write(agentId, garbage);
   const payload = new ReportPayload(used.logger);
-  const began = performance.now();
-  for (let n = 0; n < 20; n += 1) payload.parse(garbage);
-  const parsing = performance.now() - began;
+  const parsing = Array.from({ length: 20 }, () => {
+    const began = performance.now();
+    payload.parse(garbage);
+    return performance.now() - began;
+  });
   const since = performance.now();
   const got = await heard();
   let seq = 0;
@@ -140,7 +164,8 @@ test('a stream with garbage is left alone for many times as long as that took, h
     seq += 1;
     await got.reach(seq);
   }
-  expect(performance.now() - since).toBeGreaterThan(5 * parsing);
+  // Reading it took no less than the fastest that was seen.
+  expect(performance.now() - since).toBeGreaterThan(5 * 20 * Math.min(...parsing));
   expect(seq).toBeGreaterThan(10);
 });
 
