@@ -5,7 +5,7 @@ import { filesThatNeed, loadedWith, sources, startedIn } from './kit/servers/wha
 
 /** On every Debian, and with git and npm: `openssl` is not. */
 const EVERYWHERE = (
-  'bash chown cp find flock git id kill ls mkdir mkfifo mount mv node npm nsenter readlink rm sh sync tar touch ' +
+  'bash chown cp find flock git id kill ls mkdir mkfifo mount mv node npm nsenter readlink rm script sh sync tar touch ' +
   'umount unshare dpkg-deb systemctl'
 ).split(' ');
 
