@@ -193,6 +193,8 @@ test('a job that no agent had, and one that failed, say how they ended', async (
     ...{ status: 'failed', labels: { sent: 0, printed: 0 } },
     error: { code: 'printer-refused', message: `The printer refused ${SECRET}` },
   });
+  const earlier = "UPDATE platen.jobs SET updated_at = updated_at - interval '2 minutes' WHERE id = $1";
+  await service.pool.query(earlier, [canceled]);
   // The look for those of whose end no agent spoke comes once a minute, and when an instance starts.
   const other = instance('other');
   await told(7);

@@ -78,9 +78,9 @@ const REPORTED = `UPDATE platen.job_traces t SET taken_at = coalesce(t.taken_at,
     due_at = CASE WHEN r.over THEN now() + interval '2 seconds' ELSE t.due_at END
   FROM json_to_recordset($1) AS r(job uuid, taken timestamptz, sent timestamptz, said timestamptz, over boolean)
   WHERE t.job_id = r.job`;
-/** An agent's last word may be lost, and of a job that no agent had there is none. */
+/** An agent's last word may be lost, and of a job that no agent had there is none. One that comes in good order is noted by then. */
 const SWEEP = `UPDATE platen.job_traces t SET due_at = now() FROM platen.jobs j
-  WHERE j.id = t.job_id AND t.due_at IS NULL AND ${IS_OVER}`;
+  WHERE j.id = t.job_id AND t.due_at IS NULL AND j.updated_at < now() - interval '1 minute' AND ${IS_OVER}`;
 
 type Acceptance = Place & { job: string; began: string; answered: string };
 type Said = { job: string; taken: string; sent: string | null; said: string; over: boolean };
