@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { TransportError, transportTimeouts } from '../../drivers/connection.ts';
 import { standardTransports } from '../../drivers/transports/index.ts';
 import type { Transports } from '../../drivers/transports/transports.ts';
+import { MOST_LEASE } from '../contract/lane.ts';
 import { agentId } from '../contract/report.ts';
 import { tenantId } from '../contract/tenant-id.ts';
 import { discoveryConfig } from './discovery/discovery-config.ts';
@@ -74,7 +75,7 @@ export const timings = z.strictObject({
    * An agent that serves a printer and is not heard of for this long loses the printer to another agent that
    * reaches it; where no other agent had asked for the printer shortly before, after four times as long.
    */
-  lease: ms.min(1_000).default(15_000),
+  lease: ms.min(1_000).max(MOST_LEASE).default(15_000),
   /** A printer that no provider lists is offline at once, and dropped after this long. */
   dropAfter: ms.default(24 * 3_600_000),
   /** Status queries: the shortest pause, the longest while printing, the longest while the printer waits. */

@@ -3,7 +3,7 @@
  * are added over time, and each side leaves out what it does not know. `docs/agent-protocol.md` says it to others.
  */
 import { z } from 'zod';
-import { lane, scope } from './lane.ts';
+import { ALONE, lane, MOST_LEASE, scope } from './lane.ts';
 import { saying } from './reason.ts';
 import { agentId, REPORT_BYTES } from './report.ts';
 
@@ -87,7 +87,10 @@ const ms = z
   .number()
   .min(0)
   .max(24 * 3_600_000);
-const leaseMs = z.int().min(1).max(300_000);
+const leaseMs = z
+  .int()
+  .min(1)
+  .max(MOST_LEASE * ALONE);
 const leaseAsk = z.object({
   lane,
   term,

@@ -41,3 +41,8 @@ export function scopeOf(of: Lane): Scope {
 export function printerOf(of: Lane): string {
   return of.slice(of.indexOf('/') + 1);
 }
+
+/** Longest lease of a lane that another agent wants, ms: for so long jobs may wait for an agent that has died. */
+export const MOST_LEASE = 300_000;
+/** How many times as long a lease is while no other agent wants the printer. */
+export const ALONE = 4;

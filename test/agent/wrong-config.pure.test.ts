@@ -6,6 +6,8 @@ import { agentConfig } from '../../src/agent/config.ts';
 import type { Drivers } from '../../src/agent/drivers.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import { deviceFor } from '../../src/agent/printer/devices.ts';
+import { agentFrame } from '../../src/contract/gateway.ts';
+import { ALONE } from '../../src/contract/lane.ts';
 
 const SECRET = 's3cretpw';
 const host = 'labels.lab';
@@ -47,6 +49,7 @@ test.each<[what: object, path: string, message: RegExp]>([
   ],
   [{ confirmation: 'devise' }, 'confirmation', /"device"\|"transport"/],
   [{ timings: { lease: 10 } }, 'timings.lease', />=1000/],
+  [{ timings: { lease: 300_001 } }, 'timings.lease', /<=300000/],
 ])('%j', (wrong, path, message) => {
   const { error } = agentConfig.safeParse({ dataDir: 'x', ...wrong });
   const [issue] = error?.issues ?? [];
@@ -88,4 +91,10 @@ test.each([
   const aborted = AbortSignal.abort(new Error('enough'));
   await expect(device.probe(aborted)).rejects.toThrow('enough');
   expect(given).toEqual([expect.objectContaining({ fingerprint256 })]);
+});
+
+test('the longest lease can be asked for at a gateway', () => {
+  const { lease } = agentConfig.parse({ dataDir: 'x', timings: { lease: 300_000 } }).timings;
+  const length = { contended: lease, alone: lease * ALONE };
+  expect(agentFrame.safeParse({ kind: 'lease', i: 1, asks: [], length }).success).toBe(true);
 });

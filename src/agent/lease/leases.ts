@@ -12,7 +12,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { orAborted } from '../../../drivers/transports/pauses.ts';
-import { type Lane, printerOf } from '../../contract/lane.ts';
+import { ALONE, type Lane, printerOf } from '../../contract/lane.ts';
 import type { Logger } from '../../log.ts';
 import type { LeaseAnswer, LeaseAsk } from '../../queue/index.ts';
 import { pause } from '../pause.ts';
@@ -41,8 +41,6 @@ interface LeasesOptions {
   logger: Logger;
 }
 
-/** How many times as long a lease is while no other agent wants the printer. */
-const ALONE = 4;
 /**
  * Fractions of a lease's length after which the agent asks again: for a lease that it holds; for one that it
  * holds while no other agent wants it and no labels are under way; for one that it does not hold.
