@@ -263,9 +263,7 @@ class CheckThread {
 
   begin({ owner, check, times: { run: ms } }: Task, settle: Settle): void {
     const id = ++this.#asked;
-    // A slow start of the thread on a busy machine must not count against its check.
-    const timer = this.#loaded ? this.#deadline(ms) : setTimeout(() => this.#notLoaded(), LOADING_MS);
-    this.#task = { id, ms, at: '', settle, timer };
+    this.#task = { id, ms, at: '', settle, timer: this.#deadline(ms) };
     this.#worker.ref();
     this.#worker.postMessage({ id, owner, check } satisfies CheckRequest);
   }
@@ -283,14 +281,16 @@ class CheckThread {
     void this.stop('broken');
   }
 
+  /** What a busy machine takes to load code must not count against the check that needs it. */
   #deadline(ms: number): NodeJS.Timeout {
+    if (!this.#loaded) return setTimeout(() => this.#notLoaded(), LOADING_MS);
     return setTimeout(() => void this.stop('deadline'), ms);
   }
 
   #received(answer: CheckAnswer): void {
     const task = this.#task;
     if ('loaded' in answer) {
-      this.#loaded = true;
+      this.#loaded = answer.loaded;
       if (task === undefined) return;
       clearTimeout(task.timer);
       task.timer = this.#deadline(task.ms);

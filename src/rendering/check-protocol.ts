@@ -105,8 +105,8 @@ export type CheckResult =
 /** `owner`: whose the check is; what a thread keeps decoded of one owner's files, no other owner's checks use. */
 export type CheckRequest = { readonly id: number; readonly owner: string; readonly check: Check };
 export type CheckAnswer =
-  /** The thread is there: all that it needs is loaded. */
-  | { readonly loaded: true }
+  /** All that the thread needs for its check is loaded, or it begins to load more. */
+  | { readonly loaded: boolean }
   /** No answer: the check has come to this place of the template, a JSON pointer. */
   | { readonly id: number; readonly at: string }
   | { readonly id: number; readonly result: CheckResult }

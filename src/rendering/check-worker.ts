@@ -132,7 +132,7 @@ async function pagesOrReason(document: string): Promise<number | Reason> {
 }
 
 async function pictureOrFault(owner: string, check: PictureCheck): Promise<PictureResult | JobFault> {
-  // Loaded with the first picture: a check needs no raster.
+  await loadWhatDraws(check.template.language === 'zpl');
   const { labelPicture } = await import('./label-picture.ts');
   try {
     return await labelPicture(check, kept.of(owner));
@@ -140,6 +140,22 @@ async function pictureOrFault(owner: string, check: PictureCheck): Promise<Pictu
     if (error instanceof JobFaultError) return error.fault;
     throw error;
   }
+}
+
+const loadedTo = { draw: false, drawRaw: false };
+
+/** Loads what draws with the first picture, since a check needs no raster; that does not count against its time. */
+async function loadWhatDraws(isRaw: boolean): Promise<void> {
+  if (loadedTo.draw && (loadedTo.drawRaw || !isRaw)) return;
+  answer({ loaded: false });
+  await import('./label-picture.ts');
+  if (isRaw) {
+    const { loadRasteriser } = await import('../zpl/interpreter/rasteriser.ts');
+    await loadRasteriser();
+  }
+  loadedTo.draw = true;
+  loadedTo.drawRaw ||= isRaw;
+  answer({ loaded: true });
 }
 
 function answer(message: CheckAnswer): void {

@@ -8,6 +8,8 @@ import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { rawZplTemplate, type Template } from '../../src/contract/template.ts';
 import { createLogger } from '../../src/log.ts';
 import { CheckPool, CheckStopped } from '../../src/rendering/check-pool.ts';
+import type { CheckAnswer, CheckRequest } from '../../src/rendering/check-protocol.ts';
+import { startThread } from '../../src/rendering/thread.ts';
 import { design } from '../kit/judges/judges.ts';
 
 const TIMES = { wait: 60_000, run: 60_000 };
@@ -207,4 +209,33 @@ test('a label for which the rasteriser has no memory is named, and the memory is
   expect(await checks.picture('a', SMALL, TIMES)).toMatchObject({ png: expect.anything(), problems: [] });
   // A thread that has been ended gives its memory back when the system comes to it.
   await expect.poll(() => process.memoryUsage.rss() - before).toBeLessThan(100 * 1024 * 1024);
+});
+
+test('what a thread loads before it draws does not count against its check', async () => {
+  const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
+  const told: (boolean | number)[] = [];
+  const checks = [{ ...SMALL, template: LIGHT }, SMALL, SMALL];
+  const next = () => {
+    const check = checks.shift();
+    if (check === undefined) return resolve();
+    const request = { id: checks.length, owner: 'a', check: { kind: 'picture' as const, ...check } };
+    thread.postMessage(request satisfies CheckRequest);
+  };
+  const thread = startThread<CheckAnswer>({
+    file: new URL('../../src/rendering/check-worker.ts', import.meta.url),
+    heapMb: 256,
+    answered: (answer) => {
+      if ('loaded' in answer) told.push(answer.loaded);
+      if (!('result' in answer)) return;
+      told.push(answer.id);
+      next();
+    },
+    failed: reject,
+    exited: () => reject(new Error('the thread has ended')),
+  });
+  onTestFinished(async () => void (await thread.terminate()));
+  next();
+  await ended;
+  // It has loaded what checks, then for the first picture what draws, and for the first raw one the rasteriser.
+  expect(told).toEqual([true, false, true, 2, false, true, 1, 0]);
 });

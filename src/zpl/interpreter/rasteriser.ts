@@ -60,6 +60,12 @@ export class RasteriserFull extends Error {
   }
 }
 
+/** Loads the rasteriser, which takes a busy machine seconds. */
+export async function loadRasteriser(): Promise<void> {
+  running ??= start();
+  await running;
+}
+
 /**
  * Draws labels. Loads the rasteriser with the first.
  * @param width mm
