@@ -5,7 +5,13 @@ import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Lane } from '../../src/contract/lane.ts';
-import type { LeaseAnswer, LeaseAsk, LeaseLength, Queues } from '../../src/queue/index.ts';
+import {
+  type LeaseAnswer,
+  type LeaseAsk,
+  type LeaseLength,
+  QueueError,
+  type Queues,
+} from '../../src/queue/index.ts';
 import { redisLeases } from '../../src/queue/redis/lease.ts';
 import { agentBackends, openQueuesOf } from '../kit/queue/over-gateway.ts';
 import { keepingLogger, printerId } from '../kit/queue/samples.ts';
@@ -236,15 +242,21 @@ describe.each(agentBackends())('leases on $name', ({ open }) => {
                     const keeps = { ms: left(lane), question: at + 1 };
                     return { lane, term, fresh: at === 0, reaches, keeps };
                   });
-                const answers = await queues.askLeases(agent, asks, length);
+                let hears = !deaf;
+                const answers = await queues.askLeases(agent, asks, length).catch((error: unknown) => {
+                  // On a busy machine an answer may come too late: it has not heard it either.
+                  if (!(error instanceof QueueError)) throw error;
+                  hears = false;
+                  return [];
+                });
                 const from = performance.now();
                 const spans = answers.flatMap(({ lane: of, granted }) =>
                   // As an agent counts: from when it knows, to a little before the end by when it asked.
-                  granted === null || deaf
+                  granted === null || !hears
                     ? []
                     : [{ printer: of, agent, from, to: asked + granted * 0.9, end: asked + granted }],
                 );
-                if (!deaf) for (const { lane } of answers) cut(agent, lane);
+                if (hears) for (const { lane } of answers) cut(agent, lane);
                 held.push(...spans);
                 await wait(pause);
                 if (givesBack) {
@@ -253,7 +265,7 @@ describe.each(agentBackends())('leases on $name', ({ open }) => {
                     await queues.giveLeaseBack(agent, of, term);
                   }
                 }
-                if (late) await queues.askLeases(agent, asks, length);
+                if (late) await queues.askLeases(agent, asks, length).catch(() => undefined);
               }
             }),
           );

@@ -5,7 +5,9 @@ import { z } from 'zod';
 import { type AlertSaid, alertMade, alertSaid, alertView } from '../../src/contract/alert.ts';
 import type { PrinterDescription } from '../../src/contract/printer.ts';
 import { webhookMessage } from '../../src/contract/webhook.ts';
+import { createLogger } from '../../src/log.ts';
 import { SecretKey } from '../../src/server/secret-key.ts';
+import { createPool, type Pool } from '../../src/server/store/pool.ts';
 import { Alerts } from '../../src/server/webhooks/alerts.ts';
 import { codeOf, PRINTER, pointersOf, SECRET_KEY } from '../kit/service/harness.ts';
 import { useService, useTenant } from '../kit/service/use-service.ts';
@@ -55,7 +57,15 @@ const later = async (minutes: number) => {
     await service.pool.query(`UPDATE platen.${table} SET ${change}`, [minutes]);
   }
 };
-const watch = () => new Alerts(service.pool, new SecretKey(SECRET_KEY), true).watch();
+/** One connection, which holds the lock of the watch: the service's own looks at nothing, and the test says when. */
+let watching: Pool;
+beforeAll(async () => {
+  const database = { ...service.backend.database, idleTimeoutMillis: 0 };
+  watching = createPool({ database, max: 1, logger: createLogger({ level: 'silent' }) });
+  await watching.query("SELECT pg_advisory_lock(hashtextextended('platen.alerts', 0))");
+});
+afterAll(() => watching.end());
+const watch = () => new Alerts(watching, new SecretKey(SECRET_KEY), true).watch();
 const said = async (id: string): Promise<AlertSaid[]> => {
   const sql =
     'SELECT alert FROM platen.webhook_messages WHERE webhook_id = $1 AND alert IS NOT NULL ORDER BY at';

@@ -64,15 +64,10 @@ await once(collector, 'listening');
 afterAll(() => void collector.close());
 
 const endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}/otlp`;
+const HEADERS = 'authorization=Basic%20abc,x-team=labels';
 const service = useService({
   redis: false,
-  config: {
-    traces: {
-      endpoint: `${endpoint}/`,
-      headers: 'authorization=Basic%20abc,x-team=labels',
-      service: 'labels',
-    },
-  },
+  config: { traces: { endpoint: `${endpoint}/`, headers: HEADERS, service: 'labels' } },
 });
 const acme = useTenant(service);
 beforeEach(async () => {
@@ -105,7 +100,8 @@ const noted = (where: string) =>
 /** An instance that hears the reports, beside the one that accepts the jobs. */
 let hearing: Traces;
 let reports: Reports;
-const instance = (name = 'labels') => new Traces(endpoint, { service: name }, service.pool, SILENT);
+const instance = (name = 'labels') =>
+  new Traces(endpoint, { headers: HEADERS, service: name }, service.pool, SILENT);
 beforeAll(() => {
   hearing = instance();
   reports = new Reports(
