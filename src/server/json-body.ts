@@ -6,6 +6,7 @@
  *
  * A body comes from a stranger: reading it takes time in proportion to its length, in stretches (`stretches.ts`).
  */
+import { randomBytes } from 'node:crypto';
 import { because, type Reason } from '../contract/reason.ts';
 import { brokenAt } from './json-syntax.ts';
 import type { Long } from './stretches.ts';
@@ -67,13 +68,15 @@ export function* readJson(
   { values = MOST_VALUES, holders = MOST_HOLDERS }: { values?: number; holders?: number } = {},
 ): Long<unknown> {
   const named = yield* checkRichness(text, values, holders);
+  const { plain, names } = yield* withoutEscapedNames(text);
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(plain);
   } catch {
     throw new BrokenJson(yield* brokenAt(text));
   }
   yield;
+  if (names.size > 0) yield* giveBack(value, names);
   if (named !== (yield* countNames(value))) throw yield* repeatedName(text);
   if (!SUSPICIOUS.test(text)) return value;
   const root = { value };
@@ -131,6 +134,68 @@ function* checkRichness(text: string, mostValues: number, mostHolders: number): 
     }
   }
   return names;
+}
+
+/**
+ * `JSON.parse` of Node 24 and 26 may take a name with an escape for another one that it has read before in such an object,
+ * whoever sent that: `"Gr\u00f6\u00dfe"` for `Gr\u0` (nodejs/node#63785). So it is given none: each has a name in its place
+ * that nobody can have sent.
+ * @returns the text without them, and what they are, by what stands for them
+ */
+function* withoutEscapedNames(text: string): Long<{ plain: string; names: ReadonlyMap<string, string> }> {
+  const names = new Map<string, string>();
+  if (!text.includes('\\')) return { plain: text, names };
+  const secret = randomBytes(12).toString('base64url');
+  const pieces: string[] = [];
+  let taken = 0;
+  let [start, end] = [0, 0];
+  for (let at = 0; at < text.length; at++) {
+    if (at % LONG === 0) yield;
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      start = at;
+      end = endOfString(text, at);
+      at = end;
+    } else if (code === COLON && text.slice(start, end).includes('\\')) {
+      const name = unescaped(text.slice(start, end + 1));
+      // What is no JSON is left as it is: it is refused, and the place named.
+      if (name === undefined) continue;
+      const substitute = `${secret}${names.size}`;
+      names.set(substitute, name);
+      pieces.push(text.slice(taken, start), `"${substitute}"`);
+      taken = end + 1;
+      start = end;
+    }
+  }
+  pieces.push(text.slice(taken));
+  return { plain: pieces.join(''), names };
+}
+
+function unescaped(string: string): string | undefined {
+  try {
+    return String(JSON.parse(string));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Gives each object in the value its names in place of the substitutes, in their order. */
+function* giveBack(value: unknown, names: ReadonlyMap<string, string>): Long<void> {
+  const holders = [value];
+  for (let at = 0; at < holders.length; at++) {
+    const holder = holders[at];
+    if (typeof holder !== 'object' || holder === null) continue;
+    const members: [string, unknown][] = Object.entries(holder);
+    for (const [, member] of members) if (typeof member === 'object' && member !== null) holders.push(member);
+    if (members.some(([name]) => names.has(name))) {
+      for (const [name] of members) Reflect.deleteProperty(holder, name);
+      for (const [name, member] of members) {
+        const own = { value: member, writable: true, enumerable: true, configurable: true };
+        Object.defineProperty(holder, names.get(name) ?? name, own);
+      }
+    }
+    yield;
+  }
 }
 
 /** How many names all objects in the value have together. */
