@@ -1,6 +1,6 @@
 /** What an integrator sees beside the interface: `GET /v2/templates`, `GET /v2/printers`, and the question of `GET /v2/jobs`. */
 import { z } from 'zod';
-import { printerFormat } from './format.ts';
+import { languageId, printerFormat } from './format.ts';
 import { jobCancel } from './job-actions.ts';
 import { jobFilter } from './job-search.ts';
 import { labelRecord, orientation } from './print-request.ts';
@@ -113,4 +113,8 @@ export const labelsRequest = z.strictObject({
     .default(203)
     .meta({ description: 'Dots an inch; each is a pixel.' }),
   orientation: orientation.default('portrait').meta({ description: 'How the label lies on the media.' }),
+  language: languageId
+    .extract(['png', 'pdf', 'zpl'])
+    .default('png')
+    .meta({ description: 'What the label is answered as.' }),
 });

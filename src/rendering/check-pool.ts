@@ -13,6 +13,7 @@ import type { TemplateProblem } from '../contract/template-problem.ts';
 import type { Logger } from '../log.ts';
 import type { RawPlacementFault } from '../zpl/raw/placement.ts';
 import type {
+  BytesCheck,
   Check,
   CheckAnswer,
   CheckRequest,
@@ -152,6 +153,16 @@ export class CheckPool {
   async pages(owner: string, document: string, times: CheckTimes): Promise<number | Reason> {
     const result = await this.#run(owner, { kind: 'pages', document }, times);
     return result.kind === 'pages' ? result.pages : misread(result);
+  }
+
+  /** A label in its language, or why it cannot be printed. @throws CheckStopped */
+  async bytes(
+    owner: string,
+    check: Omit<BytesCheck, 'kind'>,
+    times: CheckTimes,
+  ): Promise<Uint8Array | JobFault> {
+    const result = await this.#run(owner, { kind: 'bytes', ...check }, times);
+    return result.kind === 'bytes' ? result.bytes : misread(result);
   }
 
   async #run(owner: string, check: Check, times: CheckTimes): Promise<CheckResult> {

@@ -2,6 +2,7 @@
 import type { JobFault, JobFaultCode } from '../contract/fault.ts';
 import type { ElementBox } from '../contract/label-picture.ts';
 import type { LabelRecord, Orientation } from '../contract/print-request.ts';
+import type { QueuedJob } from '../contract/queued-job.ts';
 import type { Reason } from '../contract/reason.ts';
 import type { Template } from '../contract/template.ts';
 import type { TemplateProblem } from '../contract/template-problem.ts';
@@ -75,7 +76,15 @@ export interface PagesCheck {
   readonly document: string;
 }
 
-export type Check = TemplateCheck | RecordsCheck | PlacementCheck | PictureCheck | PagesCheck;
+/** One label of a job as a printer of the job's format would get it. */
+export interface BytesCheck {
+  readonly kind: 'bytes';
+  readonly job: QueuedJob;
+  /** The index of its record. */
+  readonly record: number;
+}
+
+export type Check = TemplateCheck | RecordsCheck | PlacementCheck | PictureCheck | PagesCheck | BytesCheck;
 
 /** What cannot be printed; without `record`, the template itself cannot be printed in this format. */
 export interface Unprintable {
@@ -100,7 +109,8 @@ export type CheckResult =
   | { readonly kind: 'placement'; readonly faults: readonly RawPlacementFault[] }
   | { readonly kind: 'picture'; readonly picture: PictureResult | JobFault }
   /** Or why it cannot be read. */
-  | { readonly kind: 'pages'; readonly pages: number | Reason };
+  | { readonly kind: 'pages'; readonly pages: number | Reason }
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array | JobFault };
 
 /** `owner`: whose the check is; what a thread keeps decoded of one owner's files, no other owner's checks use. */
 export type CheckRequest = { readonly id: number; readonly owner: string; readonly check: Check };

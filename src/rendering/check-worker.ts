@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { getPriority, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
+import { openEncoder } from '../../drivers/languages/index.ts';
 import { type JobFault, JobFaultError } from '../contract/fault.ts';
 import type { LabelRecord } from '../contract/print-request.ts';
 import { type Reason, reasonIn } from '../contract/reason.ts';
@@ -19,6 +20,7 @@ import { templateProblems } from '../render/template-check.ts';
 import { fieldsAt } from '../render/template-fields.ts';
 import { rawPlacementFaults } from '../zpl/raw/placement.ts';
 import type {
+  BytesCheck,
   Check,
   CheckAnswer,
   CheckRequest,
@@ -29,6 +31,7 @@ import type {
   RecordsVerdict,
   Unprintable,
 } from './check-protocol.ts';
+import { encodeDocument } from './encode-plan.ts';
 
 /** Nice value: requests come first. */
 const PRIORITY = 5;
@@ -116,7 +119,9 @@ async function run(owner: string, check: Check, at: (pointer: string) => void): 
     case 'placement':
       return { kind: 'placement', faults: rawPlacementFaults(check.template, check.media) };
     case 'picture':
-      return { kind: 'picture', picture: await pictureOrFault(owner, check) };
+      return { kind: 'picture', picture: await orFault(() => picture(owner, check)) };
+    case 'bytes':
+      return { kind: 'bytes', bytes: await orFault(() => bytes(check)) };
     case 'pages':
       return { kind: 'pages', pages: await pagesOrReason(check.document) };
   }
@@ -131,15 +136,25 @@ async function pagesOrReason(document: string): Promise<number | Reason> {
   }
 }
 
-async function pictureOrFault(owner: string, check: PictureCheck): Promise<PictureResult | JobFault> {
-  await loadWhatDraws(check.template.language === 'zpl');
-  const { labelPicture } = await import('./label-picture.ts');
+async function orFault<T>(make: () => Promise<T>): Promise<T | JobFault> {
   try {
-    return await labelPicture(check, kept.of(owner));
+    return await make();
   } catch (error) {
     if (error instanceof JobFaultError) return error.fault;
     throw error;
   }
+}
+
+async function picture(owner: string, check: PictureCheck): Promise<PictureResult> {
+  await loadWhatDraws(check.template.language === 'zpl');
+  const { labelPicture } = await import('./label-picture.ts');
+  return await labelPicture(check, kept.of(owner));
+}
+
+async function bytes({ job, record }: BytesCheck): Promise<Uint8Array> {
+  await loadWhatDraws(job.template.language === 'zpl');
+  const encoder = await openEncoder(job);
+  return await encodeDocument(encoder, [{ record, copy: 0, first: record, count: 1 }]);
 }
 
 const loadedTo = { draw: false, drawRaw: false };

@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
+import { LANGUAGES } from '../../drivers/languages/index.ts';
 import {
   integratorCancel,
   integratorJobsQuery,
@@ -74,8 +75,10 @@ export function extraRoutes(app: FastifyInstance, parts: Parts): void {
   );
 
   app.post('/v2/labels', { onRequest: callers.allow('labels:render') }, async (request, reply) => {
-    const { png, labels } = await parts.labels.png(callers.of(request).tenantId, request.body);
-    return reply.type('image/png').header('x-total-count', labels).send(Buffer.from(png));
+    const { tenantId } = callers.of(request);
+    const { language, file, labels } = await parts.labels.file(tenantId, request.body);
+    const [type] = LANGUAGES[language].mediaTypes;
+    return reply.type(type).header('x-total-count', labels).send(Buffer.from(file));
   });
 
   app.get(

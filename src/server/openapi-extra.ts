@@ -159,11 +159,15 @@ export const EXTRA_PATHS: ZodOpenApiPathsObject = {
       },
       responses: {
         '200': {
-          description: 'The label, one pixel for each dot.',
+          description: 'The label: as a picture, one pixel for each dot.',
           headers: z.object({
             'X-Total-Count': z.int().meta({ description: 'How many labels the request has.', example: 1 }),
           }),
-          content: { 'image/png': { schema: { type: 'string', format: 'binary' } } },
+          content: {
+            'image/png': { schema: { type: 'string', format: 'binary' } },
+            'application/pdf': { schema: { type: 'string', format: 'binary' } },
+            'application/vnd.zebra-zpl': { schema: { type: 'string' } },
+          },
         },
         ...problemResponses([
           ...CALLER,

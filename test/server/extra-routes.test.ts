@@ -4,7 +4,7 @@ import type { Permission } from '../../src/contract/admin.ts';
 import { integratorPrinters, integratorTemplates } from '../../src/contract/integrator-view.ts';
 import { jobView } from '../../src/contract/job.ts';
 import { jobPage } from '../../src/contract/job-search.ts';
-import { dotsOf, readSymbols } from '../kit/judges/judges.ts';
+import { dotsOf, drawPdf, drawZpl, readSymbols } from '../kit/judges/judges.ts';
 import { type CallOptions, codeOf, jobIdOf, newKey, PRINTER, pointersOf } from '../kit/service/harness.ts';
 import { useService } from '../kit/service/use-service.ts';
 
@@ -241,10 +241,28 @@ describe('POST /v2/labels', () => {
     expect((await jobs()).jobs.length).toBe(before);
   });
 
+  test('as a PDF of the label’s size, and as the ZPL that draws the same', async () => {
+    const pdf = await render({ data, label: 1, language: 'pdf' });
+    expect([pdf.headers.get('content-type'), pdf.headers.get('x-total-count')]).toEqual([
+      'application/pdf',
+      '2',
+    ]);
+    const page = await drawPdf(Buffer.from(await pdf.arrayBuffer()), 300);
+    expect((await readSymbols(page)).map(({ text }) => text)).toEqual([EANS[1]]);
+
+    const zpl = await render({ data, label: 1, language: 'zpl', dpi: 300 });
+    expect(zpl.headers.get('content-type')).toBe('application/vnd.zebra-zpl');
+    const source = await zpl.text();
+    expect((await readSymbols(await drawZpl(source, 1181, 591))).map(({ text }) => text)).toEqual([EANS[1]]);
+  });
+
   test('turned, at 203 dpi where none is named', async () => {
     const answer = await render({ data, orientation: 'landscape' });
     const { width, height } = await dotsOf(Buffer.from(await answer.arrayBuffer()));
     expect([width, height]).toEqual([400, 799]);
+    const pdf = await render({ data, orientation: 'landscape', language: 'pdf' });
+    const page = await dotsOf(await drawPdf(Buffer.from(await pdf.arrayBuffer()), 203));
+    expect(page.height).toBeGreaterThan(1.9 * page.width);
   });
 
   test('raw ZPL in its own orientation only', async () => {
@@ -254,6 +272,9 @@ describe('POST /v2/labels', () => {
     const answer = await render({ idT, data: [{ code: 'RAW-1' }] });
     const png = Buffer.from(await answer.arrayBuffer());
     expect((await readSymbols(png)).map(({ text }) => text)).toEqual(['RAW-1']);
+    const pdf = await render({ idT, data: [{ code: 'RAW-2' }], language: 'pdf' });
+    const page = await drawPdf(Buffer.from(await pdf.arrayBuffer()), 812);
+    expect((await readSymbols(page)).map(({ text }) => text)).toEqual(['RAW-2']);
     const turned = await call('/labels', { body: { idT, data: [{ code: 'A' }], orientation: 'landscape' } });
     expect([codeOf(turned), pointersOf(turned)]).toEqual(['format-incompatible', ['/orientation']]);
   });
@@ -279,6 +300,7 @@ describe('POST /v2/labels', () => {
     ['payload-invalid', '/data', { data: Array.from({ length: 101 }, () => ({})) }],
     ['payload-invalid', '/dpi', { data, dpi: 5_000 }],
     ['payload-invalid', '/copies', { data, copies: 2 }],
+    ['payload-invalid', '/language', { data, language: 'tspl' }],
     ['data-unprintable', '/data/1/ean', { data: [data[0], { ean: '4006381333930' }] }],
   ])('%s at %s', async (code, pointer, body) => {
     const answer = await call('/labels', { body: { idT: ids.pallet, ...body } });

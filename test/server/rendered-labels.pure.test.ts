@@ -18,7 +18,7 @@ test('a tenant’s fifth request at a time is refused, another tenant’s is not
     templates,
     new CheckPool({ threads: 2, logger: pino({ level: 'silent' }) }),
   );
-  const ask = (tenant: string) => labels.png(tenant, { idT: 't' });
+  const ask = (tenant: string) => labels.file(tenant, { idT: 't' });
   const refused = { code: 'too-many-requests', headers: { 'retry-after': '1' } };
   const unknown = new ProblemError('template-not-found', 'there is none');
   const inHand = [ask('acme'), ask('acme'), ask('acme'), ask('acme')];

@@ -1,4 +1,5 @@
-/** Draws a label in the check threads, and answers in words where it exceeds their limits. */
+/** Draws labels in the check threads, and answers in words where one exceeds their limits. */
+import type { JobFault } from '../../contract/fault.ts';
 import { because } from '../../contract/reason.ts';
 import { type CheckPool, CheckStopped, type CheckTimes } from '../../rendering/check-pool.ts';
 import type { PictureCheck, PictureResult } from '../../rendering/check-protocol.ts';
@@ -8,16 +9,27 @@ import { ProblemError, refusedBecause } from '../problems.ts';
 const TIMES: CheckTimes = { wait: 20_000, run: 10_000 };
 
 /** @throws ProblemError `label-undrawable`, `not-ready` */
-export async function drawn(
+export function drawn(
   checks: CheckPool,
   tenantId: string,
   check: Omit<PictureCheck, 'kind'>,
 ): Promise<PictureResult> {
+  return inTime((times) => checks.picture(tenantId, check, times));
+}
+
+/**
+ * What a check thread makes of a label.
+ * @param ask is given how long it may take
+ * @throws ProblemError `label-undrawable`, `not-ready`
+ */
+export async function inTime<T extends object>(
+  ask: (times: CheckTimes) => Promise<T | JobFault>,
+): Promise<T> {
   try {
-    const picture = await checks.picture(tenantId, check, TIMES);
-    if ('png' in picture) return picture;
-    throw new ProblemError('label-undrawable', picture.message, {
-      reason: picture.reason ?? because('other', { said: picture.message.slice(0, 1_000) }),
+    const made = await ask(TIMES);
+    if (!isFault(made)) return made;
+    throw new ProblemError('label-undrawable', made.message, {
+      reason: made.reason ?? because('other', { said: made.message.slice(0, 1_000) }),
     });
   } catch (error) {
     if (!(error instanceof CheckStopped)) throw error;
@@ -29,4 +41,8 @@ export async function drawn(
     const limit = reason === 'deadline' ? because('draws-long', { seconds }) : because('draws-much', {});
     throw refusedBecause('label-undrawable', limit);
   }
+}
+
+function isFault<T extends object>(made: T | JobFault): made is JobFault {
+  return 'code' in made;
 }

@@ -1,10 +1,15 @@
 /** `POST /v2/labels`: a label of a saved template as it would print, without a job. */
+import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
 import { recordsAt } from '../../../contract/document-pages.ts';
+import type { PrinterFormat } from '../../../contract/format.ts';
 import { labelsRequest } from '../../../contract/integrator-view.ts';
+import type { Orientation } from '../../../contract/print-request.ts';
 import { because } from '../../../contract/reason.ts';
+import type { Template } from '../../../contract/template.ts';
 import type { CheckPool } from '../../../rendering/check-pool.ts';
 import { faultAt, ProblemError, parseBody, payloadInvalid, refusedBecause } from '../../problems.ts';
-import { drawn } from '../../templates/drawn-label.ts';
+import { drawn, inTime } from '../../templates/drawn-label.ts';
 import { UNKNOWN_SIZE } from '../../templates/preview.ts';
 import type { Templates } from '../../templates/templates.ts';
 import { requireLengths } from '../../templates/value-lengths.ts';
@@ -13,6 +18,37 @@ import { requireValues } from './printable-values.ts';
 
 /** Requests of one tenant that are in hand at a time: its other checks take turns with these. */
 const MOST_AT_ONCE = 4;
+
+type RenderedLabel = { language: Language; file: Uint8Array; labels: number };
+type Language = z.infer<typeof labelsRequest>['language'];
+
+/** The ID of the printer of a label that no printer gets. */
+const NO_PRINTER = 'none';
+
+/** A template whose labels lie on no sheet: one label is asked for. */
+function alone(template: Template): Template {
+  if (template.language !== 'platen') return template;
+  const { sheet: _, ...single } = template;
+  return single;
+}
+
+/** Media of the label's own size. A raw template keeps the resolution that it was written for. */
+function formatOf(
+  template: Template,
+  { dpi, orientation, language }: { dpi: number; orientation: Orientation; language: Language },
+): PrinterFormat {
+  const size = {
+    width: template.width ?? UNKNOWN_SIZE.width,
+    height: template.height ?? UNKNOWN_SIZE.height,
+  };
+  const turned = orientation === 'landscape' ? { width: size.height, height: size.width } : size;
+  return {
+    ...{ id: language, name: language, language, ...turned },
+    dpi: (template.language === 'zpl' && template.dpi) || dpi,
+    // The label stands alone: nothing of it is stored in a printer before.
+    storedFormats: false,
+  };
+}
 
 export class RenderedLabels {
   readonly #templates: Pick<Templates, 'get'>;
@@ -26,11 +62,11 @@ export class RenderedLabels {
   }
 
   /**
-   * The label that the request asks for, one pixel a dot, and how many labels the request has.
+   * The label that the request asks for, and how many labels the request has.
    * @throws ProblemError `too-many-requests`, `payload-invalid`, `template-not-found`, `format-incompatible`,
    *   `data-unprintable`, `label-undrawable`, `not-ready`
    */
-  async png(tenantId: string, body: unknown): Promise<{ png: Uint8Array; labels: number }> {
+  async file(tenantId: string, body: unknown): Promise<RenderedLabel> {
     const inHand = this.#inHand.get(tenantId) ?? 0;
     if (inHand >= MOST_AT_ONCE) {
       const detail = `the tenant has ${MOST_AT_ONCE} labels drawn at a time: ask again after one of them`;
@@ -46,8 +82,8 @@ export class RenderedLabels {
     }
   }
 
-  async #draw(tenantId: string, body: unknown): Promise<{ png: Uint8Array; labels: number }> {
-    const { idT, data, label, dpi, orientation } = parseBody(labelsRequest, body);
+  async #draw(tenantId: string, body: unknown): Promise<RenderedLabel> {
+    const { idT, data, label, dpi, orientation, language } = parseBody(labelsRequest, body);
     const { template, printerCommands } = await this.#templates.get(tenantId, idT);
     requireLengths(template, data ?? [], (index) => ['data', index]);
     const pages = await pagedRecords(this.#checks, tenantId, template, data);
@@ -69,19 +105,45 @@ export class RenderedLabels {
       ...{ template, printerCommands, request, dpi, media },
       origins: pages?.origins,
     });
-    const { png } = await drawn(this.#checks, tenantId, {
-      ...{ template, dpi, media, orientation, record },
-      job: {
-        createdAt: new Date().toISOString(),
-        copies: 1,
-        records: { length: records.length },
-        ...(printerCommands && { printerCommands: true as const }),
-      },
-      index: label,
-      copy: 0,
-      preview: false,
+    const job = {
+      createdAt: new Date().toISOString(),
+      copies: 1,
+      ...(printerCommands && { printerCommands: true as const }),
+    };
+    const labels = records.length;
+    if (language === 'png') {
+      const { png } = await drawn(this.#checks, tenantId, {
+        ...{ template, dpi, media, orientation, record },
+        job: { ...job, records: { length: labels } },
+        index: label,
+        copy: 0,
+        preview: false,
+      });
+      if (png === null) throw new Error('a picture without dots');
+      return { language, file: png, labels };
+    }
+    const file = await inTime((times) => {
+      const check = {
+        job: {
+          ...{
+            ...job,
+            v: 1 as const,
+            jobId: randomUUID(),
+            tenantId,
+            scope: null,
+            templateId: idT,
+            orientation,
+          },
+          template: alone(template),
+          printerId: NO_PRINTER,
+          // The thread is given the label's own record only, at its place.
+          records: records.map((_, at) => (at === label ? record : {})),
+          format: formatOf(template, { dpi, orientation, language }),
+        },
+        record: label,
+      };
+      return this.#checks.bytes(tenantId, check, times);
     });
-    if (png === null) throw new Error('a picture without dots');
-    return { png, labels: records.length };
+    return { language, file, labels };
   }
 }
