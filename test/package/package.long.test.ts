@@ -70,7 +70,7 @@ test('what cannot be made is named, and the rest is whole, with its checksums', 
         .digest('hex'),
     ).toBe(sum);
   }
-}, 180_000);
+}, 600_000);
 
 test('where nothing can be made, or would not fit in the end, it ends at once and what was made before stays', async () => {
   const key = join(directory, 'key.pem');

@@ -82,7 +82,7 @@ beforeAll(async () => {
   const metadata = join(stage, 'package.json');
   writeFileSync(metadata, readFileSync(metadata, 'utf8').replace('0.9.0', '0.9.1'));
   makeInstaller({ stage, file: join(wine.drive, 'agent-0.9.1.msi'), version: '0.9.1', time });
-}, 240_000);
+}, 600_000);
 
 afterAll(async () => {
   await wine?.stop();
