@@ -75,15 +75,15 @@ describe.each(tried)('cut off from the queue on $name', (backend) => {
   );
 
   test('alone on its printer it goes on for four leases', async () => {
-    // Contended, it would stop after six tenths of this.
-    const lease = 5_000;
+    // Contended, it would stop after six tenths of this; the labels take longer, and far less than four of it.
+    const lease = 10_000;
     await startCuttable(ONE, lease);
     await two.servedBy(ONE);
-    const job = jobFor(two.printerId, 120);
+    const job = jobFor(two.printerId, 130);
     await site.queues.enqueue(job);
     await two.printer.printed(2);
     await road.close();
-    await two.printer.printed(120);
+    await two.printer.printed(130);
     await road.open();
     expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', agentId: ONE });
     expect(two.printer.labels).toEqual(expected(job));
