@@ -184,3 +184,12 @@ export const serviceFrame = z.discriminatedUnion('kind', [
   }),
 ]);
 export type ServiceFrame = z.infer<typeof serviceFrame>;
+
+/** A frame as it came; undefined: it is none of these. */
+export function readFrame<T>(schema: z.ZodType<T>, data: Buffer): T | undefined {
+  try {
+    return schema.safeParse(JSON.parse(data.toString())).data;
+  } catch {
+    return undefined;
+  }
+}

@@ -137,10 +137,10 @@ function* checkRichness(text: string, mostValues: number, mostHolders: number): 
 }
 
 /**
- * `JSON.parse` of Node 24 and 26 may take a name with an escape for another one that it has read before in such an object,
- * whoever sent that: `"Gr\u00f6\u00dfe"` for `Gr\u0` (nodejs/node#63785). So it is given none: each has a name in its place
- * that nobody can have sent.
- * @returns the text without them, and what they are, by what stands for them
+ * `JSON.parse` of Node 24 and 26 can misread a name that is written with escapes: if an earlier body, anybody's, had a name
+ * that equals the beginning of what is written, it returns that one: `Gr\u0` for `"Gr\u00f6\u00dfe"` (nodejs/node#63785).
+ * So each such name is replaced by a random one before it parses, and put back afterwards (`giveBack`).
+ * @returns the text with the replacements, and the names by their replacements
  */
 function* withoutEscapedNames(text: string): Long<{ plain: string; names: ReadonlyMap<string, string> }> {
   const names = new Map<string, string>();
@@ -179,7 +179,7 @@ function unescaped(string: string): string | undefined {
   }
 }
 
-/** Gives each object in the value its names in place of the substitutes, in their order. */
+/** Puts the names back in place of their replacements; the members keep their order. */
 function* giveBack(value: unknown, names: ReadonlyMap<string, string>): Long<void> {
   const holders = [value];
   for (let at = 0; at < holders.length; at++) {

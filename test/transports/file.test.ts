@@ -135,7 +135,7 @@ test('nothing is asked of a file, and no question stands in it', async () => {
 });
 
 test('a full device says so', async () => {
-  const connection = await open('/dev/full');
+  const connection = await open('/dev/full', 20_000);
   await expect(connection.write(LARGE, never)).rejects.toMatchObject({
     code: 'connection-lost',
     message: expect.stringContaining('ENOSPC'),

@@ -8,6 +8,7 @@ import {
   GATEWAY_PATH,
   GOODBYES,
   PROTOCOL,
+  readFrame,
   type ServiceFrame,
   serviceFrame,
   signedToJoin,
@@ -145,7 +146,7 @@ export class GatewayConnection {
     socket.on('close', () => over.resolve('the connection was closed'));
     socket.on('message', (data: Buffer) => {
       heard();
-      const frame = frameOf(data);
+      const frame = readFrame(serviceFrame, data);
       if (frame?.kind === 'bye') bye = frame;
       else if (joined && frame !== undefined) this.#listener.said(frame);
       else if (frame?.kind === 'challenge') this.#prove(socket, nonce, frame.nonce);
@@ -182,14 +183,6 @@ type ByeFrame = Extract<ServiceFrame, { kind: 'bye' }>;
 
 function wordsOf(code: string): string {
   return Object.entries(GOODBYES).find(([known]) => known === code)?.[1] ?? `the service says "${code}"`;
-}
-
-function frameOf(data: Buffer): ServiceFrame | undefined {
-  try {
-    return serviceFrame.safeParse(JSON.parse(data.toString())).data;
-  } catch {
-    return undefined;
-  }
 }
 
 /** What a call rejects with while there is no connection. */

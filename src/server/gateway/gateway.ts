@@ -16,6 +16,7 @@ import {
   type Goodbye,
   type Hello,
   PROTOCOL,
+  readFrame,
   type ServiceFrame,
   signedToJoin,
   unprovenFrame,
@@ -151,7 +152,7 @@ export class Gateway {
     };
     socket.on('message', (data: Buffer, isBinary) => {
       if (agent !== undefined) return agent.take(data);
-      const frame = isBinary ? undefined : unprovenFrame.safeParse(parsed(data)).data;
+      const frame = isBinary ? undefined : readFrame(unprovenFrame, data);
       if (frame === undefined || (frame.kind === 'hello') !== (hello === undefined)) {
         return goodbye(socket, 'frame-wrong');
       }
@@ -259,12 +260,4 @@ function tell(socket: WebSocket, frame: ServiceFrame): void {
 function goodbye(socket: WebSocket, code: Goodbye, retryAfterMs?: number): undefined {
   tell(socket, { kind: 'bye', code, ...(retryAfterMs !== undefined && { retryAfterMs }) });
   socket.close(1_008, code);
-}
-
-function parsed(data: Buffer): unknown {
-  try {
-    return JSON.parse(data.toString());
-  } catch {
-    return undefined;
-  }
 }

@@ -9,6 +9,7 @@ import {
   type Goodbye,
   MOST_ENTRIES,
   MOST_LANES,
+  readFrame,
   type ServiceFrame,
 } from '../../contract/gateway.ts';
 import { type Lane, type Scope, scopeOf } from '../../contract/lane.ts';
@@ -136,7 +137,7 @@ export class JoinedAgent {
   async #work(): Promise<void> {
     this.#working = true;
     for (let data = this.#came.shift(); data !== undefined; data = this.#came.shift()) {
-      const frame = frameOf(data);
+      const frame = readFrame(agentFrame, data);
       if (frame === undefined) {
         this.bye('frame-wrong');
         break;
@@ -292,18 +293,6 @@ function costOf(frame: AgentFrame): number {
 
 function fenceOf({ lane, id, delivery, term }: Extract<Entry, { delivery: number }>) {
   return { lane, id, delivery, term };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function frameOf(data: Buffer): AgentFrame | undefined {
-  return agentFrame.safeParse(parseJson(data.toString())).data;
 }
 
 function jsonOf(template: QueuedJob['template']): string {

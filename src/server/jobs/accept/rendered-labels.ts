@@ -125,15 +125,8 @@ export class RenderedLabels {
     const file = await inTime((times) => {
       const check = {
         job: {
-          ...{
-            ...job,
-            v: 1 as const,
-            jobId: randomUUID(),
-            tenantId,
-            scope: null,
-            templateId: idT,
-            orientation,
-          },
+          ...job,
+          ...{ v: 1 as const, jobId: randomUUID(), tenantId, scope: null, templateId: idT, orientation },
           template: alone(template),
           printerId: NO_PRINTER,
           // The thread is given the label's own record only, at its place.
