@@ -65,7 +65,15 @@ beforeAll(async () => {
   await watching.query("SELECT pg_advisory_lock(hashtextextended('platen.alerts', 0))");
 });
 afterAll(() => watching.end());
-const watch = () => new Alerts(watching, new SecretKey(SECRET_KEY), true).watch();
+const watch = async () => {
+  // A receiver is left out while the outcome of a delivery to it is written down.
+  const underWay = `SELECT FROM platen.webhook_messages m JOIN platen.webhooks w ON w.id = m.webhook_id
+    WHERE due_at IS NOT NULL AND disabled_at IS NULL
+      AND (attempts = 0 OR attempts > (SELECT count(*) FROM platen.webhook_attempts WHERE message_id = m.id))`;
+  const count = async () => (await service.pool.query(underWay)).rowCount;
+  await expect.poll(count, { timeout: 30_000 }).toBe(0);
+  await new Alerts(watching, new SecretKey(SECRET_KEY), true).watch();
+};
 const said = async (id: string): Promise<AlertSaid[]> => {
   const sql =
     'SELECT alert FROM platen.webhook_messages WHERE webhook_id = $1 AND alert IS NOT NULL ORDER BY at';

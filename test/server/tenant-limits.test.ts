@@ -1,8 +1,9 @@
 /** What one tenant may send and leave waiting, so that the others have room. */
 import { randomBytes } from 'node:crypto';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { templateView } from '../../src/contract/admin.ts';
+import { Backlog } from '../../src/server/jobs/accept/backlog.ts';
 import { type Answer, codeOf, jobIdOf, newKey, PRINTER, TEMPLATE } from '../kit/service/harness.ts';
 import { jobReport } from '../kit/service/job-report.ts';
 import { useService, useTenant } from '../kit/service/use-service.ts';
@@ -63,6 +64,25 @@ describe('jobs that wait', () => {
     expect(codeOf(again)).toBe('too-many-waiting');
     const label = await service.admin('POST', `/printers/${PRINTER}/test`, { tenant: 'acme' });
     expect(codeOf(label)).toBe('too-many-waiting');
+  });
+
+  test('what is being accepted counts, though the database has none of them yet and is asked anew', async () => {
+    const limits = { waitingJobs: 100, waitingBytes: 1024, waitingJobsPerPrinter: 5 };
+    const backlog = new Backlog(service.pool, limits);
+    const job = { tenantId: 'initech', scope: null, printerId: PRINTER };
+    const database = Promise.withResolvers<void>();
+    const here = Array.from({ length: 5 }, () => backlog.admit(job, 1, () => database.promise));
+    const sixth = () => backlog.admit(job, 1, async () => undefined);
+    await expect(sixth()).rejects.toThrow('5 jobs of the tenant wait at this printer; the limit is 5');
+    const now = performance.now.bind(performance);
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + 10_000);
+    await expect(sixth()).rejects.toThrow('the limit is 5');
+    // The database refused them all: nothing waits.
+    database.reject(new Error('refused'));
+    expect((await Promise.allSettled(here)).every(({ status }) => status === 'rejected')).toBe(true);
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + 20_000);
+    await sixth();
+    vi.restoreAllMocks();
   });
 
   test('bytes', async () => {

@@ -151,6 +151,7 @@ export class Alerts {
         'SELECT webhook_id AS receiver, item, message, over FROM platen.alerts',
       );
       const conditions = await rowsOf(client, conditionRow, CONDITIONS);
+      // One that a delivery or a deletion has locked is left for the next look: no two wait for each other.
       const all = await rowsOf(client, receiverRow, `${receivers} FOR NO KEY UPDATE SKIP LOCKED`);
       const { begun, ended, over } = decide(all, conditions, told, now);
       for (const { receiver, kind, subject } of over) {

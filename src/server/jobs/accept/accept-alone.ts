@@ -24,14 +24,15 @@ export async function acceptAlone(
   { before, also }: { before?: (db: Queryable) => Promise<unknown>; also?: Also<string> | undefined },
 ): Promise<{ jobId: string; replayed: boolean }> {
   const { job, checked } = candidate;
-  await backlog.admit(job, payloadOf(job).length);
-  const accepted = await transaction(pool, async (client) => {
-    await before?.(client);
-    const asked = { ...candidate, ownAccount: false, answer: job.jobId };
-    const outcome = await acceptIn(client, dispatcher.inLanes, asked);
-    if (outcome.outcome === 'accepted') await also?.(client, job.jobId);
-    return outcome;
-  });
+  const accepted = await backlog.admit(job, payloadOf(job).length, () =>
+    transaction(pool, async (client) => {
+      await before?.(client);
+      const asked = { ...candidate, ownAccount: false, answer: job.jobId };
+      const outcome = await acceptIn(client, dispatcher.inLanes, asked);
+      if (outcome.outcome === 'accepted') await also?.(client, job.jobId);
+      return outcome;
+    }),
+  );
   switch (accepted.outcome) {
     case 'accepted':
       dispatcher.accept(job);

@@ -88,16 +88,22 @@ export class Acceptance {
    *   the job was accepted
    */
   async accept(candidate: Candidate, also?: Also<string>): Promise<Verdict> {
-    const { tenantId } = candidate.job;
     const payload = payloadOf(candidate.job);
-    await this.#backlog.admit(candidate.job, payload.length);
-    if (also !== undefined) {
-      return await transaction(this.#pool, async (client) => {
-        const accepted = await acceptIn(client, this.#inLanes, candidate);
-        if (accepted.outcome === 'accepted') await also(client, candidate.job.jobId);
-        return accepted;
-      });
-    }
+    return await this.#backlog.admit(candidate.job, payload.length, () =>
+      also === undefined ? this.#withOthers(candidate, payload) : this.#alone(candidate, also),
+    );
+  }
+
+  async #alone(candidate: Candidate, also: Also<string>): Promise<Verdict> {
+    return await transaction(this.#pool, async (client) => {
+      const accepted = await acceptIn(client, this.#inLanes, candidate);
+      if (accepted.outcome === 'accepted') await also(client, candidate.job.jobId);
+      return accepted;
+    });
+  }
+
+  async #withOthers(candidate: Candidate, payload: string): Promise<Verdict> {
+    const { tenantId } = candidate.job;
     const tenant = this.#tenants.get(tenantId) ?? { waiting: [], running: 0, late: false };
     this.#tenants.set(tenantId, tenant);
     const { promise, resolve, reject } = Promise.withResolvers<Verdict>();

@@ -3,7 +3,8 @@
  * nobody who posts without end fills the database for all. Held jobs count, and those at a stuck printer.
  *
  * The database counts now and then; in between this instance adds what it accepts. An older count is made
- * anew before it refuses a job. Several instances may exceed a limit by what they accept in a moment.
+ * anew before it refuses a job. What is being accepted meanwhile may not be in the database yet, and is added to
+ * each new count. Several instances may exceed a limit by what they accept in a moment.
  */
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
@@ -25,6 +26,7 @@ const MOST_TENANTS = 10_000;
 const RETRY_AFTER = 30;
 
 type Limits = Pick<ServerConfig['limits'], 'waitingJobs' | 'waitingBytes' | 'waitingJobsPerPrinter'>;
+type Waiting = { lane: Lane; bytes: number };
 type Count = { jobs: number; bytes: number; lanes: Map<string, number>; at: number; tookMs: number };
 
 const counted = z.array(z.object({ lane: z.string(), jobs: z.int(), bytes: z.number() }));
@@ -34,6 +36,8 @@ export class Backlog {
   readonly #limits: Limits;
   readonly #counts = new LRUCache<string, Count>({ max: MOST_TENANTS });
   readonly #counting = new Map<string, Promise<Count>>();
+  /** By tenant: what is being accepted. */
+  readonly #underWay = new Map<string, Set<Waiting>>();
 
   constructor(pool: Pool, limits: Limits) {
     this.#pool = pool;
@@ -41,24 +45,34 @@ export class Backlog {
   }
 
   /**
-   * Adds a job that is about to be accepted to the count.
+   * Accepts a job, which counts from now on.
    * @param bytes of its payload
-   * @throws ProblemError `too-many-waiting`
+   * @throws ProblemError `too-many-waiting`; whatever `accept` throws
    */
-  async admit({ tenantId, scope, printerId }: QueuedJob, bytes: number): Promise<void> {
-    const lane = laneOf({ scope, printerId });
+  async admit<T>(
+    { tenantId, scope, printerId }: Pick<QueuedJob, 'tenantId' | 'scope' | 'printerId'>,
+    bytes: number,
+    accept: () => Promise<T>,
+  ): Promise<T> {
+    const waiting: Waiting = { lane: laneOf({ scope, printerId }), bytes };
     let count = await this.#count(tenantId, COUNT_AGE);
-    if (this.#excess(count, lane, bytes) !== undefined) count = await this.#count(tenantId, RECOUNT_AGE);
-    const excess = this.#excess(count, lane, bytes);
+    if (this.#excess(count, waiting) !== undefined) count = await this.#count(tenantId, RECOUNT_AGE);
+    const excess = this.#excess(count, waiting);
     if (excess !== undefined) {
       throw refusedBecause('too-many-waiting', excess, { headers: { 'retry-after': String(RETRY_AFTER) } });
     }
-    count.jobs += 1;
-    count.bytes += bytes;
-    count.lanes.set(lane, (count.lanes.get(lane) ?? 0) + 1);
+    add(count, waiting);
+    const underWay = this.#underWay.get(tenantId) ?? new Set();
+    this.#underWay.set(tenantId, underWay.add(waiting));
+    try {
+      return await accept();
+    } finally {
+      underWay.delete(waiting);
+      if (underWay.size === 0) this.#underWay.delete(tenantId);
+    }
   }
 
-  #excess(count: Count, lane: Lane, bytes: number): Reason | undefined {
+  #excess(count: Count, { lane, bytes }: Waiting): Reason | undefined {
     const { waitingJobs, waitingBytes, waitingJobsPerPrinter } = this.#limits;
     if (count.jobs >= waitingJobs) return because('waiting-jobs', { count: count.jobs, most: waitingJobs });
     const here = count.lanes.get(lane) ?? 0;
@@ -83,6 +97,7 @@ export class Backlog {
 
   async #ask(tenantId: string): Promise<Count> {
     const at = performance.now();
+    const underWay = [...(this.#underWay.get(tenantId) ?? [])];
     try {
       const { rows } = await this.#pool.query(
         `SELECT lane, count(*)::int AS jobs, coalesce(sum(pg_column_size(payload)), 0)::float8 AS bytes
@@ -98,10 +113,19 @@ export class Backlog {
         at,
         tookMs: performance.now() - at,
       };
+      // What ended meanwhile may be counted twice, until the next count; it is never left out.
+      for (const waiting of new Set([...underWay, ...(this.#underWay.get(tenantId) ?? [])]))
+        add(count, waiting);
       this.#counts.set(tenantId, count);
       return count;
     } finally {
       this.#counting.delete(tenantId);
     }
   }
+}
+
+function add(count: Count, { lane, bytes }: Waiting): void {
+  count.jobs += 1;
+  count.bytes += bytes;
+  count.lanes.set(lane, (count.lanes.get(lane) ?? 0) + 1);
 }
