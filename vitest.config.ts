@@ -27,8 +27,6 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 120_000,
     // By default 1 s, which a busy machine takes for less than what is waited for.
-    // Where nobody sits before it, a day's work is not lost to one test; the summary names what needed it.
-    retry: process.env.CI === undefined ? 0 : 1,
     expect: { poll: { timeout: 15_000 } },
     projects: [
       {

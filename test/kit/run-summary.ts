@@ -1,6 +1,10 @@
-/** Ends a run with what somebody wants to know of it: its slowest files, what passed only at a second try, what was left out for want of a package, the quarantine. */
+/**
+ * Ends a run with what somebody wants to know of it: its slowest files, what was left out for want of a package, the
+ * quarantine. The file that `PLATEN_FAILED_TESTS` names gets those that failed, for `.ci/run`.
+ */
+import { writeFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import type { Reporter, TestModule, Vitest } from 'vitest/node';
+import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node';
 import { QUARANTINE } from '../quarantine.ts';
 import { commandFor } from './servers/debian-packages.ts';
 import { leftOut } from './servers/what-files-need.ts';
@@ -14,7 +18,7 @@ export class RunSummary implements Reporter {
     this.#projects = vitest.projects.map(({ name }) => name);
   }
 
-  onTestRunEnd(modules: readonly TestModule[]): void {
+  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
     const files = modules.map((module) => ({
       name: relative(join(process.cwd(), 'test'), module.moduleId),
       seconds: module.diagnostic().duration / 1_000,
@@ -30,7 +34,6 @@ export class RunSummary implements Reporter {
       `\nThe slowest ${slowest.length} of ${files.length} files, s (seven run at a time):`,
       ...slowest.map(({ name, seconds }) => `${seconds.toFixed(1).padStart(7)}  ${name}`),
       `Folders, s: ${byTime.map(([folder, seconds]) => `${folder} ${seconds.toFixed(0)}`).join(', ')}`,
-      ...secondTry(modules),
       `In quarantine: ${QUARANTINE.length === 0 ? 'no test' : ''}`,
       ...QUARANTINE.map(({ file, test, since, known }) => `  ${file}: ${test} (since ${since}: ${known})`),
       ...this.#projects.flatMap((project) => {
@@ -44,19 +47,10 @@ export class RunSummary implements Reporter {
       }),
     ];
     process.stdout.write(`${lines.join('\n')}\n`);
+    const list = process.env['PLATEN_FAILED_TESTS'];
+    // Nobody knows which file an error outside of all tests belongs to.
+    if (list === undefined || unhandled.length > 0) return;
+    const failed = modules.filter((module) => !module.ok());
+    writeFileSync(list, failed.map(({ moduleId }) => `${relative('', moduleId)}\n`).join(''));
   }
-}
-
-/** The tests that failed and then passed, with what they said at first: each is a bug to be found, or goes into the quarantine. */
-function secondTry(modules: readonly TestModule[]): string[] {
-  const flaky = modules.flatMap((module) =>
-    [...module.children.allTests()].filter((test) => test.diagnostic()?.flaky === true),
-  );
-  return [
-    `Passed only at a second try: ${flaky.length === 0 ? 'no test' : ''}`,
-    ...flaky.map((test) => {
-      const said = test.result().errors?.[0]?.message.split('\n')[0] ?? '';
-      return `  ${relative(join(process.cwd(), 'test'), test.module.moduleId)}: ${test.name} (${said})`;
-    }),
-  ];
 }
