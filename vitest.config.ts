@@ -8,6 +8,8 @@ import { leftOut } from './test/kit/servers/what-files-need.ts';
 const PURE = 'test/**/*.pure.test.ts';
 /** What takes long, or needs packages of the system beside Redis, a browser and small tools. */
 const LONG = 'test/**/*.long.test.ts';
+/** What must hold on every backend: on two of them in `servers`, on the others in `long`. */
+const BACKENDS = 'test/**/*.backends.test.ts';
 
 const onServers = {
   // Loading the service anew for every file would take a fifth of the CPU time of a run.
@@ -47,7 +49,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'long',
-          include: [LONG],
+          include: [LONG, BACKENDS],
           exclude: leftOut('long').files,
           sequence: { groupOrder: 2 },
           ...onServers,

@@ -22,7 +22,7 @@ test('no other file installs packages, and no test file asks for it', () => {
 
 test.each([
   ['servers', /(?<!\.pure|\.long)\.test\.ts$/],
-  ['long', /\.long\.test\.ts$/],
+  ['long', /\.(long|backends)\.test\.ts$/],
 ])(
   'every program that tests of the project %s start is on its list, or on every machine',
   (project, names) => {
@@ -42,7 +42,7 @@ test.each([
 
 test('which files need a program is told from what they import', () => {
   const strace = filesThatNeed({ strace: ['strace'] });
-  expect(strace).toContain('test/agent/journal-sync.test.ts');
+  expect(strace).toContain('test/agent/journal-sync.long.test.ts');
   expect(strace.length).toBeLessThan(5);
   expect(filesThatNeed({ chromium: ['chromium'] })).toContain('test/web/road.test.ts');
 });

@@ -1,7 +1,7 @@
 /**
  * Pictures under version control that labels are compared with. A changed picture fails, and the difference is
  * written as an image: red is what the reference has and the label has not, blue the other way round.
- * `UPDATE_REFERENCES=1 npx vitest run test/render/references.test.ts` makes them anew; look at each before
+ * `UPDATE_REFERENCES=1 npx vitest run test/render/references.long.test.ts` makes them anew; look at each before
  * committing it.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';

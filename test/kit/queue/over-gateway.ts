@@ -44,6 +44,7 @@ export function overGateway(): BackendCase {
     name: 'the gateway',
     kind: 'postgres',
     embedded: false,
+    first: false,
     async open() {
       const backend = await onServer().open({ migrated: true });
       const gateway = await TestGateway.start(backend.database);

@@ -40,16 +40,30 @@ export interface BackendCase {
   name: string;
   kind: 'postgres' | 'redis';
   embedded: boolean;
+  /** `npm test` tries it, and not only the long run. */
+  first: boolean;
   open(options?: OpenOptions): Promise<OpenBackend>;
 }
 
 export function backends(): BackendCase[] {
   afterAll(stopEmbedded);
   return [
-    { name: 'embedded PostgreSQL', kind: 'postgres', embedded: true, open: () => open(true, false, {}) },
+    {
+      name: 'embedded PostgreSQL',
+      kind: 'postgres',
+      embedded: true,
+      first: false,
+      open: () => open(true, false, {}),
+    },
     onServer(),
     ...(inject('redisUrl') === '' ? [] : [onRedis()]),
   ];
+}
+
+/** Of the cases of a `*.backends.test.ts`, those that this project tries: `servers` the first ones, `long` the others. */
+export function tried(cases: readonly BackendCase[]): BackendCase[] {
+  const isLong = inject('project') === 'long';
+  return cases.filter(({ first }) => first !== isLong);
 }
 
 /** Without Redis. */
@@ -58,6 +72,7 @@ export function onServer(): BackendCase {
     name: 'server PostgreSQL',
     kind: 'postgres',
     embedded: false,
+    first: true,
     open: (options) => open(false, false, options),
   };
 }
@@ -69,6 +84,7 @@ export function onRedis(): BackendCase {
     name: 'server PostgreSQL + Redis',
     kind: 'redis',
     embedded: false,
+    first: true,
     open: (options) => open(false, true, options),
   };
 }

@@ -19,6 +19,8 @@ declare module 'vitest' {
     redisUrl: string;
     /** A superuser of a real PostgreSQL server, from which tests make databases of their own. */
     databaseUrl: string;
+    /** The name of the project that runs. */
+    project: string;
   }
 }
 
@@ -49,6 +51,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     throw error;
   }
   project.provide('redisUrl', servers.redisUrl);
+  project.provide('project', project.name);
   project.provide('databaseUrl', servers.databaseUrl);
   return end;
 }

@@ -58,6 +58,6 @@ export function filesThatNeed(packages: Packages): string[] {
 export function leftOut(project: string): { packages: Packages; files: string[] } {
   if (mayInstall()) return { packages: {}, files: [] };
   const packages = missingOf(NEEDED_BY[project] ?? {});
-  const names = project === 'long' ? /\.long\.test\.ts$/ : /(?<!\.long|\.pure)\.test\.ts$/;
+  const names = project === 'long' ? /\.(long|backends)\.test\.ts$/ : /(?<!\.long|\.pure)\.test\.ts$/;
   return { packages, files: filesThatNeed(packages).filter((file) => names.test(file)) };
 }

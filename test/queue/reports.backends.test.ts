@@ -4,12 +4,13 @@ import type { Reported } from '../../src/queue/index.ts';
 import { agentBackends, openQueuesOf } from '../kit/queue/over-gateway.ts';
 import { Collected, job, printerId, report } from '../kit/queue/samples.ts';
 import { useQueues } from '../kit/queue/use-queues.ts';
+import { tried } from '../kit/servers/backends.ts';
 
 function seqsOf(batch: readonly Reported[]): number[] {
   return batch.map(({ report: one }) => (one.kind === 'job' ? one.seq : -1));
 }
 
-describe.each(agentBackends())('the report queue on $name', (backend) => {
+describe.each(tried(agentBackends()))('the report queue on $name', (backend) => {
   const used = useQueues(backend);
 
   it('hands reports out in the order in which they were published', async () => {

@@ -6,13 +6,14 @@ import { agentBackends } from '../kit/queue/over-gateway.ts';
 import { Collected, job, printerId, report } from '../kit/queue/samples.ts';
 import { serve } from '../kit/queue/serving.ts';
 import { useQueues } from '../kit/queue/use-queues.ts';
+import { tried } from '../kit/servers/backends.ts';
 
 /** What only a later version can make. */
 function later<T>(made: object): T {
   return JSON.parse(JSON.stringify(made));
 }
 
-describe.each(agentBackends())('another version at the queue on $name', (backend) => {
+describe.each(tried(agentBackends()))('another version at the queue on $name', (backend) => {
   const used = useQueues(backend);
 
   it('a heartbeat with a new language, reason and state keeps all that is known, and is logged once', async () => {

@@ -15,14 +15,14 @@ import {
 import { redisLeases } from '../../src/queue/redis/lease.ts';
 import { agentBackends, openQueuesOf } from '../kit/queue/over-gateway.ts';
 import { keepingLogger, printerId } from '../kit/queue/samples.ts';
-import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
+import { type OpenBackend, onRedis, tried } from '../kit/servers/backends.ts';
 
 const LONG = { contended: 60_000, alone: 240_000 };
 const JOB = '0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f';
 type Asked = Partial<LeaseAsk & { length: LeaseLength; of: Lane }>;
 const [ONE, OTHER, THIRD] = ['agent-one-1', 'agent-two-2', 'agent-three'];
 
-describe.each(agentBackends())('leases on $name', ({ open }) => {
+describe.each(tried(agentBackends()))('leases on $name', ({ open }) => {
   let backend: OpenBackend;
   let queues: Queues;
   let printer: Lane;

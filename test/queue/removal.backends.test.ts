@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import type { Lane } from '../../src/contract/lane.ts';
 import { openQueues, type Queues } from '../../src/queue/index.ts';
 import { job, keepingLogger, printerId } from '../kit/queue/samples.ts';
-import { backends, type OpenBackend } from '../kit/servers/backends.ts';
+import { backends, type OpenBackend, tried } from '../kit/servers/backends.ts';
 
-describe.each(backends().filter(({ kind }) => kind === 'postgres'))('on $name', ({ open }) => {
+describe.each(tried(backends().filter(({ kind }) => kind === 'postgres')))('on $name', ({ open }) => {
   let backend: OpenBackend;
   let queues: Queues;
   let worker: Client;

@@ -7,9 +7,9 @@ import { Client } from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { migrate, openQueues } from '../../src/queue/index.ts';
 import { job, keepingLogger, printerId } from '../kit/queue/samples.ts';
-import { backends } from '../kit/servers/backends.ts';
+import { backends, tried } from '../kit/servers/backends.ts';
 
-describe.each(backends().filter(({ kind }) => kind === 'postgres'))('on $name', ({ open }) => {
+describe.each(tried(backends().filter(({ kind }) => kind === 'postgres')))('on $name', ({ open }) => {
   async function opened() {
     const backend = await open();
     onTestFinished(() => backend.close());

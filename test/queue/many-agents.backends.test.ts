@@ -12,12 +12,12 @@ import { RedisTurns } from '../../src/queue/redis/turns.ts';
 import { type LaneTurns, Turns } from '../../src/queue/turns.ts';
 import { Collected, job, keepingLogger, printerId } from '../kit/queue/samples.ts';
 import { useQueues } from '../kit/queue/use-queues.ts';
-import { administer, backends } from '../kit/servers/backends.ts';
+import { administer, backends, tried } from '../kit/servers/backends.ts';
 
 const LENGTH = { contended: 60_000, alone: 60_000 };
 const [ONE, OTHER] = ['agent-the-one', 'agent-the-other'];
 
-describe.each(backends())('on $name', (backend) => {
+describe.each(tried(backends()))('on $name', (backend) => {
   const used = useQueues(backend);
   let lane: Lane;
   beforeEach(() => {
@@ -91,7 +91,7 @@ describe.each(backends())('on $name', (backend) => {
   });
 });
 
-describe.each(backends().filter(({ kind }) => kind === 'postgres'))('leases on $name', (backend) => {
+describe.each(tried(backends().filter(({ kind }) => kind === 'postgres')))('leases on $name', (backend) => {
   const used = useQueues(backend);
   const over: Array<() => unknown> = [];
   afterEach(async () => {

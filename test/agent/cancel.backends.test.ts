@@ -7,6 +7,7 @@ import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { expected, jobFor } from '../kit/agent/site.ts';
 import { useSite } from '../kit/agent/use-site.ts';
 import { agentBackends } from '../kit/queue/over-gateway.ts';
+import { tried } from '../kit/servers/backends.ts';
 
 /** Asked for again four times as often. */
 const config = { timings: { lease: 1_000 }, window: { labels: 4, bytes: 65_536 } };
@@ -16,7 +17,7 @@ const patient = {
   transport: { connect: 30_000, write: 30_000, query: 30_000 },
 };
 
-describe.each(agentBackends().filter(({ embedded }) => !embedded))('on $name', (backend) => {
+describe.each(tried(agentBackends().filter(({ embedded }) => !embedded)))('on $name', (backend) => {
   const site = useSite(backend);
 
   const cancel = (job: QueuedJob) => site.queues.markCanceled(laneOf(job), job.jobId, true);

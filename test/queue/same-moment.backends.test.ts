@@ -4,12 +4,12 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { openQueues } from '../../src/queue/index.ts';
 import { job, keepingLogger, printerId } from '../kit/queue/samples.ts';
-import { backends } from '../kit/servers/backends.ts';
+import { backends, tried } from '../kit/servers/backends.ts';
 
 const LENGTH = { contended: 60_000, alone: 60_000 };
 const taken = z.array(z.object({ id: z.string(), delivery: z.int() }));
 
-describe.each(backends().filter(({ kind }) => kind === 'postgres'))('on $name', ({ open }) => {
+describe.each(tried(backends().filter(({ kind }) => kind === 'postgres')))('on $name', ({ open }) => {
   test.each([
     { what: 'two statements of a tenant, which accept at most 32 jobs each', count: 64 },
     { what: 'all that waits at a printer, moved in one go', count: 1_000 },

@@ -8,9 +8,9 @@ import { QueueError, type Queues, type Unreadable } from '../../src/queue/index.
 import { agentBackends, openQueuesOf } from '../kit/queue/over-gateway.ts';
 import { Collected, job, keepingLogger, printerId } from '../kit/queue/samples.ts';
 import { serve } from '../kit/queue/serving.ts';
-import type { OpenBackend } from '../kit/servers/backends.ts';
+import { type OpenBackend, tried } from '../kit/servers/backends.ts';
 
-describe.each(agentBackends())('a printer queue on $name', ({ kind, open }) => {
+describe.each(tried(agentBackends()))('a printer queue on $name', ({ kind, open }) => {
   let backend: OpenBackend;
   let queues: Queues;
   let printer: Lane;
