@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node';
+import type { Reporter, SerializedError, TestCase, TestModule, Vitest } from 'vitest/node';
 import { QUARANTINE } from '../quarantine.ts';
 import { commandFor } from './servers/debian-packages.ts';
 import { leftOut } from './servers/what-files-need.ts';
@@ -18,9 +18,17 @@ export class RunSummary implements Reporter {
     this.#projects = vitest.projects.map(({ name }) => name);
   }
 
+  /** At once: whoever ends a run that goes on for half an hour knows what failed so far. */
+  onTestCaseResult(test: TestCase): void {
+    const { state, errors } = test.result();
+    if (state !== 'failed') return;
+    const said = (errors ?? []).map(({ message, stack }) => `${message}\n${stack ?? ''}`).join('\n');
+    process.stdout.write(`\nFailed: ${nameOf(test.module)}: ${test.fullName}\n${said}\n\n`);
+  }
+
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
     const files = modules.map((module) => ({
-      name: relative(join(process.cwd(), 'test'), module.moduleId),
+      name: nameOf(module),
       seconds: module.diagnostic().duration / 1_000,
     }));
     const folders = new Map<string, number>();
@@ -53,4 +61,9 @@ export class RunSummary implements Reporter {
     const failed = modules.filter((module) => !module.ok());
     writeFileSync(list, failed.map(({ moduleId }) => `${relative('', moduleId)}\n`).join(''));
   }
+}
+
+/** From `test/`. */
+function nameOf({ moduleId }: TestModule): string {
+  return relative(join(process.cwd(), 'test'), moduleId);
 }

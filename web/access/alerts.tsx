@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import { ALERTS, type AlertView, alertView } from '../../src/contract/alert.ts';
 import { to } from '../address/place.ts';
-import { Menu } from '../controls/menu.tsx';
+import { CardTable } from '../controls/card-table.tsx';
 import { Opens } from '../controls/opens.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
 import { ofTheTenant, useLive } from '../service/live.ts';
@@ -73,51 +73,36 @@ type ListProps = {
 };
 
 function List({ alerts, onAsk }: ListProps) {
-  const { alerts: words, webhooks, general } = t.value;
+  const { alerts: words, webhooks } = t.value;
   return (
-    <div class="card flush">
-      <table class="cards">
-        <thead>
-          <tr>
-            <th>{words.to}</th>
-            <th>{words.what}</th>
-            <th>{words.after}</th>
-            <th>{webhooks.state}</th>
-            <th>
-              <span class="unseen">{general.more}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {alerts.map((alert) => (
-            <tr key={alert.id}>
-              <td class="lead">
-                <a class="row-link anywhere" href={to(['alerts', alert.id])}>
-                  {alert.to}
-                </a>
-                <div class="small muted">{words.forms[alert.form]}</div>
-              </td>
-              <td data-label={words.what}>{kindsWords(alert)}</td>
-              <td data-label={words.after}>
-                <After alert={alert} />
-              </td>
-              <td data-label={webhooks.state}>
-                <WebhookState webhook={alert} />
-              </td>
-              <td class="right">
-                <Menu
-                  about={alert.to}
-                  items={[
-                    { words: webhooks.test, onPick: () => onAsk('test', alert) },
-                    { words: webhooks.delete, bad: true, onPick: () => onAsk('delete', alert) },
-                  ]}
-                />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <CardTable
+      rows={alerts}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          title: words.to,
+          lead: true,
+          cell: (alert) => (
+            <>
+              <a class="row-link anywhere" href={to(['alerts', alert.id])}>
+                {alert.to}
+              </a>
+              <div class="small muted">{words.forms[alert.form]}</div>
+            </>
+          ),
+        },
+        { title: words.what, cell: kindsWords },
+        { title: words.after, cell: (alert) => <After alert={alert} /> },
+        { title: webhooks.state, cell: (alert) => <WebhookState webhook={alert} /> },
+      ]}
+      menu={(alert) => ({
+        about: alert.to,
+        items: [
+          { words: webhooks.test, onPick: () => onAsk('test', alert) },
+          { words: webhooks.delete, bad: true, onPick: () => onAsk('delete', alert) },
+        ],
+      })}
+    />
   );
 }
 

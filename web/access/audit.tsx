@@ -7,6 +7,7 @@ import { type AuditEntry, type AuditPage, auditPage, personView } from '../../sr
 import { printerView } from '../../src/contract/printer-view.ts';
 import { webhookView } from '../../src/contract/webhook.ts';
 import { place, refine, to } from '../address/place.ts';
+import { CardTable } from '../controls/card-table.tsx';
 import { Choice } from '../controls/field.tsx';
 import { Older } from '../controls/older.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
@@ -212,48 +213,45 @@ function Entries({ entries }: { entries: readonly AuditEntry[] }) {
   const { audit: words } = t.value;
   const names = useNames();
   return (
-    <div class="card flush">
-      <table class="cards">
-        <thead>
-          <tr>
-            <th>{words.when}</th>
-            <th>{words.who}</th>
-            <th>{words.what}</th>
-            <th>{words.object}</th>
-            <th>{words.from}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {entries.map((entry) => (
-            <tr key={entry.id}>
-              <td data-label={words.when} class="nowrap muted">
-                <time dateTime={entry.at} title={inFull(entry.at)}>
-                  {whenExactly(entry.at)}
-                </time>
-              </td>
-              <td data-label={words.who}>
-                <div>
-                  {entry.who.name}
-                  {entry.who.kind === 'machine' && <span class="muted small"> ({words.machine})</span>}
-                </div>
-              </td>
-              <td data-label={words.what}>
-                <div>
-                  <span title={entry.what}>{deedOf(entry.what)}</span>
-                  <Details of={entry.details} />
-                </div>
-              </td>
-              <td data-label={words.object} class="small">
-                <About entry={entry} names={names} />
-              </td>
-              <td data-label={words.from} class={`mono small muted ${isShort(entry.from) ? 'nowrap' : ''}`}>
-                {entry.from}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <CardTable
+      rows={entries}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          title: words.when,
+          look: 'nowrap muted',
+          cell: ({ at }) => (
+            <time dateTime={at} title={inFull(at)}>
+              {whenExactly(at)}
+            </time>
+          ),
+        },
+        {
+          title: words.who,
+          cell: ({ who }) => (
+            <div>
+              {who.name}
+              {who.kind === 'machine' && <span class="muted small"> ({words.machine})</span>}
+            </div>
+          ),
+        },
+        {
+          title: words.what,
+          cell: ({ what, details }) => (
+            <div>
+              <span title={what}>{deedOf(what)}</span>
+              <Details of={details} />
+            </div>
+          ),
+        },
+        { title: words.object, look: 'small', cell: (entry) => <About entry={entry} names={names} /> },
+        {
+          title: words.from,
+          look: ({ from }) => `mono small muted ${isShort(from) ? 'nowrap' : ''}`,
+          cell: ({ from }) => from,
+        },
+      ]}
+    />
   );
 }
 

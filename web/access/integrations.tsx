@@ -8,7 +8,8 @@ import {
   integrationView,
   tenantView,
 } from '../../src/contract/admin.ts';
-import { Menu } from '../controls/menu.tsx';
+import { CardTable } from '../controls/card-table.tsx';
+import type { MenuItem } from '../controls/menu.tsx';
 import { Meter } from '../controls/meter.tsx';
 import { Opens } from '../controls/opens.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
@@ -115,48 +116,23 @@ type AccountsProps = { accounts: readonly IntegrationView[]; onAsk: (question: Q
 function Accounts({ accounts, onAsk }: AccountsProps) {
   const { integrations: words, people } = t.value;
   return (
-    <div class="card flush">
-      <table class="cards">
-        <thead>
-          <tr>
-            <th>{words.name}</th>
-            <th>{words.key}</th>
-            <th>{words.scope}</th>
-            <th>{words.created}</th>
-            <th>{words.used}</th>
-            <th>{people.state}</th>
-            <th>
-              <span class="unseen">{t.value.general.more}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {accounts.map((account) => (
-            <tr key={account.apiKey}>
-              <td class="lead">
-                <strong>{account.name}</strong>
-              </td>
-              <td data-label={words.key} class="mono small anywhere">
-                {account.apiKey}
-              </td>
-              <td data-label={words.scope}>{scopeInWords(account.scope)}</td>
-              <td data-label={words.created} class="nowrap muted">
-                <Time at={account.createdAt} />
-              </td>
-              <td data-label={words.used} class="nowrap muted">
-                {account.lastUsedAt === null ? people.never : <Time at={account.lastUsedAt} />}
-              </td>
-              <td data-label={people.state}>
-                <State account={account} />
-              </td>
-              <td class="right">
-                {account.revokedAt === null && <Actions account={account} onAsk={onAsk} />}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <CardTable
+      rows={accounts}
+      keyOf={({ apiKey }) => apiKey}
+      columns={[
+        { title: words.name, lead: true, cell: ({ name }) => <strong>{name}</strong> },
+        { title: words.key, look: 'mono small anywhere', cell: ({ apiKey }) => apiKey },
+        { title: words.scope, cell: ({ scope }) => scopeInWords(scope) },
+        { title: words.created, look: 'nowrap muted', cell: ({ createdAt }) => <Time at={createdAt} /> },
+        {
+          title: words.used,
+          look: 'nowrap muted',
+          cell: ({ lastUsedAt }) => (lastUsedAt === null ? people.never : <Time at={lastUsedAt} />),
+        },
+        { title: people.state, cell: (account) => <State account={account} /> },
+      ]}
+      menu={(account) => ({ about: account.name, items: actionsOf(account, onAsk) })}
+    />
   );
 }
 
@@ -168,20 +144,19 @@ function State({ account: { revokedAt, oldSecret } }: { account: IntegrationView
   return <span class="badge warn">{endsAt === null ? words.two : words.twoUntil(when(endsAt))}</span>;
 }
 
-type ActionsProps = { account: IntegrationView; onAsk: (question: Question) => void };
-
-function Actions({ account, onAsk }: ActionsProps) {
+function actionsOf(account: IntegrationView, onAsk: (question: Question) => void): MenuItem[] {
   const { integrations: words } = t.value;
+  if (account.revokedAt !== null) return [];
   const item = (text: string, about: Question['about'], bad = false) => ({
     words: text,
     bad,
     onPick: () => onAsk({ about, account }),
   });
-  const items =
+  const secrets =
     account.oldSecret === null
       ? [item(words.rotate, 'rotate')]
       : [item(words.removeOld, 'old'), item(words.removeNew, 'new')];
-  return <Menu about={account.name} items={[...items, item(words.revoke, 'account', true)]} />;
+  return [...secrets, item(words.revoke, 'account', true)];
 }
 
 /** @param scope permissions with spaces between them */

@@ -9,10 +9,10 @@ import {
   ROLES,
   type Role,
 } from '../../src/contract/people.ts';
+import { CardTable } from '../controls/card-table.tsx';
 import { CopyButton } from '../controls/copy.tsx';
 import { Ask, Dialog } from '../controls/dialog.tsx';
 import { ChoiceField, TextField, typed } from '../controls/field.tsx';
-import { Menu } from '../controls/menu.tsx';
 import { Opens } from '../controls/opens.tsx';
 import { Page, Shown } from '../controls/page.tsx';
 import { Time } from '../controls/time.tsx';
@@ -27,7 +27,7 @@ type Question = { about: 'role' | 'revoke' | 'link'; person: PersonView };
 const pathOf = ({ id }: PersonView, what = '') => ofTenant(`/people/${encodeURIComponent(id)}${what}`);
 
 export function People() {
-  const { people: words, general } = t.value;
+  const { people: words } = t.value;
   const { live, reload } = useLive(z.array(personView), ofTenant('/people'), ofTheTenant);
   const inviting = useSignal(false);
   const invitation = useSignal<InvitationCreated | null>(null);
@@ -50,63 +50,53 @@ export function People() {
     >
       <Shown of={live} onRetry={reload}>
         {(list) => (
-          <div class="card flush">
-            <table class="cards">
-              <thead>
-                <tr>
-                  <th>{words.name}</th>
-                  <th>{words.role}</th>
-                  <th>{words.state}</th>
-                  <th>{words.lastSeen}</th>
-                  <th>
-                    <span class="unseen">{general.more}</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {list.map((person) => (
-                  <tr key={person.id}>
-                    <td class="lead">
-                      <div>
-                        <strong>{person.name}</strong>
-                        {person.id === session.value?.person.id && <span class="muted"> ({words.you})</span>}
-                        <div class="small muted">{person.login}</div>
-                      </div>
-                    </td>
-                    <td data-label={words.role}>{words.roles[person.role]}</td>
-                    <td data-label={words.state}>
-                      <span class={person.state === 'active' ? 'badge good' : 'badge'}>
-                        {words.states[person.state]}
-                      </span>
-                    </td>
-                    <td data-label={words.lastSeen} class="muted">
-                      {person.lastSeenAt === null ? words.never : <Time at={person.lastSeenAt} />}
-                    </td>
-                    <td class="right">
-                      <Menu
-                        about={person.name}
-                        items={(
-                          [
-                            { about: 'role', said: words.changeRole, bad: false },
-                            { about: 'link', said: words.inviteAgain, bad: false },
-                            { about: 'revoke', said: words.revoke, bad: true },
-                          ] as const
-                        )
-                          .filter(({ about }) => about !== 'revoke' || person.state !== 'revoked')
-                          .map(({ about, said, bad }) => ({
-                            words: said,
-                            bad,
-                            onPick: () => {
-                              asked.value = { about, person };
-                            },
-                          }))}
-                      />
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <CardTable
+            rows={list}
+            keyOf={({ id }) => id}
+            columns={[
+              {
+                title: words.name,
+                lead: true,
+                cell: ({ id, name, login }) => (
+                  <div>
+                    <strong>{name}</strong>
+                    {id === session.value?.person.id && <span class="muted"> ({words.you})</span>}
+                    <div class="small muted">{login}</div>
+                  </div>
+                ),
+              },
+              { title: words.role, cell: ({ role }) => words.roles[role] },
+              {
+                title: words.state,
+                cell: ({ state }) => (
+                  <span class={state === 'active' ? 'badge good' : 'badge'}>{words.states[state]}</span>
+                ),
+              },
+              {
+                title: words.lastSeen,
+                look: 'muted',
+                cell: ({ lastSeenAt }) => (lastSeenAt === null ? words.never : <Time at={lastSeenAt} />),
+              },
+            ]}
+            menu={(person) => ({
+              about: person.name,
+              items: (
+                [
+                  { about: 'role', said: words.changeRole, bad: false },
+                  { about: 'link', said: words.inviteAgain, bad: false },
+                  { about: 'revoke', said: words.revoke, bad: true },
+                ] as const
+              )
+                .filter(({ about }) => about !== 'revoke' || person.state !== 'revoked')
+                .map(({ about, said, bad }) => ({
+                  words: said,
+                  bad,
+                  onPick: () => {
+                    asked.value = { about, person };
+                  },
+                })),
+            })}
+          />
         )}
       </Shown>
       {inviting.value && (

@@ -12,6 +12,7 @@ import {
   webhookView,
 } from '../../src/contract/webhook.ts';
 import { to } from '../address/place.ts';
+import { CardTable } from '../controls/card-table.tsx';
 import { Menu } from '../controls/menu.tsx';
 import { Empty, NotFound, Page, Shown } from '../controls/page.tsx';
 import { Time } from '../controls/time.tsx';
@@ -198,50 +199,28 @@ type MessagesProps = {
 };
 
 function Messages({ messages, eventWords, rests, onAgain }: MessagesProps) {
-  const { webhooks: words, general } = t.value;
+  const { webhooks: words } = t.value;
   const printers = useLive(z.array(printerView), '/printers', () => false).live.data ?? [];
   return (
-    <div class="card flush">
-      <table class="cards">
-        <thead>
-          <tr>
-            <th>{words.event}</th>
-            <th>{words.about}</th>
-            <th>{words.at}</th>
-            <th>{words.state}</th>
-            <th>{words.answer}</th>
-            <th>
-              <span class="unseen">{general.more}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {messages.map((message) => (
-            <tr key={message.id}>
-              <td class="lead">{eventWords(message.event)}</td>
-              <td data-label={words.about} class="small anywhere">
-                <About message={message} printers={printers} />
-              </td>
-              <td data-label={words.at} class="nowrap muted">
-                <Time at={message.at} />
-              </td>
-              <td data-label={words.state}>
-                <MessageState message={message} rests={rests} />
-              </td>
-              <td data-label={words.answer} class="small anywhere">
-                <Answer message={message} />
-              </td>
-              <td class="right">
-                <Menu
-                  about={`${eventWords(message.event)}, ${when(message.at)}`}
-                  items={[{ words: words.again, onPick: () => onAgain(message.id) }]}
-                />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <CardTable
+      rows={messages}
+      keyOf={({ id }) => id}
+      columns={[
+        { title: words.event, lead: true, cell: ({ event }) => eventWords(event) },
+        {
+          title: words.about,
+          look: 'small anywhere',
+          cell: (message) => <About message={message} printers={printers} />,
+        },
+        { title: words.at, look: 'nowrap muted', cell: ({ at }) => <Time at={at} /> },
+        { title: words.state, cell: (message) => <MessageState message={message} rests={rests} /> },
+        { title: words.answer, look: 'small anywhere', cell: (message) => <Answer message={message} /> },
+      ]}
+      menu={(message) => ({
+        about: `${eventWords(message.event)}, ${when(message.at)}`,
+        items: [{ words: words.again, onPick: () => onAgain(message.id) }],
+      })}
+    />
   );
 }
 

@@ -8,7 +8,7 @@ import {
   webhookView,
 } from '../../src/contract/webhook.ts';
 import { to } from '../address/place.ts';
-import { Menu } from '../controls/menu.tsx';
+import { CardTable } from '../controls/card-table.tsx';
 import { Opens } from '../controls/opens.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
 import { ofTheTenant, useLive } from '../service/live.ts';
@@ -86,47 +86,33 @@ export function Webhooks() {
 type ListProps = { webhooks: readonly WebhookView[]; onAsk: (question: WebhookQuestion) => void };
 
 function List({ webhooks, onAsk }: ListProps) {
-  const { webhooks: words, general } = t.value;
+  const { webhooks: words } = t.value;
   return (
-    <div class="card flush">
-      <table class="cards">
-        <thead>
-          <tr>
-            <th>{words.url}</th>
-            <th>{words.events}</th>
-            <th>{words.state}</th>
-            <th>
-              <span class="unseen">{general.more}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {webhooks.map((webhook) => (
-            <tr key={webhook.id}>
-              <td class="lead">
-                <a class="row-link anywhere" href={to(['webhooks', webhook.id])}>
-                  {webhook.url}
-                </a>
-              </td>
-              <td data-label={words.events}>{eventsWords(webhook)}</td>
-              <td data-label={words.state}>
-                <WebhookState webhook={webhook} />
-              </td>
-              <td class="right">
-                <Menu
-                  about={webhook.url}
-                  items={[
-                    { words: words.test, onPick: () => onAsk({ about: 'test', webhook }) },
-                    { words: words.rotate, onPick: () => onAsk({ about: 'rotate', webhook }) },
-                    { words: words.delete, bad: true, onPick: () => onAsk({ about: 'delete', webhook }) },
-                  ]}
-                />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <CardTable
+      rows={webhooks}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          title: words.url,
+          lead: true,
+          cell: ({ id, url }) => (
+            <a class="row-link anywhere" href={to(['webhooks', id])}>
+              {url}
+            </a>
+          ),
+        },
+        { title: words.events, cell: eventsWords },
+        { title: words.state, cell: (webhook) => <WebhookState webhook={webhook} /> },
+      ]}
+      menu={(webhook) => ({
+        about: webhook.url,
+        items: [
+          { words: words.test, onPick: () => onAsk({ about: 'test', webhook }) },
+          { words: words.rotate, onPick: () => onAsk({ about: 'rotate', webhook }) },
+          { words: words.delete, bad: true, onPick: () => onAsk({ about: 'delete', webhook }) },
+        ],
+      })}
+    />
   );
 }
 

@@ -3,7 +3,7 @@ import { useId, useRef } from 'preact/hooks';
 import { t } from '../texts/texts.ts';
 import { Icon } from './icon.tsx';
 
-type MenuItem = { words: string; bad?: boolean; onPick: () => void };
+export type MenuItem = { words: string; bad?: boolean; onPick: () => void };
 
 export function Menu({ about, items }: { about: string; items: readonly MenuItem[] }) {
   const id = useId();
