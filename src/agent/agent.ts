@@ -1,7 +1,7 @@
 /**
  * The agent: finds printers, takes their jobs, prints them, and says how it goes.
  *
- *   providers ─▶ Discovery ─▶ Printers ─▶ a PrinterStation for each ─▶ JobRun ─▶ PrinterLink
+ *   providers ─▶ Discovery ─▶ Printers ─▶ a PrinterStation for each ─▶ PrinterLoop ─▶ PrinterLink
  *                    │            ▲       ▲   │                       │
  *                    ▼         Leases  JobSource └── Reporter ◀─ Journal ┘
  *              agent reports                        │

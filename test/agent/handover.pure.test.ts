@@ -9,7 +9,8 @@ interface Course {
   alone: (printed: number) => boolean;
 }
 
-const JOB: UnderWay & { total: number } = {
+const JOB: UnderWay & { total: number; perPage: number } = {
+  perPage: 1,
   total: 1,
   base: 0,
   odometer: 1_000,
@@ -19,7 +20,7 @@ const JOB: UnderWay & { total: number } = {
 };
 
 function options(
-  entry: UnderWay & { total: number },
+  entry: typeof JOB,
   of: Pick<HandoverOptions, 'alone' | 'window'>,
 ): Omit<HandoverOptions, 'delivery'> {
   const retry = { min: 1, max: 1 };

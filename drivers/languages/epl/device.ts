@@ -1,6 +1,6 @@
 /**
  * The status of an EPL2 printer: its error codes, asked for by `^ee`. No counter tells which labels are out
- * (`src/agent/job/run.ts` deals with that), and a printer without errors may be idle or printing.
+ * (`src/agent/job/loop.ts` deals with that), and a printer without errors may be idle or printing.
  *
  * Printers answer over USB and serial lines; most print servers in front of them do not forward the answers.
  * Source: EPL Programming Guide 14245L, "^ee"; ESim manual (a printer may give several codes).

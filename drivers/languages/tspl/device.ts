@@ -1,7 +1,7 @@
 /**
  * The status of a TSPL printer, asked for by `<ESC>!?`, which the printer answers at once with one byte,
  * whatever else it does. The answer overtakes the labels that were sent before it, and TSPL has no counter
- * that is known to count printed labels, so which labels are out stays unknown (`src/agent/job/run.ts` deals
+ * that is known to count printed labels, so which labels are out stays unknown (`src/agent/job/loop.ts` deals
  * with that). There is also no query for the serial number that every printer of the family answers.
  *
  * Source: TSPL/TSPL2 Programming Language, "<ESC>!?"; bit 6 as in the manuals of Gprinter's similar printers.

@@ -9,10 +9,12 @@ import type { PrinterLink } from '../printer/link.ts';
 import { isBlocked } from '../printer/status.ts';
 import type { Ledger } from './ledger.ts';
 import { Rest } from './rest.ts';
+import type { Row } from './row.ts';
 import type { RunContext } from './run-context.ts';
 import { Interrupted } from './stop.ts';
 
-interface CanceledParts extends Pick<RunContext, 'row' | 'timings' | 'stop'> {
+interface CanceledParts extends Pick<RunContext, 'timings' | 'stop'> {
+  row: Row;
   ledger: Ledger;
   link: PrinterLink;
   told(reasons: readonly PrinterReason[]): void;

@@ -17,7 +17,7 @@ import type { Ledger } from './ledger.ts';
 export interface HandoverOptions {
   agentId: string;
   delivery: Pick<PickedUpJob, 'setNote'>;
-  ledger: Pick<Ledger, 'total' | 'intent' | 'sent' | 'printed'>;
+  ledger: Pick<Ledger, 'total' | 'perPage' | 'intent' | 'sent' | 'printed'>;
   /** Labels. */
   window: number;
   /** No other agent wants the printer. */
@@ -35,8 +35,8 @@ export class Handover {
   #left = false;
   #tried = false;
   #allowed = 0;
-  /** The reading of the counter in the last note. */
-  #odometer: number | null = null;
+  /** The last note in the queue; null: there is none, or another one may have taken its place. */
+  #said: Pick<UnderWay, 'base' | 'odometer'> | null = null;
   #storing: Promise<void> | null = null;
   #notBefore = 0;
 
@@ -53,6 +53,21 @@ export class Handover {
   /** No label from this one on may be sent yet. */
   get allowed(): number {
     return this.#allowed;
+  }
+
+  /**
+   * By the note in the queue the counter has begun elsewhere than it has by now: whoever goes by that note takes
+   * labels of others for the job's.
+   */
+  get misleads(): boolean {
+    if (!this.#left) return false;
+    const [said, now] = [this.#said, this.#options.standing()];
+    if (said === null) return true;
+    if (said.odometer === null) return false;
+    const { perPage } = this.#options.ledger;
+    const begin = ({ base, odometer }: Pick<UnderWay, 'base' | 'odometer'>) =>
+      (odometer ?? 0) * perPage - base;
+    return now.odometer === null || begin(said) !== begin(now);
   }
 
   /** Resolves when the queue has a note that allows labels up to `upTo` at least. @throws QueueError */
@@ -73,7 +88,7 @@ export class Handover {
       const reach = this.#reach(from);
       const more = reach - this.#allowed;
       const short = this.#allowed - sent < half && (more >= half || (more > 0 && reach === total));
-      const stale = this.#options.standing().odometer !== this.#odometer;
+      const stale = this.#options.standing().odometer !== (this.#said?.odometer ?? null);
       if (short || stale || -more >= half) this.#storing = this.#try(reach);
     }
     return this.#storing;
@@ -113,9 +128,10 @@ export class Handover {
     // From now on the note may be in the queue, even if no answer comes.
     this.#tried = true;
     this.#allowed = Math.min(this.#allowed, upTo);
+    this.#said = null;
     await delivery.setNote(note);
     this.#allowed = upTo;
-    this.#odometer = underWay.odometer;
+    this.#said = underWay;
     this.#left = true;
   }
 }

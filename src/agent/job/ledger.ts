@@ -22,7 +22,6 @@ import type { JobReport } from '../../contract/report.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
 import type { Journal, JournalEntry, JournalRecord } from '../journal.ts';
 import type { LinkBook, PrinterDocument } from '../printer/link.ts';
-import { isBlocked } from '../printer/status.ts';
 import type { UnderWay } from '../source/job-source.ts';
 import { labelsOn, pagesOf } from './page-count.ts';
 import { miscounted, type Row, type RowMember } from './row.ts';
@@ -56,7 +55,6 @@ export class Ledger implements RowMember, LinkBook {
   #start = 0;
   #arrived: number;
   #unclear = false;
-  #blocked = false;
   /** The most pages of the job behind that may be out as well. */
   #followed = 0;
   /** Waits for what was written to be durable. */
@@ -190,7 +188,11 @@ export class Ledger implements RowMember, LinkBook {
     this.#followed = pages;
   }
 
-  /** Settles what is not in the row any more by the counter of the printer at rest, if it was known before. */
+  /**
+   * Settles this job's labels, which are not in the row any more, by the counter of the printer at rest: the
+   * same reading has settled the labels of the job ahead. Not where nobody knows what the counter showed before
+   * them.
+   */
   settleBehind(odometer: number): void {
     const { base, printed, intent, odometer: start } = this.lasting;
     if (start === null) return;
@@ -261,22 +263,19 @@ export class Ledger implements RowMember, LinkBook {
 
   /** Takes over what the printer says, for all jobs in the row. @throws JobFaultError `outcome-unknown` */
   confirm(status: DeviceStatus, now: number): void {
-    const stops = isBlocked(status) && !this.#blocked;
-    this.#blocked = isBlocked(status);
     this.#row.confirm(status, now);
-    // For after a crash: how many labels were in a stopped printer, since a person may do something at it.
-    if (stops) this.keep();
   }
 
   /** Called by the row, for each of its jobs, when the printer has said something. */
-  told(): void {
+  told(stops: boolean): void {
     const { base, sent } = this.#entry;
     const out = (pages: number) =>
       base + labelsOn(Math.max(0, pages - this.#start), sent - base, this.perPage);
     if (base <= this.printed) this.#print(Math.max(this.printed, out(this.#row.certain)));
     this.#arrived = Math.max(this.#arrived, out(this.#row.arrived));
-    // For after a crash: whether the counter tells which labels are out.
-    if (this.#row.unclear === this.#unclear) return;
+    // For after a crash: whether the counter tells which labels are out, and how many labels were in a stopped
+    // printer, since a person may do something at it.
+    if (this.#row.unclear === this.#unclear && !stops) return;
     this.#unclear = this.#row.unclear;
     this.keep();
   }

@@ -44,8 +44,8 @@ const USUAL_SPEED = 4;
 /** A job whose pages are in the row. */
 export interface RowMember {
   readonly perPage: number;
-  /** The printer has said something. */
-  told(): void;
+  /** The printer has said something. @param stops it stands still since now */
+  told(stops: boolean): void;
 }
 
 /** What was sent with one chunk; `first` and `upTo` (excluded) are pages of the row. */
@@ -94,6 +94,8 @@ export class Row {
   #printingSince: number | null = null;
   /** Something did not fit the window since the printer last answered. */
   #full = false;
+  /** By the last answer the printer stands still. */
+  #blocked = false;
 
   /** @param settleMs after which time a printer has looked at the bytes it took */
   constructor(settleMs = LOOKED_AT_MS) {
@@ -234,8 +236,11 @@ export class Row {
     if (this.#counter === null) this.#byPending(status, now);
     else if (status.odometer !== null)
       this.#byCounter(status.odometer - this.#counter, status, now, wasExact);
-    this.#measure(this.#estimated - before, isBlocked(status), now);
-    this.#told();
+    const blocked = isBlocked(status);
+    this.#measure(this.#estimated - before, blocked, now);
+    const stops = blocked && !this.#blocked;
+    this.#blocked = blocked;
+    this.#told(stops);
   }
 
   /** @param pages that have come out since the printer last answered */
@@ -265,14 +270,14 @@ export class Row {
     this.#counter = null;
     this.#parts = [];
     this.#sent = this.#certain = this.#cleared = this.#estimated = this.#arrived = this.#shortSince = 0;
-    this.#pending = this.#doubtful = this.#short = this.#surplus = this.#exact = false;
+    this.#pending = this.#doubtful = this.#short = this.#surplus = this.#exact = this.#blocked = false;
     this.#due = this.#printingSince = this.#surplusSince = null;
     this.#strangers = 0;
   }
 
-  #told(): void {
+  #told(stops = false): void {
     this.#parts = this.#parts.filter(({ upTo }) => upTo > this.#certain);
-    for (const member of this.#members) member.told();
+    for (const member of this.#members) member.told(stops);
   }
 
   #byCounter(all: number, status: DeviceStatus, now: number, wasExact: boolean): void {

@@ -1,19 +1,17 @@
-/** What the run of a job works with: its printer, the row of pages sent there, and where its outcome goes. */
+/** What a job in hand works with: its printer, and where its outcome goes. */
 import type { LanguageId } from '../../contract/format.ts';
 import type { RenderPool } from '../../rendering/render-pool.ts';
 import type { Timings } from '../config.ts';
 import type { Confirmation } from '../printer/confirmation.ts';
 import type { PrinterDevice } from '../printer/printer-device.ts';
 import type { OutcomeContext } from './outcome.ts';
-import type { Row, WindowSize } from './row.ts';
+import type { WindowSize } from './row.ts';
 import type { Stop } from './stop.ts';
 
 export interface RunContext extends OutcomeContext {
   pool: Pick<RenderPool, 'open'>;
   timings: Timings;
   window: WindowSize;
-  /** The pages that were sent to the printer and are not known to be out. */
-  row: Row;
   device: PrinterDevice;
   /** Whether the printer takes bytes of this language by the way that it is driven. */
   speaks(language: LanguageId): boolean;
@@ -21,8 +19,4 @@ export interface RunContext extends OutcomeContext {
   stop: Stop;
   /** No other agent wants the printer. */
   alone(): boolean;
-  /** A person holds the printer: no further job begins there. */
-  held(): boolean;
-  /** The job waits behind another one, whose labels the printer still prints. */
-  follows: boolean;
 }

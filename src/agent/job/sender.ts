@@ -47,7 +47,7 @@
  *                             would not.
  *   the printer loses power   its buffer is lost, its counter is not: as inside B.
  *   the counter was moved by somebody else meanwhile, or has gone back: held.
- *   another job behind it     (`following.ts`)  the second job's N may come before this job's J2. Its J1
+ *   another job behind it     (`loop.ts`)  the second job's N may come before this job's J2. Its J1
  *                             comes when it joins the row, with the counter as it will be when this job's
  *                             labels are out. Labels counted are this job's first, and the second job's
  *                             beyond those. Another agent does not know of the second job: it holds this one
@@ -101,8 +101,6 @@ export class Sender {
   /** This delivery's note in the queue. */
   readonly #handover: Handover;
   #readAt = 0;
-  /** The note has another reading of the counter than the one that the next labels go by. */
-  #again = false;
 
   constructor(options: SenderOptions) {
     const { agentId, delivery, ledger, link, window, timings, alone, log } = options;
@@ -157,19 +155,20 @@ export class Sender {
   }
 
   /**
-   * Writes journal and note of a job that is to follow another one, whose count begins where the labels of the
-   * job ahead end. Then the labels are written at once, or that is taken back.
+   * Writes down what goes out behind the labels of the job ahead, whose count begins where those end. Then the
+   * labels are written at once, or that is taken back.
+   * @param late aborted where the printer has to be asked by now
+   * @returns false: it took too long
    * @throws JournalError, Interrupted
    */
-  async follow(burst: readonly Chunk[]): Promise<void> {
-    // An earlier note has another reading of the counter.
-    await this.#intend(endOf(burst), this.#handover.left);
+  async prepare(burst: readonly Chunk[], late: AbortSignal): Promise<boolean> {
+    return (await this.#intend(endOf(burst), late)) && !late.aborted;
   }
 
-  /** Takes `follow` back: nothing has been sent. */
+  /** Takes what is written down back: nothing of it has been sent. */
   takeBack(): void {
-    this.#again = this.#handover.left;
-    this.#intendNothing();
+    this.#options.ledger.withdraw();
+    this.#options.ledger.keep();
   }
 
   /**
@@ -177,21 +176,18 @@ export class Sender {
    * @throws TransportError, JobFaultError, Interrupted
    */
   async send(burst: Chunk[]): Promise<Refusal | null> {
-    const { ledger } = this.#options;
     const upTo = endOf(burst);
     try {
-      await this.#intend(upTo, this.#again);
-      this.#again = false;
+      await this.#intend(upTo);
       while (!this.#baseIsFresh() && !(await this.#baseHolds())) {
         // Nothing has been sent: what the printer has counted since is not this job's.
-        const { odometer } = ledger;
-        this.#intendNothing();
+        this.takeBack();
         await this.#options.readAgain();
-        await this.#intend(upTo, ledger.odometer !== odometer);
+        await this.#intend(upTo);
       }
     } catch (error) {
       // No byte of these labels has gone out, and the job may now wait for long: the journal must know.
-      this.#intendNothing();
+      this.takeBack();
       throw error;
     }
     return await this.write(burst);
@@ -218,18 +214,19 @@ export class Sender {
       }
       return null;
     } catch (error) {
-      if (!begun) this.#intendNothing();
+      if (!begun) this.takeBack();
       throw error;
     }
   }
 
   /**
-   * Writes down that the labels before `upTo` are about to be sent, with a note where none covers them. While
-   * the queue makes the note wait, the journal says that none is about to be: labels that come out meanwhile
-   * are not this job's.
-   * @param again stores the note in any case, since the counter has moved
+   * Writes down that the labels before `upTo` are about to be sent, with a note where none covers them, or the
+   * one in the queue misleads. While the queue makes the note wait, the journal says that none is about to be:
+   * labels that come out meanwhile are not this job's.
+   * @param late ends the wait for the note
+   * @returns false: it was late, and nothing is written down
    */
-  async #intend(upTo: number, again = false): Promise<void> {
+  async #intend(upTo: number, late?: AbortSignal): Promise<boolean> {
     const { ledger, link, delivery } = this.#options;
     const { jobId } = delivery.job;
     const name = link.documents
@@ -242,20 +239,27 @@ export class Sender {
     }
     ledger.intend(upTo, name);
     const written = ledger.committed();
-    if (this.#handover.left && upTo <= this.#handover.allowed && !again) return await written;
+    if (this.#covers(upTo)) {
+      await written;
+      return true;
+    }
     // The bytes wait for journal and note; these two do not wait for each other.
-    const noted = this.#note(upTo, again);
+    const noted = this.#note(upTo, late);
     const [, inTime] = await Promise.all([written, isWithin(noted, BASE_MS)]);
-    if (inTime) return;
-    this.#intendNothing();
+    if (inTime) return true;
+    this.takeBack();
+    if (late !== undefined) return false;
     await noted;
     ledger.intend(upTo, name);
     await ledger.committed();
+    return true;
   }
 
-  #intendNothing(): void {
-    this.#options.ledger.withdraw();
-    this.#options.ledger.keep();
+  /** The note in the queue allows the labels before `upTo`, and does not mislead whoever goes by it. */
+  #covers(upTo: number): boolean {
+    const { sent, base } = this.#options.ledger;
+    // Once labels are under way, `follow` stores another one beside them.
+    return this.#handover.left && upTo <= this.#handover.allowed && (sent > base || !this.#handover.misleads);
   }
 
   /** Whether the counter that the job goes by was read just now, or labels have been sent since. */
@@ -279,18 +283,17 @@ export class Sender {
   /**
    * Resolves when the queue has a note that this agent may have sent the job's labels up to `upTo`. For when nothing
    * is under way. @throws Interrupted
-   * @param again stores it with the last reading of the printer's counter, whatever note the queue has
+   * @param late ends it too: the note may be in the queue then, or not
    */
-  async #note(upTo: number, again = false): Promise<void> {
-    const { ledger, timings, stop, log } = this.#options;
+  async #note(upTo: number, late?: AbortSignal): Promise<void> {
+    const { timings, stop, log } = this.#options;
     const backoff = new Backoff(timings.reconnectMin, timings.reconnectMax);
-    const { leave } = stop;
     // The note may allow more labels than it has to, since another agent has come.
-    await this.#handover.follow(ledger.base);
-    while (again || this.#handover.allowed < upTo) {
+    await this.#handover.follow(this.#options.ledger.base);
+    while (!this.#covers(upTo) && late?.aborted !== true) {
+      const { leave } = stop;
       try {
         await orAborted(this.#handover.allow(upTo), leave);
-        again = false;
       } catch (error) {
         if (stop.leave.aborted) throw new Interrupted();
         log.warn({ err: error }, NOT_NOTED);

@@ -16,14 +16,13 @@ import { Backoff, pause } from '../pause.ts';
 import type { Signals } from '../printer/link.ts';
 import type { PrinterDevice } from '../printer/printer-device.ts';
 import type { Consumer, HandlerResult, JobSource, PickedUpJob } from '../source/job-source.ts';
+import { Entry } from './entry.ts';
+import { PrinterLoop } from './loop.ts';
 import { endUnreadable } from './outcome.ts';
-import { keepsSetUp } from './printer-set-up.ts';
-import { Row } from './row.ts';
-import { JobRun } from './run.ts';
 import type { RunContext } from './run-context.ts';
 import { Interrupted, Stop } from './stop.ts';
 
-type StationContext = Omit<RunContext, 'row' | 'device' | 'stop' | 'alone' | 'held' | 'follows'> & {
+type StationContext = Omit<RunContext, 'device' | 'stop' | 'alone' | 'held'> & {
   /** The device for the next job: another one when a better endpoint of the printer is found. */
   device(): PrinterDevice;
   /** The lane whose jobs are this printer's. */
@@ -44,13 +43,12 @@ export class PrinterStation {
   readonly #lease: PrinterLease;
   readonly #context: StationContext;
   readonly #stopped = new AbortController();
-  #row = new Row();
   #graceMs = 0;
   /** In the order of their delivery. */
-  readonly #runs = new Map<string, JobRun>();
+  readonly #entries = new Map<string, Entry>();
   #handling = 0;
-  /** Resolves when all jobs delivered so far have been handled. */
-  #handled: Promise<void> = Promise.resolve();
+  /** Resolves when all jobs delivered so far have been handled: whether one of them goes back. */
+  #handled: Promise<boolean> = Promise.resolve(false);
   #serving: Promise<void> = Promise.resolve();
 
   constructor(source: JobSource, lease: PrinterLease, context: StationContext) {
@@ -66,7 +64,7 @@ export class PrinterStation {
 
   /** Labels are under way, and only this agent can find out what becomes of them. */
   get uncertain(): boolean {
-    return [...this.#runs.values()].some(({ ledger }) => ledger.uncertain);
+    return [...this.#entries.values()].some(({ ledger }) => ledger.uncertain);
   }
 
   /** Takes jobs as soon as the printer is this agent's and the queue lets it. */
@@ -74,7 +72,7 @@ export class PrinterStation {
     this.#serving = this.#serve();
   }
 
-  /** Ends the job under way as `run.ts` describes. Bounded: `graceMs`, the time to confirm, and a little. */
+  /** Ends the job under way as `entry.ts` describes. Bounded: `graceMs`, the time to confirm, and a little. */
   async stop(graceMs: number): Promise<void> {
     this.#graceMs = graceMs;
     this.#stopped.abort();
@@ -107,10 +105,12 @@ export class PrinterStation {
       boundary: AbortSignal.any([stages.boundary.signal, term.ending]),
       end: AbortSignal.any([stages.end.signal, term.over]),
     };
-    this.#row = new Row();
+    const { hold, timings, confirmation } = this.#context;
+    const loop = new PrinterLoop({ timings, confirmation, alone: () => term.alone, held: () => hold.held });
     this.#context.device().distrust();
-    await this.#context.hold.becomes(false, enough);
-    const consumer = await this.#consume(term, enough, (delivery) => this.#handle(delivery, term, signals));
+    await hold.becomes(false, enough);
+    const handle = (delivery: PickedUpJob) => this.#handle(delivery, term, loop, signals);
+    const consumer = await this.#consume(term, enough, handle);
     if (consumer !== undefined) void this.#followHold(consumer, enough);
     if (!enough.aborted) await once(enough, 'abort');
     const ended = this.#end(stages, this.#stopped.signal.aborted ? this.#graceMs : 0);
@@ -158,43 +158,50 @@ export class PrinterStation {
     return undefined;
   }
 
-  async #handle(delivery: PickedUpJob, term: LeaseTerm, signals: Signals): Promise<HandlerResult> {
+  async #handle(
+    delivery: PickedUpJob,
+    term: LeaseTerm,
+    loop: PrinterLoop,
+    signals: Signals,
+  ): Promise<HandlerResult> {
+    const before = this.#handling === 0 ? Promise.resolve(false) : this.#handled;
     this.#handling += 1;
-    const before = this.#handled;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#handled = Promise.all([before, promise]).then(() => undefined);
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.#handled = Promise.all([before, promise]).then((goBack) => goBack.includes(true));
     const id = queueIdOf(delivery.job);
     // A queue that took a job away (its lock was lost) may deliver it again before its first run has let go.
-    const again = this.#runs.has(id);
-    const ahead = again ? undefined : [...this.#runs.values()].at(-1);
-    const follows =
-      ahead?.leading.letsFollow === true &&
-      ahead.device === this.#context.device() &&
-      keepsSetUp(ahead.delivery.job, delivery.job);
+    const again = this.#entries.has(id);
+    const follows = !again && this.#entries.size > 0 && loop.admits(delivery.job, this.#context.device());
     const cancel = this.#context.cancelRequests.of(id);
+    let goesBack = true;
     try {
       // What came out of a job that has begun only the printer can tell, which those ahead have first.
       const waits = !follows && !again && delivery.note === null;
       const canceled = waits && (await canceledBefore(before, cancel, delivery.signal));
-      if (!follows && !canceled) await before;
-      // One that is canceled while it waits ends as a job behind does, which leaves the printer to those ahead.
+      const aheadGoesBack = !follows && !canceled && (await before) && !again;
+      // One that is canceled while it waits ends without a place, and leaves the printer to those ahead.
       term.check();
       if (signals.leave.aborted) return 'hand-back';
-      if (laneOf(delivery.job) !== this.#context.lane) return this.#refuse(delivery);
-      const run = this.#runOf(delivery, term, { ...signals, cancel }, follows || canceled);
-      if (follows && run.following !== null) ahead.leading.followedBy(run.following);
-      this.#runs.set(id, run);
-      const result = await run.run();
+      if (aheadGoesBack) throw new Interrupted('it comes again, after the job ahead of it');
+      if (laneOf(delivery.job) !== this.#context.lane) {
+        goesBack = false;
+        return this.#refuse(delivery);
+      }
+      const device = this.#context.device();
+      const entry = this.#entryOf(delivery, term, loop, device, { ...signals, cancel });
+      if (!canceled) loop.place(entry, device, follows);
+      this.#entries.set(id, entry);
+      const result = await entry.run();
+      goesBack = result === 'hand-back';
       // After a hand-back the consumer takes nothing until the term ends, or a hold: this job comes again by itself.
       const goesOn = !signals.leave.aborted && !delivery.signal.aborted && !this.#context.hold.held;
-      if (result === 'hand-back' && goesOn)
-        throw new Interrupted('it comes again, after the job ahead of it');
+      if (goesBack && goesOn) throw new Interrupted('it comes again, after the job ahead of it');
       return result;
     } finally {
       this.#context.cancelRequests.over(cancel);
-      this.#runs.delete(id);
+      this.#entries.delete(id);
       this.#handling -= 1;
-      resolve();
+      resolve(goesBack);
     }
   }
 
@@ -208,34 +215,22 @@ export class PrinterStation {
     return 'not-mine';
   }
 
-  #runOf(
+  #entryOf(
     delivery: PickedUpJob,
     term: LeaseTerm,
+    loop: PrinterLoop,
+    device: PrinterDevice,
     { cancel, ...signals }: Signals & { cancel: AbortSignal },
-    follows: boolean,
-  ): JobRun {
-    const { cancelRequests: _, timings, hold, ...context } = this.#context;
+  ): Entry {
+    const { cancelRequests: _, hold: __, ...context } = this.#context;
     const stop = new Stop({
       signals,
       lost: delivery.signal,
       cancel,
       checkTerm: () => term.check(),
-      confirmMs: timings.confirm,
+      confirmMs: context.timings.confirm,
     });
-    const device = context.device();
-    return new JobRun(
-      {
-        ...context,
-        timings,
-        row: this.#row,
-        device,
-        stop,
-        alone: () => term.alone,
-        held: () => hold.held,
-        follows,
-      },
-      delivery,
-    );
+    return new Entry({ ...context, device, stop, alone: () => term.alone }, loop, delivery);
   }
 
   /** Ends the job under way; takes at most grace + confirmation time (ms) and a little. */
@@ -251,7 +246,7 @@ export class PrinterStation {
 
 /** Waits for the jobs ahead, or until the job is canceled; one that was taken away belongs to its next delivery. */
 async function canceledBefore(
-  ahead: Promise<void>,
+  ahead: Promise<unknown>,
   cancel: AbortSignal,
   lost: AbortSignal,
 ): Promise<boolean> {

@@ -81,6 +81,10 @@ export class DocumentLink implements PrinterLink {
     this.#port = await this.#device.connect(this.#options.signals.leave);
   }
 
+  follow(): never {
+    throw new TypeError('a document goes on no connection of another job');
+  }
+
   async ready(): Promise<Readiness> {
     const status = await this.#status();
     this.#odometer = status.odometer;

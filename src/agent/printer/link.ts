@@ -1,7 +1,7 @@
 /**
  * The link of one job to its printer: sends labels, and asks the printer what became of them. There are two
  * kinds: bytes, of which the printer's own counter tells (`stream-link.ts`), and documents, each a job of the
- * printer's own (`document-link.ts`). The run of the job (`../job/run.ts`) drives both alike, and writes down
+ * printer's own (`document-link.ts`). The printer's loop (`../job/loop.ts`) drives both alike, and writes down
  * what a link tells.
  */
 import { z } from 'zod';
@@ -125,12 +125,10 @@ export interface PrinterLink {
   readonly counts: boolean;
   /** Whether the printer takes the language, as far as is known by now. */
   takes(language: LanguageId): boolean;
-  /**
-   * Connects to the printer that is expected.
-   * @param follows uses only the connection that is open, on which another job's labels are under way
-   * @throws TransportError
-   */
-  connect(follows: boolean): Promise<void>;
+  /** Connects to the printer that is expected. @throws TransportError */
+  connect(): Promise<void>;
+  /** Its bytes go behind those of another job, on the connection that is open. @throws TransportError where it is gone */
+  follow(): void;
   /** Asks whether the printer takes labels now. @param others what it prints is not the job's. @throws TransportError */
   ready(others: boolean): Promise<Readiness>;
   /** Called just before the first of the chunks that are sent together. @throws TransportError */

@@ -32,10 +32,14 @@ export class StreamLink implements PrinterLink {
     return this.#options.speaks(language);
   }
 
-  async connect(follows: boolean): Promise<void> {
-    const device = this.#device;
-    this.#connection = follows ? device.open : await device.connect(this.#options.signals.leave);
-    this.#begins = !follows;
+  async connect(): Promise<void> {
+    this.#connection = await this.#device.connect(this.#options.signals.leave);
+    this.#begins = true;
+  }
+
+  follow(): void {
+    this.#connection = this.#device.open;
+    this.#begins = false;
   }
 
   async ready(others: boolean): Promise<Readiness> {

@@ -1,0 +1,148 @@
+/**
+ * One delivery of one job, in hand at its printer, from where journal and queue say that it stands to its end,
+ * which is a result for the queue; it throws only where the journal cannot be written.
+ *
+ *   restore ─┬─ finished before ─────────▶ report again, done
+ *            ├─ never sent ──▶ check ────▶ (fault: failed, nothing printed)
+ *            ├─ cut off ─────────────────▶ the printer's loop finds out what came of it
+ *            └─ sent, no usable record ──▶ held
+ *   check ─▶ the printer's loop asks it for labels (`loop.ts`) ─▶ printed
+ *
+ * Labels that may be out are never printed again by guess: the job is held, and names them. What is on record,
+ * in which order, and what follows from it after a crash: `sender.ts`.
+ *
+ * When the agent stops, or the printer is another agent's, a job that is waiting for its printer is handed back at once;
+ * one that is printing has the grace time of a stop to finish, then stops at a label boundary, waits a bounded time for
+ * what was sent to be confirmed, and is handed back with a note where to go on. One that a person cancels stops at once
+ * (`forgotten.ts`), and ends: `canceled`, with the labels named that may be out.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { labelsPerPage } from '../../../drivers/languages/index.ts';
+import { faultFor } from '../../contract/fault.ts';
+import { labelCount, queueIdOf } from '../../contract/queued-job.ts';
+import { because } from '../../contract/reason.ts';
+import type { Logger } from '../../log.ts';
+import { JournalError } from '../journal-sync.ts';
+import type { PrinterLink } from '../printer/link.ts';
+import type { HandlerResult, PickedUpJob } from '../source/job-source.ts';
+import { Labels } from './labels.ts';
+import { Ledger } from './ledger.ts';
+import type { PrinterLoop } from './loop.ts';
+import { Outcome } from './outcome.ts';
+import { restore } from './restore.ts';
+import type { WindowSize } from './row.ts';
+import type { RunContext } from './run-context.ts';
+import { Sender } from './sender.ts';
+import type { Stop } from './stop.ts';
+
+/** Longest wait for the queue to store the note of a hand-back, ms. */
+const LAST_NOTE_MS = 2_000;
+
+export class Entry {
+  readonly delivery: PickedUpJob;
+  readonly ledger: Ledger;
+  readonly stop: Stop;
+  readonly log: Logger;
+  readonly outcome: Outcome;
+  readonly link: PrinterLink;
+  readonly labels: Labels;
+  readonly sender: Sender;
+  /** What may be under way now. */
+  readonly ahead: () => WindowSize;
+  readonly #context: RunContext;
+  readonly #loop: PrinterLoop;
+
+  constructor(context: RunContext, loop: PrinterLoop, delivery: PickedUpJob) {
+    const { agentId, printerId, journal, timings, window, stop } = context;
+    const { job } = delivery;
+    const { row } = loop;
+    const { jobId, resume } = job;
+    const total = labelCount(job);
+    const from = Math.min(resume?.from ?? 0, total);
+    const log = context.logger.child({ job: jobId, printer: printerId, tenant: job.tenantId });
+    [this.delivery, this.#context, this.#loop] = [delivery, context, loop];
+    [this.stop, this.log] = [stop, log];
+    const ledger = new Ledger({
+      ...{ journal, row, queueId: queueIdOf(job), printerId, delivery: delivery.delivery },
+      ...{ total, from, perPage: labelsPerPage(job) },
+    });
+    this.ledger = ledger;
+    this.outcome = new Outcome(context, log, ledger, { jobId, round: resume?.round });
+    ledger.onDisk = (written) => this.outcome.durable(written);
+    this.link = context.device.link({ ...context, job, book: ledger, signals: stop, logger: log });
+    const { documents } = this.link;
+    this.ahead = () => row.window(window, job.format);
+    const blind = () => loop.isBlindFor(this);
+    this.labels = new Labels(context.pool, job, { documents, most: window, ahead: this.ahead, blind });
+    this.sender = new Sender({
+      ...{ agentId, delivery, row, window, timings, stop, log, ledger, ahead: this.ahead },
+      ...{ link: this.link, labels: this.labels, alone: () => context.alone() },
+      readAgain: () => loop.readAgain(this),
+    });
+  }
+
+  /** @throws JournalError where no outcome may be told: a later delivery goes by what is on the disk */
+  run(): Promise<HandlerResult> {
+    return this.outcome.tell(this.#run());
+  }
+
+  async #run(): Promise<HandlerResult> {
+    const { stop, outcome } = this;
+    let goesBack = false;
+    try {
+      if (await outcome.repeat()) return 'done';
+      await this.#print();
+      // The next job goes on while this end gets to the disk: what that job writes is durable only after it.
+      await outcome.end({ status: 'printed' }, () => this.#loop.onRecord(this));
+      return 'done';
+    } catch (error) {
+      goesBack = true;
+      if (error instanceof JournalError) throw error;
+      if (stop.canceled && !stop.lost) await outcome.cancel(error);
+      else if (stop.interrupts(error)) return await this.#handBack();
+      else await outcome.fail(error);
+      goesBack = false;
+      return 'done';
+    } finally {
+      stop.close();
+      this.ledger.leave();
+      this.labels.close();
+      this.#loop.leave(this, goesBack);
+    }
+  }
+
+  /** @throws JobFaultError, Interrupted, RenderCrash, JournalError */
+  async #print(): Promise<void> {
+    const { ledger, link } = this;
+    restore(ledger, this.delivery.note, this.#context.agentId);
+    this.mustTake();
+    // Another kind of link had sent the labels, and this one cannot tell what became of them.
+    if (ledger.underWay && link.documents !== (ledger.document !== undefined)) ledger.printedAtRest(null);
+    const { delivery, total: labels, printed: from } = ledger;
+    this.log.info({ delivery, labels, from }, 'job started');
+    this.outcome.progress([]);
+    // A job that was cut off is checked once it is known where it goes on.
+    if (!ledger.uncertain) await this.labels.check(from, this.stop.leave);
+    await this.#loop.print(this);
+  }
+
+  /** The printer may have changed its endpoint or agent since the job was queued. @throws JobFaultError */
+  mustTake(): void {
+    const { language } = this.delivery.job.format;
+    if (!this.link.takes(language))
+      throw faultFor('language-unsupported', because('language-gone', { language }));
+  }
+
+  /** Gives the job back to the queue, with a note where to go on, if that is certain. */
+  async #handBack(): Promise<HandlerResult> {
+    const { lost } = this.stop;
+    try {
+      await this.outcome.handBack(lost);
+      if (!lost)
+        await Promise.race([this.sender.handover.end(), sleep(LAST_NOTE_MS, undefined, { ref: false })]);
+    } catch (error) {
+      this.log.warn({ err: error }, 'handed back without a note where the job goes on');
+    }
+    return 'hand-back';
+  }
+}

@@ -1,0 +1,392 @@
+/**
+ * The loop of one printer: the only one that prints, whatever kind of printer it is (`../printer/link.ts`). The
+ * jobs in hand have places here, in their order. What is under way at the printer is the row (`row.ts`): the
+ * labels of the first job, and behind them those of the next one, so that the printer does not stand still
+ * between jobs. One answer of the printer settles all of it.
+ *
+ *   connect ─▶ recover ─▶ ready ─▶ fill ─▶ wait ─▶ ask ─▶ settle ─▶ the first job's are out: the next is first
+ *      ▲                   ▲        ▲  ▲                    │ │                                   │
+ *      │        next document └─────│──│────────────────────┘ │                                   │
+ *      │                            │  └──────────────────────┘                                   │
+ *      │                            └── its labels are under way, or it begins with `connect` ◀───┘
+ *      └────────── back-off ◀── connection lost, for all
+ *
+ *   fill    from the first job that has labels left, as far ahead as the window. Those of the job behind only
+ *           at a printer that counts, while it is busy and no other agent wants it; if they are written down
+ *           (`sender.ts`) before the printer has to be asked again
+ *   settle  all jobs in the row. After a lost connection the counter of the printer at rest tells, of the
+ *           first job's labels before those behind it
+ *
+ * A job behind that has not begun goes back where the first one does. Where the first one has ended, with whatever
+ * outcome, the next one goes on: at once where its labels are under way, or else when that outcome is on record.
+ * A printer that is off, out of paper or unreachable fails no job: the job waits, says why, and goes on.
+ */
+import { TransportError } from '../../../drivers/connection.ts';
+import type { DeviceStatus } from '../../../drivers/device.ts';
+import { orAborted } from '../../../drivers/transports/pauses.ts';
+import { faultFor, JobFaultError } from '../../contract/fault.ts';
+import type { QueuedJob } from '../../contract/queued-job.ts';
+import { because } from '../../contract/reason.ts';
+import { pause } from '../pause.ts';
+import { unconfirmed } from '../printer/confirmation.ts';
+import type { Progress } from '../printer/link.ts';
+import type { PrinterDevice } from '../printer/printer-device.ts';
+import { whyItWaits } from '../printer/status.ts';
+import { cancelUnderWay } from './forgotten.ts';
+import { Pace } from './pace.ts';
+import { type LoopContext, Place, type Printable } from './place.ts';
+import { keepsSetUp } from './printer-set-up.ts';
+import { Row } from './row.ts';
+import { NOTE_MS } from './sender.ts';
+import { Interrupted } from './stop.ts';
+
+export class PrinterLoop {
+  readonly row = new Row();
+  readonly #context: LoopContext;
+  /** In the order in which they print. */
+  #places: Place[] = [];
+  /** The one before the first: it does not use the printer any more, but its end may not be on record yet. */
+  #ended: Place | null = null;
+  #running = false;
+  #pace: Pace | null = null;
+
+  constructor(context: LoopContext) {
+    this.#context = context;
+  }
+
+  /** The printer cannot say what becomes of the job's labels. */
+  isBlindFor(job: Printable): boolean {
+    return this.#placeOf(job)?.blind === true;
+  }
+
+  // Called by the station, and by the jobs:
+
+  /** Whether this job may be made ready while the one before it prints, and follow it. */
+  admits(job: QueuedJob, device: PrinterDevice): boolean {
+    const ahead = this.#places[0] ?? this.#ended;
+    if (ahead === null || this.#places.length > 1) return false;
+    const lets = ahead.lets && !ahead.job.stop.lost && ahead.device === device;
+    return lets && keepsSetUp(ahead.job.delivery.job, job);
+  }
+
+  /** Gives the job a place behind those that have one. */
+  place(job: Printable, device: PrinterDevice, follows: boolean): void {
+    this.#places.push(new Place(job, device, follows, this.#context));
+  }
+
+  /**
+   * Prints the job. Resolves when all its labels are out.
+   * @throws JobFaultError, Interrupted, RenderCrash, JournalError
+   */
+  async print(job: Printable): Promise<void> {
+    const place = this.#placeOf(job);
+    // It was canceled while it waited for a place.
+    if (place === undefined) throw new Interrupted();
+    place.asks = true;
+    if (place !== this.#places[0]) void place.waits(() => this.#pace?.stuck === true);
+    this.#start();
+    await place.printed.promise;
+  }
+
+  /** The end of a job whose labels are out is on record. */
+  onRecord(job: Printable): void {
+    this.#placeOf(job)?.over.resolve();
+  }
+
+  /** The job has left. @param goesBack it returns to its queue, to be delivered first again */
+  leave(job: Printable, goesBack: boolean): void {
+    const place = this.#placeOf(job);
+    if (place === undefined) return;
+    place.over.resolve();
+    const behind = this.#places.slice(this.#places.indexOf(place) + 1);
+    for (const other of behind)
+      if (goesBack && other.follows && !other.begun) void other.ends(new Interrupted());
+    if (place === this.#ended) this.#ended = null;
+    // What it has sent is still ahead of what others send.
+    place.left ??= place.pages;
+    if (place === this.#places[0] || place.left === 0) this.#remove(place);
+    this.#start();
+  }
+
+  /** Waits until the printer is ready, and reads its counter again. Nothing was sent since it was read. */
+  async readAgain(job: Printable): Promise<void> {
+    await this.#placeOf(job)?.beReady();
+    if (this.isBlindFor(job)) throw new TransportError('query-timeout', 'it has answered before');
+  }
+
+  #placeOf(job: Printable): Place | undefined {
+    return [this.#ended, ...this.#places].find((place) => place?.job === job) ?? undefined;
+  }
+
+  #remove(place: Place): void {
+    this.#places = this.#places.filter((other) => other !== place);
+  }
+
+  // The loop:
+
+  #start(): void {
+    if (!this.#running && this.#places[0]?.asks) void this.#run();
+  }
+
+  /** Never rejects. */
+  async #run(): Promise<void> {
+    this.#running = true;
+    for (let [first] = this.#places; first?.asks; [first] = this.#places) {
+      first.comes();
+      if (!first.live) await this.#ended?.over.promise;
+      await first.busy;
+      const { resolve, reject } = first.printed;
+      const served = first.closing ? this.#gone(first) : this.#serve(first);
+      const end = await served.then(
+        () => resolve,
+        (error: unknown) => () => reject(error),
+      );
+      this.#places = this.#places.filter((place) => place !== first && place.left === null);
+      this.#ended = first.closing ? null : first;
+      end();
+    }
+    this.#running = false;
+  }
+
+  /** Prints what is left of the first job. */
+  async #serve(first: Place): Promise<void> {
+    const { ledger, link, stop } = first.job;
+    // It has not begun: it goes back to its queue, and waits there with the others.
+    const waits = stop.leave.aborted || (!first.begun && this.#context.held());
+    if (first.follows && !first.live && waits) throw new Interrupted();
+    // From now on it goes on whatever becomes of the job before it.
+    first.begun = true;
+    if (first.live) this.#pace = this.#newPace(first, { stuck: this.#pace?.stuck === true });
+    first.ready = first.live;
+    let clean = false;
+    try {
+      while (!clean) {
+        try {
+          const pace = first.live && this.#pace !== null ? this.#pace : await this.#begin(first);
+          await this.#carry(first, pace);
+          clean = true;
+        } catch (error) {
+          if (!(error instanceof TransportError)) throw error;
+          await this.#disconnected(first, error);
+        }
+      }
+    } finally {
+      // From now on the connection is the next one's.
+      if (!this.#behind.some(({ live, closing }) => live && !closing))
+        await link.release(clean, stop.end.aborted && ledger.uncertain);
+    }
+  }
+
+  /** The connection was to be this job's, which leaves. */
+  async #gone({ job, begun, over }: Place): Promise<void> {
+    const { link, stop, ledger } = job;
+    if (begun) await link.release(false, stop.end.aborted && ledger.uncertain);
+    await over.promise;
+  }
+
+  get #behind(): Place[] {
+    return this.#places.slice(1);
+  }
+
+  /** Connects, and settles what became of the labels that were under way. */
+  async #begin(first: Place): Promise<Pace> {
+    const { ledger, link, labels } = first.job;
+    await link.connect();
+    first.ready = first.blind = false;
+    if (ledger.uncertain) {
+      if (this.#behind.length > 0) ledger.followedBy(this.#behind.reduce((sum, { pages }) => sum + pages, 0));
+      const found = await link.recover();
+      if (found === 'nothing') ledger.withdraw();
+      else if (found === 'at-rest') await this.#atRest(first);
+    }
+    if (!link.documents && ledger.base < ledger.total) labels.renew(ledger.base);
+    first.live = true;
+    this.#pace = this.#newPace(first, null);
+    return this.#pace;
+  }
+
+  #newPace({ job }: Place, before: { stuck: boolean } | null): Pace {
+    const { ledger, link, ahead: window } = job;
+    const has = (one: Printable) => one.ledger.sent < one.ledger.total;
+    const more = () => has(job) || this.#behind.some((other) => other.live && has(other.job));
+    return new Pace({ ...this.#context, ...{ ledger, link, window, more, row: this.row } }, before);
+  }
+
+  /** Fills, waits, asks and settles, until it is known that all labels of the first job are out. */
+  async #carry(first: Place, pace: Pace): Promise<void> {
+    const { ledger, link, stop, outcome } = first.job;
+    const { row } = this;
+    while (ledger.sent < ledger.total || ledger.underWay || row.pending) {
+      if (stop.canceled && ledger.underWay) {
+        if (await this.#canceled(first.job, pace.blocked)) pace.stuck = false;
+        if (!ledger.underWay) continue;
+      }
+      stop.leaveIfTold(ledger.underWay, pace.stuck || first.blind);
+      if (!first.ready && !ledger.underWay) await first.beReady();
+      const sent = await this.#fill(first, pace);
+      if (first.blind && first.trusted) ledger.trust();
+      outcome.progress();
+      if (first.blind && ledger.sent === ledger.total && ledger.underWay) throw unconfirmed();
+      if (first.blind && !sent) await stop.wait(NOTE_MS);
+      if (first.blind || (link.documents && !ledger.underWay)) continue;
+      const until = pace.stuck ? stop.leave : stop.end;
+      await pause(pace.pollAfter(), until, stop.soon);
+      if (!until.aborted) await this.#settle(first, await link.progress(), pace);
+      if (ledger.cleared && this.#behind.some(({ live }) => live)) return;
+    }
+    // All labels were delivered, maybe before the operator set that this counts as printed.
+    if (!ledger.uncertain) return;
+    if (!first.trusted) throw unconfirmed();
+    ledger.settle(ledger.total);
+  }
+
+  #canceled({ ledger, link, stop, outcome }: Printable, blocked: boolean): Promise<boolean> {
+    const told = (reasons: typeof outcome.reasons) => outcome.progress(reasons);
+    return cancelUnderWay({ ...this.#context, row: this.row, stop, ledger, link, told }, blocked);
+  }
+
+  // Fill:
+
+  /** Sends what fits the window. @returns whether labels of the first job were sent */
+  async #fill(first: Place, pace: Pace): Promise<boolean> {
+    const { ledger, link, delivery } = first.job;
+    const { row } = this;
+    const waits = pace.blocked || row.doubtful || (link.documents && ledger.underWay);
+    const sent = await this.#send(first, waits);
+    if (sent) pace.moves();
+    const prints = ledger.underWay && row.pending && !waits;
+    const follows = this.#mayBeFollowed(first.job);
+    if (follows && !first.lets && (delivery.waited || prints)) {
+      first.lets = true;
+      delivery.follow();
+    }
+    for (const behind of this.#behind) {
+      const goes = behind.live ? !waits : follows && prints;
+      if (goes && (await this.#sendBehind(behind))) pace.moves();
+    }
+    return sent;
+  }
+
+  #mayBeFollowed({ ledger, link, stop }: Printable): boolean {
+    // Without a counter, a cut connection would leave two jobs uncertain instead of one.
+    const counted = !link.documents && ledger.odometer !== null;
+    const { alone, held } = this.#context;
+    return ledger.sent === ledger.total && counted && alone() && !held() && !stop.leave.aborted;
+  }
+
+  /** @returns whether labels of the job were sent */
+  async #send(place: Place, waits: boolean, only = true): Promise<boolean> {
+    const { job, blind } = place;
+    const { ledger, link, sender, labels, stop } = job;
+    const noted = place.note();
+    if (noted !== null) await Promise.race([noted, pause(NOTE_MS, stop.end)]);
+    const soon = only || (ledger.underWay && labels.available);
+    if (waits || stop.boundary.aborted || !soon) return false;
+    const burst = await sender.collect(blind);
+    if (burst.length === 0) return false;
+    if (link.documents) job.mustTake();
+    const refusal = await sender.send(burst);
+    if (refusal === null) {
+      place.backoff.reset();
+      return true;
+    }
+    await place.refuses(refusal);
+    return false;
+  }
+
+  /** @returns whether something was sent @throws TransportError: the connection is gone, for all */
+  async #sendBehind(place: Place): Promise<boolean> {
+    if (!place.mayGo) return false;
+    const late = new AbortController();
+    const sending = place.live ? this.#send(place, false, false) : place.sendFirst(late);
+    place.does(sending);
+    return await orAborted(sending, late.signal).catch((error: unknown) => {
+      if (error instanceof TransportError) throw error;
+      return false;
+    });
+  }
+
+  // Settle:
+
+  /** Takes over what the printer has said. @throws JobFaultError, TransportError, Interrupted */
+  async #settle(first: Place, told: Progress, pace: Pace): Promise<void> {
+    if (told.by === 'counter') this.#byCounter(first, told.status, pace);
+    else if (told.by === 'job') await this.#byItsJob(first, told, pace);
+    else {
+      if (first.job.ledger.odometer === null)
+        throw faultFor('outcome-unknown', because('no-longer-known', {}));
+      await this.#atRest(first);
+    }
+  }
+
+  #byCounter(first: Place, status: DeviceStatus, pace: Pace): void {
+    const { ledger, outcome } = first.job;
+    const { row } = this;
+    const behind = this.#behind.filter(({ live }) => live);
+    const now = performance.now();
+    try {
+      ledger.confirm(first.counting(status), now);
+      const waits = row.pending && (ledger.sent === ledger.total || status.unfinished);
+      outcome.reasons = waits ? whyItWaits(status, row.outstanding === 0) : status.reasons;
+      pace.told(status, now);
+    } catch (error) {
+      // What the printer counts fits none of them.
+      if (error instanceof JobFaultError) for (const place of behind) void place.ends(error);
+      throw error;
+    }
+    for (const place of behind) {
+      place.job.outcome.progress(outcome.reasons);
+      // Where labels are missing, the counter does not tell which, and the note to the next agent must say so.
+      void place.note();
+      place.told();
+    }
+  }
+
+  async #byItsJob(first: Place, told: Extract<Progress, { by: 'job' }>, pace: Pace): Promise<void> {
+    const { ledger, outcome, stop } = first.job;
+    const { pages, reasons, stuck, ended } = told;
+    outcome.reasons = reasons;
+    pace.stuck = stuck;
+    if (ended === null) {
+      const before = ledger.printed;
+      if (pages !== null) ledger.count(pages);
+      if (ledger.printed > before) pace.moves();
+      return;
+    }
+    ledger.done(ended.pages, ended.confirmed);
+    if (!ended.confirmed && first.trusted) ledger.settle(ledger.base);
+    first.ready = false;
+    if (stop.canceled && (ended.fault || ledger.base < ledger.total)) throw new Interrupted();
+    if (ended.fault !== null) throw ended.fault;
+    if (ended.later) await stop.wait(first.later.next());
+    else first.later.reset();
+  }
+
+  /** Waits until the printer is at rest: its counter tells what is out of all that was under way. */
+  async #atRest(first: Place): Promise<void> {
+    const odometer = await first.beReady(true);
+    if (odometer === null) return;
+    for (const place of this.#behind) {
+      const { ledger } = place.job;
+      if (place.live || place.closing) continue;
+      if (ledger.uncertain) ledger.settleBehind(odometer);
+      place.make();
+    }
+  }
+
+  /** What was under way has to be settled on a new connection. */
+  async #disconnected(first: Place, error: TransportError): Promise<void> {
+    const { log, ledger, link, stop, outcome } = first.job;
+    log.info({ code: error.code, detail: error.message }, 'printer not reached');
+    first.live = false;
+    const behind = this.#behind;
+    const underWay = ledger.uncertain || behind.some(({ pages }) => pages > 0);
+    const reasons = await link.broke(underWay);
+    for (const place of behind) {
+      await place.busy;
+      place.cut();
+    }
+    outcome.progress(reasons);
+    await stop.wait(first.backoff.next());
+  }
+}

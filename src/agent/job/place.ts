@@ -1,0 +1,305 @@
+/**
+ * A job's place at its printer. While it is behind another job it waits for its turn: its labels are made, and sent
+ * behind those of the first job where the loop (`loop.ts`) says so.
+ *
+ *   waits ──its first labels are on record, and sent──▶ live ──all labels of the job ahead are out──▶ first
+ *     ▲                                                  │
+ *     └── the connection is gone: the loop finds out ────┘
+ *         what became of all that was under way
+ *
+ * Labels that are written down as about to be sent are sent at once, or the entry is taken back: what the printer
+ * counts in between may be anybody's.
+ */
+import { TransportError } from '../../../drivers/connection.ts';
+import type { DeviceStatus } from '../../../drivers/device.ts';
+import { orAborted } from '../../../drivers/transports/pauses.ts';
+import type { Logger } from '../../log.ts';
+import { Backoff } from '../pause.ts';
+import { type PrinterLink, type Refusal, refused } from '../printer/link.ts';
+import type { PrinterDevice } from '../printer/printer-device.ts';
+import type { PickedUpJob } from '../source/job-source.ts';
+import type { Labels } from './labels.ts';
+import type { Ledger } from './ledger.ts';
+import type { Outcome } from './outcome.ts';
+import { Rest } from './rest.ts';
+import type { WindowSize } from './row.ts';
+import type { RunContext } from './run-context.ts';
+import type { Sender } from './sender.ts';
+import { Interrupted, type Stop } from './stop.ts';
+
+/** How long it may take to write down what is about to be sent behind another job, ms. */
+const JOIN_MS = 500;
+
+/** How often in a row, without telling at rest, a printer with a counter may not tell it, before it counts as lost. */
+const MUTE_LIMIT = 5;
+
+/** A job in hand (`entry.ts`), as the loop has it. */
+export interface Printable {
+  readonly delivery: PickedUpJob;
+  readonly ledger: Ledger;
+  readonly stop: Stop;
+  readonly log: Logger;
+  readonly outcome: Outcome;
+  readonly link: PrinterLink;
+  readonly labels: Labels;
+  readonly sender: Sender;
+  /** What may be under way now. */
+  readonly ahead: () => WindowSize;
+  /** @throws JobFaultError where the printer does not take its language any more */
+  mustTake(): void;
+}
+
+export interface LoopContext extends Pick<RunContext, 'timings' | 'confirmation' | 'alone'> {
+  /** A person holds the printer: no further job begins there. */
+  held(): boolean;
+}
+
+export class Place {
+  readonly job: Printable;
+  readonly device: PrinterDevice;
+  /** It came while the job ahead was printing. */
+  readonly follows: boolean;
+  /** Settles when its labels are out, or it has to leave. */
+  readonly printed = Promise.withResolvers<void>();
+  /** Resolves when its end is on record, or it has left. */
+  readonly over = Promise.withResolvers<void>();
+  /** It wants to print. */
+  asks = false;
+  /** The next job may follow it. */
+  lets = false;
+  /** Its labels go out on the open connection. */
+  live = false;
+  /** It had the printer, or some of its labels may have been sent. */
+  begun = false;
+  /** It leaves: nothing more of it is sent. */
+  closing = false;
+  /** Resolves when nothing of it is being made, written down or sent. */
+  busy: Promise<void> | null = null;
+  /** Pages that may still be in the printer after it has left; null: it has not. */
+  left: number | null = null;
+  /** The printer was found ready for what is sent next. */
+  ready = false;
+  /** The printer cannot say what becomes of labels. */
+  blind = false;
+  readonly backoff: Backoff;
+  /** For a printer that takes no job now. */
+  readonly later: Backoff;
+  readonly #context: LoopContext;
+  #mute = 0;
+  #first = false;
+  /** Its next labels are made. */
+  #made = false;
+  #news = Promise.withResolvers<void>();
+
+  constructor(job: Printable, device: PrinterDevice, follows: boolean, context: LoopContext) {
+    const { reconnectMin, reconnectMax, pollWaiting } = context.timings;
+    [this.job, this.device, this.follows, this.#context] = [job, device, follows, context];
+    this.backoff = new Backoff(reconnectMin, reconnectMax);
+    this.later = new Backoff(reconnectMin, pollWaiting);
+    this.printed.promise.catch(() => undefined);
+  }
+
+  /** Pages that it has sent, or was about to send, and that are not settled. */
+  get pages(): number {
+    const { ledger } = this.job;
+    return this.left ?? (ledger.uncertain ? ledger.pages : 0);
+  }
+
+  /** Something may be sent. */
+  get mayGo(): boolean {
+    const { stop } = this.job;
+    const stops = this.live ? stop.boundary.aborted : stop.leave.aborted || !this.#made;
+    return !stops && !this.closing && this.busy === null;
+  }
+
+  /** The printer has answered. */
+  told(): void {
+    this.#news.resolve();
+  }
+
+  /** It is the first from now on. */
+  comes(): void {
+    this.#first = true;
+    this.told();
+  }
+
+  /** Has its labels made while it is behind, and lets it go where it has to. Never rejects. */
+  async waits(stuck: () => boolean): Promise<void> {
+    const { stop } = this.job;
+    this.make();
+    while (!this.#first && !this.closing) {
+      this.#news = Promise.withResolvers();
+      await this.busy;
+      if (this.#first || this.closing) return;
+      try {
+        if (this.live) stop.leaveIfTold(true, stuck());
+        else if (stop.leave.aborted) throw new Interrupted();
+      } catch (error) {
+        await this.ends(error);
+        return;
+      }
+      const signal = stop.leave.aborted ? stop.end : stop.leave;
+      await orAborted(this.#news.promise, signal).catch(() => undefined);
+    }
+  }
+
+  /** Has its next labels made, unless nobody knows yet which those are. */
+  make(): void {
+    const { ledger, labels, stop } = this.job;
+    const waits = this.asks && !this.#first && !this.closing && !this.live;
+    if (!waits || this.busy !== null || ledger.uncertain || ledger.base === ledger.total) return;
+    const making = async () => {
+      labels.renew(ledger.base);
+      await labels.peek(stop);
+      this.#made = true;
+    };
+    this.does(making());
+  }
+
+  /** Where this fails, the job ends alone; but a connection that is gone is gone for all. */
+  does(work: Promise<unknown>): void {
+    const failed = (error: unknown) => {
+      if (!(error instanceof TransportError)) void this.ends(error);
+    };
+    this.busy = work
+      .then(() => undefined, failed)
+      .then(() => {
+        this.busy = null;
+        this.told();
+        if (!this.#made) this.make();
+      });
+  }
+
+  /**
+   * Sends its first labels behind those of another job.
+   * @param late aborted where the printer has to be asked by now: then nothing is sent
+   * @throws TransportError, JournalError, Interrupted, JobFaultError, RenderCrash
+   */
+  async sendFirst(late: AbortController): Promise<boolean> {
+    const { ledger, sender, labels, link } = this.job;
+    this.#made = false;
+    // Labels that it had sent may have been settled meanwhile, on another connection: perhaps all that there are.
+    if (ledger.uncertain || ledger.base === ledger.total) return false;
+    const timer = setTimeout(() => late.abort(), JOIN_MS);
+    try {
+      labels.renew(ledger.base);
+      const burst = await sender.collect(false);
+      if (burst.length === 0 || late.signal.aborted) return false;
+      ledger.join();
+      try {
+        if (!(await sender.prepare(burst, late.signal)) || this.closing) return false;
+        link.follow();
+        // While the labels go out, the printer is not asked.
+        clearTimeout(timer);
+        this.live = this.begun = true;
+      } finally {
+        if (!this.live) {
+          late.abort();
+          sender.takeBack();
+          ledger.leave();
+        }
+      }
+      await sender.write(burst);
+      return true;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** The connection is gone. */
+  cut(): void {
+    if (this.live) this.job.ledger.leave();
+    this.live = false;
+    this.make();
+  }
+
+  /** It leaves: what it has sent stays ahead of what others send. Never rejects. */
+  async ends(error: unknown): Promise<void> {
+    if (this.closing) return;
+    this.closing = true;
+    this.told();
+    await this.busy;
+    this.left = this.pages;
+    this.live = false;
+    this.printed.reject(error);
+  }
+
+  // Where it is the first:
+
+  get trusted(): boolean {
+    return this.#context.confirmation() === 'transport';
+  }
+
+  /** Where the queue's note does not fit any more, another one says so. */
+  note(): Promise<void> | null {
+    const { ledger, sender } = this.job;
+    return sender.handover.follow(this.blind ? ledger.sent : Math.max(ledger.base, ledger.printed));
+  }
+
+  /** The printer has not taken what was sent. @throws JobFaultError, Interrupted */
+  async refuses({ code, later }: Refusal): Promise<void> {
+    this.ready = false;
+    if (!later) throw refused(code);
+    this.job.log.info({ code }, 'the printer takes no job now');
+    await this.job.stop.wait(this.later.next());
+  }
+
+  /**
+   * Waits until the printer takes labels; after a cut, until it is at rest and tells which are out.
+   * @returns what its counter shows at rest after a cut
+   * @throws TransportError, JobFaultError `outcome-unknown`, Interrupted
+   */
+  async beReady(afterCut = false): Promise<number | null> {
+    const { timings } = this.#context;
+    const { ledger, link, labels, outcome, delivery, stop, sender, log } = this.job;
+    const copies = ledger.most > ledger.pages ? labels.mostCopies : delivery.job.copies;
+    const perFormat = Math.min(copies, labels.mostCopies);
+    const rest = afterCut ? new Rest(ledger, { settleMs: timings.settle, perFormat }) : null;
+    for (let wait = timings.pollMin; ; wait = Math.min(timings.pollWaiting, wait * 1.5)) {
+      const { ready, status, reasons, saidAt } = await link.ready(rest === null);
+      sender.read(saidAt);
+      if (status === null) {
+        this.#goOnBlind();
+        return null;
+      }
+      const printed = rest?.printed(this.counting(status), performance.now()) ?? null;
+      if (printed !== null) {
+        log.info({ printed, intent: ledger.intent }, 'the printer told what came out');
+        ledger.settle(printed);
+        this.#mute = 0;
+      }
+      if (printed !== null || (rest === null && ready)) {
+        ledger.begin(link.counts ? status.odometer : null);
+        outcome.progress(status.reasons);
+        this.ready = rest === null || !link.documents;
+        if (!link.documents) this.backoff.reset();
+        return printed === null ? null : status.odometer;
+      }
+      outcome.progress(reasons);
+      await stop.wait(rest?.near ? timings.settle / 4 : wait);
+    }
+  }
+
+  /** @throws JobFaultError `outcome-unknown` */
+  #goOnBlind(): void {
+    const { ledger } = this.job;
+    const printed = this.trusted && ledger.intent === ledger.sent ? ledger.sent : ledger.printed;
+    if (ledger.intent > printed) ledger.printedAtRest(null);
+    ledger.settle(printed);
+    this.blind = this.ready = true;
+    this.backoff.reset();
+  }
+
+  /**
+   * Where the job goes by the printer's counter, a status without the counter is no answer.
+   * @throws TransportError `query-timeout`, so that the printer is asked again on a new connection
+   */
+  counting(status: DeviceStatus): DeviceStatus {
+    const tells = status.odometer !== null || status.unfinished;
+    if (this.job.ledger.odometer !== null && !tells && this.#mute < MUTE_LIMIT) {
+      this.#mute++;
+      throw new TransportError('query-timeout', 'it did not tell its label counter');
+    }
+    return status;
+  }
+}

@@ -1,0 +1,248 @@
+/** The loop of a printer, with two jobs in hand: whose labels go out when, and what becomes of them where one leaves. */
+import { describe, expect, test, vi } from 'vitest';
+import { Interrupted } from '../../src/agent/job/stop.ts';
+import { RenderCrash } from '../../src/rendering/render-pool.ts';
+import { CountingPrinter, LoopJob } from '../kit/agent/loop-printer.ts';
+import { useJournal } from '../kit/agent/use-journal.ts';
+
+const journal = useJournal();
+
+/** A job of two labels at a printer that has printed neither, and one of ten behind it. */
+async function both(before: (behind: LoopJob) => void = () => undefined) {
+  const printer = new CountingPrinter();
+  const [first, behind] = [new LoopJob(journal, printer, 'a', 2), new LoopJob(journal, printer, 'b', 10)];
+  const ahead = first.prints();
+  await expect.poll(() => printer.waiting.length).toBe(2);
+  before(behind);
+  const next = behind.prints(true);
+  return { printer, first, behind, ahead, next };
+}
+
+const all = (name: string, from: number, upTo: number) =>
+  Array.from({ length: upTo - from }, (_, at) => `${name}${from + at}`);
+
+const turns = () => new Promise((resolve) => setTimeout(resolve, 20));
+
+test('its labels are there before those of the first job are out; the connection is its own when they are', async () => {
+  const { printer, first, behind, ahead, next } = await both();
+  await expect.poll(() => printer.waiting.length).toBe(12);
+  printer.prints(2);
+  await ahead;
+  first.leaves();
+  printer.prints(10);
+  await next;
+  behind.leaves();
+  expect(printer.paper).toEqual([...all('a', 0, 2), ...all('b', 0, 10)]);
+  await expect.poll(() => printer.released).toEqual([true]);
+});
+
+describe('it comes again after its agent was killed', () => {
+  /** All its labels had been sent behind those of the first job. */
+  const again = (printed: number) => (behind: LoopJob) =>
+    behind.ledger.restore({ base: 0, odometer: 102, printed, sent: 10, intent: 10 });
+
+  test.each([
+    { out: 10, sends: [] },
+    { out: 6, sends: all('b', 6, 10) },
+  ])('$out of its labels are out, as the first job finds: it goes on behind it', async ({ out, sends }) => {
+    const { printer, first, behind, ahead, next } = await both(again(3));
+    await turns();
+    // Nobody knows yet what became of them.
+    expect(printer.waiting).toEqual(all('a', 0, 2));
+    printer.paper.push(...all('a', 0, 2), ...all('b', 0, out));
+    printer.breaks(true);
+    await ahead;
+    expect([behind.ledger.printed, behind.ledger.base]).toEqual([out, out]);
+    first.leaves();
+    await expect.poll(() => printer.waiting).toEqual(sends);
+    printer.prints(10);
+    await next;
+  });
+
+  test('and nobody knows what the counter showed before them: they are not settled by the first', async () => {
+    const { printer, first, behind, ahead, next } = await both((job) =>
+      job.ledger.restore({ base: 0, odometer: null, printed: 3, sent: 10, intent: 10 }),
+    );
+    printer.breaks();
+    await turns();
+    printer.prints(2);
+    await ahead;
+    first.leaves();
+    await expect(next).rejects.toThrow(/cut off/);
+    expect([behind.ledger.printed, behind.ledger.intent]).toEqual([3, 10]);
+  });
+});
+
+describe('the connection breaks', () => {
+  test('with labels of both under way: one reading settles both, and both go on', async () => {
+    const { printer, first, behind, ahead, next } = await both();
+    await expect.poll(() => printer.waiting.length).toBe(12);
+    printer.prints(5);
+    printer.breaks(true);
+    await ahead;
+    first.leaves();
+    await expect.poll(() => [behind.ledger.base, printer.waiting]).toEqual([3, all('b', 3, 10)]);
+    printer.prints(7);
+    await next;
+    expect(printer.paper).toEqual([...all('a', 0, 2), ...all('b', 0, 10)]);
+  });
+
+  test('before what is on record is sent: that is taken back, and written down anew', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { printer, first, behind, ahead, next } = await both((job) => {
+      job.notes = gate.promise;
+    });
+    await expect.poll(() => behind.ledger.intent).toBe(10);
+    printer.breaks();
+    gate.resolve();
+    await expect.poll(() => behind.ledger.intent).toBe(0);
+    expect(printer.waiting).toEqual(all('a', 0, 2));
+    printer.prints(2);
+    await ahead;
+    first.leaves();
+    await expect.poll(() => printer.waiting).toEqual(all('b', 0, 10));
+    printer.prints(10);
+    await next;
+  });
+});
+
+test('however long the printer takes to take them: it is not asked in the middle of them', async () => {
+  const takes = Promise.withResolvers<void>();
+  const { printer } = await both((job) => {
+    job.printer.takes = takes.promise;
+  });
+  await expect.poll(() => printer.offered).toBe(3);
+  const { asked } = printer;
+  // Longer than it may take to write down what is sent.
+  await new Promise((resolve) => setTimeout(resolve, 800));
+  expect(printer.asked).toBe(asked);
+  takes.resolve();
+  await expect.poll(() => printer.waiting.length).toBe(12);
+});
+
+test('a printer that stands still: both say why', async () => {
+  const { printer, first, behind } = await both();
+  await expect.poll(() => printer.waiting.length).toBe(12);
+  printer.stands = true;
+  await expect.poll(() => [first.said, behind.said].every((said) => said.includes('media-empty'))).toBe(true);
+});
+
+describe('its labels are not sent', () => {
+  test('where they cannot be made: it fails alone', async () => {
+    const { printer, ahead, next } = await both((job) => {
+      job.fails.peek = new RenderCrash('no');
+    });
+    await expect(next).rejects.toThrow(RenderCrash);
+    printer.prints(2);
+    await ahead;
+    expect(printer.paper).toEqual(all('a', 0, 2));
+  });
+
+  test('where it takes too long to write them down: that is taken back, and tried again', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { printer, behind } = await both((job) => {
+      job.notes = gate.promise;
+    });
+    const takenBack = vi.spyOn(behind.ledger, 'withdraw');
+    await expect.poll(() => takenBack.mock.calls.length).toBeGreaterThan(1);
+    expect(printer.waiting).toEqual(all('a', 0, 2));
+    gate.resolve();
+    await expect.poll(() => printer.waiting.length).toBe(12);
+  });
+});
+
+describe('the first job leaves', () => {
+  test('the one behind has begun: the printer is its own', async () => {
+    const { printer, first, ahead, next } = await both();
+    await expect.poll(() => printer.waiting.length).toBe(12);
+    printer.stands = true;
+    first.signals.leave.abort();
+    await expect(ahead).rejects.toThrow(Interrupted);
+    first.leaves(true);
+    printer.stands = false;
+    printer.prints(12);
+    await next;
+    expect(printer.released).toEqual([true]);
+  });
+
+  test.each([true, false])('the one behind has not begun; goes back: %s', async (goesBack) => {
+    const gate = Promise.withResolvers<void>();
+    const { printer, first, behind, ahead, next } = await both((job) => {
+      job.notes = gate.promise;
+    });
+    printer.stands = true;
+    first.signals.leave.abort();
+    await expect(ahead).rejects.toThrow(Interrupted);
+    gate.resolve();
+    // Not before it is on record what became of the first one.
+    await turns();
+    expect([printer.waiting, behind.ledger.intent]).toEqual([all('a', 0, 2), 0]);
+    first.leaves(goesBack);
+    printer.stands = false;
+    printer.prints(2);
+    if (goesBack) await expect(next).rejects.toThrow(Interrupted);
+    else await expect.poll(() => printer.waiting).toEqual(all('b', 0, 10));
+  });
+
+  test('with its end on record but not on the disk, and goes back: the one behind has the printer, and keeps it', async () => {
+    const [notes, connects] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { printer, first, behind, ahead, next } = await both((job) => {
+      job.notes = notes.promise;
+    });
+    printer.connects = connects.promise;
+    printer.prints(2);
+    await ahead;
+    notes.resolve();
+    printer.loop.onRecord(first);
+    await turns();
+    first.leaves(true);
+    await turns();
+    connects.resolve();
+    await expect.poll(() => printer.waiting.length).toBe(10);
+    printer.prints(10);
+    await next;
+    behind.leaves();
+    expect(printer.paper).toEqual([...all('a', 0, 2), ...all('b', 0, 10)]);
+  });
+
+  test('while a person holds the printer: the one behind goes back, if it has not begun', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { printer, first, ahead, next } = await both((job) => {
+      job.notes = gate.promise;
+    });
+    printer.held = true;
+    gate.resolve();
+    printer.prints(2);
+    await ahead;
+    first.leaves();
+    await expect(next).rejects.toThrow(Interrupted);
+  });
+});
+
+describe('the one behind leaves', () => {
+  test('what it has sent is still to come out, and what becomes of it is not its any more', async () => {
+    const { printer, behind, ahead, next } = await both();
+    await expect.poll(() => printer.waiting.length).toBe(12);
+    behind.signals.end.abort();
+    behind.signals.leave.abort();
+    await expect(next).rejects.toThrow(Interrupted);
+    behind.leaves(true);
+    printer.breaks();
+    printer.prints(12);
+    await ahead;
+    expect(behind.ledger.printed).toBe(0);
+  });
+
+  test('at the moment at which the printer becomes its own: its connection is not kept', async () => {
+    const { printer, first, behind, ahead, next } = await both();
+    await expect.poll(() => printer.waiting.length).toBe(12);
+    printer.prints(2);
+    await ahead;
+    behind.signals.end.abort();
+    behind.signals.leave.abort();
+    await expect(next).rejects.toThrow(Interrupted);
+    first.leaves();
+    behind.leaves(true);
+    await expect.poll(() => printer.released).toEqual([false]);
+  });
+});

@@ -1,0 +1,203 @@
+/** A printer that prints when it is told to, with its loop, and jobs for it: what the loop has to do with is real. */
+import { TransportError } from '../../../drivers/connection.ts';
+import type { DeviceStatus } from '../../../drivers/device.ts';
+import { timings } from '../../../src/agent/config.ts';
+import { Labels } from '../../../src/agent/job/labels.ts';
+import { Ledger } from '../../../src/agent/job/ledger.ts';
+import { PrinterLoop } from '../../../src/agent/job/loop.ts';
+import type { Printable } from '../../../src/agent/job/place.ts';
+import { Sender } from '../../../src/agent/job/sender.ts';
+import { Stop } from '../../../src/agent/job/stop.ts';
+import type { Journal } from '../../../src/agent/journal.ts';
+import type { PrinterLink } from '../../../src/agent/printer/link.ts';
+import type { PrinterDevice } from '../../../src/agent/printer/printer-device.ts';
+import type { Chunk } from '../../../src/rendering/render-protocol.ts';
+import { job as sampleJob } from '../queue/samples.ts';
+import { logger } from './site.ts';
+
+const never = new AbortController().signal;
+const window = { labels: 16, bytes: 65_536 };
+const quick = timings.parse({ reconnectMin: 1, reconnectMax: 1, settle: 1, pollMin: 1, pollWaiting: 5 });
+const device = {} as PrinterDevice;
+let printers = 0;
+
+/** A printer that counts, and prints when it is told to. */
+export class CountingPrinter {
+  readonly printerId = `serial-${String(++printers).padStart(12, '0')}`;
+  readonly paper: string[] = [];
+  /** What it has not printed yet. */
+  waiting: string[] = [];
+  stands = false;
+  held = false;
+  /** The open connection. */
+  connection: { gone: boolean } | null = null;
+  readonly released: boolean[] = [];
+  /** How often it was asked how far it is. */
+  asked = 0;
+  /** Labels of which bytes have gone out. */
+  offered = 0;
+  /** Connections, and bytes, go through when these are resolved. */
+  connects: Promise<void> = Promise.resolve();
+  takes: Promise<void> = Promise.resolve();
+  readonly loop = new PrinterLoop({
+    ...{ timings: quick, confirmation: () => 'device', alone: () => true, held: () => this.held },
+  });
+
+  status(): DeviceStatus {
+    const [labelsPending, odometer] = [this.waiting.length, 100 + this.paper.length];
+    const reasons = this.stands ? (['media-empty'] as const) : [];
+    const state = this.stands ? 'stopped' : labelsPending > 0 ? 'processing' : 'idle';
+    return { state, reasons: [...reasons], labelsPending, formatsPending: labelsPending, odometer };
+  }
+
+  prints(labels: number): void {
+    this.paper.push(...this.waiting.splice(0, labels));
+  }
+
+  /** The connection breaks. @param losesPower what waits is gone */
+  breaks(losesPower = false): void {
+    if (this.connection !== null) this.connection.gone = true;
+    if (losesPower) this.waiting = [];
+  }
+
+  link(name: string, ledger: Ledger): PrinterLink {
+    let own: CountingPrinter['connection'] = null;
+    const gone = () => new TransportError('connection-lost', 'gone');
+    const open = () => {
+      if (own === null || own.gone) throw gone();
+    };
+    return {
+      ...{ documents: false, counts: true, takes: () => true },
+      connect: async () => {
+        await this.connects;
+        if (this.connection === null || this.connection.gone) this.connection = { gone: false };
+        own = this.connection;
+      },
+      follow: () => {
+        own = this.connection;
+        open();
+      },
+      ready: async () => {
+        open();
+        const status = this.status();
+        return { ready: status.state === 'idle', status, reasons: [], saidAt: performance.now() };
+      },
+      begin: async () => undefined,
+      send: async (chunk: Chunk) => {
+        open();
+        this.offered += 1;
+        await this.takes;
+        this.waiting.push(`${name}${chunk.first}`);
+        ledger.took(chunk, performance.now());
+        return null;
+      },
+      progress: async () => {
+        open();
+        this.asked += 1;
+        return { by: 'counter', status: this.status() };
+      },
+      recover: async () => 'at-rest',
+      cancel: async () => false,
+      pollAfter: () => 1,
+      broke: async () => [],
+      release: async (clean) => void this.released.push(clean),
+    };
+  }
+}
+
+/** A job of some labels at the printer. */
+export class LoopJob implements Printable {
+  readonly delivery: Printable['delivery'];
+  readonly ledger: Ledger;
+  readonly stop: Stop;
+  readonly log = logger;
+  readonly outcome: Printable['outcome'];
+  readonly link: PrinterLink;
+  readonly labels: Labels;
+  readonly sender: Sender;
+  readonly ahead = () => window;
+  readonly mustTake = () => undefined;
+  readonly signals = {
+    leave: new AbortController(),
+    end: new AbortController(),
+    lost: new AbortController(),
+  };
+  /** What the job said of the printer. */
+  readonly said: string[] = [];
+  readonly fails: { peek?: Error } = {};
+  /** The queue takes a note when this is resolved. */
+  notes: Promise<void> = Promise.resolve();
+  readonly noted: object[] = [];
+  readonly printer: CountingPrinter;
+  constructor(journal: Journal, printer: CountingPrinter, name: string, total: number) {
+    this.printer = printer;
+    const { printerId, loop } = printer;
+    const { row } = loop;
+    const job = sampleJob(printerId);
+    this.ledger = new Ledger({
+      ...{ journal, row, queueId: crypto.randomUUID(), printerId, delivery: 2, total, from: 0, perPage: 1 },
+    });
+    const { leave, end, lost } = this.signals;
+    this.stop = new Stop({
+      signals: { leave: leave.signal, boundary: never, end: end.signal },
+      ...{ lost: lost.signal, cancel: never, checkTerm: () => undefined, confirmMs: 1 },
+    });
+    const open = (_: unknown, { from }: { from: number }) => {
+      let next = from;
+      return {
+        ...{ from, available: true, check: async () => undefined, close: () => undefined },
+        peek: async () => {
+          if (this.fails.peek !== undefined) throw this.fails.peek;
+          return next < total ? { bytes: new Uint8Array(5), first: next, count: 1 } : null;
+        },
+        taken: () => {
+          next += 1;
+        },
+      };
+    };
+    const options = { documents: false, most: window, ahead: () => window, blind: () => false };
+    this.labels = new Labels({ open } as never, job, options);
+    this.link = printer.link(name, this.ledger);
+    const setNote = async (note: object) => {
+      await this.notes;
+      this.noted.push(note);
+    };
+    this.delivery = {
+      job,
+      setNote,
+      waited: true,
+      follow: () => undefined,
+      delivery: 2,
+      note: null,
+      signal: never,
+    };
+    const said = this.said;
+    const outcome = {
+      reasons: [] as string[],
+      progress(this: { reasons: string[] }, reasons = this.reasons) {
+        said.push(...reasons);
+      },
+    };
+    this.outcome = outcome as never;
+    this.sender = new Sender({
+      ...{ agentId: 'agent-0001', delivery: this.delivery, ledger: this.ledger, row, link: this.link },
+      ...{ labels: this.labels, window, stop: this.stop, log: logger, timings: quick, ahead: () => window },
+      ...{ alone: () => true, readAgain: () => loop.readAgain(this) },
+    });
+  }
+
+  /** @param follows behind the job that prints */
+  prints(follows = false): Promise<void> {
+    const { loop } = this.printer;
+    if (follows && !loop.admits(this.delivery.job, device)) throw new Error('it may not follow');
+    loop.place(this, device, follows);
+    const printed = loop.print(this);
+    printed.catch(() => undefined);
+    return printed;
+  }
+
+  leaves(goesBack = false): void {
+    this.ledger.leave();
+    this.printer.loop.leave(this, goesBack);
+  }
+}
