@@ -19,24 +19,37 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { labelsPerPage } from '../../../drivers/languages/index.ts';
 import { faultFor } from '../../contract/fault.ts';
+import type { LanguageId } from '../../contract/format.ts';
 import { labelCount, queueIdOf } from '../../contract/queued-job.ts';
 import { because } from '../../contract/reason.ts';
 import type { Logger } from '../../log.ts';
+import type { RenderPool } from '../../rendering/render-pool.ts';
 import { JournalError } from '../journal-sync.ts';
 import type { PrinterLink } from '../printer/link.ts';
+import type { PrinterDevice } from '../printer/printer-device.ts';
 import type { HandlerResult, PickedUpJob } from '../source/job-source.ts';
 import { Labels } from './labels.ts';
 import { Ledger } from './ledger.ts';
 import type { PrinterLoop } from './loop.ts';
-import { Outcome } from './outcome.ts';
+import { Outcome, type OutcomeContext } from './outcome.ts';
+import type { LoopContext } from './place.ts';
 import { restore } from './restore.ts';
 import type { WindowSize } from './row.ts';
-import type { RunContext } from './run-context.ts';
 import { Sender } from './sender.ts';
 import type { Stop } from './stop.ts';
 
 /** Longest wait for the queue to store the note of a hand-back, ms. */
 const LAST_NOTE_MS = 2_000;
+
+/** What the job works with: its printer, and where its outcome goes. */
+export interface EntryContext extends OutcomeContext, Omit<LoopContext, 'held'> {
+  pool: Pick<RenderPool, 'open'>;
+  window: WindowSize;
+  device: PrinterDevice;
+  /** Whether the printer takes bytes of this language by the way that it is driven. */
+  speaks(language: LanguageId): boolean;
+  stop: Stop;
+}
 
 export class Entry {
   readonly delivery: PickedUpJob;
@@ -49,10 +62,10 @@ export class Entry {
   readonly sender: Sender;
   /** What may be under way now. */
   readonly ahead: () => WindowSize;
-  readonly #context: RunContext;
+  readonly #context: EntryContext;
   readonly #loop: PrinterLoop;
 
-  constructor(context: RunContext, loop: PrinterLoop, delivery: PickedUpJob) {
+  constructor(context: EntryContext, loop: PrinterLoop, delivery: PickedUpJob) {
     const { agentId, printerId, journal, timings, window, stop } = context;
     const { job } = delivery;
     const { row } = loop;

@@ -4,16 +4,18 @@
  * label under the head comes out, and the counter tells what did. Elsewhere what is under way comes out.
  */
 import type { PrinterReason } from '../../contract/printer.ts';
+import type { Timings } from '../config.ts';
 import { pause } from '../pause.ts';
 import type { PrinterLink } from '../printer/link.ts';
 import { isBlocked } from '../printer/status.ts';
 import type { Ledger } from './ledger.ts';
 import { Rest } from './rest.ts';
 import type { Row } from './row.ts';
-import type { RunContext } from './run-context.ts';
-import { Interrupted } from './stop.ts';
+import { Interrupted, type Stop } from './stop.ts';
 
-interface CanceledParts extends Pick<RunContext, 'timings' | 'stop'> {
+interface CanceledParts {
+  timings: Timings;
+  stop: Stop;
   row: Row;
   ledger: Ledger;
   link: PrinterLink;

@@ -14,7 +14,9 @@ import { TransportError } from '../../../drivers/connection.ts';
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import { orAborted } from '../../../drivers/transports/pauses.ts';
 import type { Logger } from '../../log.ts';
+import type { Timings } from '../config.ts';
 import { Backoff } from '../pause.ts';
+import type { Confirmation } from '../printer/confirmation.ts';
 import { type PrinterLink, type Refusal, refused } from '../printer/link.ts';
 import type { PrinterDevice } from '../printer/printer-device.ts';
 import type { PickedUpJob } from '../source/job-source.ts';
@@ -23,7 +25,6 @@ import type { Ledger } from './ledger.ts';
 import type { Outcome } from './outcome.ts';
 import { Rest } from './rest.ts';
 import type { WindowSize } from './row.ts';
-import type { RunContext } from './run-context.ts';
 import type { Sender } from './sender.ts';
 import { Interrupted, type Stop } from './stop.ts';
 
@@ -49,7 +50,11 @@ export interface Printable {
   mustTake(): void;
 }
 
-export interface LoopContext extends Pick<RunContext, 'timings' | 'confirmation' | 'alone'> {
+export interface LoopContext {
+  timings: Timings;
+  confirmation(): Confirmation;
+  /** No other agent wants the printer. */
+  alone(): boolean;
   /** A person holds the printer: no further job begins there. */
   held(): boolean;
 }

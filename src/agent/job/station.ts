@@ -16,13 +16,12 @@ import { Backoff, pause } from '../pause.ts';
 import type { Signals } from '../printer/link.ts';
 import type { PrinterDevice } from '../printer/printer-device.ts';
 import type { Consumer, HandlerResult, JobSource, PickedUpJob } from '../source/job-source.ts';
-import { Entry } from './entry.ts';
+import { Entry, type EntryContext } from './entry.ts';
 import { PrinterLoop } from './loop.ts';
 import { endUnreadable } from './outcome.ts';
-import type { RunContext } from './run-context.ts';
 import { Interrupted, Stop } from './stop.ts';
 
-type StationContext = Omit<RunContext, 'device' | 'stop' | 'alone' | 'held'> & {
+type StationContext = Omit<EntryContext, 'device' | 'stop' | 'alone'> & {
   /** The device for the next job: another one when a better endpoint of the printer is found. */
   device(): PrinterDevice;
   /** The lane whose jobs are this printer's. */
