@@ -1,9 +1,14 @@
-/** `platen agent invite|enroll|list|revoke`: agents at other sites. */
-import { Command } from 'commander';
+/** `platen agent invite|enroll|list|approve|refuse|revoke`: agents at other sites. */
+import { Command, Option } from 'commander';
 import { z } from 'zod';
 import { isLoopback } from '../../drivers/address.ts';
 import { GOODBYES } from '../contract/gateway.ts';
-import { type EnrolledAgents, enrolledAgents, invitationMade } from '../contract/invitation.ts';
+import {
+  type EnrolledAgents,
+  enrolledAgents,
+  invitationMade,
+  printersDecided,
+} from '../contract/invitation.ts';
 import { connect } from './admin-client.ts';
 import { enrollAgent } from './enrolment.ts';
 import { printJson, printLine, printParagraph, table } from './output.ts';
@@ -20,10 +25,18 @@ export function siteCommands(): Command[] {
     .description('make a code with which an agent at another site enrols, once, within a day')
     .requiredOption('--name <name>', 'what the agent will be called')
     .option('--tenant <id>', 'the tenant whose printers it has; by default they serve every tenant')
+    .addOption(
+      new Option(
+        '--printers <which>',
+        'which of its printers wait for "platen agent approve": those whose ID another agent has, or all',
+      )
+        .choices(['any', 'approve'])
+        .default('any'),
+    )
     .option('--json', 'print JSON')
-    .action(async (options: ServiceOptions & Json & { name: string; tenant?: string }) => {
-      const { name, tenant, json } = options;
-      const asked = { name, ...(tenant !== undefined && { tenant }) };
+    .action(async (options: ServiceOptions & Json & { name: string; tenant?: string; printers: string }) => {
+      const { name, tenant, printers, json } = options;
+      const asked = { name, printers, ...(tenant !== undefined && { tenant }) };
       const made = await (await connect(options)).ofAgents(invitationMade, 'POST', '/invitations', asked);
       if (json) return printJson(made);
       printLine(
@@ -59,9 +72,7 @@ export function siteCommands(): Command[] {
     .option('--json', 'print JSON')
     .action(async (id: string, options: ServiceOptions & Json) => {
       const client = await connect(options);
-      const { agents } = await client.ofAgents(enrolledAgents, 'GET', '/enrolled');
-      const known = agents.map((agent) => agent.id);
-      const whole = wholeId('agents', id, known);
+      const whole = await agentIdOf(client, id);
       await client.ofAgents(z.unknown(), 'POST', `/${encodeURIComponent(whole)}/revoke`);
       options.json ? printJson({ id: whole, revoked: true }) : printLine(`${whole} is revoked`);
     });
@@ -73,7 +84,38 @@ export function siteCommands(): Command[] {
       if (options.json) return printJson(all);
       printLine(listed(all));
     });
-  return [invite, enroll, list, revoke];
+  const approve = decision('approve', 'approved', 'have an agent get the jobs of printers that it brought');
+  const refuse = decision('refuse', 'refused', 'have an agent get no jobs of printers that it brought');
+  return [invite, enroll, list, approve, refuse, revoke];
+}
+
+/** `platen agent approve|refuse` */
+function decision(name: string, state: 'approved' | 'refused', description: string): Command {
+  return withService(new Command(name))
+    .description(description)
+    .argument('<id>', 'the agent\'s ID, as "platen agent list" shows it')
+    .argument(
+      '[printers...]',
+      'IDs of its printers, as "platen agent list" shows them; by default all that wait',
+    )
+    .option('--json', 'print JSON')
+    .action(async (id: string, printers: string[], options: ServiceOptions & Json) => {
+      const client = await connect(options);
+      const whole = await agentIdOf(client, id);
+      const path = `/${encodeURIComponent(whole)}/printers`;
+      const asked = { state, ...(printers.length > 0 && { printers }) };
+      const decided = await client.ofAgents(printersDecided, 'POST', path, asked);
+      if (options.json) return printJson({ id: whole, ...decided });
+      const shown = decided.printers.length === 0 ? 'no printer' : decided.printers.join(', ');
+      printLine(`${state}: ${shown}`);
+    });
+}
+
+/** The whole ID of an agent that has enrolled. */
+async function agentIdOf(client: Awaited<ReturnType<typeof connect>>, id: string): Promise<string> {
+  const { agents } = await client.ofAgents(enrolledAgents, 'GET', '/enrolled');
+  const known = agents.map((agent) => agent.id);
+  return wholeId('agents', id, known);
 }
 
 function listed({ agents, invitations }: EnrolledAgents): string {
@@ -90,7 +132,15 @@ function listed({ agents, invitations }: EnrolledAgents): string {
     tenant ?? 'every tenant',
     `invited; its code works until ${localTime(expiresAt)}`,
   ]);
-  return table(['ID', 'NAME', 'FOR', 'STATE'], [...rows, ...waiting]);
+  const all = table(['ID', 'NAME', 'FOR', 'STATE'], [...rows, ...waiting]);
+  const notServed = agents.flatMap((agent) =>
+    agent.notServed.map((printer) => [
+      ...[short.get(agent.id) ?? agent.id, printer.id, printer.name],
+      `${printer.state === 'waiting' ? 'waits for "platen agent approve"' : 'refused'} since ${localTime(printer.since)}`,
+    ]),
+  );
+  if (notServed.length === 0) return all;
+  return `${all}\n\nPrinters that these agents brought, and get no jobs of:\n\n${table(['AGENT', 'PRINTER', 'NAME', 'STATE'], notServed)}`;
 }
 
 function stateOf({ revokedAt, connectedSince, refused }: EnrolledAgents['agents'][number]): string {

@@ -31,6 +31,7 @@ export const DEEDS = [
   'printer.test',
   'agent.invite',
   'agent.revoke',
+  'agent.printers',
   'integration.create',
   'integration.revoke',
   'integration.rotate',

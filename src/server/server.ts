@@ -24,6 +24,7 @@ import { eventRoutes } from './events/event-streams.ts';
 import { toldOf } from './events/told-changes.ts';
 import { extraRoutes } from './extra-routes.ts';
 import { FailedAttempts } from './failed-attempts.ts';
+import { BroughtPrinters } from './gateway/brought-printers.ts';
 import { Enrolments } from './gateway/enrolments.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { gatewayRoutes } from './gateway/routes.ts';
@@ -288,8 +289,10 @@ export class Server {
     }));
 
     const enrolments = new Enrolments(pool);
+    const brought = new BroughtPrinters(pool);
     const { lanes } = this.#options;
-    const gateway = lanes && new Gateway({ enrolments, lanes, most: config.limits.agents, logger });
+    const gateway =
+      lanes && new Gateway({ enrolments, printers: brought, lanes, most: config.limits.agents, logger });
     const app = createApp(config, logger, gateway);
     metrics?.watch(app);
     stack.defer(() => closeApp(app));
@@ -348,7 +351,7 @@ export class Server {
     await app.register(passkeyRoutes, { ...comingIn, name });
     await app.register(eventRoutes, { feed, sessions, config: config.events });
     await app.register(gatewayRoutes, {
-      ...{ enrolments, gateway, publicUrl },
+      ...{ enrolments, printers: brought, gateway, publicUrl },
       failures: new FailedAttempts(pool, config.tokenFailures, 'enrolments'),
     });
     await app.register(peopleRoutes, { pool, people, tenants, publicUrl });

@@ -7,7 +7,7 @@ import { invitationMade } from '../../src/contract/invitation.ts';
 import { laneOf } from '../../src/contract/lane.ts';
 import { type AgentQueue, openGateway } from '../../src/queue/index.ts';
 import { Directories, logger, QUICK, TestPrinter, testDrivers } from '../kit/agent/site.ts';
-import { ServiceHarness } from '../kit/service/harness.ts';
+import { describePrinter, ServiceHarness } from '../kit/service/harness.ts';
 import { RawAgent } from '../kit/wire/raw-agent.ts';
 
 const directories = new Directories();
@@ -165,6 +165,14 @@ test('a revoked agent goes at once, has no lease, and cannot join', async () => 
   const place = await enrolled('acme');
   const queue = await joined(place);
   const lane = laneOf({ scope: 'acme', printerId: PRINTER });
+  const { agentId } = place;
+  await queue.publish(
+    {
+      ...{ kind: 'agent', agentId, name: 'x', version: '1', tenantId: 'acme', at: new Date().toISOString() },
+      ...{ online: true, printers: [describePrinter({ id: PRINTER })] },
+    },
+    'acme',
+  );
   const ask = () =>
     queue.askLeases(place.agentId, [{ lane, term: 'process.1', fresh: true, reaches: true }], {
       ...{ contended: 15_000, alone: 60_000 },

@@ -102,6 +102,10 @@ describe.each([
       `INSERT INTO platen.enrolled_agents (id, tenant_id, name, public_key, origin) VALUES ('at-' || $1, $1, 'a', 'k', 'o')`,
       id,
     );
+    await write(
+      `INSERT INTO platen.brought_printers (agent_id, printer_id, name, state) VALUES ('at-' || $1, 'p', 'p', 'waiting')`,
+      id,
+    );
     if (!redis) {
       // What is remembered of jobs that have ended, at a shared printer and at one of its own.
       await write(

@@ -32,6 +32,7 @@ const AGAIN_MINUTES = 10;
 const invited = z.object({
   tenant_id: scope,
   name: z.string(),
+  approve: z.boolean(),
   usable: z.boolean(),
   agent_id: z.string().nullable(),
   public_key: z.string().nullable(),
@@ -45,7 +46,16 @@ const agentRow = z.object({
 });
 export type EnrolledAgent = z.infer<typeof agentRow>;
 const idOnly = z.object({ id: z.string() });
-const sessionRow = z.object({ id: z.string(), session: z.string().nullable() });
+const sessionRow = z.object({ id: z.string(), session: z.string().nullable(), decided: z.int() });
+/** What the database says of an agent that may go on: its connection, and how often people have decided about its printers. */
+export type Standing = Omit<z.infer<typeof sessionRow>, 'id'>;
+const notServedRow = z.object({
+  agent_id: z.string(),
+  printer_id: z.string(),
+  name: z.string(),
+  state: z.enum(['waiting', 'refused']),
+  since: z.date(),
+});
 const openRow = z.object({ name: z.string(), tenant_id: scope, expires_at: z.date() });
 const listedRow = z.object({
   id: z.string(),
@@ -76,6 +86,7 @@ export class Enrolments {
   async invite({
     name,
     tenant,
+    printers,
   }: z.output<typeof invitationMake>): Promise<{ code: string; expiresAt: string }> {
     const code = codeOf(randomBytes(15));
     await this.#pool.query(
@@ -85,9 +96,9 @@ export class Enrolments {
       const { expires_at } = await onlyRow(
         this.#pool,
         z.object({ expires_at: z.date() }),
-        `INSERT INTO platen.agent_invitations (code_hash, tenant_id, name, expires_at)
-         VALUES ($1, $2, $3, now() + make_interval(hours => ${CODE_HOURS})) RETURNING expires_at`,
-        [hashOf(code), tenant ?? null, name],
+        `INSERT INTO platen.agent_invitations (code_hash, tenant_id, name, approve, expires_at)
+         VALUES ($1, $2, $3, $4, now() + make_interval(hours => ${CODE_HOURS})) RETURNING expires_at`,
+        [hashOf(code), tenant ?? null, name, printers === 'approve'],
       );
       return { code: shownCode(code), expiresAt: expires_at.toISOString() };
     } catch (error) {
@@ -109,7 +120,7 @@ export class Enrolments {
       const found = await rowOf(
         db,
         invited,
-        `SELECT tenant_id, name, agent_id, public_key, CASE WHEN used_at IS NULL THEN expires_at > now()
+        `SELECT tenant_id, name, approve, agent_id, public_key, CASE WHEN used_at IS NULL THEN expires_at > now()
            ELSE used_at > now() - make_interval(mins => ${AGAIN_MINUTES}) END AS usable
          FROM platen.agent_invitations WHERE code_hash = $1 FOR UPDATE`,
         [hashOf(code)],
@@ -118,7 +129,7 @@ export class Enrolments {
       if (found === undefined || !found.usable || (found.agent_id !== null && !again)) {
         throw new ProblemError('invitation-spent', 'ask for another code: each works once, for a day');
       }
-      const { tenant_id: of, name } = found;
+      const { tenant_id: of, name, approve } = found;
       if (!again) {
         await db.query(
           `UPDATE platen.agent_invitations SET agent_id = $2, public_key = $3, used_at = now() WHERE code_hash = $1`,
@@ -126,12 +137,13 @@ export class Enrolments {
         );
         // Who has another's key, or has reported for others, keeps the ID.
         const { rowCount } = await db.query(
-          `INSERT INTO platen.enrolled_agents AS e (id, tenant_id, name, public_key, origin)
-           SELECT $1, $2, $3, $4, $5 WHERE NOT EXISTS (
+          `INSERT INTO platen.enrolled_agents AS e (id, tenant_id, name, public_key, origin, approve)
+           SELECT $1, $2, $3, $4, $5, $6 WHERE NOT EXISTS (
              SELECT FROM platen.agents WHERE id = $1 AND tenant_id IS DISTINCT FROM $2)
-           ON CONFLICT (id) DO UPDATE SET name = excluded.name, origin = excluded.origin, enrolled_at = now(), revoked_at = NULL
+           ON CONFLICT (id) DO UPDATE SET name = excluded.name, origin = excluded.origin,
+             approve = excluded.approve, enrolled_at = now(), revoked_at = NULL
              WHERE e.public_key = excluded.public_key AND e.tenant_id IS NOT DISTINCT FROM excluded.tenant_id`,
-          [agentId, of, name, publicKey, origin],
+          [agentId, of, name, publicKey, origin, approve],
         );
         if (rowCount === 0) {
           throw new ProblemError('agent-known', 'give the agent another data directory, and so another ID');
@@ -195,18 +207,19 @@ export class Enrolments {
   }
 
   /**
-   * The session that each of the agents has by now, of those that are not revoked.
+   * How each of the agents stands by now, of those that are not revoked.
    * @param heard of these sessions, for `join`
    */
-  async sessions(ids: readonly string[], heard: readonly string[]): Promise<Map<string, string | null>> {
+  async sessions(ids: readonly string[], heard: readonly string[]): Promise<Map<string, Standing>> {
     if (heard.length > 0) {
       const sql =
         'UPDATE platen.enrolled_agents SET heard_at = now() WHERE id = ANY($1) AND session = ANY($2)';
       await this.#pool.query(sql, [ids, heard]);
     }
-    const sql = 'SELECT id, session FROM platen.enrolled_agents WHERE id = ANY($1) AND revoked_at IS NULL';
+    const sql =
+      'SELECT id, session, decided FROM platen.enrolled_agents WHERE id = ANY($1) AND revoked_at IS NULL';
     return new Map(
-      (await rowsOf(this.#pool, sessionRow, sql, [ids])).map(({ id, session }) => [id, session]),
+      (await rowsOf(this.#pool, sessionRow, sql, [ids])).map(({ id, ...standing }) => [id, standing]),
     );
   }
 
@@ -219,6 +232,13 @@ export class Enrolments {
          CASE WHEN session IS NOT NULL AND heard_at > now() - make_interval(secs => ${GONE_SECONDS}) THEN joined_at END AS since
        FROM platen.enrolled_agents ORDER BY name, id LIMIT ${MOST_LISTED}`,
     );
+    const notServed = await rowsOf(
+      this.#pool,
+      notServedRow,
+      `SELECT agent_id, printer_id, name, state, since FROM platen.brought_printers
+       WHERE state <> 'approved' ORDER BY name, printer_id LIMIT ${MOST_LISTED}`,
+    );
+    const byAgent = Map.groupBy(notServed, ({ agent_id }) => agent_id);
     const invitations = await rowsOf(
       this.#pool,
       openRow,
@@ -232,6 +252,9 @@ export class Enrolments {
         connectedSince: since?.toISOString() ?? null,
         refused:
           refused === null || refused_at === null ? null : { code: refused, at: refused_at.toISOString() },
+        notServed: (byAgent.get(id) ?? []).map(({ printer_id, since, name, state }) => ({
+          ...{ id: printer_id, name, state, since: since.toISOString() },
+        })),
       })),
       invitations: invitations.map(({ name, tenant_id, expires_at }) => ({
         ...{ name, tenant: tenant_id, expiresAt: expires_at.toISOString() },

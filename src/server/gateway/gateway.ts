@@ -23,6 +23,7 @@ import {
 } from '../../contract/gateway.ts';
 import { type AgentLanes, ErrorLog, type QueueLogger, ReportPayload } from '../../queue/index.ts';
 import { networkOf } from '../network.ts';
+import type { BroughtPrinters } from './brought-printers.ts';
 import { isSignedBy } from './device-key.ts';
 import type { EnrolledAgent, Enrolments } from './enrolments.ts';
 import { JoinedAgent } from './joined-agent.ts';
@@ -42,6 +43,7 @@ const GOODBYE = 1_000;
 
 interface Parts {
   enrolments: Enrolments;
+  printers: Pick<BroughtPrinters, 'of' | 'bring'>;
   lanes: AgentLanes;
   /** Most agents that may be joined at a time. */
   most: number;
@@ -183,7 +185,7 @@ export class Gateway {
   }
 
   async #join(socket: WebSocket, said: Hello, known: EnrolledAgent): Promise<JoinedAgent | undefined> {
-    const { lanes, logger, enrolments } = this.#parts;
+    const { lanes, logger, enrolments, printers } = this.#parts;
     const { agent: agentId, process } = said;
     const before = this.#joined.get(agentId);
     if (before === undefined && this.#joined.size >= this.#parts.most) {
@@ -198,7 +200,7 @@ export class Gateway {
     }
     this.#joined.get(agentId)?.drop();
     const { scope, name } = known;
-    const of = { agentId, process, session, scope };
+    const of = { agentId, process, session, scope, printers, brought: await printers.of(agentId) };
     const agent = new JoinedAgent({ ...of, socket, lanes, reports: this.#reports, errors: this.#errors });
     this.#joined.set(agentId, agent);
     const left = () => {
@@ -237,13 +239,13 @@ export class Gateway {
       this.#rounds += 1;
       const heard = this.#rounds % SAID === 0 ? asked.map(({ session }) => session) : [];
       const ids = asked.map(({ agentId }) => agentId);
-      const sessions = await this.#parts.enrolments.sessions(ids, heard);
+      const standings = await this.#parts.enrolments.sessions(ids, heard);
       for (const agent of asked) {
-        const session = sessions.get(agent.agentId);
-        if (session === undefined) agent.bye('revoked');
+        const standing = standings.get(agent.agentId);
+        if (standing === undefined) agent.bye('revoked');
         // It has come to another instance meanwhile.
-        else if (session !== agent.session) agent.drop();
-        else agent.confirmedAt = Math.max(agent.confirmedAt, now);
+        else if (standing.session !== agent.session) agent.drop();
+        else await agent.confirm(now, standing.decided);
       }
     } catch (error) {
       this.#parts.logger.warn({ err: error }, 'it is not known whether agents were revoked');

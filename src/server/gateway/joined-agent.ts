@@ -12,9 +12,13 @@ import {
   readFrame,
   type ServiceFrame,
 } from '../../contract/gateway.ts';
-import { type Lane, type Scope, scopeOf } from '../../contract/lane.ts';
+import type { BroughtState } from '../../contract/invitation.ts';
+import { type Lane, printerOf, type Scope, scopeOf } from '../../contract/lane.ts';
 import type { QueuedJob } from '../../contract/queued-job.ts';
+import type { AgentStateReport } from '../../contract/report.ts';
 import { type AgentLanes, type ErrorLog, type ReportPayload, reasonOf } from '../../queue/index.ts';
+
+import { type BroughtPrinters, MOST_BROUGHT } from './brought-printers.ts';
 
 /** Entries in a second, and at once. */
 const RATE = { perSecond: 200, burst: 500 };
@@ -32,6 +36,8 @@ interface Parts {
   session: string;
   scope: Scope;
   lanes: AgentLanes;
+  printers: Pick<BroughtPrinters, 'of' | 'bring'>;
+  brought: ReadonlyMap<string, BroughtState>;
   reports: ReportPayload;
   errors: ErrorLog;
 }
@@ -44,12 +50,17 @@ export class JoinedAgent {
   readonly process: string;
   /** Of this connection, unlike any other. */
   readonly session: string;
-  /** When the database last said that it may go on, and when it was last heard (`performance.now`). */
-  confirmedAt = performance.now();
+  /** When it was last heard (`performance.now`). */
   heardAt = performance.now();
+  /** When the database last said that it may go on. */
+  #confirmedAt = performance.now();
+  /** How often people had decided about its printers when they were last read. */
+  #decided: number | undefined;
   readonly #scope: Scope;
   readonly #socket: WebSocket;
   readonly #lanes: AgentLanes;
+  readonly #printers: Parts['printers'];
+  #brought: ReadonlyMap<string, BroughtState>;
   readonly #reports: ReportPayload;
   readonly #errors: ErrorLog;
   readonly #over = new AbortController();
@@ -65,18 +76,34 @@ export class JoinedAgent {
   #tokens = RATE.burst;
   #countedAt = performance.now();
 
-  constructor({ socket, agentId, process, session, scope, lanes, reports, errors }: Parts) {
+  constructor(parts: Parts) {
+    const { socket, agentId, process, session, scope, lanes, printers, brought, reports, errors } = parts;
     this.agentId = agentId;
     this.process = process;
     this.session = session;
     this.#scope = scope;
     this.#socket = socket;
     this.#lanes = lanes;
+    this.#printers = printers;
+    this.#brought = brought;
     this.#reports = reports;
     this.#errors = errors;
     socket.on('pong', () => this.#heard());
     socket.on('ping', () => this.#heard());
     socket.on('close', () => this.#end());
+  }
+
+  /**
+   * The database says that the agent may go on.
+   * @param at when it was asked
+   * @param decided how often people have decided about its printers
+   */
+  async confirm(at: number, decided: number): Promise<void> {
+    if (decided !== this.#decided) {
+      this.#brought = await this.#printers.of(this.agentId);
+      this.#decided = decided;
+    }
+    this.#confirmedAt = Math.max(this.#confirmedAt, at);
   }
 
   /** A frame as it came. */
@@ -213,7 +240,7 @@ export class JoinedAgent {
       case 'note':
         return { ok: await turns.note(fenceOf(entry), entry.order, entry.note) };
       case 'take': {
-        if (performance.now() - this.confirmedAt > CONFIRMED_FOR) {
+        if (performance.now() - this.#confirmedAt > CONFIRMED_FOR) {
           return { failed: 'the database does not say whether this agent was revoked' };
         }
         const taken = await turns.take({
@@ -245,22 +272,40 @@ export class JoinedAgent {
       this.#errors.report('report left out', new Error("in another agent's name"), { agentId: this.agentId });
       return false;
     }
-    await this.#lanes.publish(report, this.#scope);
+    await this.#lanes.publish(report.kind === 'agent' ? await this.#served(report) : report, this.#scope);
     return true;
+  }
+
+  /** The report without the printers that the agent does not serve: nobody is shown them as its own, or prints there. */
+  async #served(report: AgentStateReport): Promise<AgentStateReport> {
+    const { printers } = report;
+    if (this.#brought.size < MOST_BROUGHT && printers.some(({ id }) => !this.#brought.has(id))) {
+      this.#brought = await this.#printers.bring(this.agentId, printers);
+    }
+    return { ...report, printers: printers.filter(({ id }) => this.#serves(id)) };
+  }
+
+  #serves(printerId: string): boolean {
+    return this.#brought.get(printerId) === 'approved';
   }
 
   async #lease({ i, asks, length }: Extract<AgentFrame, { kind: 'lease' }>): Promise<void> {
     try {
       const own = new Map(asks.map((ask) => [ask.lane, ask]));
+      const notServed: LeaseAnswers = [];
       for (const lane of own.keys()) {
         const known = this.#asked.has(lane) || this.#asked.size < MOST_LANES;
-        if (this.#own(lane) && known) this.#asked.add(lane);
-        else own.delete(lane);
+        if (this.#own(lane) && known && this.#serves(printerOf(lane))) {
+          this.#asked.add(lane);
+          continue;
+        }
+        own.delete(lane);
+        if (this.#own(lane)) notServed.push({ lane, granted: null, wanted: true, canceled: [] });
       }
       if (own.size === 0) await this.#lanes.ping();
       const answers =
         own.size === 0 ? [] : await this.#lanes.leases.ask(this.agentId, [...own.values()], length);
-      this.send({ kind: 'leased', i, answers });
+      this.send({ kind: 'leased', i, answers: [...answers, ...notServed] });
     } catch (error) {
       this.#say({ i, failed: reasonOf(error).slice(0, 1_000) });
     }
@@ -281,6 +326,7 @@ export class JoinedAgent {
   }
 }
 
+type LeaseAnswers = Extract<ServiceFrame, { kind: 'leased' }>['answers'];
 /** An answer without its number. */
 type Said = Answer extends infer One ? (One extends { i: number } ? Omit<One, 'i'> : never) : never;
 const FOREIGN: Said = { failed: "the lane is not one of this agent's", refused: true };

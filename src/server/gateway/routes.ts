@@ -1,27 +1,31 @@
 /** How agents at other sites are invited, enrol, and are revoked. */
 import type { FastifyInstance } from 'fastify';
 import { ENROLL_PATH } from '../../contract/gateway.ts';
-import { enroll, type InvitationMade, invitationMake } from '../../contract/invitation.ts';
+import { enroll, type InvitationMade, invitationMake, printerDecision } from '../../contract/invitation.ts';
 import type { FailedAttempts } from '../failed-attempts.ts';
 import { idParam } from '../id-param.ts';
 import { callerAddress } from '../network.ts';
 import { written } from '../people/access.ts';
 import { ProblemError, parseBody } from '../problems.ts';
+import type { BroughtPrinters } from './brought-printers.ts';
 import type { Enrolments } from './enrolments.ts';
 import type { Gateway } from './gateway.ts';
 
 interface Parts {
   enrolments: Enrolments;
+  printers: BroughtPrinters;
   /** Undefined: the lanes are on Redis. */
   gateway: Gateway | undefined;
   failures: FailedAttempts;
   publicUrl: () => string;
 }
 
+/** Printers that an entry of the audit names. */
+const NAMED = 20;
 const DEPLOYMENT = { needs: 'deployment', about: 'caller' } as const;
 
 export async function gatewayRoutes(app: FastifyInstance, parts: Parts): Promise<void> {
-  const { enrolments, gateway, failures, publicUrl } = parts;
+  const { enrolments, printers, gateway, failures, publicUrl } = parts;
   const mustBeOn = () => {
     if (gateway !== undefined) return;
     throw new ProblemError('gateway-off', 'its queues are on Redis, and so are its agents');
@@ -50,6 +54,22 @@ export async function gatewayRoutes(app: FastifyInstance, parts: Parts): Promise
       await enrolments.revoke(id, written(request, { object: id }));
       gateway?.revoked(id);
       return reply.code(204).send();
+    },
+  );
+
+  app.post(
+    '/app/agents/:id/printers',
+    { config: { ...DEPLOYMENT, audit: 'agent.printers' } },
+    async (request) => {
+      const { id } = idParam.parse(request.params);
+      const decision = parseBody(printerDecision, request.body);
+      const decided = await printers.decide(id, decision, (ids) =>
+        written(request, {
+          object: id,
+          details: { state: decision.state, printers: ids.slice(0, NAMED), count: ids.length },
+        }),
+      );
+      return { printers: decided };
     },
   );
 

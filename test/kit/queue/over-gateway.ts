@@ -10,7 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { PoolConfig } from 'pg';
 import { z } from 'zod';
 import { signedToEnroll } from '../../../src/contract/gateway.ts';
-import { plainCode } from '../../../src/contract/invitation.ts';
+import { type BroughtState, plainCode } from '../../../src/contract/invitation.ts';
 import { type Scope, scopeOf } from '../../../src/contract/lane.ts';
 import { createLogger } from '../../../src/log.ts';
 import { GatewayLanes } from '../../../src/queue/gateway/lanes.ts';
@@ -117,7 +117,10 @@ export class TestGateway {
     const queues = await openQueues({ database, logger: silent });
     stack.defer(() => queues.close({ timeoutMs: 0 }));
     const enrolments = new Enrolments(pool);
-    const gateway = new Gateway({ enrolments, lanes: queues.lanes, most: 1_000, logger: forwarding(logger) });
+    const gateway = new Gateway({
+      ...{ enrolments, lanes: queues.lanes, most: 1_000, logger: forwarding(logger) },
+      printers: { of: async () => EVERY_PRINTER, bring: async () => EVERY_PRINTER },
+    });
     const server = createServer();
     server.on('upgrade', (request, socket, head) => gateway.upgrade(request, socket, head));
     server.listen(0, '127.0.0.1');
@@ -147,7 +150,10 @@ export class TestGateway {
         [scope],
       );
     }
-    const made = await this.enrolments.invite({ name: agentId, ...(scope !== null && { tenant: scope }) });
+    const made = await this.enrolments.invite({
+      ...{ name: agentId, printers: 'any' },
+      ...(scope !== null && { tenant: scope }),
+    });
     const code = plainCode(made.code) ?? '';
     const keys = this.#keys.get(agentId) ?? generateKeyPairSync('ed25519');
     this.#keys.set(agentId, keys);
@@ -177,6 +183,16 @@ function forwarding(logger: { to: QueueLogger }): QueueLogger {
     error: (...line) => logger.to.error(...line),
   };
 }
+
+/** As if a person had approved whatever an agent asks for: these tests are about the lanes. */
+const EVERY_PRINTER = new (class extends Map<string, BroughtState> {
+  override get(): BroughtState {
+    return 'approved';
+  }
+  override has(): boolean {
+    return true;
+  }
+})();
 
 /** As many agents as there are names in what is asked, each over a connection of its own. */
 class Fleet implements Pick<AgentLanes, 'leases' | 'publish' | 'turnsOf' | 'listen' | 'close'> {

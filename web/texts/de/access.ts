@@ -299,6 +299,7 @@ export const accessWords: Pick<
       'printer.test': 'Probeetikett gedruckt',
       'agent.invite': 'Agent eingeladen',
       'agent.revoke': 'Agent gesperrt',
+      'agent.printers': 'Über Drucker eines Agenten entschieden',
       'integration.create': 'Anbindung angelegt',
       'integration.revoke': 'Anbindung widerrufen',
       'integration.rotate': 'Zweites Geheimnis einer Anbindung angelegt',

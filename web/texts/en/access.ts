@@ -291,6 +291,7 @@ export const accessWords = {
       'printer.test': 'Printed a test label',
       'agent.invite': 'Invited an agent',
       'agent.revoke': 'Revoked an agent',
+      'agent.printers': 'Decided about printers of an agent',
       'integration.create': 'Created an integration',
       'integration.revoke': 'Revoked an integration',
       'integration.rotate': 'Made a second secret for an integration',

@@ -1,0 +1,100 @@
+/**
+ * Which printers an agent at another site may serve. A stolen or rogue agent can report any ID: with the ID of somebody
+ * else's printer it would get that printer's jobs. So an ID that another agent of the scope has waits for a person, as
+ * does every printer of an agent that was invited so.
+ */
+import { z } from 'zod';
+import { BROUGHT_STATES, type BroughtState, type PrinterDecision } from '../../contract/invitation.ts';
+import type { PrinterDescription } from '../../contract/printer.ts';
+import { ProblemError } from '../problems.ts';
+import { type Also, type Pool, rowOf, rowsOf, transaction } from '../store/pool.ts';
+
+/** Printers that are kept of an agent, as many as a report may have. What it brings beyond them gets no jobs. */
+export const MOST_BROUGHT = 5_000;
+
+const broughtRow = z.object({ printer_id: z.string(), state: z.enum(BROUGHT_STATES) });
+const decidedRow = z.object({ id: z.string() });
+
+export class BroughtPrinters {
+  readonly #pool: Pool;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  async of(agentId: string): Promise<Map<string, BroughtState>> {
+    const sql = 'SELECT printer_id, state FROM platen.brought_printers WHERE agent_id = $1';
+    return statesOf(await rowsOf(this.#pool, broughtRow, sql, [agentId]));
+  }
+
+  /**
+   * Keeps printers that the agent has not reported before. One that no other agent has is approved, unless the agent was
+   * invited with the approval of each. Agents that were revoked do not count.
+   * @returns the states of all that it has brought
+   */
+  async bring(
+    agentId: string,
+    printers: readonly Pick<PrinterDescription, 'id' | 'name'>[],
+  ): Promise<Map<string, BroughtState>> {
+    await transaction(this.#pool, async (db) => {
+      // One at a time: of two agents that bring one ID at once the second waits.
+      await db.query("SELECT pg_advisory_xact_lock(hashtextextended('platen.brought_printers', 0))");
+      await db.query(
+        `INSERT INTO platen.brought_printers (agent_id, printer_id, name, state)
+         SELECT e.id, new.id, new.name, CASE
+           WHEN e.approve
+             OR EXISTS (SELECT FROM platen.brought_printers b JOIN platen.enrolled_agents o ON o.id = b.agent_id
+               WHERE b.printer_id = new.id AND o.id <> e.id AND o.tenant_id IS NOT DISTINCT FROM e.tenant_id
+                 AND o.revoked_at IS NULL AND b.state <> 'refused')
+             OR EXISTS (SELECT FROM platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id
+               WHERE p.printer_id = new.id AND a.id <> e.id AND a.tenant_id IS NOT DISTINCT FROM e.tenant_id
+                 AND NOT EXISTS (SELECT FROM platen.enrolled_agents o WHERE o.id = a.id))
+           THEN 'waiting' ELSE 'approved' END
+         FROM platen.enrolled_agents e CROSS JOIN unnest($2::text[], $3::text[]) AS new (id, name)
+         WHERE e.id = $1 ORDER BY new.id
+         LIMIT greatest(0, ${MOST_BROUGHT} - (SELECT count(*) FROM platen.brought_printers WHERE agent_id = $1))
+         ON CONFLICT (agent_id, printer_id) DO NOTHING`,
+        [agentId, printers.map(({ id }) => id), printers.map(({ name }) => name)],
+      );
+    });
+    return await this.of(agentId);
+  }
+
+  /**
+   * A person approves or refuses printers of an agent.
+   * @param printers their IDs; undefined: all that wait
+   * @returns the IDs of those that are so now, and were not before
+   * @throws ProblemError `agent-not-found`, `printer-not-found`
+   */
+  async decide(
+    agentId: string,
+    { printers, state }: PrinterDecision,
+    also: (ids: readonly string[]) => Also,
+  ): Promise<string[]> {
+    return await transaction(this.#pool, async (db) => {
+      const agent = 'UPDATE platen.enrolled_agents SET decided = decided + 1 WHERE id = $1 RETURNING id';
+      if ((await rowOf(db, decidedRow, agent, [agentId])) === undefined) {
+        throw new ProblemError('agent-not-found', 'no agent with this ID has enrolled');
+      }
+      if (printers !== undefined) {
+        const sql =
+          'SELECT printer_id AS id FROM platen.brought_printers WHERE agent_id = $1 AND printer_id = ANY($2)';
+        const known = new Set((await rowsOf(db, decidedRow, sql, [agentId, printers])).map(({ id }) => id));
+        const unknown = printers.find((id) => !known.has(id));
+        if (unknown !== undefined) {
+          throw new ProblemError('printer-not-found', `this agent has reported no printer "${unknown}"`);
+        }
+      }
+      const sql = `UPDATE platen.brought_printers SET state = $2, since = now()
+        WHERE agent_id = $1 AND state <> $2 AND CASE WHEN $3::text[] IS NULL THEN state = 'waiting' ELSE printer_id = ANY($3) END
+        RETURNING printer_id AS id`;
+      const ids = (await rowsOf(db, decidedRow, sql, [agentId, state, printers ?? null])).map(({ id }) => id);
+      await also(ids)(db);
+      return ids;
+    });
+  }
+}
+
+function statesOf(rows: readonly z.infer<typeof broughtRow>[]): Map<string, BroughtState> {
+  return new Map(rows.map(({ printer_id, state }) => [printer_id, state]));
+}

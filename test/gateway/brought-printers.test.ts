@@ -1,0 +1,166 @@
+/** Which printers an agent at another site gets the jobs of: an ID that is somebody else's waits for a person. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type Enrolment, enrollAgent } from '../../src/cli/enrolment.ts';
+import { enrolledAgents, invitationMade, printersDecided } from '../../src/contract/invitation.ts';
+import { type Lane, laneOf } from '../../src/contract/lane.ts';
+import { Directories } from '../kit/agent/site.ts';
+import { codeOf, describePrinter, pointersOf, ServiceHarness } from '../kit/service/harness.ts';
+import { RawAgent } from '../kit/wire/raw-agent.ts';
+
+const directories = new Directories();
+const open: RawAgent[] = [];
+let service: ServiceHarness;
+let named = 0;
+/** Of each test its own. */
+let printer: string;
+let lane: Lane;
+
+beforeAll(async () => {
+  service = await ServiceHarness.start({ redis: false });
+  for (const tenant of ['acme', 'other']) await service.tenant(tenant);
+});
+beforeEach(() => {
+  printer = `serial-${String(++named).padStart(12, '0')}`;
+  lane = laneOf({ scope: 'acme', printerId: printer });
+});
+afterEach(() => {
+  for (const { socket } of open.splice(0)) socket.terminate();
+});
+afterAll(async () => {
+  await service.stop();
+  directories.remove();
+});
+
+async function enrolled(asked: { tenant?: string; printers?: 'any' | 'approve' } = {}): Promise<Enrolment> {
+  const answer = await service.admin('POST', '/agents/invitations', {
+    ...{ name: 'Dock', tenant: 'acme' },
+    ...asked,
+  });
+  return await enrollAgent(invitationMade.parse(answer.body).url, directories.make());
+}
+
+async function joined(place: Enrolment): Promise<RawAgent> {
+  const agent = await RawAgent.join(place, { process: 'the-only-one' });
+  open.push(agent);
+  await agent.next('welcome');
+  return agent;
+}
+
+/** Reports printers, and resolves when the service has them. */
+async function reports({ agentId, scope }: Enrolment, agent: RawAgent, ids = [printer]): Promise<void> {
+  const report = {
+    ...{ kind: 'agent', agentId, name: 'Dock', version: '1', at: new Date().toISOString(), online: true },
+    ...{ tenantId: scope, printers: ids.map((id) => describePrinter({ id, name: `Zebra of ${agentId}` })) },
+  };
+  agent.say({ kind: 'say', entries: [{ i: 1, what: 'told', report: JSON.stringify(report) }] });
+  expect(await agent.next('answers')).toMatchObject({ answers: [{ i: 1, ok: true }] });
+}
+
+async function granted(agent: RawAgent, of = lane): Promise<unknown> {
+  const ask = { lane: of, term: 'process.1', fresh: true, reaches: true };
+  agent.say({ kind: 'lease', i: 2, asks: [ask], length: { contended: 15_000, alone: 60_000 } });
+  return await agent.next('leased');
+}
+const yes = () => ({ answers: [{ lane, granted: 60_000 }] });
+const no = () => ({ answers: [{ lane, granted: null }] });
+
+async function notServedOf({ agentId }: Enrolment) {
+  const { agents } = enrolledAgents.parse((await service.admin('GET', '/agents/enrolled')).body);
+  return agents.find(({ id }) => id === agentId)?.notServed;
+}
+
+const decide = (id: string, decision: object) => service.admin('POST', `/agents/${id}/printers`, decision);
+const shown = async () => JSON.stringify((await service.admin('GET', '/printers?tenant=acme')).body);
+
+test('whoever reports an ID first has it; another with the same ID gets no job, and is not shown, until a person approves', async () => {
+  const [first, second] = [await enrolled(), await enrolled()];
+  const [own, rogue] = [await joined(first), await joined(second)];
+  await reports(first, own);
+  expect(await granted(own)).toMatchObject(yes());
+  own.say({ kind: 'giveBack', i: 3, lane, term: 'process.1' });
+  await own.next('answers');
+  await reports(second, rogue);
+  expect(await granted(rogue)).toMatchObject(no());
+  await expect.poll(shown).toContain(`Zebra of ${first.agentId}`);
+  expect(await shown()).not.toContain(`Zebra of ${second.agentId}`);
+  const name = `Zebra of ${second.agentId}`;
+  expect(await notServedOf(second)).toMatchObject([{ id: printer, name, state: 'waiting' }]);
+  expect(await notServedOf(first)).toEqual([]);
+
+  const approved = await decide(second.agentId, { state: 'approved', printers: [printer] });
+  expect(printersDecided.parse(approved.body)).toEqual({ printers: [printer] });
+  await expect.poll(() => granted(rogue), { timeout: 20_000 }).toMatchObject(yes());
+  expect(await notServedOf(second)).toEqual([]);
+  // Refused, it has no lease any more, whatever it says.
+  await decide(second.agentId, { state: 'refused', printers: [printer] });
+  await expect.poll(() => granted(rogue), { timeout: 20_000 }).toMatchObject(no());
+  expect(await notServedOf(second)).toMatchObject([{ id: printer, state: 'refused' }]);
+  expect(await granted(await joined(second))).toMatchObject(no());
+});
+
+test('an ID that nobody has reported is nobody’s lane', async () => {
+  expect(await granted(await joined(await enrolled()))).toMatchObject(no());
+});
+
+test('an ID of an agent that is no other site’s waits too', async () => {
+  await service.agent([{ id: printer }], { agentId: 'agent-of-the-house', tenantId: 'acme' });
+  const place = await enrolled();
+  const agent = await joined(place);
+  await reports(place, agent);
+  expect(await granted(agent)).toMatchObject(no());
+});
+
+test('of two agents that bring one ID at the same moment one waits', async () => {
+  const places = await Promise.all([enrolled(), enrolled(), enrolled(), enrolled()]);
+  const agents = await Promise.all(places.map((place) => joined(place)));
+  await Promise.all(places.map((place, at) => reports(place, agents[at] ?? expect.fail())));
+  const waiting = await Promise.all(places.map(async (place) => (await notServedOf(place))?.length));
+  expect(waiting.sort()).toEqual([0, 1, 1, 1]);
+});
+
+test('the same ID in another scope is another printer, and what was revoked has none', async () => {
+  const [first, elsewhere] = [await enrolled(), await enrolled({ tenant: 'other' })];
+  await reports(first, await joined(first));
+  const far = await joined(elsewhere);
+  await reports(elsewhere, far);
+  const there = laneOf({ scope: 'other', printerId: printer });
+  expect(await granted(far, there)).toMatchObject({ answers: [{ lane: there, granted: 60_000 }] });
+  expect((await service.admin('POST', `/agents/${first.agentId}/revoke`)).status).toBe(204);
+  const heir = await enrolled();
+  const agent = await joined(heir);
+  await reports(heir, agent);
+  expect(await granted(agent)).toMatchObject(yes());
+});
+
+test('invited so, each printer of an agent waits, and all are approved at once, which is in the audit', async () => {
+  const place = await enrolled({ printers: 'approve' });
+  const agent = await joined(place);
+  const more = `${printer.slice(0, -2)}zz`;
+  await reports(place, agent, [printer, more]);
+  expect(await granted(agent)).toMatchObject(no());
+  expect(await notServedOf(place)).toHaveLength(2);
+  const { body } = await decide(place.agentId, { state: 'approved' });
+  expect(printersDecided.parse(body).printers.sort()).toEqual([printer, more]);
+  expect(printersDecided.parse((await decide(place.agentId, { state: 'approved' })).body).printers).toEqual(
+    [],
+  );
+  await expect.poll(() => granted(agent), { timeout: 20_000 }).toMatchObject(yes());
+  const { rows } = await service.pool.query(
+    `SELECT details FROM platen.audit WHERE what = 'agent.printers' AND object = $1 ORDER BY at, id LIMIT 1`,
+    [place.agentId],
+  );
+  expect(rows).toEqual([
+    { details: { state: 'approved', count: 2, printers: expect.arrayContaining([printer, more]) } },
+  ]);
+});
+
+test('a decision names the agent, the printers and what they are to be', async () => {
+  const { agentId } = await enrolled();
+  expect(codeOf(await decide('agent-of-nobody', { state: 'approved' }))).toBe('agent-not-found');
+  const unknown = await decide(agentId, { state: 'approved', printers: [printer] });
+  expect([codeOf(unknown), unknown.text]).toEqual(['printer-not-found', expect.stringContaining(printer)]);
+  expect(pointersOf(await decide(agentId, { state: 'waiting', printers: [] }))).toEqual([
+    '/state',
+    '/printers',
+  ]);
+});
