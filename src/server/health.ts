@@ -1,6 +1,6 @@
 /** `GET /healthz`: the process answers. `GET /readyz`: it can do its work, so a load balancer may send it requests. */
 import type { FastifyInstance } from 'fastify';
-import type { WebhookHealth } from '../contract/webhook.ts';
+import type { Receivers } from '../contract/webhook.ts';
 import { ProblemError } from './problems.ts';
 
 /** How long database and queue have to answer, ms: less than a load balancer waits. */
@@ -9,20 +9,19 @@ const LIMIT = 2_000;
 type Parts = {
   checkDatabase: () => Promise<void>;
   checkQueue: () => Promise<void>;
-  /** undefined: there is no webhook. */
-  webhooks: () => Promise<WebhookHealth | undefined>;
+  receivers: () => Promise<Receivers>;
 };
 
 export function healthRoutes(app: FastifyInstance, parts: Parts): void {
   app.get('/healthz', async () => ({ status: 'ok' }));
   app.get('/readyz', async () => {
-    const [webhooks] = await Promise.all([
+    const [receivers] = await Promise.all([
       // What receivers do is nothing that a load balancer could mend: it is said, and decides nothing.
-      answers(parts.webhooks, '').catch(() => undefined),
+      answers(parts.receivers, '').catch(() => undefined),
       answers(parts.checkDatabase, 'the database does not answer'),
       answers(parts.checkQueue, 'the queue cannot be reached'),
     ]);
-    return { status: 'ready', ...(webhooks && { webhooks }) };
+    return { status: 'ready', ...receivers };
   });
 }
 

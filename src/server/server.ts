@@ -316,7 +316,7 @@ export class Server {
         if (!intake.connected) throw new Error('no reports are taken');
         await queues.ping();
       },
-      webhooks: () => webhooks.health(),
+      receivers: () => webhooks.health(),
     });
     consoleRoutes(app);
     docsRoutes(app, (openapi) => openApiDocument(config, publicUrl(), openapi));

@@ -172,14 +172,20 @@ test.each([
       ['warning', 'an event of 2026-01-08T09:30:01.000Z has not arrived yet'],
     ],
   ],
-])('webhooks, %s', async (_, webhooks, expected) => {
+])('webhooks and alerts, %s', async (_, of, expected) => {
   const { uri } = await httpPeer((request, response) => {
     const ready = request.url === '/readyz';
-    response.end(JSON.stringify(ready ? { status: 'ready', ...(webhooks && { webhooks }) } : []));
+    response.end(JSON.stringify(ready ? { status: 'ready', ...(of && { webhooks: of, alerts: of }) } : []));
   });
   const url = `http://${new URL(uri).host}`;
   const client = new AdminClient({ url, adminToken: 'x' });
   const found = await service(subject({ service: { url, adminToken: 'x' }, client }));
-  const ofWebhooks = found.filter(({ check }) => check === 'webhooks');
-  expect(ofWebhooks.map(({ result, detail }) => [result, detail])).toEqual(expected);
+  for (const [what, command] of [
+    ['webhooks', 'platen webhook list'],
+    ['alerts', 'platen alert list'],
+  ]) {
+    const its = found.filter(({ check }) => check === what);
+    expect(its.map(({ result, detail }) => [result, detail])).toEqual(expected);
+    for (const { result, advice } of its) if (result === 'warning') expect(advice).toContain(command);
+  }
 });

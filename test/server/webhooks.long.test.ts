@@ -241,7 +241,13 @@ test('/readyz is ready whatever receivers do, and says what is disabled and what
   const [{ at } = { at: '' }] = await deliveries(id);
   expect(await ready()).toEqual({ status: 'ready', webhooks: { disabled: 0, oldestUndelivered: at } });
   await service.pool.query('UPDATE platen.webhooks SET disabled_at = now()');
-  expect(await ready()).toEqual({ status: 'ready', webhooks: { disabled: 1, oldestUndelivered: null } });
+  const webhooks = { disabled: 1, oldestUndelivered: null };
+  expect(await ready()).toEqual({ status: 'ready', webhooks });
+  // Receivers of alerts are kept with them, and listed elsewhere.
+  const chat = { form: 'chat', to: `${receiver.base}/chat` };
+  expect((await service.admin('POST', '/tenants/acme/alerts', chat)).status).toBe(201);
+  const alerts = { disabled: 0, oldestUndelivered: null };
+  expect(await ready()).toEqual({ status: 'ready', webhooks, alerts });
 });
 
 test('another tenant’s webhook is as if it did not exist; what is no https address is refused', async () => {

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import metadata from '../../../package.json' with { type: 'json' };
-import { type WebhookHealth, webhookHealth } from '../../contract/webhook.ts';
+import { type ReceiversHealth, receivers } from '../../contract/webhook.ts';
 import { lookAtPostgres, lookAtRedis, QueueError } from '../../queue/index.ts';
 import { serverAt } from '../awaiting.ts';
 import { explain } from '../explain.ts';
@@ -71,7 +71,11 @@ export async function service({ service, client, isAgent, dataDir }: Subject): P
     const said: unknown = await ready.json();
     if (ready.ok) {
       found.push(ok('service', 'has its database and its lanes'));
-      found.push(...ofWebhooks(readySays.catch({}).parse(said).webhooks));
+      const { webhooks, alerts } = receivers.catch({}).parse(said);
+      found.push(
+        ...ofReceivers('webhooks', 'platen webhook', webhooks),
+        ...ofReceivers('alerts', 'platen alert', alerts),
+      );
     } else {
       const { detail } = problem.catch({ detail: `status ${ready.status}` }).parse(said);
       found.push(
@@ -89,36 +93,35 @@ export async function service({ service, client, isAgent, dataDir }: Subject): P
   }
 }
 
-const readySays = z.object({ webhooks: webhookHealth.optional() });
 /** min that an event may wait: after the second attempt there are five more until the third. */
 const LATE = 10;
 
 /** Nothing waits for a receiver, so this is never a failure. */
-function ofWebhooks(health: WebhookHealth | undefined): Finding[] {
+function ofReceivers(what: string, command: string, health: ReceiversHealth | undefined): Finding[] {
   if (health === undefined) return [];
   const { disabled, oldestUndelivered: since } = health;
   const found: Finding[] = [];
   if (disabled > 0) {
     found.push(
       warning(
-        'webhooks',
+        what,
         disabled === 1
           ? 'one is disabled, and is told nothing'
           : `${disabled} are disabled, and are told nothing`,
-        'platen webhook list --tenant TENANT says which and why; platen webhook replay ID enables it and sends what is missing.',
+        `${command} list --tenant TENANT says which and why; ${command} replay ID enables it and sends what is missing.`,
       ),
     );
   }
   if (since !== null && Date.now() - Date.parse(since) > LATE * 60_000) {
     found.push(
       warning(
-        'webhooks',
+        what,
         `an event of ${since} has not arrived yet`,
-        'platen webhook list --tenant TENANT says which receiver fails; platen webhook deliveries ID says what it answers.',
+        `${command} list --tenant TENANT says which receiver fails; ${command} deliveries ID says what it answers.`,
       ),
     );
   }
-  return found.length > 0 ? found : [ok('webhooks', 'arrive')];
+  return found.length > 0 ? found : [ok(what, 'arrive')];
 }
 
 /** Whether `/metrics` answers where it is to be. */

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { v7 as uuid } from 'uuid';
 import { z } from 'zod';
 import type {
+  Receivers,
   WebhookCreate,
-  WebhookHealth,
   WebhookMessage,
   WebhookSecret,
   WebhookView,
@@ -64,6 +64,12 @@ const messageRow = z.object({
   attempts: z.array(
     z.object({ at: z.coerce.date(), ms: z.int(), status: z.int().nullable(), answer: z.string() }),
   ),
+});
+
+const healthRow = z.object({
+  of: z.enum(['webhooks', 'alerts']),
+  disabled: z.int(),
+  oldest: z.date().nullable(),
 });
 
 export class Webhooks {
@@ -240,16 +246,23 @@ export class Webhooks {
     });
   }
 
-  /** How those of all tenants do; undefined: there is none. */
-  async health(): Promise<WebhookHealth | undefined> {
-    const { all, disabled, oldest } = await onlyRow(
+  /** How those of all tenants do, and the receivers of alerts. */
+  async health(): Promise<Receivers> {
+    const rows = await rowsOf(
       this.#pool,
-      z.object({ all: z.int(), disabled: z.int(), oldest: z.date().nullable() }),
-      `SELECT count(*)::int AS all, count(disabled_at)::int AS disabled, min(m.at) AS oldest
+      healthRow,
+      `SELECT CASE form WHEN 'signed' THEN 'webhooks' ELSE 'alerts' END AS of, count(disabled_at)::int AS disabled,
+         min(m.at) AS oldest
        FROM platen.webhooks w LEFT JOIN LATERAL (SELECT at FROM platen.webhook_messages
-         WHERE webhook_id = w.id AND due_at IS NOT NULL AND w.disabled_at IS NULL ORDER BY at LIMIT 1) AS m ON true`,
+         WHERE webhook_id = w.id AND due_at IS NOT NULL AND w.disabled_at IS NULL ORDER BY at LIMIT 1) AS m ON true
+       GROUP BY 1`,
     );
-    return all === 0 ? undefined : { disabled, oldestUndelivered: oldest?.toISOString() ?? null };
+    return Object.fromEntries(
+      rows.map(({ of, disabled, oldest }) => [
+        of,
+        { disabled, oldestUndelivered: oldest?.toISOString() ?? null },
+      ]),
+    );
   }
 
   /** Deletes messages, and what was answered, that are no longer kept. */
