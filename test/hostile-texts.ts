@@ -74,6 +74,10 @@ export const TEXTS: Readonly<Record<string, () => unknown>> = {
   'members without number': () => refused(`{${filled('"a":1,', BODY)}"b":1}`),
   'a name twice, behind all others': () =>
     refused(`[${filled(`{"a":"${'a'.repeat(170)}"},`, BODY - 20)}{"b":1,"b":2}]`),
+  'a name that cannot be unescaped, and colons': () =>
+    refused(`{"${'a'.repeat(BODY / 2)}\\x"${':'.repeat(BODY / 2 - 10)}`),
+  'an escape, a long name and colons': () =>
+    refused(`["\\n",{"${'a'.repeat(BODY / 2)}"${':'.repeat(BODY / 2 - 20)}`),
   'a string without an end': () => refused(`["${'a'.repeat(BODY)}`),
   'quotes that are none': () => refused(`["${filled('\\\\"', BODY)}`),
   'thousands of a long number': () =>

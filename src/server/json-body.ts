@@ -156,14 +156,17 @@ function* withoutEscapedNames(text: string): Long<{ plain: string; names: Readon
       start = at;
       end = endOfString(text, at);
       at = end;
-    } else if (code === COLON && text.slice(start, end).includes('\\')) {
-      const name = unescaped(text.slice(start, end + 1));
-      // What is no JSON is left as it is: it is refused, and the place named.
-      if (name === undefined) continue;
-      const substitute = `${secret}${names.size}`;
-      names.set(substitute, name);
-      pieces.push(text.slice(taken, start), `"${substitute}"`);
-      taken = end + 1;
+    } else if (code === COLON && start < end) {
+      if (text.slice(start, end).includes('\\')) {
+        const name = unescaped(text.slice(start, end + 1));
+        // What is no JSON is left as it is: it is refused, and the place named.
+        if (name === undefined) break;
+        const substitute = `${secret}${names.size}`;
+        names.set(substitute, name);
+        pieces.push(text.slice(taken, start), `"${substitute}"`);
+        taken = end + 1;
+      }
+      // Each string is looked at once, however many colons follow it.
       start = end;
     }
   }
