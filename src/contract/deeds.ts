@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { wordsOf } from './define-faults.ts';
 
 /** What the audit can say was done, as each entry's `what` has it. */
 export const DEEDS = [
@@ -30,6 +31,7 @@ export const DEEDS = [
   'printer.fault',
   'printer.test',
   'agent.invite',
+  'agent.enroll',
   'agent.revoke',
   'agent.printers',
   'integration.create',
@@ -73,14 +75,4 @@ export const DEED_KINDS = {
   session: ['session', 'passkey'],
   tenant: ['tenant'],
 } as const;
-export const deedKind = z.enum([
-  'job',
-  'printer',
-  'agent',
-  'template',
-  'integration',
-  'webhook',
-  'person',
-  'session',
-  'tenant',
-]);
+export const deedKind = z.enum(wordsOf(DEED_KINDS));

@@ -146,11 +146,13 @@ test('invited so, each printer of an agent waits, and all are approved at once, 
   );
   await expect.poll(() => granted(agent), { timeout: 20_000 }).toMatchObject(yes());
   const { rows } = await service.pool.query(
-    `SELECT details FROM platen.audit WHERE what = 'agent.printers' AND object = $1 ORDER BY at, id LIMIT 1`,
+    'SELECT what, who_name, tenant_id, details FROM platen.audit WHERE object = $1 ORDER BY at, id LIMIT 2',
     [place.agentId],
   );
+  const approved = { state: 'approved', count: 2, printers: expect.arrayContaining([printer, more]) };
   expect(rows).toEqual([
-    { details: { state: 'approved', count: 2, printers: expect.arrayContaining([printer, more]) } },
+    { what: 'agent.enroll', who_name: 'Dock', tenant_id: 'acme', details: {} },
+    { what: 'agent.printers', who_name: 'admin token', tenant_id: null, details: approved },
   ]);
 });
 

@@ -108,10 +108,10 @@ export class Enrolments {
   }
 
   /**
-   * Uses the code up, and keeps the key. For some minutes the same key gets the same answer again.
+   * Uses the code up, and keeps the key; `also` is called in the transaction that does so, once. For some minutes the same key gets the same answer again.
    * @throws ProblemError `invitation-spent`, `enrolment-refused`, `agent-known`
    */
-  async enroll(asked: z.output<typeof enroll>): Promise<Enrolled> {
+  async enroll(asked: z.output<typeof enroll>, also: Also<Enrolled>): Promise<Enrolled> {
     const { agentId, publicKey, origin, code } = asked;
     if (!isSignedBy(publicKey, signedToEnroll(asked), asked.signature)) {
       throw new ProblemError('enrolment-refused', 'the signature is not of this key, or of something else');
@@ -130,6 +130,7 @@ export class Enrolments {
         throw new ProblemError('invitation-spent', 'ask for another code: each works once, for a day');
       }
       const { tenant_id: of, name, approve } = found;
+      const enrolled = { agentId, name, scope: of };
       if (!again) {
         await db.query(
           `UPDATE platen.agent_invitations SET agent_id = $2, public_key = $3, used_at = now() WHERE code_hash = $1`,
@@ -148,8 +149,9 @@ export class Enrolments {
         if (rowCount === 0) {
           throw new ProblemError('agent-known', 'give the agent another data directory, and so another ID');
         }
+        await also(db, enrolled);
       }
-      return { agentId, name, scope: of };
+      return enrolled;
     });
   }
 

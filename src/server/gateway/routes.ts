@@ -6,6 +6,7 @@ import type { FailedAttempts } from '../failed-attempts.ts';
 import { idParam } from '../id-param.ts';
 import { callerAddress } from '../network.ts';
 import { written } from '../people/access.ts';
+import { writeEntry } from '../people/audit.ts';
 import { ProblemError, parseBody } from '../problems.ts';
 import type { BroughtPrinters } from './brought-printers.ts';
 import type { Enrolments } from './enrolments.ts';
@@ -83,7 +84,15 @@ export async function gatewayRoutes(app: FastifyInstance, parts: Parts): Promise
         headers: { 'retry-after': String(wait) },
       });
     }
-    const enrolled = await enrolments.enroll(parseBody(enroll, request.body));
+    const enrolled = await enrolments.enroll(
+      parseBody(enroll, request.body),
+      (db, { agentId: id, name, scope }) =>
+        writeEntry(
+          db,
+          { request, who: { kind: 'machine', id, name }, tenant: scope ?? undefined, what: 'agent.enroll' },
+          { object: id },
+        ),
+    );
     await failures.forgive(address, address);
     return enrolled;
   });

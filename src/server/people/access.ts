@@ -13,7 +13,7 @@ import { jobNotFound, oneJob } from '../one-job.ts';
 import { ProblemError, parseBody } from '../problems.ts';
 import type { Pool, Queryable } from '../store/pool.ts';
 import { adminToken } from './admin-token.ts';
-import { type Deed, writeEntry } from './audit.ts';
+import { type Deed, whoIs, writeEntry } from './audit.ts';
 import { SAFE_METHODS, type SessionCookie } from './session-cookie.ts';
 import type { Sessions } from './sessions.ts';
 import { type Access, accessOf, demand, type PersonVisitor, type Visitor } from './visitor.ts';
@@ -122,13 +122,13 @@ export function guardApp(app: FastifyInstance, parts: Parts): readonly AppRoute[
  * one. All other handlers leave that to the hook, and only say in `request.deed` what the deed was done to.
  */
 export async function writeDeed(db: Queryable, request: FastifyRequest, deed: Deed = {}): Promise<void> {
-  const { access } = request;
+  const { visitor, tenant } = accessOf(request);
   const { audit, url } = request.routeOptions.config;
   if (!audit) throw new Error(`the route ${url} does nothing that is in the audit`);
   await writeEntry(
     db,
-    { request, ...accessOf(request), what: audit },
-    { object: objectOf(request), tenant: access?.tenant ?? null, ...request.deed, ...deed },
+    { request, who: whoIs(visitor), tenant, what: audit },
+    { object: objectOf(request), tenant: tenant ?? null, ...request.deed, ...deed },
   );
   request.deed.written = true;
 }

@@ -35,18 +35,21 @@ const auditRow = z.object({
   address: z.string().nullable(),
 });
 
-type Written = { request: FastifyRequest; visitor: Visitor; tenant: string | undefined; what: DeedWord };
+type Who = AuditEntry['who'] & { id: string };
+type Written = { request: FastifyRequest; who: Who; tenant: string | undefined; what: DeedWord };
+
+export function whoIs(visitor: Visitor): Who {
+  return visitor.kind === 'person'
+    ? { kind: 'person', id: visitor.id, name: visitor.login }
+    : { kind: 'machine', id: 'admin-token', name: 'admin token' };
+}
 
 /** Writes one entry. `db`: the pool, or the transaction of the deed. */
 export async function writeEntry(
   db: Queryable,
-  { request, visitor, tenant, what }: Written,
+  { request, who, tenant, what }: Written,
   deed: Deed,
 ): Promise<void> {
-  const who =
-    visitor.kind === 'person'
-      ? { kind: 'person', id: visitor.id, name: visitor.login }
-      : { kind: 'machine', id: 'admin-token', name: 'admin token' };
   await db.query(
     `INSERT INTO platen.audit (tenant_id, who_kind, who_id, who_name, what, object, details, address)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,

@@ -8,7 +8,7 @@ import type { ServerConfig } from '../config.ts';
 import { ProblemError, refusedBecause } from '../problems.ts';
 import { HashingBusy } from '../slow-hash.ts';
 import { type Pool, type Queryable, transaction } from '../store/pool.ts';
-import { type Deed, writeEntry } from './audit.ts';
+import { type Deed, whoIs, writeEntry } from './audit.ts';
 import { tokenHash } from './one-time-token.ts';
 import type { Person } from './people.ts';
 import type { SessionCookie } from './session-cookie.ts';
@@ -64,10 +64,9 @@ export class SignIns {
       const person = await find(db);
       const begun = await this.#sessions.begin(db, person.id);
       if (before !== undefined) await this.#sessions.endByHash(db, before);
-      const visitor = visitorFor(person);
       await writeEntry(
         db,
-        { request, visitor, tenant: person.tenant_id, what },
+        { request, who: whoIs(visitorFor(person)), tenant: person.tenant_id, what },
         { object: person.id, details },
       );
       return begun;
@@ -85,7 +84,7 @@ export class SignIns {
     const { id, tenant } = visitor;
     await writeEntry(
       this.#pool,
-      { request, visitor, tenant, what: 'session.wrong-password' },
+      { request, who: whoIs(visitor), tenant, what: 'session.wrong-password' },
       { object: id },
     );
   }

@@ -161,7 +161,7 @@ export class TestGateway {
     const { x = '' } = publicKey.export({ format: 'jwk' });
     const asked = { code, agentId, publicKey: x, origin };
     const signature = sign(null, signedToEnroll(asked), privateKey).toString('base64url');
-    await this.enrolments.enroll({ ...asked, signature });
+    await this.enrolments.enroll({ ...asked, signature }, async () => undefined);
     const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     return { origin, agentId, scope, privateKey: pem, version: '0' };
   }

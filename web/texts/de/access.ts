@@ -298,6 +298,7 @@ export const accessWords: Pick<
       'printer.fault': 'Störungen eines virtuellen Druckers gesetzt',
       'printer.test': 'Probeetikett gedruckt',
       'agent.invite': 'Agent eingeladen',
+      'agent.enroll': 'Mit einem Code angemeldet',
       'agent.revoke': 'Agent gesperrt',
       'agent.printers': 'Über Drucker eines Agenten entschieden',
       'integration.create': 'Anbindung angelegt',

@@ -290,6 +290,7 @@ export const accessWords = {
       'printer.fault': 'Set the faults of a virtual printer',
       'printer.test': 'Printed a test label',
       'agent.invite': 'Invited an agent',
+      'agent.enroll': 'Enrolled with a code',
       'agent.revoke': 'Revoked an agent',
       'agent.printers': 'Decided about printers of an agent',
       'integration.create': 'Created an integration',
