@@ -90,6 +90,8 @@ export const serverConfig = z.strictObject({
   singleSignOn: singleSignOn.optional(),
   /** Which proxies' X-Forwarded-For is believed: the number of proxies, or their addresses. */
   trustProxy: trustedProxies.default(0),
+  /** s at a stop in which `/readyz` says so and requests are served: until load balancers have seen it. The process ends in 60 s. */
+  drainSeconds: z.int().min(0).max(20).default(0),
   /** Serve what a deployment may expose beside the interface's own routes: `extra-routes.ts`. */
   extraRoutes: z.boolean().default(true),
   limits: z
@@ -205,6 +207,7 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   PLATEN_ADMIN_TOKEN: { path: ['adminToken'], kind: 'text', secret: true },
   PLATEN_KEY: { path: ['secretKey'], kind: 'text', secret: true },
   PLATEN_TRUST_PROXY: { path: ['trustProxy'], kind: 'proxies' },
+  PLATEN_DRAIN_SECONDS: { path: ['drainSeconds'], kind: 'integer' },
   PLATEN_EXTRA_ROUTES: { path: ['extraRoutes'], kind: 'switch' },
   PLATEN_WEBHOOK_ALLOW: { path: ['webhookAllow'], kind: 'list' },
   PLATEN_SMTP_URL: { path: ['mail', 'smtpUrl'], kind: 'text', secret: true },

@@ -7,6 +7,7 @@ import { ProblemError } from './problems.ts';
 const LIMIT = 2_000;
 
 type Parts = {
+  isStopping: () => boolean;
   checkDatabase: () => Promise<void>;
   checkQueue: () => Promise<void>;
   receivers: () => Promise<Receivers>;
@@ -15,6 +16,7 @@ type Parts = {
 export function healthRoutes(app: FastifyInstance, parts: Parts): void {
   app.get('/healthz', async () => ({ status: 'ok' }));
   app.get('/readyz', async () => {
+    if (parts.isStopping()) throw new ProblemError('not-ready', 'this instance is about to stop');
     const [receivers] = await Promise.all([
       // What receivers do is nothing that a load balancer could mend: it is said, and decides nothing.
       answers(parts.receivers, '').catch(() => undefined),

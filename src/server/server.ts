@@ -5,6 +5,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
+import { setTimeout as wait } from 'node:timers/promises';
 import cookies from '@fastify/cookie';
 import type { PoolConfig } from 'pg';
 import type { Registry } from 'prom-client';
@@ -142,10 +143,14 @@ export class Server {
     return { url: running.url };
   }
 
-  /** Lets the requests in hand finish, then ends everything that `start` began. Idempotent. */
+  /**
+   * Says in `/readyz` that it stops, and serves on for `drainSeconds`; then lets the requests in hand finish, and ends
+   * everything that `start` began. Idempotent.
+   */
   async stop(): Promise<void> {
     const stack = this.#stack;
     this.#stack = undefined;
+    if (stack !== undefined) await wait(this.#options.config.drainSeconds * 1_000);
     this.#running = undefined;
     await stack?.disposeAsync();
   }
@@ -311,6 +316,7 @@ export class Server {
       changed: (what) => feed.tell(what),
     });
     healthRoutes(app, {
+      isStopping: () => this.#stack === undefined,
       checkDatabase: async () => void (await pool.query('SELECT 1')),
       checkQueue: async () => {
         if (!intake.connected) throw new Error('no reports are taken');

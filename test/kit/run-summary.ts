@@ -22,7 +22,9 @@ export class RunSummary implements Reporter {
   onTestCaseResult(test: TestCase): void {
     const { state, errors } = test.result();
     if (state !== 'failed') return;
-    const said = (errors ?? []).map(({ message, stack }) => `${message}\n${stack ?? ''}`).join('\n');
+    const said = (errors ?? [])
+      .map(({ message, diff = '', stack = '' }) => `${message}\n${diff}\n${stack}`)
+      .join('\n');
     process.stdout.write(`\nFailed: ${nameOf(test.module)}: ${test.fullName}\n${said}\n\n`);
   }
 

@@ -277,12 +277,12 @@ describe.skipIf(process.getuid?.() !== 0)('the Debian packages', () => {
     // It reads every word of Node, for half of the time, and calls none of them more than a hint.
     options.push('--dont-check-part', 'binaries/spelling');
     const { stdout, code } = await new Promise<{ stdout: string; code: unknown }>((resolve) =>
-      execFile('lintian', [...options, ...files], { timeout: 600_000 }, (error, stdout) =>
+      execFile('lintian', [...options, ...files], { timeout: 1_800_000 }, (error, stdout) =>
         resolve({ stdout, code: error?.code }),
       ),
     );
     expect({ stdout, code }).toEqual({ stdout: '', code: undefined });
-  }, 600_000);
+  }, 1_800_000);
 });
 
 async function left(): Promise<string> {

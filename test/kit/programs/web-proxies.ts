@@ -1,4 +1,4 @@
-/** Proxies of others: nginx before the service, squid before the agent. */
+/** Proxies of others: nginx or haproxy before the service, squid before the agent. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { takesConnections } from '../wire/listening.ts';
 import type { Programs } from './programs.ts';
 
 const PAGE = new URL('../../../docs/another-site.md', import.meta.url);
+const DEPLOYMENT = new URL('../../../docs/deployment.md', import.meta.url);
 
 /** nginx with its defaults, and what the page tells people to write into its configuration. */
 export async function startNginx(
@@ -40,6 +41,37 @@ http {
   await programs
     .start('/usr/sbin/nginx', ['-c', file, '-p', root, '-e', 'stderr'])
     .until(() => takesConnections(port));
+}
+
+/**
+ * haproxy before two instances, as the page tells people to set it up. Its answers say which one it asked; as other
+ * balancers, it tries nothing a second time.
+ */
+export async function startHaproxy(
+  programs: Programs,
+  of: { root: string; port: number; one: number; two: number },
+): Promise<void> {
+  const { root, port, one, two } = of;
+  const [stanza] = /^ *backend platen(?:\n {6}.+)*/m.exec(readFileSync(DEPLOYMENT, 'utf8')) ?? [];
+  if (stanza === undefined) throw new Error('the page has nothing for haproxy');
+  const file = join(root, 'haproxy.cfg');
+  writeFileSync(
+    file,
+    `defaults
+  mode http
+  retries 0
+  timeout connect 5s
+  timeout client 60s
+  timeout server 60s
+frontend callers
+  bind 127.0.0.1:${port}
+  default_backend platen
+${stanza.replace('10.0.0.1:8310', `127.0.0.1:${one}`).replace('10.0.0.2:8310', `127.0.0.1:${two}`)}
+      http-response set-header x-server %s
+`,
+  );
+  const haproxy = onPath('haproxy') ?? 'haproxy';
+  await programs.start(haproxy, ['-db', '-f', file]).until(() => takesConnections(port));
 }
 
 export const SQUID_USER = { name: 'branch', password: 'office-4711' };

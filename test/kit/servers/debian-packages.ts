@@ -91,6 +91,7 @@ const INTEGRATORS: Packages = {
 /** Proxies between an agent at another site and its service, and another language's client of that protocol. */
 const SITES: Packages = {
   'nginx-light': ['/usr/sbin/nginx'],
+  haproxy: ['haproxy'],
   squid: ['squid', '/usr/lib/squid/basic_ncsa_auth'],
   'python3-websockets': ['/usr/lib/python3/dist-packages/websockets'],
   'python3-cryptography': ['/usr/lib/python3/dist-packages/cryptography'],
