@@ -164,7 +164,7 @@ test('template import, validate, print --wait, job show, jobs', async () => {
 });
 
 test('the curl line that "up --samples" prints works as it stands', async () => {
-  const block = /curl -sS http[\s\S]*?\n\n/.exec(up.output)?.[0] ?? '';
+  const block = /AUTH=\$\(curl -sS http[\s\S]*?\n\n/.exec(up.output)?.[0] ?? '';
   const { stdout } = await promisify(execFile)('sh', ['-c', block], { timeout: 30_000 });
   const [jobId] = z.tuple([z.string()]).parse(JSON.parse(stdout));
   expect(await up.ended(jobId)).toMatchObject({ status: 'printed' });
