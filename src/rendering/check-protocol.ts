@@ -98,7 +98,7 @@ export interface Unprintable {
 
 export interface RecordsVerdict {
   readonly faults: readonly Unprintable[];
-  /** ms that were spent, and whether all records were reached. */
+  /** ms that the thread worked, and whether all records were reached. */
   readonly spent: number;
   readonly complete: boolean;
 }

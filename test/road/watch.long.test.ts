@@ -102,7 +102,7 @@ test('files that are whole are printed once, and what is none of them stays or i
 
   await once(slow, 'exit');
   await expect
-    .poll(() => names(folder, 'done'))
+    .poll(() => names(folder, 'done'), { timeout: 90_000 })
     .toEqual(['book.xlsx', 'book.xlsx.txt', 'one.json', 'one.json.txt', 'slow.csv', 'slow.csv.txt']);
   await expect
     .poll(async () => (await up.ended(await jobOf(folder, 'done/slow.csv'))).labels.printed)

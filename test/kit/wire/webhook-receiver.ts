@@ -61,7 +61,7 @@ export class WebhookReceiver {
   async arrived(path: string, count: number): Promise<Got[]> {
     const at = () => this.got.filter((one) => one.path === path);
     await vi.waitFor(() => expect(at().length).toBeGreaterThanOrEqual(count), {
-      timeout: 20_000,
+      timeout: 90_000,
       interval: 50,
     });
     return at();
