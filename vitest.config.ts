@@ -26,7 +26,7 @@ export default defineConfig({
     setupFiles: ['test/kit/skip-quarantined.ts'],
     reporters: ['default', new RunSummary()],
     sequence: { sequencer: LongestFirst },
-    testTimeout: 180_000,
+    testTimeout: 400_000,
     hookTimeout: 120_000,
     // By default 1 s, which a busy machine takes for less than what is waited for.
     expect: { poll: { timeout: 15_000 } },
@@ -53,6 +53,8 @@ export default defineConfig({
           exclude: leftOut('long').files,
           sequence: { groupOrder: 2 },
           ...onServers,
+          // Wine, packages and tesseract are work, and what waits for them has a deadline.
+          maxWorkers: 5,
         },
       },
     ],

@@ -41,7 +41,7 @@ export class RunSummary implements Reporter {
     const slowest = files.toSorted((one, other) => other.seconds - one.seconds).slice(0, SHOWN);
     const byTime = [...folders].toSorted(([, one], [, other]) => other - one);
     const lines = [
-      `\nThe slowest ${slowest.length} of ${files.length} files, s (seven run at a time):`,
+      `\nThe slowest ${slowest.length} of ${files.length} files, s:`,
       ...slowest.map(({ name, seconds }) => `${seconds.toFixed(1).padStart(7)}  ${name}`),
       `Folders, s: ${byTime.map(([folder, seconds]) => `${folder} ${seconds.toFixed(0)}`).join(', ')}`,
       `In quarantine: ${QUARANTINE.length === 0 ? 'no test' : ''}`,
