@@ -69,7 +69,7 @@ export class BroughtPrinters {
   async decide(
     agentId: string,
     { printers, state }: PrinterDecision,
-    also: (ids: readonly string[]) => Also,
+    also: Also<readonly string[]>,
   ): Promise<string[]> {
     return await transaction(this.#pool, async (db) => {
       const agent = 'UPDATE platen.enrolled_agents SET decided = decided + 1 WHERE id = $1 RETURNING id';
@@ -89,7 +89,7 @@ export class BroughtPrinters {
         WHERE agent_id = $1 AND state <> $2 AND CASE WHEN $3::text[] IS NULL THEN state = 'waiting' ELSE printer_id = ANY($3) END
         RETURNING printer_id AS id`;
       const ids = (await rowsOf(db, decidedRow, sql, [agentId, state, printers ?? null])).map(({ id }) => id);
-      await also(ids)(db);
+      await also(db, ids);
       return ids;
     });
   }

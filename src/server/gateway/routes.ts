@@ -5,7 +5,7 @@ import { enroll, type InvitationMade, invitationMake, printerDecision } from '..
 import type { FailedAttempts } from '../failed-attempts.ts';
 import { idParam } from '../id-param.ts';
 import { callerAddress } from '../network.ts';
-import { written } from '../people/access.ts';
+import { writeDeed, written } from '../people/access.ts';
 import { writeEntry } from '../people/audit.ts';
 import { ProblemError, parseBody } from '../problems.ts';
 import type { BroughtPrinters } from './brought-printers.ts';
@@ -64,8 +64,8 @@ export async function gatewayRoutes(app: FastifyInstance, parts: Parts): Promise
     async (request) => {
       const { id } = idParam.parse(request.params);
       const decision = parseBody(printerDecision, request.body);
-      const decided = await printers.decide(id, decision, (ids) =>
-        written(request, {
+      const decided = await printers.decide(id, decision, (db, ids) =>
+        writeDeed(db, request, {
           object: id,
           details: { state: decision.state, printers: ids.slice(0, NAMED), count: ids.length },
         }),
