@@ -43,6 +43,7 @@ const agentRow = z.object({
   publicKey: z.string(),
   origin: z.string(),
   revoked: z.boolean(),
+  decided: z.int(),
 });
 export type EnrolledAgent = z.infer<typeof agentRow>;
 const idOnly = z.object({ id: z.string() });
@@ -171,7 +172,7 @@ export class Enrolments {
     return await rowOf(
       this.#pool,
       agentRow,
-      `SELECT tenant_id AS scope, name, public_key AS "publicKey", origin, revoked_at IS NOT NULL AS revoked
+      `SELECT tenant_id AS scope, name, public_key AS "publicKey", origin, revoked_at IS NOT NULL AS revoked, decided
        FROM platen.enrolled_agents WHERE id = $1`,
       [id],
     );

@@ -199,8 +199,8 @@ export class Gateway {
       return await this.#refuse(socket, agentId, 'taken', 10_000);
     }
     this.#joined.get(agentId)?.drop();
-    const { scope, name } = known;
-    const of = { agentId, process, session, scope, printers, brought: await printers.of(agentId) };
+    const { scope, name, decided } = known;
+    const of = { agentId, process, session, scope, decided, printers, brought: await printers.of(agentId) };
     const agent = new JoinedAgent({ ...of, socket, lanes, reports: this.#reports, errors: this.#errors });
     this.#joined.set(agentId, agent);
     const left = () => {

@@ -38,6 +38,8 @@ interface Parts {
   lanes: AgentLanes;
   printers: Pick<BroughtPrinters, 'of' | 'bring'>;
   brought: ReadonlyMap<string, BroughtState>;
+  /** How often people had decided about its printers before `brought` was read. */
+  decided: number;
   reports: ReportPayload;
   errors: ErrorLog;
 }
@@ -55,7 +57,7 @@ export class JoinedAgent {
   /** When the database last said that it may go on. */
   #confirmedAt = performance.now();
   /** How often people had decided about its printers when they were last read. */
-  #decided: number | undefined;
+  #decided: number;
   readonly #scope: Scope;
   readonly #socket: WebSocket;
   readonly #lanes: AgentLanes;
@@ -86,6 +88,7 @@ export class JoinedAgent {
     this.#lanes = lanes;
     this.#printers = printers;
     this.#brought = brought;
+    this.#decided = parts.decided;
     this.#reports = reports;
     this.#errors = errors;
     socket.on('pong', () => this.#heard());
