@@ -89,7 +89,7 @@ interface OpenLabels {
 export async function openLabels(job: QueuedJob): Promise<OpenLabels> {
   const { template, format, orientation, records } = job;
   if (template.language === 'document')
-    return compileDocument(template, { dpi: format.dpi, orientation, media: format, records });
+    return compileDocument(template, { dpi: format.dpi, orientation, media: format, records, job });
   if (template.language === 'platen') {
     const { layout, check } = await keptLabel(template, { dpi: format.dpi, orientation, job });
     return { layout, check: (record) => check(records[record] ?? {}, record) };

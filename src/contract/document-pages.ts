@@ -45,7 +45,11 @@ export function documentIn(record: LabelRecord, template: Template): string {
   return String(value ?? template.fields[0]?.default ?? '');
 }
 
-/** A record for each of these pages. @param at the index of the first of them in the job */
+/**
+ * A record for each of these pages. The file and the record's other values, by which jobs are found, are in the first alone: a
+ * small file may have thousands of pages.
+ * @param at the index of the first of them in the job
+ */
 export function pageRecords(
   record: LabelRecord,
   template: Template,
@@ -55,13 +59,12 @@ export function pageRecords(
   const field = documentField(template);
   if (field === undefined) return [record];
   const { base64 } = documentPart(documentIn(record, template));
-  return pages.map((page, number) => ({
-    ...record,
-    [field]: number === 0 ? documentText(base64, page) : referring(page, at),
-  }));
+  return pages.map((page, number) =>
+    number === 0 ? { ...record, [field]: documentText(base64, page) } : { [field]: referring(page, at) },
+  );
 }
 
-/** Some records of a job as the records of another: a file goes with the first of its pages. */
+/** Some records of a job as the records of another: a file and its values go with the first of its pages. */
 export function recordsAt(
   records: readonly LabelRecord[],
   chosen: readonly number[],
@@ -78,8 +81,9 @@ export function recordsAt(
     const place = places.get(holder);
     if (place !== undefined) return { ...record, [field]: referring(page, place) };
     places.set(holder, at);
-    const { base64 } = documentPart(documentIn(records[holder] ?? {}, template));
-    return { ...record, [field]: documentText(base64, page) };
+    const held = records[holder] ?? {};
+    const { base64 } = documentPart(documentIn(held, template));
+    return { ...held, [field]: documentText(base64, page) };
   });
 }
 

@@ -19,13 +19,13 @@ export const documentTemplate = z.strictObject({
   /** The label, mm; left out: as large as the media. */
   width: length.optional(),
   height: length.optional(),
-  /** The resolution of pictures, whatever their files say. Left out: what the file says, else the printer's. */
+  /** The resolution of pictures and of ZPL, whatever their files say. Left out: what the file says, else the printer's. */
   dpi,
-  /** The one field that holds the document: PDF, PNG or JPEG, base64 without a `data:` prefix. */
+  /** The one field that holds the document: PDF, PNG, JPEG or ZPL, base64 without a `data:` prefix. */
   fields: z.array(templateField).length(1, { error: saying('document-field', {}) }),
   page: z
     .strictObject({
-      /** The pages of a PDF, each a label. Left out: all. A picture is one page. */
+      /** The pages of a PDF, the labels of ZPL, each a label. Left out: all. A picture is one page. */
       pages: z
         .string()
         .max(200)

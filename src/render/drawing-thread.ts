@@ -3,13 +3,19 @@
  *
  * A thread that hangs on a label, or takes more memory for it than allowed, is ended and replaced: that label
  * is given up. No limit of Node's covers memory that a thread allocates outside of its heap, as readers of
- * compressed data do, so the memory of the whole process is watched while the thread works.
+ * compressed data do, so the memory of the whole process is watched while the thread works. A thread that has made the
+ * process much larger is ended as soon as nothing waits for it, and what it took goes back to the system.
  */
 import { Worker } from 'node:worker_threads';
+import { trimMemory } from './trim-memory.ts';
 
 /** Far more than any label takes: on a busy machine, loading the libraries alone may take half a minute. */
 const TIMEOUT_MS = 120_000;
 const WATCH_EVERY_MS = 100;
+/** Bytes by which the process has grown over one label. */
+const MUCH = 256 * 1024 * 1024;
+/** Bytes by which it has grown since the thread began, and that are worth giving back. */
+const WORTH_TRIMMING = 64 * 1024 * 1024;
 
 /** Why a label was given up. */
 export class DrawingStopped extends Error {
@@ -42,6 +48,8 @@ export class DrawingThread<Order, Reply extends { readonly id: number }> {
   readonly #bounds: Bounds;
   #holders = 0;
   #worker: Worker | undefined;
+  /** Bytes that the process had when the thread began, and when its label did. */
+  #rss = { thread: 0, label: 0 };
   #tasks: Task<Order, Reply>[] = [];
   #busy: Task<Order, Reply> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -61,14 +69,12 @@ export class DrawingThread<Order, Reply extends { readonly id: number }> {
   /** Ends the thread when the last holder releases it; labels that are not drawn by then are rejected. */
   async release(): Promise<void> {
     if (--this.#holders > 0) return;
-    const worker = this.#worker;
-    this.#worker = undefined;
     this.#unwatch();
     const dropped = [...(this.#busy ? [this.#busy] : []), ...this.#tasks];
     this.#busy = undefined;
     this.#tasks = [];
     for (const task of dropped) task.reject(new DrawingStopped('ended', 'the drawing thread has ended'));
-    await worker?.terminate();
+    await this.#end();
   }
 
   /** Draws a label. Rejects with `DrawingStopped` when the thread dies or hangs on it, or is released. */
@@ -90,10 +96,10 @@ export class DrawingThread<Order, Reply extends { readonly id: number }> {
     this.#worker ??= this.#spawn();
     this.#worker.ref();
     const { memory } = this.#bounds;
+    this.#rss.label = process.memoryUsage.rss();
     if (memory !== undefined) {
-      const most = process.memoryUsage.rss() + memory;
       this.#watch = setInterval(() => {
-        if (process.memoryUsage.rss() > most) this.#fail('memory', 'took too much memory to draw');
+        if (grownSince(this.#rss.label) > memory) this.#fail('memory', 'took too much memory to draw');
       }, WATCH_EVERY_MS);
     }
     this.#worker.postMessage(task.request);
@@ -112,6 +118,7 @@ export class DrawingThread<Order, Reply extends { readonly id: number }> {
   #spawn(): Worker {
     // What a library prints there could be label data, or mix with a command's output.
     const { heapMb } = this.#bounds;
+    this.#rss.thread = process.memoryUsage.rss();
     const resourceLimits = heapMb === undefined ? {} : { maxOldGenerationSizeMb: heapMb };
     const worker = new Worker(this.#file, { stdout: true, stderr: true, resourceLimits });
     worker.stdout.resume();
@@ -128,6 +135,7 @@ export class DrawingThread<Order, Reply extends { readonly id: number }> {
       this.#busy = undefined;
       worker.unref();
       task.resolve(reply);
+      if (this.#tasks.length === 0 && grownSince(this.#rss.label) > MUCH) void this.#end();
       this.#next();
     });
     worker.on('error', (error) => {
@@ -144,12 +152,23 @@ export class DrawingThread<Order, Reply extends { readonly id: number }> {
   /** Gives up the label being drawn and its thread; the next label gets a new one. */
   #fail(reason: DrawingStopped['reason'], message: string): void {
     const task = this.#busy;
-    const worker = this.#worker;
     this.#unwatch();
-    this.#worker = undefined;
     this.#busy = undefined;
-    void worker?.terminate();
+    void this.#end();
     task?.reject(new DrawingStopped(reason, message));
     this.#next();
   }
+
+  /** Ends the thread; the next label gets a new one. */
+  async #end(): Promise<void> {
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    this.#worker = undefined;
+    await worker.terminate();
+    if (grownSince(this.#rss.thread) > WORTH_TRIMMING) await trimMemory();
+  }
+}
+
+function grownSince(rss: number): number {
+  return process.memoryUsage.rss() - rss;
 }

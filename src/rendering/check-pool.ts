@@ -18,12 +18,15 @@ import type {
   CheckAnswer,
   CheckRequest,
   CheckResult,
+  PagesCheck,
   PictureCheck,
   PictureResult,
   PlacementCheck,
   RecordsCheck,
   RecordsVerdict,
   TemplateCheck,
+  ZplCheck,
+  ZplResult,
 } from './check-protocol.ts';
 import { startThread } from './thread.ts';
 
@@ -149,9 +152,13 @@ export class CheckPool {
     return result.kind === 'picture' ? result.picture : misread(result);
   }
 
-  /** How many pages a PDF has, or why it cannot be read. @param document base64. @throws CheckStopped */
-  async pages(owner: string, document: string, times: CheckTimes): Promise<number | Reason> {
-    const result = await this.#run(owner, { kind: 'pages', document }, times);
+  /** The pages of a PDF, the labels of ZPL: how often each is printed, or why it cannot be read. @throws CheckStopped */
+  async pages(
+    owner: string,
+    check: Omit<PagesCheck, 'kind'>,
+    times: CheckTimes,
+  ): Promise<readonly number[] | Reason> {
+    const result = await this.#run(owner, { kind: 'pages', ...check }, times);
     return result.kind === 'pages' ? result.pages : misread(result);
   }
 
@@ -163,6 +170,12 @@ export class CheckPool {
   ): Promise<Uint8Array | JobFault> {
     const result = await this.#run(owner, { kind: 'bytes', ...check }, times);
     return result.kind === 'bytes' ? result.bytes : misread(result);
+  }
+
+  /** Labels of somebody's ZPL, or why one cannot be drawn. @throws CheckStopped */
+  async zpl(owner: string, check: Omit<ZplCheck, 'kind'>, times: CheckTimes): Promise<ZplResult | JobFault> {
+    const result = await this.#run(owner, { kind: 'zpl', ...check }, times);
+    return result.kind === 'zpl' ? result.drawn : misread(result);
   }
 
   async #run(owner: string, check: Check, times: CheckTimes): Promise<CheckResult> {

@@ -1,11 +1,14 @@
 /** What a service's thread and its check threads say to each other; both ends are this repository. */
 import type { JobFault, JobFaultCode } from '../contract/fault.ts';
+import type { LanguageId } from '../contract/format.ts';
 import type { ElementBox } from '../contract/label-picture.ts';
 import type { LabelRecord, Orientation } from '../contract/print-request.ts';
 import type { QueuedJob } from '../contract/queued-job.ts';
 import type { Reason } from '../contract/reason.ts';
+import type { LabelSheet } from '../contract/sheet.ts';
 import type { Template } from '../contract/template.ts';
 import type { TemplateProblem } from '../contract/template-problem.ts';
+import type { Rotation } from '../render/image/bitmap.ts';
 import type { JobFacts } from '../values/built-ins.ts';
 import type { RawMedia, RawPlacementFault } from '../zpl/raw/placement.ts';
 
@@ -22,6 +25,8 @@ export interface RecordsCheck {
   readonly kind: 'records';
   readonly template: Template;
   readonly dpi: number;
+  /** What the printer gets; a ZPL printer prints ZPL documents as they were sent. */
+  readonly language: LanguageId;
   readonly orientation: Orientation;
   /** The size of a document's label, mm, where its template does not say it. */
   readonly media: { readonly width: number; readonly height: number };
@@ -69,11 +74,13 @@ export interface PictureResult {
   readonly boxes: readonly ElementBox[];
 }
 
-/** How many pages has a PDF? */
+/** Which pages has a PDF, which labels has a ZPL document? */
 export interface PagesCheck {
   readonly kind: 'pages';
   /** base64. */
   readonly document: string;
+  /** The tenant may set printers up. */
+  readonly printerCommands: boolean;
 }
 
 /** One label of a job as a printer of the job's format would get it. */
@@ -84,7 +91,43 @@ export interface BytesCheck {
   readonly record: number;
 }
 
-export type Check = TemplateCheck | RecordsCheck | PlacementCheck | PictureCheck | PagesCheck | BytesCheck;
+/** The labels of somebody's ZPL, which no printer gets. */
+export interface ZplCheck {
+  readonly kind: 'zpl';
+  readonly zpl: Uint8Array;
+  readonly dpi: number;
+  /** The media, mm. */
+  readonly width: number;
+  readonly height: number;
+  /** Turns each label clockwise. */
+  readonly turn: Rotation;
+  /** `json`: where its fields are, dots, and what they say. */
+  readonly as: 'png' | 'pdf' | 'json';
+  /** Which label, from 0; undefined: all, which a PNG is not of. */
+  readonly label: number | undefined;
+  /** The most labels that the ZPL may have. */
+  readonly most: number;
+  /** Where labels, turned, lie on the pages of a PDF; undefined: each is a page. */
+  readonly page: LabelSheet | undefined;
+  /** Around each label on such a page. */
+  readonly border: 'none' | 'solid' | 'dashed';
+}
+
+export interface ZplResult {
+  /** undefined: the ZPL does not have the label, or has more labels than it may. */
+  readonly file: Uint8Array | undefined;
+  /** How many labels the ZPL has, at most one more than it may. */
+  readonly labels: number;
+}
+
+export type Check =
+  | TemplateCheck
+  | RecordsCheck
+  | PlacementCheck
+  | PictureCheck
+  | PagesCheck
+  | BytesCheck
+  | ZplCheck;
 
 /** What cannot be printed; without `record`, the template itself cannot be printed in this format. */
 export interface Unprintable {
@@ -108,9 +151,10 @@ export type CheckResult =
   | { readonly kind: 'records'; readonly verdict: RecordsVerdict }
   | { readonly kind: 'placement'; readonly faults: readonly RawPlacementFault[] }
   | { readonly kind: 'picture'; readonly picture: PictureResult | JobFault }
-  /** Or why it cannot be read. */
-  | { readonly kind: 'pages'; readonly pages: number | Reason }
-  | { readonly kind: 'bytes'; readonly bytes: Uint8Array | JobFault };
+  /** How often each is printed, or why the document cannot be read. */
+  | { readonly kind: 'pages'; readonly pages: readonly number[] | Reason }
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array | JobFault }
+  | { readonly kind: 'zpl'; readonly drawn: ZplResult | JobFault };
 
 /** `owner`: whose the check is; what a thread keeps decoded of one owner's files, no other owner's checks use. */
 export type CheckRequest = { readonly id: number; readonly owner: string; readonly check: Check };

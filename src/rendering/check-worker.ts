@@ -11,10 +11,13 @@ import { openEncoder } from '../../drivers/languages/index.ts';
 import { type JobFault, JobFaultError } from '../contract/fault.ts';
 import type { LabelRecord } from '../contract/print-request.ts';
 import { type Reason, reasonIn } from '../contract/reason.ts';
+import type { Template } from '../contract/template.ts';
 import { KeptAssets } from '../render/assets.ts';
 import { createRecordCheck, type RecordCheck } from '../render/check.ts';
-import { compileDocument } from '../render/document/document.ts';
-import { pdfPages } from '../render/document/pdf-pages.ts';
+import { compileDocument, documentPages } from '../render/document/document.ts';
+import { bringsZpl } from '../render/document/document-file.ts';
+import { pagesWorkedMs } from '../render/document/page-thread.ts';
+import { loadZplPages } from '../render/document/zpl-pages.ts';
 import { PictureFault } from '../render/image/picture-fault.ts';
 import { templateProblems } from '../render/template-check.ts';
 import { fieldsAt } from '../render/template-fields.ts';
@@ -25,11 +28,14 @@ import type {
   CheckAnswer,
   CheckRequest,
   CheckResult,
+  PagesCheck,
   PictureCheck,
   PictureResult,
   RecordsCheck,
   RecordsVerdict,
   Unprintable,
+  ZplCheck,
+  ZplResult,
 } from './check-protocol.ts';
 import { encodeDocument } from './encode-plan.ts';
 
@@ -58,10 +64,13 @@ const kept = new KeptAssets();
 
 /** The template compiled, or as kept; one that prints something of its job, such as the time, is not kept. */
 async function recordCheck(request: RecordsCheck): Promise<RecordCheck | DrawnCheck> {
-  const { template, dpi, orientation, job, media, records } = request;
+  const { template, dpi, language, orientation, job, media, records } = request;
   if (template.language === 'document') {
-    const { layout } = compileDocument(template, { dpi, orientation, media, records });
-    return async (record, index) => void (await layout(record, index));
+    const { layout, zpl } = compileDocument(template, { dpi, orientation, media, records, job });
+    return async (record, index) => {
+      const own = language === 'zpl' ? zpl(record, index, { copies: 1, start: '' }) : undefined;
+      if (own === undefined) await layout(record, index);
+    };
   }
   const source = JSON.stringify(template);
   const keeps = source.length <= LARGEST_COMPILED && !/\{\{\s*\$/.test(source);
@@ -74,10 +83,10 @@ async function recordCheck(request: RecordsCheck): Promise<RecordCheck | DrawnCh
   return check;
 }
 
-/** ms that this thread has worked: what else the machine has to do makes no check a shorter one. */
+/** ms that was worked in this thread, and for it: what else the machine has to do makes no check a shorter one. */
 function workedMs(): number {
   const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1_000;
+  return (user + system) / 1_000 + pagesWorkedMs();
 }
 
 async function checkRecords(request: RecordsCheck): Promise<RecordsVerdict> {
@@ -109,7 +118,7 @@ async function checkRecords(request: RecordsCheck): Promise<RecordsVerdict> {
     } catch (error) {
       note(error);
     }
-    if (faults.length >= MOST_FAULTS || workedMs() - started > request.budget) {
+    if (faults.length >= MOST_FAULTS || workedMs() - started >= request.budget) {
       return verdict(at + 1 === request.records.length);
     }
   }
@@ -128,14 +137,16 @@ async function run(owner: string, check: Check, at: (pointer: string) => void): 
       return { kind: 'picture', picture: await orFault(() => picture(owner, check)) };
     case 'bytes':
       return { kind: 'bytes', bytes: await orFault(() => bytes(check)) };
+    case 'zpl':
+      return { kind: 'zpl', drawn: await orFault(() => zpl(check)) };
     case 'pages':
-      return { kind: 'pages', pages: await pagesOrReason(check.document) };
+      return { kind: 'pages', pages: await pagesOrReason(check) };
   }
 }
 
-async function pagesOrReason(document: string): Promise<number | Reason> {
+async function pagesOrReason({ document, printerCommands }: PagesCheck): Promise<readonly number[] | Reason> {
   try {
-    return await pdfPages(document);
+    return await documentPages(document, { printerCommands });
   } catch (error) {
     if (error instanceof PictureFault) return error.said;
     throw error;
@@ -152,21 +163,35 @@ async function orFault<T>(make: () => Promise<T>): Promise<T | JobFault> {
 }
 
 async function picture(owner: string, check: PictureCheck): Promise<PictureResult> {
-  await loadWhatDraws(check.template.language === 'zpl');
+  await loadWhatDraws(check.template, [check.record]);
   const { labelPicture } = await import('./label-picture.ts');
   return await labelPicture(check, kept.of(owner));
 }
 
 async function bytes({ job, record }: BytesCheck): Promise<Uint8Array> {
-  await loadWhatDraws(job.template.language === 'zpl');
+  await loadWhatDraws(job.template, job.records);
   const encoder = await openEncoder(job);
   return await encodeDocument(encoder, [{ record, copy: 0, first: record, count: 1 }]);
+}
+
+async function zpl(check: ZplCheck): Promise<ZplResult> {
+  await loadDrawing(true);
+  const { zplLabels } = await import('./zpl-labels.ts');
+  return await zplLabels(check);
 }
 
 const loadedTo = { draw: false, drawRaw: false };
 
 /** Loads what draws with the first picture, since a check needs no raster; that does not count against its time. */
-async function loadWhatDraws(isRaw: boolean): Promise<void> {
+async function loadWhatDraws(template: Template, records: readonly LabelRecord[]): Promise<void> {
+  await loadDrawing(template.language === 'zpl');
+  if (template.language !== 'document' || !bringsZpl(template, records)) return;
+  answer({ loaded: false });
+  await loadZplPages();
+  answer({ loaded: true });
+}
+
+async function loadDrawing(isRaw: boolean): Promise<void> {
   if (loadedTo.draw && (loadedTo.drawRaw || !isRaw)) return;
   answer({ loaded: false });
   await import('./label-picture.ts');

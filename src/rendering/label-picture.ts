@@ -81,7 +81,7 @@ async function listOf({
     return await compileRawPictures(template, { dpi, ...media, job }).layout(record, index, copy);
   }
   if (template.language === 'document') {
-    return await compileDocument(template, { dpi, orientation, media }).layout(record, index);
+    return await compileDocument(template, { dpi, orientation, media, job }).layout(record, index);
   }
   return (await compileLabel(template, { dpi, orientation, job })).layout(record, index, copy);
 }

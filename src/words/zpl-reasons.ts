@@ -43,6 +43,10 @@ export const ZPL_REASONS = {
   'zpl-syntax':
     '{command} changes what a command is, and is not supported: write the template with ^, ~ and commas',
   'zpl-encoding': '^CI is supported with 28 (UTF-8), 0, 13, 27 and 31 to 36, without remapping',
+  'zpl-encoding-bytes': '^CI is supported with 0 to 13, 27, 28 (UTF-8) and 31 to 36 in a document',
+  'zpl-commands-many': 'it has more than {most} commands',
+  'zpl-labels-many': 'it has more than {most} labels',
+  'zpl-recalls-other': '^XF recalls {object}, which the document does not bring: it may be anybody’s',
   'zpl-second-label': 'a second label begins here: a template is one label, make one of each',
   'zpl-no-label': 'expected exactly one label format, ^XA … ^XZ',
   'zpl-text-outside': 'there is text outside of ^XA … ^XZ',

@@ -61,7 +61,7 @@ describe('pages', () => {
         return { page: labelPage(label.layout({})), copies: index === 3 ? 2 : 1 };
       }),
     );
-    const document = pdfDocument(labels);
+    const document = await pdfDocument(labels);
     const widths = [...(await pdfInfo(document, 21)).matchAll(/Page +\d+ size: +([\d.]+) x/g)].map((match) =>
       Math.round((Number(match[1]) * 25.4) / 72),
     );

@@ -32,6 +32,7 @@ describe('one label with a prologue is one label', () => {
   test.each([
     ['a comment before and after it', `^FX made by hand^FS^XA${FIELD}^XZ^FX the end`],
     ['a byte order mark', `\ufeff^XA${FIELD}^XZ`],
+    ['what ZebraDesigner begins with', `\x10CT~~CD,~CC^~CT~^XA${FIELD}^XZ`],
     ['the prefixes as they are', `CT~~CD,~CC^~CT~^XA${FIELD}^XZ`],
     ["the printer's set-up before it", `~JO~TA000~SD15^XA${FIELD}^XZ`],
     [

@@ -283,7 +283,8 @@ describe('reference pictures', () => {
     const printed = await dotsOf(await drawZpl(text, list.width, list.height));
     await requireLike(`${name}.zpl`, expected, printed, 0.005, 1);
     // Poppler sets characters down to a dot away.
-    const page = await dotsOf(await drawPdf(pdfDocument([{ page: labelPage(list), copies: 1 }]), DPI));
+    const document = await pdfDocument([{ page: labelPage(list), copies: 1 }]);
+    const page = await dotsOf(await drawPdf(document, DPI));
     await requireLike(`${name}.pdf`, expected, page, 0.05, 1);
   });
 

@@ -5,11 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
-import { rawZplTemplate, type Template } from '../../src/contract/template.ts';
+import { pageRecords } from '../../src/contract/document-pages.ts';
+import { rawZplTemplate, type Template, template } from '../../src/contract/template.ts';
 import { createLogger } from '../../src/log.ts';
 import { CheckPool, CheckStopped } from '../../src/rendering/check-pool.ts';
 import type { CheckAnswer, CheckRequest } from '../../src/rendering/check-protocol.ts';
 import { startThread } from '../../src/rendering/thread.ts';
+import { pdfOf } from '../kit/documents/pdf.ts';
 import { design } from '../kit/judges/judges.ts';
 
 const TIMES = { wait: 60_000, run: 60_000 };
@@ -43,6 +45,7 @@ function heavy(elements: number): Template {
 const records = (template: Template, values: object[], more = {}) => ({
   template,
   dpi: 203,
+  language: 'zpl' as const,
   orientation: 'portrait' as const,
   media: { width: 100, height: 150 },
   job: { createdAt: '2026-11-22T08:00:00.000Z', copies: 1, records: values },
@@ -115,6 +118,22 @@ test('records: each that cannot be printed, with its number in the job and its f
   ]);
   expect(verdict.faults[0]?.message).toContain('record 502');
 });
+
+test('what another thread works for PDF pages counts in the budget', async () => {
+  const checks = start(2);
+  const content = '0 0 9 9 re f '.repeat(2_000);
+  const pages = 40;
+  const file = pdfOf(Array.from({ length: pages }, () => ({ width: 200, height: 300, content })));
+  const carrier = template.parse({ name: 'c', language: 'document', fields: [{ name: 'document' }] });
+  const values = pageRecords(
+    { document: file.toString('base64') },
+    carrier,
+    Array.from({ length: pages }, (_, at) => at + 1),
+    0,
+  );
+  const asked = records(carrier, values, { budget: 300 });
+  expect(await checks.records('a', asked, TIMES)).toMatchObject({ faults: [], complete: false });
+}, 120_000);
 
 test('records beyond the budget are not reached, and faults beyond a hundred not told', async () => {
   const checks = start(2);

@@ -19,14 +19,15 @@ import { PdfText } from './text.ts';
 const LONGEST_HEAD = 500;
 
 export async function openPdf(job: QueuedJob): Promise<LabelEncoder> {
-  return await encoderOfPages(job, async (pages) => pdfDocument(await Array.fromAsync(pages)));
+  return await encoderOfPages(job, pdfDocument);
 }
 
-/** A PDF of the pages, in their order, each repeated `copies` times. */
-export function pdfDocument(runs: readonly PageRun[]): Uint8Array {
+/** A PDF of the pages, in their order, each repeated `copies` times. A page is asked for once the one before it is drawn. */
+export async function pdfDocument(runs: AsyncIterable<PageRun> | Iterable<PageRun>): Promise<Uint8Array> {
   const document = new PDFDocument({ creator: 'Platen' });
   const text = new PdfText();
-  const pages = runs.map(({ page, copies }) => {
+  const pages: { width: number; height: number; copies: number }[] = [];
+  for await (const { page, copies } of runs) {
     const width = (page.widthMm * 72) / 25.4;
     const height = (page.heightMm * 72) / 25.4;
     const context = document.beginPage(Math.ceil(width), Math.ceil(height));
@@ -35,8 +36,8 @@ export function pdfDocument(runs: readonly PageRun[]): Uint8Array {
     context.scale(72 / page.dpi, 72 / page.dpi);
     drawPage(context, page, (on, item, draw) => text.draw(on, item, draw));
     document.endPage();
-    return { width, height, copies };
-  });
+    pages.push({ width, height, copies });
+  }
   return finish(document.close(), pages, text);
 }
 

@@ -12,7 +12,9 @@ import type { DesignedTemplate, RawZplTemplate } from '../../../src/contract/tem
 import type { RecordCheck } from '../../../src/render/check.ts';
 import type { DisplayList, Item } from '../../../src/render/display-list.ts';
 import { compileDocument } from '../../../src/render/document/document.ts';
+import { bringsZpl } from '../../../src/render/document/document-file.ts';
 import { keptLabel } from '../../../src/render/output/kept-labels.ts';
+import { deletionsOf } from '../../../src/zpl/raw/program.ts';
 import { compileRawZpl } from '../../../src/zpl/raw/template.ts';
 import { labelLength } from '../label-dots.ts';
 import type { LabelEncoder, OpenEncoder } from '../language.ts';
@@ -36,18 +38,39 @@ export const openZpl: OpenEncoder = async (job) => {
 
 function openDocument(job: QueuedJob, template: DocumentTemplate): LabelEncoder {
   const { format, orientation, records } = job;
-  const { media, layout } = compileDocument(template, {
-    dpi: format.dpi,
-    orientation,
-    media: format,
-    records,
-  });
+  const document = { dpi: format.dpi, orientation, media: format, records, job };
+  const { media, layout, zpl } = compileDocument(template, document);
   const settings = designedStart(format, media);
-  return encoder(job, undefined, async (index, copies) => {
-    const { items } = await layout(records[index] ?? {}, index);
+  const start = rawStart(format, headOf(job));
+  const stored = new Set<string>();
+  /** The index of the record whose ZPL was sent last. */
+  let sent: number | undefined;
+  const once = {
+    begin: () => {
+      sent = undefined;
+      return '';
+    },
+    end: () => (bringsZpl(template, records) ? rawEnd(format, deletionsOf(stored)) : ''),
+  };
+  return encoder(job, once, async (index, copies) => {
+    const record = records[index] ?? {};
+    const own = zpl(record, index, { copies, start, sent });
+    if (own !== undefined) {
+      // Where a power cycle of the printer would go unnoticed, each label carries the document's downloads.
+      sent = format.storedFormats === false ? undefined : own.holder;
+      for (const name of own.objects) stored.add(name);
+      return Buffer.from(own.before + own.label, 'latin1');
+    }
+    const { items } = await layout(record, index);
     const fields = items.map((item) => itemFields(item, media).zpl).join('') || BLANK;
     return `^XA${settings}${fields}${printQuantity(copies, format)}^XZ`;
   });
+}
+
+/** What the printer has room for, dots. */
+function headOf(job: QueuedJob): { width: number; height: number } {
+  const { width, dpi } = job.format;
+  return { width: dots(width, dpi), height: dots(labelLength(job), dpi) };
 }
 
 async function openDesigned(job: QueuedJob, template: DesignedTemplate): Promise<LabelEncoder> {
@@ -82,37 +105,40 @@ async function openDesigned(job: QueuedJob, template: DesignedTemplate): Promise
       recalled !== undefined && copies === 1 && !cuts(job.format) ? '' : printQuantity(copies, job.format);
     return `^XA${zpl}${end}^XZ`;
   };
-  return encoder(job, stored, make, label.check);
+  const once = stored && { begin: () => stored.begin, end: () => stored.end };
+  return encoder(job, once, make, label.check);
 }
 
 /** @throws JobFaultError `language-unsupported` in landscape: a raw template sets its own orientation */
 function openRaw(job: QueuedJob, template: RawZplTemplate): LabelEncoder {
   requireOwnOrientation(job);
   const { format } = job;
-  const media = { width: dots(format.width, format.dpi), height: dots(labelLength(job), format.dpi) };
-  const raw = compileRawZpl(template, job, { start: rawStart(format, media) });
+  const raw = compileRawZpl(template, job, { start: rawStart(format, headOf(job)) });
   // Where a power cycle of the printer would go unnoticed, each label carries the template's downloads.
   const each = format.storedFormats === false ? raw.downloads : '';
-  const once = { begin: each === '' ? raw.downloads : '', end: rawEnd(format, raw.deletions) };
+  const once = {
+    begin: () => (each === '' ? raw.downloads : ''),
+    end: () => rawEnd(format, raw.deletions),
+  };
   const make: MakeLabel = async (index, copies, copy) =>
     each + raw.fill(job.records[index] ?? {}, copies, index, copy);
   return encoder(job, once, make, raw.check);
 }
 
-type MakeLabel = (record: number, copies: number, copy?: number) => Promise<string>;
+type MakeLabel = (record: number, copies: number, copy?: number) => Promise<string | Uint8Array>;
 
 /** @param once what is sent before the first label and after the last */
 function encoder(
   { format, records }: QueuedJob,
-  once: { begin: string; end: string } | undefined,
+  once: { begin(): string; end(): string } | undefined,
   text: MakeLabel,
   check?: RecordCheck,
 ): LabelEncoder {
-  const begin = printerSettings(format) + (once?.begin ?? '');
+  const settings = printerSettings(format);
   return {
-    begin: () => Buffer.from(begin),
-    label: async (record, copies, copy) => Buffer.from(await text(record, copies, copy), 'utf8'),
+    begin: () => Buffer.from(settings + (once?.begin() ?? '')),
+    label: async (record, copies, copy) => Buffer.from(await text(record, copies, copy)),
     ...(check && { check: (record) => check(records[record] ?? {}, record) }),
-    end: () => Buffer.from(once?.end ?? ''),
+    end: () => Buffer.from(once?.end() ?? ''),
   };
 }

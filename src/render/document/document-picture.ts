@@ -11,9 +11,8 @@ export interface DocumentPicture {
   readonly resolution: Resolution | undefined;
 }
 
-/** @param text base64. @throws PictureFault */
-export async function documentPicture(text: string): Promise<DocumentPicture> {
-  const bytes = Buffer.from(text, 'base64');
+/** @throws PictureFault */
+export async function documentPicture(bytes: Buffer): Promise<DocumentPicture> {
   const file = readPixelFile(bytes);
   if (file === undefined) throw new PictureFault(because('document-kind', {}));
   await requireWhole(bytes, file);

@@ -21,10 +21,11 @@ import { PictureFault } from '../image/picture-fault.ts';
 import { blackRect } from '../ink.ts';
 import { type MediaGrid, mediaGrid } from '../label-layout.ts';
 import { turnItem, upright } from '../turn.ts';
-import { isPdf, requireBase64 } from './document-file.ts';
-import { documentPicture } from './document-picture.ts';
-import { askPdf, pdfFile } from './pdf-pages.ts';
+import { isPdf, isZpl, requireBase64 } from './document-file.ts';
+import { type DocumentPicture, documentPicture } from './document-picture.ts';
+import { askPdf, pdfFile, pdfPages } from './pdf-pages.ts';
 import type { PdfFile } from './pdf-protocol.ts';
+import { type ZplRules, type ZplText, zplDocument, zplPicture, zplText } from './zpl-pages.ts';
 
 /** A picture within this share of the printer's resolution has it: files say 203.2 and 203 dpi of 8 dots a mm. */
 const SAME_RESOLUTION = 0.01;
@@ -36,6 +37,7 @@ export interface DocumentTarget {
   readonly media: Size;
   /** The job's, where a record may name another that holds its file. */
   readonly records?: readonly LabelRecord[];
+  readonly job?: ZplRules;
 }
 
 export interface CompiledDocument {
@@ -47,6 +49,22 @@ export interface CompiledDocument {
    * @throws JobFaultError `value-invalid`, `does-not-fit`
    */
   layout(record: LabelRecord, index?: number): Promise<DisplayList>;
+  /**
+   * What a ZPL printer gets for the label; undefined: the document is no ZPL, and is drawn.
+   * @param start as of `zplText`
+   * @param sent the index of the record whose document was sent last
+   * @throws JobFaultError `value-invalid`
+   */
+  zpl(
+    record: LabelRecord,
+    index: number,
+    how: { copies: number; start: string; sent?: number | undefined },
+  ): OwnZpl | undefined;
+}
+
+export interface OwnZpl extends ZplText {
+  /** The index of the record that holds the document. */
+  readonly holder: number;
 }
 
 type Size = { readonly width: number; readonly height: number };
@@ -62,22 +80,31 @@ class PageUnfit extends PictureFault {}
 
 /** @throws JobFaultError `template-invalid`: the label has too many dots */
 export function compileDocument(template: DocumentTemplate, target: DocumentTarget): CompiledDocument {
-  const { dpi, orientation, records = [] } = target;
+  const { dpi, orientation, records = [], job = {} } = target;
   const lies = orientation === 'landscape' ? 90 : 0;
   const { width: across, height: along } = upright(target.media, lies);
   const { width = across, height = along } = template;
   const media = mediaGrid({ width, height }, target);
   requireDots('label', media, dpi, MOST_ELEMENT_DOTS);
   const label = upright(media, lies);
-  const field = documentField(template) ?? '';
+  const partOf = (record: LabelRecord, index: number) => {
+    const { page, record: other, base64: own } = documentPart(documentIn(record, template));
+    const base64 =
+      other === undefined ? own : documentPart(documentIn(records[other] ?? {}, template)).base64;
+    return { page, holder: other ?? index, base64 };
+  };
+  const refusalOf = (error: unknown, index: number, page: number | undefined): unknown => {
+    if (!(error instanceof PictureFault)) return error;
+    const code = error instanceof PageUnfit ? 'does-not-fit' : 'value-invalid';
+    const field = documentField(template) ?? '';
+    return refused(code, error.said, { template: template.name, record: index, page, field });
+  };
   return {
     media,
     layout: async (record, index = 0) => {
-      const { page, record: holder, base64: own } = documentPart(documentIn(record, template));
+      const { page, base64 } = partOf(record, index);
       try {
-        const base64 =
-          holder === undefined ? own : documentPart(documentIn(records[holder] ?? {}, template)).base64;
-        const opened = await openPage({ base64, number: page ?? 1 }, template, dpi);
+        const opened = await openPage({ base64, number: page ?? 1 }, template, { dpi, width, height, job });
         const bitmap = await onLabel(opened, template, label, dpi);
         // The drawing library frees its memory when the event loop turns.
         await breathe();
@@ -89,12 +116,46 @@ export function compileDocument(template: DocumentTemplate, target: DocumentTarg
         const whole = { x: 0, y: 0, width: media.width, height: media.height };
         return { ...media, items: [turnItem(item, lies, whole)] };
       } catch (error) {
-        if (!(error instanceof PictureFault)) throw error;
-        const code = error instanceof PageUnfit ? 'does-not-fit' : 'value-invalid';
-        throw refused(code, error.said, { template: template.name, record: index, page, field });
+        throw refusalOf(error, index, page);
+      }
+    },
+    zpl: (record, index, { copies, start, sent }) => {
+      const { page, holder, base64 } = partOf(record, index);
+      if (!isZpl(base64)) return undefined;
+      try {
+        requireBase64(base64);
+        requireOwnPage(template, target);
+        const document = zplDocument(base64, job);
+        return { ...zplText(document, { page: page ?? 1, copies, start, first: sent !== holder }), holder };
+      } catch (error) {
+        throw refusalOf(error, index, page);
       }
     },
   };
+}
+
+/** A ZPL printer draws the label itself. @throws PictureFault */
+function requireOwnPage({ dpi: said, page }: DocumentTemplate, { dpi, orientation }: DocumentTarget): void {
+  const changed = {
+    'page.region': page.region !== undefined,
+    'page.turn': page.turn !== 0,
+    'page.fit': page.fit !== 'none',
+    orientation: orientation === 'landscape',
+  };
+  const [member] = Object.entries(changed).find(([, is]) => is) ?? [];
+  if (member !== undefined) throw new PictureFault(because('document-zpl-own', { member }));
+  if (said !== undefined && Math.abs(said / dpi - 1) > SAME_RESOLUTION)
+    throw new PictureFault(because('drawn-for-dpi', { designed: said, wanted: dpi }));
+}
+
+/**
+ * How often each page of a document is printed, each label of ZPL.
+ * @throws PictureFault
+ */
+export async function documentPages(base64: string, rules: ZplRules): Promise<readonly number[]> {
+  requireBase64(base64);
+  if (isZpl(base64)) return zplDocument(base64, rules).labels.map(({ quantity }) => quantity);
+  return new Array<number>(isPdf(base64) ? await pdfPages(base64) : 1).fill(1);
 }
 
 function refused(
@@ -116,16 +177,37 @@ function refused(
   });
 }
 
+/** Where a page is printed: the label in mm, and whose rules a ZPL document is read by. */
+type Place = Size & { readonly dpi: number; readonly job: ZplRules };
+
 /** @throws PictureFault */
 async function openPage(
   { base64, number }: { base64: string; number: number },
   template: DocumentTemplate,
-  dpi: number,
+  place: Place,
 ): Promise<DocumentPage> {
   requireBase64(base64);
-  return isPdf(base64)
-    ? await openPdfPage(pdfFile(base64), number, template, dpi)
-    : await openPicture(base64, template, dpi);
+  if (isPdf(base64)) return await openPdfPage(pdfFile(base64), number, template, place.dpi);
+  return openPicture(
+    isZpl(base64)
+      ? await zplPicturePage(base64, number, template, place)
+      : await documentPicture(Buffer.from(base64, 'base64')),
+    template,
+    place.dpi,
+  );
+}
+
+/** @throws PictureFault */
+async function zplPicturePage(
+  base64: string,
+  page: number,
+  { dpi: said }: DocumentTemplate,
+  { dpi: target, width, height, job }: Place,
+): Promise<DocumentPicture> {
+  const dpi = said ?? target;
+  const media = { dpi, width: dots(width, dpi), height: dots(height, dpi) };
+  const png = await zplPicture(zplDocument(base64, job), page, media);
+  return await documentPicture(Buffer.from(png));
 }
 
 /** @throws PictureFault */
@@ -148,13 +230,11 @@ async function openPdfPage(
   };
 }
 
-/** @throws PictureFault */
-async function openPicture(
-  base64: string,
+function openPicture(
+  { image, resolution }: DocumentPicture,
   { dpi: said, page: { halftone } }: DocumentTemplate,
   dpi: number,
-): Promise<DocumentPage> {
-  const { image, resolution } = await documentPicture(base64);
+): DocumentPage {
   const scale = (own: number | undefined) => {
     const ratio = dpi / (said ?? own ?? dpi);
     return Math.abs(ratio - 1) <= SAME_RESOLUTION ? 1 : ratio;

@@ -1,8 +1,8 @@
 /** What is asked of the thread for PDF documents, and what it answers. */
 import type { DocumentTemplate } from '../../contract/document-template.ts';
-import type { Reason } from '../../contract/reason.ts';
 import type { Rect } from '../display-list.ts';
 import type { Bitmap } from '../image/bitmap.ts';
+import type { PageReply } from './page-thread.ts';
 
 /** A file; its bytes are shared with the thread, not copied for each page. */
 export interface PdfFile {
@@ -24,9 +24,8 @@ export type PdfOrder = { readonly file: PdfFile } & (
     }
 );
 
-export type PdfReply = { readonly id: number } & (
+export type PdfPart =
   | { readonly pages: number }
   | { readonly width: number; readonly height: number }
-  | { readonly bitmap: Bitmap }
-  | { readonly refused: Reason }
-);
+  | { readonly bitmap: Bitmap };
+export type PdfReply = PageReply<PdfPart>;

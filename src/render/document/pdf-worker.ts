@@ -15,11 +15,9 @@ import {
 import { because, type Reason } from '../../contract/reason.ts';
 import { inBands, rowsAtOnce } from '../image/in-bands.ts';
 import { openPdf } from './open-pdf.ts';
-import type { PdfFile, PdfOrder, PdfReply } from './pdf-protocol.ts';
+import type { PdfFile, PdfOrder, PdfPart, PdfReply } from './pdf-protocol.ts';
 
 type Request = PdfOrder & { readonly id: number };
-type Without<Reply> = Reply extends unknown ? Omit<Reply, 'id'> : never;
-type Answer = Without<PdfReply>;
 type Matrix = readonly [number, number, number, number, number, number];
 
 const POINTS_PER_INCH = 72;
@@ -60,11 +58,13 @@ async function documentOf({ key, bytes }: PdfFile): Promise<PDFDocumentProxy> {
   }
   const document = await open.document;
   const { numPages: pages } = document;
+  // pdf.js takes the number that the file says.
+  if (!(pages > 0)) throw new Refused(because('document-broken', {}));
   if (pages > MOST_PAGES) throw new Refused(because('document-pages', { pages, most: MOST_PAGES }));
   return document;
 }
 
-async function answerTo(request: Request): Promise<Answer> {
+async function answerTo(request: Request): Promise<PdfPart> {
   const document = await documentOf(request.file);
   if (request.kind === 'pages') return { pages: document.numPages };
   if (request.page > document.numPages) {
@@ -199,9 +199,15 @@ if (port === null) throw new Error('pdf-worker.ts runs as a worker thread');
 
 async function serve(request: Request): Promise<void> {
   faulty = false;
-  const answer: Answer = await answerTo(request).catch((error: unknown) => ({ refused: refusal(error) }));
-  const transfer = 'bitmap' in answer ? [answer.bitmap.data.buffer as ArrayBuffer] : [];
-  port?.postMessage({ id: request.id, ...answer }, transfer);
+  const since = process.threadCpuUsage();
+  const answer = await answerTo(request).then(
+    (made) => ({ made }),
+    (error: unknown) => ({ refused: refusal(error) }),
+  );
+  const bitmap = 'made' in answer && 'bitmap' in answer.made ? answer.made.bitmap : undefined;
+  const { user, system } = process.threadCpuUsage(since);
+  const reply: PdfReply = { id: request.id, worked: (user + system) / 1_000, ...answer };
+  port?.postMessage(reply, bitmap === undefined ? [] : [bitmap.data.buffer as ArrayBuffer]);
 }
 
 port.on('message', (request: Request) => void serve(request));

@@ -14,7 +14,7 @@ import type { JobFacts } from '../../values/built-ins.ts';
 import { GraphicError } from '../../zpl/graphic-data.ts';
 import { drawFields } from '../../zpl/interpreter/draw.ts';
 import { forEachDot } from '../../zpl/interpreter/drawn-dots.ts';
-import { labelPieces, labelZpl } from '../../zpl/interpreter/label-plan.ts';
+import { type LabelPlan, labelPieces, labelZpl } from '../../zpl/interpreter/label-plan.ts';
 import { plannedLabel } from '../../zpl/interpreter/planned-label.ts';
 import { RasteriserFull } from '../../zpl/interpreter/rasteriser.ts';
 import { compileRawZpl } from '../../zpl/raw/template.ts';
@@ -33,7 +33,7 @@ interface RawTarget {
 }
 
 /** 4 × 12 inches at 600 dpi. The rasteriser takes some eight bytes for each. */
-const MOST_RAW_DOTS = 18_000_000;
+export const MOST_RAW_DOTS = 18_000_000;
 
 interface RawPictures {
   /**
@@ -59,23 +59,45 @@ export function compileRawPictures(template: RawZplTemplate, target: RawTarget):
   };
 }
 
+/** @param record in whose label */
+export function undrawableZpl(detail: string, record?: number): JobFaultError {
+  const reason = because('zpl-undrawable', { detail });
+  if (record === undefined) return new JobFaultError('template-invalid', reasonText(reason), { reason });
+  const message = `/source: ${reasonText(reason)}`;
+  return new JobFaultError('template-invalid', message, { element: '/source', record, reason });
+}
+
 async function picture(
   zpl: string,
   { dpi, width, height }: Omit<DisplayList, 'items'>,
   record: number,
 ): Promise<Bitmap> {
-  const refuse = (detail: string) => {
-    const reason = because('zpl-undrawable', { detail });
-    const message = `/source: ${reasonText(reason)}`;
-    return new JobFaultError('template-invalid', message, { element: '/source', record, reason });
-  };
+  const refuse = (detail: string) => undrawableZpl(detail, record);
   const { plan, faults } = plannedLabel(zpl, { width, height, dpi });
-  const [fault] = plan === undefined ? faults : [...faults, ...plan.faults];
+  const [fault] = faults;
   if (fault !== undefined) throw refuse(fault);
-  if (plan === undefined) return createBitmap(width, height);
+  return plan === undefined
+    ? createBitmap(width, height)
+    : await drawnPlan(plan, 0, { width, height }, refuse);
+}
+
+/**
+ * The dots of a planned label on its media.
+ * @param serial which of the labels of the plan's batch, by the number that counts in them, from 0
+ * @param media dots
+ * @param refuse makes the error for what cannot be drawn
+ */
+export async function drawnPlan(
+  plan: LabelPlan,
+  serial: number,
+  { width, height }: Pick<Bitmap, 'width' | 'height'>,
+  refuse: (detail: string) => JobFaultError,
+): Promise<Bitmap> {
+  const [fault] = plan.faults;
+  if (fault !== undefined) throw refuse(fault);
   const bitmap = createBitmap(width, height);
   try {
-    const drawn = await drawFields(labelZpl(labelPieces(plan, 0), zplSymbols), plan);
+    const drawn = await drawFields(labelZpl(labelPieces(plan, serial), zplSymbols), plan);
     const page = { ...plan, mediaWidth: width, mediaHeight: height };
     if (drawn !== undefined) forEachDot(drawn, page, (x, y) => blacken(bitmap, x, y));
   } catch (error) {

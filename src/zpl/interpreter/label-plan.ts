@@ -10,6 +10,7 @@
  * Source: ZPL II Programming Guide, the commands named.
  */
 
+import { isUtf8 } from 'node:buffer';
 import { isBarcode, PRINTS, words } from '../commands.ts';
 import { fieldBytes, hexIndicator, plainField } from '../field-data.ts';
 import { GraphicError } from '../graphic-data.ts';
@@ -54,6 +55,16 @@ export interface LabelPlan {
   readonly marks: readonly FieldMark[];
   /** What cannot be printed as asked; the virtual printer crosses the label out. */
   readonly faults: readonly string[];
+  /** What its texts and barcodes say. */
+  readonly said: readonly SaidField[];
+}
+
+/** The data of a field, which begins at (x, y), dots. */
+export interface SaidField {
+  readonly x: number;
+  readonly y: number;
+  /** @param serial of the label, as of `labelPieces` */
+  readonly data: (serial: number) => string;
 }
 
 /** Commands that the rasteriser does not get: this file handles them, or they do not affect the picture. */
@@ -89,7 +100,7 @@ export function planLabel(format: ZplFormat, memory: PrinterMemory, media: Media
 const WHOLE_LABEL = words('LL LS LT MU PM PO PW');
 
 /** A setting's new value. Parameters left out keep their old values, except the size in a ^CF with a font. */
-function lastingValue(name: LastingSetting, before: string | undefined, value: string): string {
+export function lastingValue(name: string, before: string | undefined, value: string): string {
   const given = value.split(',');
   const merges = name === 'BY' || name === 'FW' || (name === 'CF' && given[0]?.trim() === '');
   if (!merges || before === undefined) return value;
@@ -103,6 +114,7 @@ class PlanBuilder {
   readonly #media: MediaDots;
   readonly #pieces: LabelPlan['pieces'][number][] = [];
   readonly #faults: string[] = [];
+  readonly #said: SaidField[] = [];
   readonly #graphics = new Map<string, string>();
   readonly #fields = new FieldMarks();
   #printable = false;
@@ -159,6 +171,7 @@ class PlanBuilder {
       pauseAfter: this.#pauseAfter,
       marks: this.#fields.marks,
       faults: this.#faults,
+      said: this.#said,
     };
   }
 
@@ -185,10 +198,15 @@ class PlanBuilder {
       const head = { ...command, params: command.params.subarray(0, HEAD) };
       this.#fields.command(name, this.#dots(head), command.at);
     }
-    if (name === 'FD' || name === 'FV') this.#printData(name, command.params);
-    else if (name === 'SN') {
+    if (name === 'FD' || name === 'FV') {
+      const hex = this.#hex;
+      this.#say(() => readable(fieldBytes(command.params, hex)));
+      this.#printData(name, command.params);
+    } else if (name === 'SN') {
       this.#requireDrawn(this.#barcode?.name);
-      this.#print(serialField(text(command)));
+      const serial = serialField(text(command));
+      this.#say((index) => readable(serialValue(serial, index).slice('^FD'.length)));
+      this.#print(serial);
     } else if (name === 'FH') this.#hex = hexIndicator(text(command));
     else if (name === 'FS') {
       this.#hex = undefined;
@@ -251,6 +269,11 @@ class PlanBuilder {
       this.#pieces[piece] = drawn.command;
       this.#print(drawn.field);
     });
+  }
+
+  #say(data: SaidField['data']): void {
+    const { x = 0, y = 0 } = this.#fields.marks.at(-1) ?? {};
+    this.#said.push({ x, y, data });
   }
 
   #symbol(name: string, params: string, data: string): SymbolField {
@@ -336,6 +359,12 @@ class PlanBuilder {
     this.#fields.home(...home);
     return `^LH${home.join(',')}`;
   }
+}
+
+/** Bytes as characters: UTF-8, or else the printer's own set, of which only ASCII is known here. */
+function readable(bytes: string): string {
+  const buffer = Buffer.from(bytes, 'latin1');
+  return isUtf8(buffer) ? buffer.toString('utf8') : bytes;
 }
 
 /** The pieces of the label with the given serial number, from 0. */

@@ -7,6 +7,8 @@ import { type LastingSetting, PrinterMemory } from './printer-memory.ts';
 
 /** The most that a program may store in the simulated printer, and the longest format, bytes. */
 const MEMORY = 16 * 1024 * 1024;
+/** Bytes that are read ahead of the format at hand. */
+const AHEAD = 4096;
 
 export interface PlannedLabel {
   /** The plan of the last format that prints; undefined: none does. */
@@ -19,24 +21,43 @@ export interface PlannedLabel {
   readonly faults: readonly string[];
 }
 
-export function plannedLabel(zpl: string, media: MediaDots): PlannedLabel {
+type Planned = Pick<PlannedLabel, 'commands'> & { readonly plan: LabelPlan };
+
+export function plannedLabel(zpl: string | Uint8Array, media: MediaDots): PlannedLabel {
   const memory = new PrinterMemory(MEMORY);
   const faults: string[] = [];
-  let plan: LabelPlan | undefined;
-  let commands: readonly ZplCommand[] = [];
-  const take = (event: ZplEvent): void => {
-    if (event.kind === 'format') {
-      const planned = planLabel(event.format, memory, media);
-      if (planned === undefined) return;
-      plan = planned;
-      commands = event.format.commands;
-    } else if (event.kind === 'discarded') faults.push('it is too long');
-    else if (event.kind === 'control') {
-      const refused = download(event.name, event.params, memory);
-      if (refused !== undefined) faults.push(refused);
-    }
-  };
-  const stream = new ZplStream(defaultSyntax(), MEMORY, take);
-  stream.push(Buffer.from(zpl, 'utf8'));
+  let last: Partial<Planned> = {};
+  const bytes = typeof zpl === 'string' ? Buffer.from(zpl, 'utf8') : zpl;
+  for (const planned of plannedFormats(bytes, media, memory)) {
+    if (typeof planned === 'string') faults.push(planned);
+    else last = planned;
+  }
+  const { plan, commands = [] } = last;
   return { plan, commands, settings: memory.settings, faults };
+}
+
+/**
+ * Plans the formats of a program that print, one when it is asked for; between them, why a format or a download was not
+ * taken. No plan is kept, since that of a few bytes may take megabytes.
+ */
+export function* plannedFormats(
+  zpl: Uint8Array,
+  media: MediaDots,
+  memory = new PrinterMemory(MEMORY),
+): Generator<Planned | string, void, void> {
+  const events: ZplEvent[] = [];
+  const stream = new ZplStream(defaultSyntax(), MEMORY, (event) => events.push(event));
+  for (let at = 0; at < zpl.length; at += AHEAD) {
+    stream.push(zpl.subarray(at, at + AHEAD));
+    for (const event of events.splice(0)) {
+      if (event.kind === 'discarded') yield 'it is too long';
+      if (event.kind === 'control') {
+        const refused = download(event.name, event.params, memory);
+        if (refused !== undefined) yield refused;
+      }
+      if (event.kind !== 'format') continue;
+      const plan = planLabel(event.format, memory, media);
+      if (plan !== undefined) yield { plan, commands: event.format.commands };
+    }
+  }
 }

@@ -23,11 +23,18 @@ const PREFIX = /\^|~(?=\s*[A-Za-z0-9~{])/g;
 /** Control characters that a printer obeys anywhere: STX, ETX, SI are ^XA, ^XZ, ^FS, others flow control. */
 const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1b\x7f]/;
 const NEW_LINE = 0x0a;
+/** The most commands of a program, also with the stored formats that it recalls: each takes some two hundred bytes. */
+export const MOST_COMMANDS = 200_000;
+
 /** Makes the `template-invalid` error for a fault in the source, with its line. */
 export function rawFault(why: Reason, line?: number): JobFaultError {
   const reason = line === undefined ? why : becauseOf('zpl-line', { line }, why);
   const message = `/source: ${reasonText(reason)}`;
   return new JobFaultError('template-invalid', message, { element: '/source', reason });
+}
+
+export function tooManyCommands(line: number | undefined): JobFaultError {
+  return rawFault(because('zpl-commands-many', { most: MOST_COMMANDS }), line);
 }
 
 /**
@@ -71,6 +78,7 @@ export function rawCommands(source: string): { lead: string; commands: RawComman
     if (usual === undefined) {
       commands.push({ code, params: source.slice(from, end), text, line: lineAt(at) });
     }
+    if (commands.length > MOST_COMMANDS) throw tooManyCommands(line);
     at = end;
   }
   return { lead: source.slice(0, first), commands };

@@ -1,8 +1,8 @@
 /**
- * Reduces a raw ZPL program to one label, and handles what label designers and carriers write around it:
+ * Reads a raw ZPL program as labels, and handles what label designers and carriers write around them:
  *
  *     downloads (~DG, ~DY, ~DU)   → sent before the label, under names of the job's own, and deleted after it
- *     formats that print nothing  → their settings go to the label's beginning
+ *     formats that print nothing  → their settings go to the beginning of the labels behind
  *     a format stored with ^DF    → put in place of the ^XF that recalls it
  *     set-up of the printer       → left out, and reported
  *
@@ -15,7 +15,7 @@ import { GraphicError, GraphicTooLarge } from '../graphic-data.ts';
 import { downloadedGraphic, GraphicRoom, graphicField } from '../interpreter/graphic-field.ts';
 import { objectName } from '../names.ts';
 import { recall } from '../recall.ts';
-import { type RawCommand, rawCommands, rawFault } from './commands.ts';
+import { MOST_COMMANDS, type RawCommand, rawCommands, rawFault, tooManyCommands } from './commands.ts';
 import { ruling } from './rules.ts';
 
 /** An object that the program downloads. */
@@ -32,11 +32,24 @@ export interface LeftOut {
   readonly reason: Reason;
 }
 
-interface RawProgram {
+interface RawLabel {
+  /** Of the formats that print nothing, since the label before. */
+  readonly before: readonly RawCommand[];
+  /** The format, from its ^XA to its ^XZ. */
+  readonly commands: readonly RawCommand[];
+}
+
+interface RawLabels {
   readonly downloads: readonly Download[];
+  readonly labels: readonly RawLabel[];
+  readonly leftOut: readonly LeftOut[];
+  /** What the downloads leave for the graphics of a label. */
+  readonly room: GraphicRoom;
+}
+
+interface RawProgram extends Omit<RawLabels, 'labels' | 'room'> {
   /** The one format, from its ^XA to its ^XZ. */
   readonly label: readonly RawCommand[];
-  readonly leftOut: readonly LeftOut[];
 }
 
 export interface ProgramOptions {
@@ -67,54 +80,78 @@ const REFERENCES: Readonly<Record<string, readonly [parameter: number, extension
 const PRINTS_LATER = words('FN SF GS XF');
 /** The most bytes that all graphics of a program may unpack to. 24 dots/mm, 4 × 12 inches take a quarter of it. */
 const MOST_UNPACKED = 8 * 1024 * 1024;
-const BOM = '\ufeff';
+/** UTF-8's mark, as a character and as bytes; and DLE, with which ZebraDesigner begins. */
+const LEAD = /^(?:\ufeff|\xef\xbb\xbf)?\x10?/;
 /** Downloads are numbered with two digits of base 36. */
 const MOST_DOWNLOADS = 36 ** 2;
 
 type Format = readonly RawCommand[];
 
-/** @throws JobFaultError `template-invalid` with the line */
+/** A program that is one label. @throws JobFaultError `template-invalid` with the line */
 export function readProgram(source: string, options: ProgramOptions): RawProgram {
-  const { lead, commands } = rawCommands(source.startsWith(BOM) ? source.slice(1) : source);
+  const { labels, room, ...program } = readLabels(source, options, 1);
+  const { before = [], commands: [begin, ...rest] = [] } = labels[0] ?? {};
+  if (begin === undefined) throw rawFault(because('zpl-no-label', {}));
+  const label = [begin, ...before, ...rest];
+  requireRoom(label, room);
+  return { ...program, label };
+}
+
+/**
+ * The labels of a program, at least one: each format that prints.
+ * @param most labels
+ * @throws JobFaultError `template-invalid` with the line
+ */
+export function readLabels(source: string, options: ProgramOptions, most: number): RawLabels {
+  const { lead, commands } = rawCommands(source.replace(LEAD, ''));
   // Label designers begin with `CT~~CD,~CC^~CT~`: the first CT has no prefix, and no effect.
   requireBlank(lead.replace(/^\s*CT/, ''), 1);
   const { formats, downloads } = formatsOf(commands);
   const objects = new OwnObjects(downloads, options);
   const stored = new StoredFormats(formats);
-  const before: Format[] = [];
-  const leftOut: LeftOut[] = [];
-  let label: RawCommand[] | undefined;
+  const labels: RawLabel[] = [];
+  const leftOut = new Map<string, LeftOut>();
+  let before: RawCommand[] = [];
+  let recalled = 0;
 
   const begun = formats.filter(([first]) => first?.code === '^XA');
   const last = formats.findLast(prints) ?? (begun.length === 1 ? begun[0] : undefined);
   for (const format of formats.filter((one) => !stored.has(one))) {
     const setUp = format !== last && !prints(format);
-    if (label !== undefined && !setUp) {
+    if (labels.length >= most && !setUp) {
       const [first] = format;
-      throw rawFault(because('zpl-second-label', {}), first?.line);
+      const reason = most === 1 ? because('zpl-second-label', {}) : because('zpl-labels-many', { most });
+      throw rawFault(reason, first?.line);
     }
-    const kept = stored.recalledIn(format).flatMap((command): RawCommand[] => {
+    const whole = stored.recalledIn(format);
+    recalled += whole.length;
+    if (recalled > MOST_COMMANDS) throw tooManyCommands(format[0]?.line);
+    const kept = whole.flatMap((command): RawCommand[] => {
       if (objects.deletes(command)) return [];
       const ruled = ruling(command, setUp, options.printerCommands);
       if (ruled.keep) return [objects.renamed(command)];
       const { code, line } = command;
-      if (!leftOut.some((other) => other.code === code)) leftOut.push({ code, line, reason: ruled.reason });
+      if (!leftOut.has(code)) leftOut.set(code, { code, line, reason: ruled.reason });
       return [];
     });
-    if (!setUp) label = kept;
-    // Settings in a format after the label would be for another label, so they are dropped.
-    else if (label === undefined) before.push(kept.filter(({ code }) => !/^\^X[AZ]$/.test(code)));
+    // Settings in a format after the last label would be for another label, so they are dropped.
+    if (setUp) for (const command of kept) if (!/^\^X[AZ]$/.test(command.code)) before.push(command);
+    if (!setUp) {
+      labels.push({ before, commands: kept });
+      before = [];
+    }
   }
-  const [begin, ...rest] = label ?? [];
-  if (label === undefined || begin === undefined) throw rawFault(because('zpl-no-label', {}));
+  if (labels.length === 0) throw rawFault(because('zpl-no-label', {}));
   stored.requireUsed();
-  requireRoom([...downloads, ...label]);
-  return { downloads: objects.downloads, label: [begin, ...before.flat(), ...rest], leftOut };
+  const room = requireRoom(downloads);
+  return { downloads: objects.downloads, labels, leftOut: [...leftOut.values()], room };
 }
 
-/** Refuses graphics that unpack to more than a printer, or the rasteriser, should hold. */
-function requireRoom(commands: readonly RawCommand[]): void {
-  const room = new GraphicRoom(8 * MOST_UNPACKED);
+/** Refuses graphics that unpack to more than a printer, or the rasteriser, should hold. @throws JobFaultError `template-invalid` */
+export function requireRoom(
+  commands: readonly RawCommand[],
+  room: GraphicRoom = new GraphicRoom(8 * MOST_UNPACKED),
+): GraphicRoom {
   for (const { code, params, line } of commands) {
     try {
       const data = Buffer.from(params, 'latin1');
@@ -127,6 +164,12 @@ function requireRoom(commands: readonly RawCommand[]): void {
       if (!(error instanceof GraphicError)) throw error;
     }
   }
+  return room;
+}
+
+/** Deletes downloaded objects, inside a format. */
+export function deletionsOf(objects: Iterable<string>): string {
+  return [...objects].map((object) => `^ID${object}^FS`).join('');
 }
 
 function printing({ code }: RawCommand): boolean {

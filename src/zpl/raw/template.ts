@@ -31,7 +31,7 @@ import { ownName } from '../names.ts';
 import { type RawCommand, rawFault } from './commands.ts';
 import { type Encoding, encodingOf, escapesAreUtf8, inCodePage, inUtf8, POWER_ON, UTF8 } from './encoding.ts';
 import { fieldText, ownEscapes, type RawField, rawField, type Slot } from './field.ts';
-import { type LeftOut, readProgram } from './program.ts';
+import { deletionsOf, type LeftOut, readProgram } from './program.ts';
 
 export interface RawZpl {
   /** The record fields that the template prints, in order of appearance. */
@@ -111,7 +111,7 @@ export function compileRawZpl(template: RawZplTemplate, job?: JobFacts, options:
   return {
     ...filled(template, pieces, scope, job),
     downloads: downloads.map(({ text }) => text).join(''),
-    deletions: objects.map((object) => `^ID${object}^FS`).join(''),
+    deletions: deletionsOf(objects),
     leftOut,
   };
 }
@@ -261,7 +261,7 @@ function emptyState(): FieldState {
  * The parameters of ^PQ after the quantity, which the job sets. They stay as the template has them, except
  * for the pause after a group of labels, which would stop the printer for everybody who uses it.
  */
-function withoutPause(params: string): string {
+export function withoutPause(params: string): string {
   const [, group, replicates = '', override = '', ...more] = params.trim().split(',');
   if (group === undefined) return '';
   const pauses = Number.parseInt(group, 10) > 0 && override.trim().toUpperCase() !== 'Y';

@@ -1,0 +1,62 @@
+/** A thread that reads or draws pages of strangers' documents, with a bound on its time and memory. */
+import { because, type Reason } from '../../contract/reason.ts';
+import { DrawingStopped, DrawingThread } from '../drawing-thread.ts';
+import { PictureFault } from '../image/picture-fault.ts';
+
+/** ms for one answer. */
+const TIME = 10_000;
+/** The most by which the process may grow over one answer, bytes. */
+const MEMORY = 512 * 1024 * 1024;
+const HEAP_MB = 256;
+/** ms that the thread is kept for the next page. */
+const KEPT = 10_000;
+
+let worked = 0;
+
+/** ms that was worked for all answers so far, which no other thread's clock of its own work has. */
+export function pagesWorkedMs(): number {
+  return worked;
+}
+
+/** `worked`: ms that the thread has worked for the answer. */
+export type PageReply<Made> = { readonly id: number; readonly worked: number } & (
+  | { readonly made: Made }
+  | { readonly refused: Reason }
+);
+
+export class PageThread<Order, Made> {
+  readonly #thread: DrawingThread<Order, PageReply<Made>>;
+  readonly #broken: Reason;
+  readonly #rests: () => void;
+
+  /**
+   * @param broken what is said of a document over which the thread has died
+   * @param rests called some time after an answer: what is kept for the next page is let go
+   */
+  constructor(file: URL, broken: Reason, rests: () => void = () => undefined) {
+    this.#thread = new DrawingThread(file, { memory: MEMORY, time: TIME, heapMb: HEAP_MB });
+    this.#broken = broken;
+    this.#rests = rests;
+  }
+
+  /** @throws PictureFault */
+  async ask(order: Order): Promise<Made> {
+    this.#thread.acquire();
+    try {
+      const reply = await this.#thread.draw(order);
+      worked += reply.worked;
+      if ('refused' in reply) throw new PictureFault(reply.refused);
+      return reply.made;
+    } catch (error) {
+      if (!(error instanceof DrawingStopped)) throw error;
+      worked += TIME;
+      if (error.reason === 'time') throw new PictureFault(because('draws-long', { seconds: TIME / 1_000 }));
+      throw new PictureFault(error.reason === 'memory' ? because('draws-much', {}) : this.#broken);
+    } finally {
+      setTimeout(() => {
+        this.#rests();
+        void this.#thread.release();
+      }, KEPT).unref();
+    }
+  }
+}

@@ -1,0 +1,20 @@
+/** What threads have freed, and the C library keeps for later: hundreds of megabytes after a stranger's file. */
+
+/** glibc's malloc_trim(3), on a thread of its own; null where the C library is another one. */
+let trim: (() => void) | null | undefined;
+
+/** Gives the freed memory of this process back to the system. */
+export async function trimMemory(): Promise<void> {
+  trim ??= process.platform === 'linux' ? await load() : null;
+  trim?.();
+}
+
+async function load(): Promise<(() => void) | null> {
+  const { default: koffi } = await import('koffi');
+  try {
+    const call = koffi.load('libc.so.6').func('int malloc_trim(size_t)');
+    return () => call.async(0, () => undefined);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * Reads a ZPL document: a program that others made, for labels that are printed as they stand. The rules are those of raw
+ * templates (`rules.ts`, `program.ts`); but there may be several labels, no value is filled in, and the program's bytes are
+ * characters here (latin1), so that what is sent is what came.
+ *
+ * A label may rely on what those before it have set, and may be printed without them: after a crash, or again. So each has
+ * the state that the program had come to.
+ *
+ * Source: ZPL II Programming Guide, ^PQ, ^CI and the persistence notes of each setting command.
+ */
+import { because } from '../../contract/reason.ts';
+import { words } from '../commands.ts';
+import { lastingValue } from '../interpreter/label-plan.ts';
+import { ownName } from '../names.ts';
+import { type RawCommand, rawFault } from './commands.ts';
+import { readLabels, requireRoom } from './program.ts';
+import { withoutPause } from './template.ts';
+
+export interface ZplDocument {
+  readonly labels: readonly ZplLabel[];
+  /** Graphics and fonts, to be sent before the first of its labels that is sent. */
+  readonly downloads: string;
+  /** The names of those that are to be deleted again. */
+  readonly objects: readonly string[];
+}
+
+export interface ZplLabel {
+  /** How many of it the program asks for, ≥ 1. */
+  readonly quantity: number;
+  /** What the program has set before it, for use inside a format. */
+  readonly state: string;
+  /** Commands that set the printer up, which the tenant may send, since the label before it. */
+  readonly setUp: string;
+  /**
+   * The format, as it was sent where one is asked for.
+   * @throws JobFaultError `template-invalid`: its graphics are too large
+   */
+  zpl(copies: number): string;
+}
+
+/** Most labels of a program, and most that it may ask for. */
+const MOST_LABELS = 2_000;
+/** Settings that the next format begins with. */
+const LASTING = words('MU CI CF BY FW LH LL LR LS LT PA PM PO PW CV CW');
+/** Characters of a setting's parameters: the printer reads no more of them either. */
+const SETTING = 256;
+/** Single bytes or UTF-8: in other encodings a byte of a character may be the prefix of a command. */
+const ENCODING = /^\s*(?:(?:\d|1[0-3]|27|28|3[1-6])\s*)?(?:,|$)/;
+
+/**
+ * @param bytes of the file
+ * @param options `jobId`: names what it downloads; `printerCommands`: the tenant may set the printer up
+ * @throws JobFaultError `template-invalid` with the line
+ */
+export function readZplDocument(
+  bytes: Uint8Array,
+  { jobId, printerCommands }: { readonly jobId: string; readonly printerCommands: boolean },
+): ZplDocument {
+  const prefix = ownName(jobId, 'G');
+  const source = Buffer.from(bytes).toString('latin1');
+  const { labels, downloads } = readLabels(source, { prefix, printerCommands }, MOST_LABELS);
+  const state = new State();
+  const read = labels.map(({ before, commands }) => {
+    const setUp = before.filter((command) => !state.set(command));
+    const label = labelOf(commands, state.text, textOf(setUp));
+    for (const command of commands) state.set(command);
+    return label;
+  });
+  const asked = read.reduce((sum, { quantity }) => sum + quantity, 0);
+  if (asked > MOST_LABELS) throw rawFault(because('zpl-labels-many', { most: MOST_LABELS }));
+  return {
+    labels: read,
+    downloads: downloads.map(({ text }) => text).join(''),
+    objects: downloads.flatMap(({ object }) => object ?? []),
+  };
+}
+
+function labelOf(commands: readonly RawCommand[], state: string, setUp: string): ZplLabel {
+  for (const command of commands) requirePrintable(command);
+  const params = commands.findLast(({ code }) => code === '^PQ')?.params ?? '';
+  const quantity = Math.max(1, Number.parseInt(params, 10) || 1);
+  const rest = withoutPause(params);
+  const asSent = quantity === 1 && rest === params.trim().replace(/^[^,]*/, '');
+  return {
+    quantity,
+    state,
+    setUp,
+    zpl: (copies) => {
+      requireRoom(commands);
+      if (copies === 1 && asSent) return textOf(commands);
+      return commands
+        .map(({ code, text }) => {
+          if (code === '^PQ') return '';
+          return code === '^XZ' ? `^PQ${copies}${rest}${text}` : text;
+        })
+        .join('');
+    },
+  };
+}
+
+/** @throws JobFaultError `template-invalid` */
+function requirePrintable({ code, params, line }: RawCommand): void {
+  // What the printer has stored may be another's.
+  if (code === '^XF') {
+    throw rawFault(because('zpl-recalls-other', { object: params.trim().slice(0, 40) }), line);
+  }
+  if (code === '^CI' && !ENCODING.test(params)) throw rawFault(because('zpl-encoding-bytes', {}), line);
+}
+
+function textOf(commands: readonly RawCommand[]): string {
+  return commands.map(({ text }) => text).join('');
+}
+
+/** What the formats so far have set, each setting once. */
+class State {
+  /** Measures are in the unit that was in force. */
+  readonly #settings = new Map<string, { params: string; unit: string }>();
+
+  /** Takes a setting; false: the command is none. */
+  set({ code, params: all }: RawCommand): boolean {
+    const name = code.slice(1);
+    if (!code.startsWith('^') || !LASTING.has(name)) return false;
+    const params = all.trim().slice(0, SETTING);
+    const key = name === 'CW' ? `${name}${params.charAt(0)}` : name;
+    const value = lastingValue(name, this.#settings.get(key)?.params, params);
+    this.#settings.set(key, { params: value, unit: this.#unit });
+    return true;
+  }
+
+  get #unit(): string {
+    return this.#settings.get('MU')?.params ?? 'D';
+  }
+
+  /** For a printer that was just switched on. */
+  get text(): string {
+    let text = '';
+    let unit = 'D';
+    for (const [key, setting] of this.#settings) {
+      if (key === 'MU') continue;
+      if (setting.unit !== unit) text += `^MU${setting.unit}`;
+      unit = setting.unit;
+      text += `^${key.slice(0, 2)}${setting.params}`;
+    }
+    return this.#unit === unit ? text : `${text}^MU${this.#unit}`;
+  }
+}
