@@ -1,8 +1,9 @@
 /**
- * Runs jobs through a real agent, for `drivers.ts`: each job is rendered, recorded in the journal, sent, and
+ * Runs jobs through a real agent, for `drivers.ts` and `power-cuts.ts`: each job is rendered, recorded in the journal, sent, and
  * confirmed by the printer's counter. Only the queue is a stand-in: it accepts notes and reports in no time.
  */
 import { randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,6 +22,7 @@ import { Reporter } from '../src/agent/reports/reporter.ts';
 import type { JobHandler, JobSource } from '../src/agent/source/job-source.ts';
 import { laneOf } from '../src/contract/lane.ts';
 import type { QueuedJob } from '../src/contract/queued-job.ts';
+import { type JobReport, jobReport, type Report } from '../src/contract/report.ts';
 import { template } from '../src/contract/template.ts';
 import { RenderPool } from '../src/rendering/render-pool.ts';
 import { now } from './figures.ts';
@@ -32,6 +34,8 @@ const LEASE_MS = 3_600_000;
 export interface AgentWay extends AsyncDisposable {
   /** Resolves when the label is printed. */
   job(): Promise<void>;
+  /** How a job ends. */
+  outcome(records: number, copies: number): Promise<JobReport>;
   /** Times of journal commits, ms: the same records as for a job, but without a job. */
   commits(count: number): Promise<number[]>;
   /** Time to make each job's label, ms, from opening the render session to the label's bytes. */
@@ -48,7 +52,12 @@ export async function agentWay(uri: string): Promise<AgentWay> {
   const journal = new Journal(dataDir.db);
   const { languagesModule } = standardDrivers;
   const pool = new RenderPool({ threads: config.renderThreads, languagesModule, stuckMs: 60_000, logger });
-  const reporter = new Reporter({ source: { publish: async () => null }, journal, logger });
+  const ends = new EventEmitter();
+  const publish = async (report: Report) => {
+    if (report.kind === 'job' && report.status !== 'printing') ends.emit(report.jobId, report);
+    return null;
+  };
+  const reporter = new Reporter({ source: { publish }, journal, logger });
   const device = deviceFor(entry, config, standardDrivers);
   const probe = await device.probe(AbortSignal.timeout(10_000));
   if (probe?.reachable !== true || probe.identity === null) throw new Error('the printer does not answer');
@@ -89,17 +98,22 @@ export async function agentWay(uri: string): Promise<AgentWay> {
   const handle = await handler;
   let number = 0;
   const next = (): QueuedJob => jobOf(context.printerId, number++);
+  const own = {
+    delivery: 1,
+    note: null,
+    waited: false,
+    follow: () => {},
+    setNote: async () => {},
+    signal,
+  };
   return {
-    job: async () => {
-      const own = {
-        delivery: 1,
-        note: null,
-        waited: false,
-        follow: () => {},
-        setNote: async () => {},
-        signal,
-      };
-      await handle({ job: next(), ...own });
+    job: async () => void (await handle({ job: next(), ...own })),
+    outcome: async (records, copies) => {
+      const job = { ...next(), copies, records: Array.from({ length: records }, (_, at) => record(at)) };
+      const ended = once(ends, job.jobId);
+      await handle({ job, ...own });
+      const [report] = await ended;
+      return jobReport.parse(report);
     },
     commits: (count) => commits(journal, dataDir, count),
     renderings: async (count) => {

@@ -14,7 +14,7 @@ import { record, TEMPLATE } from './label.ts';
 import { LabelSink } from './label-sink.ts';
 import { postgresBelow, resident } from './memory.ts';
 import { Poster } from './poster.ts';
-import { below, cpuOf } from './processes.ts';
+import { below, type Calls, callsOf, cpuOf } from './processes.ts';
 import { record as delivered, LABELS, type LabelName } from './render-label.ts';
 
 export interface Load {
@@ -27,6 +27,8 @@ export interface Load {
   /** Jobs a second, from the first request until the service calls all of them printed. */
   printed: number;
   cpu: Processor;
+  /** Of service and agent, a job. */
+  calls: Calls;
 }
 
 /** CPU that a job takes, ms, of all cores; 0 where it cannot be told. */
@@ -181,7 +183,7 @@ class RoadRun {
         const what = `${among.length} printers, ${width} requests at a time`;
         loads.push(
           await this.#step(what, async (signal) => {
-            const [start, before] = [now(), this.#processor()];
+            const [start, before, asked] = [now(), this.#processor(), callsOf(this.#up.pid)];
             const posts = await inParallel({ width, ms, most: MOST_JOBS, signal }, async (number) => {
               const target = among[number % among.length] ?? first;
               await poster.post(job(target));
@@ -193,7 +195,13 @@ class RoadRun {
             const after = this.#processor();
             const each = (of: keyof Processor) => (after[of] - before[of]) / jobs;
             const cpu = { platen: each('platen'), servers: each('servers'), bench: each('bench') };
-            return { printers: among.length, parallel: width, jobs, accepted, printed, cpu };
+            const by = callsOf(this.#up.pid);
+            const calls = {
+              writes: (by.writes - asked.writes) / jobs,
+              reads: (by.reads - asked.reads) / jobs,
+              wakeUps: (by.wakeUps - asked.wakeUps) / jobs,
+            };
+            return { printers: among.length, parallel: width, jobs, accepted, printed, cpu, calls };
           }),
         );
       }

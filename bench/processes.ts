@@ -25,9 +25,34 @@ export function cpuOf(pid: number): number {
   return statOf(pid)?.cpu ?? 0;
 }
 
+/** What a process has asked of the kernel, with all its threads; 0 where unknown. */
+export interface Calls {
+  /** Calls that write to a file or socket, whatever their size. */
+  writes: number;
+  reads: number;
+  /** How often a thread has gone on after it had nothing to do. */
+  wakeUps: number;
+}
+
+export function callsOf(pid: number): Calls {
+  const io = read(`/proc/${pid}/io`);
+  const threads = namesIn(`/proc/${pid}/task`);
+  const waits = threads.map((thread) =>
+    counted(read(`/proc/${pid}/task/${thread}/status`), 'voluntary_ctxt_switches'),
+  );
+  return {
+    writes: counted(io, 'syscw'),
+    reads: counted(io, 'syscr'),
+    wakeUps: waits.reduce((sum, count) => sum + count, 0),
+  };
+}
+
+function counted(text: string, name: string): number {
+  return Number(new RegExp(`^${name}:\\s*(\\d+)$`, 'm').exec(text)?.[1] ?? 0);
+}
+
 function processes(): RunningProcess[] {
-  if (process.platform !== 'linux') return [];
-  return readdirSync('/proc')
+  return namesIn('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => statOf(Number(name)) ?? []);
 }
@@ -48,5 +73,13 @@ export function read(file: string): string {
     return readFileSync(file, 'utf8');
   } catch {
     return '';
+  }
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
   }
 }

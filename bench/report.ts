@@ -3,6 +3,7 @@ import type { BareQueue } from './bare-queue.ts';
 import { round, type Spread, table } from './figures.ts';
 import { type Load, type Processor, type Road, SLOW_ANSWER } from './measure-road.ts';
 import type { PeerRate, Peers } from './peers.ts';
+import type { Calls } from './processes.ts';
 
 /** Of one set-up. */
 export interface Measured {
@@ -23,6 +24,8 @@ interface Row {
 const milliseconds = ({ p50, p99 }: Spread): string => `${p50} / ${p99} ms`;
 const processor = ({ platen, servers, bench }: Processor): string =>
   `${[platen, servers, bench].map((ms) => ms.toFixed(1)).join(' + ')} ms`;
+const asked = ({ writes, reads, wakeUps }: Calls): string =>
+  [writes, reads, wakeUps].map((count) => count.toFixed(1)).join(', ');
 const megabytes = (size: number | null): string => (size === null ? '–' : `${Math.round(size)} MB`);
 
 function loadRows({ road }: Measured): Row[] {
@@ -41,6 +44,7 @@ function loadRows({ road }: Measured): Row[] {
         ratio: (one) => of(one).printed / (load.parallel === 1 ? one.bare.addOne : one.bare.addParallel),
       },
       { name: `CPU a job: Platen + servers + bench, ${how}`, figure: (one) => processor(of(one).cpu) },
+      { name: `Platen's writes, reads, wake-ups a job, ${how}`, figure: (one) => asked(of(one).calls) },
     ];
   });
 }

@@ -8,17 +8,18 @@
  *                    └──────────────▶ JobSource.publish
  */
 import metadata from '../../package.json' with { type: 'json' };
+import type { AddedPrinter } from '../contract/added-printer.ts';
 import { laneOf } from '../contract/lane.ts';
 import type { PrinterDescription } from '../contract/printer.ts';
-import type { AgentStateReport } from '../contract/report.ts';
+import type { AgentStateReport, WentBack } from '../contract/report.ts';
 import { withoutCredentials } from '../contract/without-credentials.ts';
 import type { Logger } from '../log.ts';
 import { RenderPool } from '../rendering/render-pool.ts';
-import { type AgentConfig, type AgentConfigInput, agentConfigWith } from './config.ts';
+import { type AgentConfig, type AgentConfigInput, agentConfigWith, entriesIn } from './config.ts';
 import { openDataDir } from './data-dir.ts';
 import { KnownPrinters } from './discovery/known.ts';
 import type { DiscoveryProvider } from './discovery/provider.ts';
-import { configuredPrinters } from './discovery/providers/configured.ts';
+import { type ConfiguredPrinters, configuredPrinters } from './discovery/providers/configured.ts';
 import { providersOf } from './discovery/providers/index.ts';
 import { type Drivers, standardDrivers } from './drivers.ts';
 import { PrinterStation } from './job/station.ts';
@@ -26,6 +27,7 @@ import { Journal } from './journal.ts';
 import { CancelRequests } from './lease/cancel-requests.ts';
 import { LaneHold } from './lease/lane-hold.ts';
 import { Leases } from './lease/leases.ts';
+import type { OwnCounts } from './own-counts.ts';
 import { PinnedCertificates } from './printer/certificates.ts';
 import type { Printer } from './printer/printer.ts';
 import { type PrinterEvent, Printers } from './printer/printers.ts';
@@ -41,6 +43,9 @@ export interface AgentOptions {
   drivers?: Drivers;
   /** IDs of printers whose next certificate counts, whatever they have shown before. */
   forgetCertificates?: readonly string[];
+  /** What is told of the last update of this machine. */
+  wentBack?: WentBack | undefined;
+  counts?: OwnCounts | undefined;
   /** Called after each scan of a provider, with or without a result, as a sign that the agent is alive. */
   onScan?: () => void;
   /** Besides the printers that the configuration names. */
@@ -57,6 +62,10 @@ const REPORTS_OUT = 5_000;
 interface Running {
   agentId: string;
   printers: Printers;
+  /** What people have added at the service, as JSON, and where that is kept. */
+  added: string;
+  keepAdded: (json: string) => void;
+  configured: ConfiguredPrinters;
   pool: RenderPool;
   stations: Map<string, PrinterStation>;
   /** Stations of printers that are gone, while they end. */
@@ -81,6 +90,8 @@ export class Agent {
   readonly #drivers: Drivers;
   readonly #config: AgentConfig;
   readonly #logger: Logger;
+  /** Whether the service had been told all that it is to be told when the agent was last stopped. */
+  isTold = false;
   #running: Running | null = null;
 
   /** @throws ZodError for a configuration that is not valid */
@@ -107,14 +118,21 @@ export class Agent {
     return { busy, idle: threads - busy };
   }
 
+  /** Begins anew, as if it had never had a job: whatever another agent has begun is nobody's to go on with. @throws DataDirError */
+  async forgetJobs(): Promise<void> {
+    await this.stop({ graceMs: 0 });
+    await this.start({ forget: true });
+  }
+
   /** Resolves when it works; printers and queues follow as they come. @throws DataDirError */
-  async start(): Promise<void> {
+  async start({ forget = false } = {}): Promise<void> {
     if (this.#running !== null) return;
     const config = this.#config;
     const drivers = this.#drivers;
     const logger = this.#logger;
     const dataDir = openDataDir(config.dataDir, config.id);
     const journal = new Journal(dataDir.db);
+    if (forget) journal.forget();
     const prune = () => {
       try {
         journal.prune(Date.now() - config.timings.journalKeep);
@@ -150,13 +168,18 @@ export class Agent {
     const leases = new Leases({ source, agentId, leaseMs: config.timings.lease, logger });
     const certificates = new PinnedCertificates(dataDir.db);
     for (const id of this.#options.forgetCertificates ?? []) certificates.forget(id);
+    const added = dataDir.added ?? '[]';
+    const configured = configuredPrinters(
+      config.printers,
+      entriesIn(JSON.parse(added), drivers.transports, logger),
+    );
     const printers = new Printers({
       host: dataDir.agentId,
       config,
       drivers,
       certificates,
       providers: [
-        configuredPrinters(config.printers),
+        configured,
         ...providersOf(config.discovery, drivers.transports),
         ...(this.#options.providers ?? []),
       ],
@@ -175,6 +198,9 @@ export class Agent {
     this.#running = {
       agentId,
       printers,
+      added,
+      keepAdded: dataDir.keepAdded,
+      configured,
       pool,
       stations: new Map(),
       leaving: new Set(),
@@ -220,7 +246,7 @@ export class Agent {
     clearTimeout(running.telling?.timer);
     reporter.agent(this.#report(running, false));
     this.#keep(running, this.#report(running, false));
-    await Promise.all([
+    [this.isTold] = await Promise.all([
       reporter.stop(REPORTS_OUT),
       running.status.settled(),
       ...printers.all.map(({ device }) => device.drop()),
@@ -228,6 +254,25 @@ export class Agent {
     for (const release of running.release) await release();
     this.#running = null;
     this.#logger.info({ agent: running.agentId }, 'agent stopped');
+  }
+
+  /**
+   * Drives, besides the printers of the configuration, these and no others from now on, also after a start without the
+   * service. Does nothing before the agent is started.
+   * @param printers all that people have added at the service for this agent
+   */
+  drive(printers: readonly AddedPrinter[]): void {
+    const running = this.#running;
+    const json = JSON.stringify(printers);
+    if (running === null || running.added === json) return;
+    try {
+      running.keepAdded(json);
+    } catch (error) {
+      this.#logger.warn({ err: error }, 'the printers that were added are not kept over a start');
+    }
+    running.added = json;
+    running.configured.drive(entriesIn(printers, this.#drivers.transports, this.#logger));
+    this.#logger.info({ printers: printers.length }, 'the service has said which printers were added');
   }
 
   /** Warns once, and again after there was a printer: an agent alone has to say why nothing comes out. */
@@ -341,14 +386,15 @@ export class Agent {
       name: this.#config.name,
       version: metadata.version,
       tenantId: this.#config.tenantId,
-      at: new Date().toISOString(),
-      online,
+      ...{ at: new Date().toISOString(), online },
       printers: running.printers.all.map((printer) => {
         const described = printer.describe();
         if (running.diskTakes) return described;
         return { ...described, reasons: [...described.reasons, 'agent-disk'] };
       }),
       ...(running.printers.unreached.length > 0 && { unreached: running.printers.unreached }),
+      ...(this.#options.wentBack && { wentBack: this.#options.wentBack }),
+      counts: this.#options.counts?.said(this.renderThreads),
     };
   }
 }

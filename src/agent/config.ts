@@ -8,8 +8,9 @@ import type { Transports } from '../../drivers/transports/transports.ts';
 import { MOST_LEASE } from '../contract/lane.ts';
 import { agentId } from '../contract/report.ts';
 import { tenantId } from '../contract/tenant-id.ts';
+import type { Logger } from '../log.ts';
 import { discoveryConfig } from './discovery/discovery-config.ts';
-import { confirmation, printerEntry } from './printer-entry.ts';
+import { confirmation, type PrinterEntry, printerEntry } from './printer-entry.ts';
 
 /** A printer that can be driven; one that is merely found need not be. */
 const configuredPrinter = (transports: Transports) =>
@@ -21,6 +22,16 @@ const configuredPrinter = (transports: Transports) =>
       context.addIssue({ code: 'custom', path: ['uri'], message: error.message });
     }
   });
+
+/** Printers that people have added at the service, without what another version says of one and this one cannot drive. */
+export function entriesIn(said: unknown, transports: Transports, logger: Logger): PrinterEntry[] {
+  const entry = configuredPrinter(transports);
+  const all = z.array(z.unknown()).catch([]).parse(said);
+  const entries = all.flatMap((one) => entry.safeParse(one).data ?? []);
+  const left = all.length - entries.length;
+  if (left > 0) logger.warn({ printers: left }, 'printers that were added cannot be driven');
+  return entries;
+}
 
 /** Access to a printer or print server by IPP. Apart from the printers, so that it is kept nowhere else. */
 const accessEntry = z

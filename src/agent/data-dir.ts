@@ -15,6 +15,7 @@ class DataDirError extends defineFaults('DataDirError', {
   'data-dir-unusable': {},
 }) {}
 
+const ADDED = 'added-printers';
 /** SQLITE_BUSY and SQLITE_LOCKED. */
 const LOCKED = new Set([5, 6]);
 
@@ -49,6 +50,9 @@ export interface DataDir {
   readonly db: DatabaseSync;
   /** Made at the first opening and the same ever after. */
   readonly agentId: string;
+  /** The printers that the service has last said were added, as JSON; undefined: it has said nothing yet. */
+  readonly added: string | undefined;
+  keepAdded(json: string): void;
   close(): void;
 }
 
@@ -69,9 +73,19 @@ export function openDataDir(directory: string, wantedId?: string): DataDir {
     insert.run('agent-id', uuid());
     if (wantedId !== undefined)
       db.prepare('UPDATE meta SET value = ? WHERE name = ?').run(wantedId, 'agent-id');
-    const row = db.prepare('SELECT value FROM meta WHERE name = ?').get('agent-id');
     const opened = db;
-    return { db: opened, agentId: agentId.parse(row?.['value']), close: () => opened.close() };
+    const read = (name: string) =>
+      opened.prepare('SELECT value FROM meta WHERE name = ?').get(name)?.['value'];
+    const keep =
+      'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value';
+    const added = read(ADDED);
+    return {
+      db: opened,
+      agentId: agentId.parse(read('agent-id')),
+      added: typeof added === 'string' ? added : undefined,
+      keepAdded: (json) => void opened.prepare(keep).run(ADDED, json),
+      close: () => opened.close(),
+    };
   } catch (error) {
     db?.close();
     if (error instanceof Error && 'errcode' in error && LOCKED.has(Number(error.errcode) & 0xff)) {

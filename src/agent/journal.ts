@@ -53,7 +53,7 @@ const row = z.object({
   final_report: z.string().nullable(),
 });
 
-const behindRow = z.object({ labels: count.nullable().optional() });
+const behindRow = z.object({ labels: count.nullable() });
 
 /** SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL: what the disk has not taken. */
 const NOT_TAKEN = new Set([8, 10, 13]);
@@ -78,8 +78,6 @@ export interface JournalRecord {
   entry: JournalEntry;
   /** The job's outcome, when it has one. */
   final: JobReport | null;
-  /** The most labels of the job behind that were sent before it was known what became of this job's. */
-  followed: number;
 }
 
 export class Journal {
@@ -137,7 +135,8 @@ export class Journal {
       SELECT unpublished, updated_at, rowid AS number FROM jobs
       WHERE unpublished IS NOT NULL AND (updated_at, rowid) > (?, ?) ORDER BY updated_at, rowid LIMIT ${PAGE}`);
     this.#published = db.prepare(`
-      UPDATE jobs SET unpublished = NULL, told_in = :stream, told_at = :at WHERE job_id = :queueId`);
+      UPDATE jobs SET unpublished = NULL, told_in = :stream, told_at = :at
+      WHERE job_id = :queueId AND unpublished = :report`);
     const lost = 'told_in = ? AND told_at > ? AND final_report IS NOT NULL';
     this.#told = db.prepare(`SELECT 1 FROM jobs WHERE ${lost} LIMIT 1`);
     this.#tellAgain = db.prepare(
@@ -159,10 +158,9 @@ export class Journal {
     if (found === undefined) return null;
     const parsed = row.parse(found);
     const uncertain = parsed.final_report === null && parsed.intent > parsed.printed;
-    const { odometer, printer_id: printerId } = parsed;
+    const { odometer } = parsed;
     const end = odometer === null ? null : odometer + pagesOf(parsed.intent - parsed.base, perPage);
     const spoilt = uncertain && this.#since.get({ id, end }) !== undefined;
-    const behind = uncertain && end !== null ? this.#behind.get({ id, end, printerId }) : undefined;
     return {
       entry: {
         queueId: parsed.job_id,
@@ -177,8 +175,17 @@ export class Journal {
         ...(parsed.document === null ? {} : { document: printerDocument.parse(JSON.parse(parsed.document)) }),
       },
       final: parsed.final_report === null ? null : jobReport.parse(JSON.parse(parsed.final_report)),
-      followed: behindRow.parse(behind ?? {}).labels ?? 0,
     };
+  }
+
+  /**
+   * The most labels of the job behind that were sent before it was known what became of this job's: its count
+   * begins where this one's ends.
+   * @param perPage labels of this job that the printer counts as one
+   */
+  behind({ queueId: id, printerId, odometer, intent, base }: JournalEntry, perPage: number): number {
+    const end = odometer === null ? null : odometer + pagesOf(intent - base, perPage);
+    return behindRow.parse(this.#behind.get({ id, end, printerId })).labels ?? 0;
   }
 
   /** Whether this agent has sent other jobs to the printer since its counter showed what a job of another agent says. */
@@ -234,12 +241,10 @@ export class Journal {
    * job down.
    */
   published(report: JobReport, place: ReportPlace | null): void {
-    const id = queueId(report.jobId, report.round ?? 0);
-    const open = this.#get.get(id)?.['unpublished'];
-    if (open !== text(report)) return;
     this.#unsynced(() =>
       this.#published.run({
-        queueId: id,
+        queueId: queueId(report.jobId, report.round ?? 0),
+        report: text(report),
         stream: place?.stream ?? null,
         at: place?.at ?? null,
       }),
@@ -265,6 +270,11 @@ export class Journal {
    */
   prune(before: number): number {
     return Number(this.#prune.run(before).changes);
+  }
+
+  /** Forgets all jobs, durably: what is written here counts no more. */
+  forget(): void {
+    this.#db.exec('DELETE FROM jobs');
   }
 
   #store(entry: JournalEntry, final: string | null, unpublished: string | null): void {

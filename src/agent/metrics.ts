@@ -1,23 +1,19 @@
-/**
- * What an agent tells Prometheus, read off what it takes from its queue and reports to it. No label names a job, a tenant or a
- * printer.
- */
+/** What an agent tells Prometheus. No label names a job, a tenant or a printer. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { PRINTER_REASONS, type PrinterDescription, printerState } from '../contract/printer.ts';
-import type { JobSource, PickedUpJob } from './source/job-source.ts';
+import { type Counting, JOB_ENDS } from './counted-source.ts';
 
 /** s */
 const FIRST_BYTE_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const REPORT_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
-const ENDS = ['printed', 'failed', 'held', 'canceled'] as const;
 
 interface Counted {
   readonly printers: readonly Pick<PrinterDescription, 'state' | 'reasons'>[];
   readonly renderThreads: { busy: number; idle: number };
 }
 
-/** The source, whose jobs and reports are counted. */
-export function countedSource(source: JobSource, registry: Registry): JobSource {
+/** Counts jobs and their reports for Prometheus. */
+export function countingFor(registry: Registry): Counting {
   const registers: [Registry] = [registry];
   const inHand = new Gauge({
     name: 'platen_agent_jobs_in_hand',
@@ -30,7 +26,7 @@ export function countedSource(source: JobSource, registry: Registry): JobSource 
     labelNames: ['outcome'],
     registers,
   });
-  for (const outcome of ENDS) ended.inc({ outcome }, 0);
+  for (const outcome of JOB_ENDS) ended.inc({ outcome }, 0);
   const failures = new Counter({
     name: 'platen_agent_report_failures_total',
     help: 'Reports that the queue did not take at the first attempt, or at a later one.',
@@ -48,46 +44,13 @@ export function countedSource(source: JobSource, registry: Registry): JobSource 
     buckets: FIRST_BYTE_SECONDS,
     registers,
   });
-  const timed = (delivery: PickedUpJob): PickedUpJob => {
-    const takenAt = performance.now();
-    let isSent = false;
-    const sends = () => {
-      if (!isSent) firstByte.observe((performance.now() - takenAt) / 1_000);
-      isSent = true;
-    };
-    return { ...delivery, sends };
-  };
   return {
-    askLeases: (agent, asks, length) => source.askLeases(agent, asks, length),
-    giveLeaseBack: (agent, lane, term) => source.giveLeaseBack(agent, lane, term),
-    consume: (lane, term, handler, options) =>
-      source.consume(
-        lane,
-        term,
-        async (delivery) => {
-          inHand.inc();
-          try {
-            return await handler(timed(delivery));
-          } finally {
-            inHand.dec();
-          }
-        },
-        options,
-      ),
-    async publish(report, scope) {
-      const askedAt = performance.now();
-      try {
-        const place = await source.publish(report, scope);
-        if (report.kind === 'agent') return place;
-        published.observe((performance.now() - askedAt) / 1_000);
-        const outcome = ENDS.find((end) => end === report.status);
-        if (outcome !== undefined) ended.inc({ outcome });
-        return place;
-      } catch (error) {
-        failures.inc();
-        throw error;
-      }
-    },
+    taken: () => inHand.inc(),
+    letGo: () => inHand.dec(),
+    firstByte: (seconds) => firstByte.observe(seconds),
+    reported: (seconds) => published.observe(seconds),
+    ended: (outcome) => ended.inc({ outcome }),
+    reportFailed: () => failures.inc(),
   };
 }
 

@@ -23,7 +23,7 @@ export const JOB_FAULTS = {
     title: 'The printer ended the job before all labels were out',
   },
   'outcome-unknown': { outcome: 'held', title: 'Labels may or may not have been printed' },
-  'permission-withdrawn': { outcome: 'held', title: 'The tenant may not send printer commands any more' },
+  'permission-withdrawn': { outcome: 'held', title: 'The job may not be printed as it is any more' },
   internal: { outcome: 'held', title: 'The agent failed in an unforeseen way' },
 } as const satisfies Record<string, FaultKind & { outcome: 'failed' | 'held' }>;
 

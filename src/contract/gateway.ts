@@ -3,6 +3,7 @@
  * are added over time, and each side leaves out what it does not know. `docs/agent-protocol.md` says it to others.
  */
 import { z } from 'zod';
+import { addedPrinter } from './added-printer.ts';
 import { ALONE, lane, MOST_LEASE, scope } from './lane.ts';
 import { saying } from './reason.ts';
 import { agentId, REPORT_BYTES } from './report.ts';
@@ -39,8 +40,9 @@ export function signedToJoin(of: {
   process: string;
   nonce: string;
   challenge: string;
+  state?: string | undefined;
 }): Buffer {
-  return lines(PROTOCOL, 'join', of.origin, of.agent, of.process, of.nonce, of.challenge);
+  return lines(PROTOCOL, 'join', of.origin, of.agent, of.process, of.nonce, of.challenge, of.state ?? '');
 }
 
 /** @param of the code as it is compared: `plainCode` */
@@ -99,6 +101,9 @@ const leaseAsk = z.object({
   keeps: z.object({ ms, question: count }).optional(),
 });
 
+/** What the service has last given the agent to keep; what is in it, is the service's. */
+const state = z.string().regex(/^[\w.-]{1,2000}$/);
+
 const hello = z.object({
   kind: z.literal('hello'),
   agent: agentId,
@@ -106,6 +111,10 @@ const hello = z.object({
   process: z.string().regex(/^[\w-]{8,64}$/),
   nonce,
   version: z.string().max(50),
+  /** Left out by an agent that has none yet. */
+  state: state.exactOptional(),
+  /** For a service that was restored from a back-up which is older than the agent. */
+  publicKey: publicKey.exactOptional(),
 });
 export type Hello = z.infer<typeof hello>;
 export const unprovenFrame = z.discriminatedUnion('kind', [
@@ -124,6 +133,10 @@ export const agentFrame = z.discriminatedUnion('kind', [
     length: z.object({ contended: leaseMs, alone: leaseMs }),
   }),
   z.object({ kind: z.literal('giveBack'), i, lane, term }),
+  /** It has kept the state that came with the welcome, and shows it the next time. */
+  z.object({ kind: z.literal('stored') }),
+  /** It has finished what it had, and told it: it may be another tenant's now. */
+  z.object({ kind: z.literal('moved') }),
   /** Which lanes' rings it wants to hear; all others it does not. */
   z.object({ kind: z.literal('listen'), lanes: z.array(lane).max(MOST_LANES) }),
 ]);
@@ -134,6 +147,7 @@ export const GOODBYES = {
   revoked: 'the service has revoked this agent',
   unknown: 'the service does not know this agent',
   'proof-wrong': 'the service does not take this agent for who it says it is',
+  stale: 'it shows an old state: was its data directory copied, or one of the two restored from a back-up?',
   taken: 'another process of the same agent is connected: was its data directory copied?',
   'too-old': 'the service speaks another version of the protocol',
   'frame-wrong': 'the service did not understand the agent',
@@ -141,6 +155,11 @@ export const GOODBYES = {
   restart: 'the service restarts',
 } as const;
 export type Goodbye = keyof typeof GOODBYES;
+
+/** For people. A newer service may have other reasons. */
+export function wordsOf(code: string): string {
+  return Object.entries(GOODBYES).find(([known]) => known === code)?.[1] ?? `the service says "${code}"`;
+}
 
 const takenJob = z.object({
   id: queued,
@@ -172,9 +191,20 @@ const leaseAnswer = z.object({
 /** What the service says. A kind that an agent does not know says nothing to it. */
 export const serviceFrame = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('challenge'), nonce }),
-  z.object({ kind: z.literal('welcome'), scope, name: z.string() }),
+  z.object({
+    kind: z.literal('welcome'),
+    scope,
+    name: z.string(),
+    state: state.exactOptional(),
+    /** What the agent has written down before counts no more: another one may have gone on from there. */
+    journalLost: z.literal(true).exactOptional(),
+  }),
   z.object({ kind: z.literal('answers'), answers: z.array(answer) }),
   z.object({ kind: z.literal('leased'), i, answers: z.array(leaseAnswer) }),
+  /** It is to be another tenant's: it takes no job any more, tells all that it has to tell, and says `moved`. */
+  z.object({ kind: z.literal('move'), scope }),
+  /** All that people have added for the agent, once it has joined and whenever that changes. */
+  z.object({ kind: z.literal('printers'), printers: z.array(addedPrinter.strip()).max(1_000) }),
   z.object({ kind: z.literal('ring'), lane, what: z.string().nullable() }),
   z.object({
     kind: z.literal('bye'),

@@ -31,6 +31,9 @@ export const jobView = z.object({
   orientation,
   copies: count,
   records: count,
+  test: z.literal(true).exactOptional().meta({
+    description: 'A test key sent it: it prints on a virtual printer. Left out of any other job.',
+  }),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
 });

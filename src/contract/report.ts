@@ -13,6 +13,23 @@ export const agentId = z.string().regex(/^[a-z0-9-]{8,64}$/);
 /** Most bytes of a report's JSON: a longer one is not read. */
 export const REPORT_BYTES = 96 * 1024;
 
+/** The last update of an agent's machine did not come up: which version, and when the one before took its place again. */
+export const wentBack = z.object({ version: z.string().max(50), at: z.iso.datetime() });
+export type WentBack = z.infer<typeof wentBack>;
+
+const count = z.int().min(0);
+/** What an enrolled agent counts since it began; Prometheus reads it from the service. */
+export const agentCounts = z.object({
+  jobsInHand: count,
+  reportFailures: count,
+  /** Jobs whose first byte has gone to the printer, and the s from their taking to it, summed. */
+  firstBytes: count,
+  firstByteSeconds: z.number().min(0),
+  renderThreads: z.object({ busy: count, idle: count }),
+  residentBytes: count,
+});
+export type AgentCounts = z.infer<typeof agentCounts>;
+
 /**
  * All the printers of an agent, or those of a stretch of their IDs; also its heartbeat, sent at every scan and at least every
  * 15 s.
@@ -35,6 +52,8 @@ export const agentReport = z.object({
   stretch: z.object({ after: printerId.optional(), upTo: printerId.optional() }).optional(),
   /** Addresses that its configuration names and where nothing was ever reached: no printers yet. Said with the first stretch. */
   unreached: z.array(unreachedPrinter).max(5_000).optional(),
+  wentBack: wentBack.optional(),
+  counts: agentCounts.optional(),
 });
 export type AgentStateReport = z.infer<typeof agentReport>;
 

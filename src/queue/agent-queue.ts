@@ -16,8 +16,8 @@ interface ConsumeOptions {
   /** Aborted: stops the consumer by force, as `stop({timeoutMs: 0})`. */
   signal?: AbortSignal | undefined;
   onUnreadable?: (unreadable: Unreadable) => Promise<void> | void;
-  /** The lane's marks may have changed: the next answer about its lease has them. */
-  onMarked?: () => void;
+  /** The lane's marks may have changed: the next answer about its lease has them. `mark`: this one; null: any. */
+  onMarked?: (mark: string | null) => void;
 }
 
 export interface AgentQueueOptions {
@@ -108,7 +108,7 @@ export class AgentQueue {
       ...{ lane, term, handle },
       ...{ logger: this.logger, errors: this.errors },
       onUnreadable: (queueId, issues, note) => onUnreadable?.({ queueId, lane, issues, note }),
-      onMarked: () => onMarked?.(),
+      onMarked: (mark) => onMarked?.(mark),
       onStopped: () => {
         this.running.delete(consumer);
         this.#serving.delete(consumer);

@@ -1,6 +1,6 @@
 /** How a process hears at once that a lane has something to take, or that its marks have changed. */
 
-/** @param what rings: `MARKED`, any other text for a job; null: it may have been anything */
+/** @param what rings: for a mark (`markIn`), or else for a job; null: it may have been anything */
 export type Listener = (what: string | null) => void;
 
 /** Who listens, by name: a ring wakes the listeners of its name, and nobody else. */

@@ -1,5 +1,6 @@
 export { AgentQueue } from './agent-queue.ts';
-export type { GatewayPlace } from './gateway/connection.ts';
+export type { GatewayPlace, KeptState } from './gateway/connection.ts';
+export { lookAtGateway } from './gateway/look.ts';
 export { type Trust, webAgent } from './gateway/web-agent.ts';
 export type { AgentLanes, Consumer, LaneHandler } from './lane-store.ts';
 export type { LeaseAnswer, LeaseAsk, LeaseLength } from './lease.ts';

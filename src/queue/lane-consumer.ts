@@ -13,7 +13,7 @@
 import { type Lane, printerOf, scopeOf } from '../contract/lane.ts';
 import type { QueuedJob } from '../contract/queued-job.ts';
 import type { AgentLanes, Consumer, Delivery, LaneHandler } from './lane-store.ts';
-import { MARKED } from './lease.ts';
+import { markIn } from './lease.ts';
 import { parseJob } from './payload.ts';
 import { QueueError, reasonOf } from './queue-error.ts';
 import type { ErrorLog, QueueLogger } from './queue-log.ts';
@@ -29,8 +29,8 @@ interface ConsumerPlan {
   errors: ErrorLog;
   handle: LaneHandler;
   onUnreadable(queueId: string, issues: string[], note: unknown): Promise<void> | void;
-  /** The lane's marks may have changed: the next answer about its lease has them. */
-  onMarked(): void;
+  /** The lane's marks may have changed: the next answer about its lease has them. `mark`: this one; null: any. */
+  onMarked(mark: string | null): void;
   /** Called once when it has stopped. */
   onStopped(): void;
 }
@@ -111,8 +111,9 @@ export class LaneConsumer implements Consumer {
     // Nothing but a close of the queues stops a consumer before it has started.
     if (this.#stopping !== undefined) throw new QueueError('closed', 'the queues are closed');
     this.#silence = this.#lanes.listen(lane, (what) => {
-      if (what !== MARKED) this.#wake();
-      if (what === MARKED || what === null) this.#plan.onMarked();
+      const mark = what === null ? null : markIn(what);
+      if (what === null || mark === undefined) this.#wake();
+      if (mark !== undefined) this.#plan.onMarked(mark);
     });
     this.#running = this.#run();
   }

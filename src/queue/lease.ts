@@ -58,8 +58,19 @@ export interface LeaseAnswer {
 export type StoredAnswer = Omit<LeaseAnswer, 'held'>;
 /** The mark of a lane that a person holds. No job has this name. */
 export const HELD = 'held';
-/** What rings where a lane's marks have changed: agents of earlier versions only look for a job. */
+/** What rings where a lane's marks may have changed. */
 export const MARKED = 'marked';
+
+/** What rings for one mark, by which who serves the lane knows a canceled job before it has asked about its lease. */
+export function ringOf(mark: string): string {
+  return `${MARKED}/${mark}`;
+}
+
+/** The mark for which this rings; null: for any; undefined: for a job to take. */
+export function markIn(ring: string): string | null | undefined {
+  if (ring === MARKED) return null;
+  return ring.startsWith(ringOf('')) ? ring.slice(ringOf('').length) : undefined;
+}
 
 /** Length of a lease, ms, while somebody else wants it, and while nobody does. */
 export interface LeaseLength {

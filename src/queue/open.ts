@@ -1,6 +1,8 @@
 /** Opens the queues where the configuration says that they are. */
+import type { AddedPrinter } from '../contract/added-printer.ts';
 import { AgentQueue } from './agent-queue.ts';
 import type { GatewayPlace, GatewayRetry } from './gateway/connection.ts';
+import type { Moves } from './gateway/lanes.ts';
 import { QueueError } from './queue-error.ts';
 import { ErrorLog, type QueueLogger } from './queue-log.ts';
 import { Queues, type QueuesOptions } from './queues.ts';
@@ -35,6 +37,8 @@ export async function openGateway(options: {
   place: GatewayPlace;
   logger: QueueLogger;
   retry?: GatewayRetry;
+  onPrinters?: (printers: readonly AddedPrinter[]) => void;
+  moves?: Moves;
 }): Promise<AgentQueue> {
   const errors = new ErrorLog(options.logger);
   const { GatewayLanes } = await import('./gateway/lanes.ts');

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { issuePaths } from '../contract/issue-paths.ts';
 import type { Lane } from '../contract/lane.ts';
 import { LIMITS } from '../contract/limits.ts';
+import { parseJson } from '../contract/parse-json.ts';
 import { isLabelRecord } from '../contract/print-request.ts';
 import { type QueuedJob, queuedJob } from '../contract/queued-job.ts';
 import { readReport } from '../contract/read-report.ts';
@@ -15,9 +16,9 @@ export type Parsed<T> = { value: T } | { issues: string[] };
 /** Most unknown words that are logged. */
 const MOST_UNKNOWN = 100;
 
-function parseJson(json: string): unknown {
+function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(json);
+    return parseJson(text);
   } catch {
     return undefined;
   }
@@ -43,7 +44,7 @@ const withoutTemplate = queuedJob.omit({ template: true });
  * @param template the job's template, where `json` does not contain it
  */
 export function parseJob(json: string, template?: QueuedJob['template']): Parsed<QueuedJob> {
-  const data = parseJson(json);
+  const data = jsonOf(json);
   if (data === undefined) return { issues: [': not JSON'] };
   const hostile = tooMuch(data);
   if (hostile !== null) return { issues: [hostile] };
@@ -107,7 +108,7 @@ export class ReportPayload {
   }
 
   parse(json: string): Parsed<Report> {
-    const read = readReport(parseJson(json));
+    const read = readReport(jsonOf(json));
     if ('issues' in read) return { issues: [...read.issues] };
     const news = read.ignored.filter((one) => !this.#unknownWords.has(one));
     if (news.length > 0 && this.#unknownWords.size < MOST_UNKNOWN) {

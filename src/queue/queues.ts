@@ -113,7 +113,7 @@ export class Queues extends AgentQueue {
     return await this.command(what, () => run(laneQueue(lane), queueId));
   }
 
-  /** Marks a job as canceled, or removes the mark; the lease holder hears of it, and asks for its lease at once. */
+  /** Marks a job as canceled, or removes the mark; the lease holder hears of it at once. */
   async markCanceled(lane: Lane, queueId: string, canceled: boolean): Promise<void> {
     checkQueueId(queueId);
     await this.#mark(lane, queueId, canceled);

@@ -6,7 +6,7 @@
  *
  * A body comes from a stranger: reading it takes time in proportion to its length, in stretches (`stretches.ts`).
  */
-import { randomBytes } from 'node:crypto';
+import { endOfString, parseAtLength } from '../contract/parse-json.ts';
 import { because, type Reason } from '../contract/reason.ts';
 import { brokenAt } from './json-syntax.ts';
 import type { Long } from './stretches.ts';
@@ -68,15 +68,12 @@ export function* readJson(
   { values = MOST_VALUES, holders = MOST_HOLDERS }: { values?: number; holders?: number } = {},
 ): Long<unknown> {
   const named = yield* checkRichness(text, values, holders);
-  const { plain, names } = yield* withoutEscapedNames(text);
   let value: unknown;
   try {
-    value = JSON.parse(plain);
+    value = yield* parseAtLength(text);
   } catch {
     throw new BrokenJson(yield* brokenAt(text));
   }
-  yield;
-  if (names.size > 0) yield* giveBack(value, names);
   if (named !== (yield* countNames(value))) throw yield* repeatedName(text);
   if (!SUSPICIOUS.test(text)) return value;
   const root = { value };
@@ -90,6 +87,16 @@ export function* readJson(
     }
   }
   return root.value;
+}
+
+/** Whether `JSON.parse` makes no more of it than this, nor deeper: a megabyte of brackets takes it half a second. */
+export function isModest(text: Buffer, { values, holders }: { values: number; holders: number }): boolean {
+  try {
+    for (const _ of checkRichness(text.toString(), values, holders));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**
@@ -134,71 +141,6 @@ function* checkRichness(text: string, mostValues: number, mostHolders: number): 
     }
   }
   return names;
-}
-
-/**
- * `JSON.parse` of Node 24 and 26 can misread a name that is written with escapes: if an earlier body, anybody's, had a name
- * that equals the beginning of what is written, it returns that one: `Gr\u0` for `"Gr\u00f6\u00dfe"` (nodejs/node#63785).
- * So each such name is replaced by a random one before it parses, and put back afterwards (`giveBack`).
- * @returns the text with the replacements, and the names by their replacements
- */
-function* withoutEscapedNames(text: string): Long<{ plain: string; names: ReadonlyMap<string, string> }> {
-  const names = new Map<string, string>();
-  if (!text.includes('\\')) return { plain: text, names };
-  const secret = randomBytes(12).toString('base64url');
-  const pieces: string[] = [];
-  let taken = 0;
-  let [start, end] = [0, 0];
-  for (let at = 0; at < text.length; at++) {
-    if (at % LONG === 0) yield;
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) {
-      start = at;
-      end = endOfString(text, at);
-      at = end;
-    } else if (code === COLON && start < end) {
-      if (text.slice(start, end).includes('\\')) {
-        const name = unescaped(text.slice(start, end + 1));
-        // What is no JSON is left as it is: it is refused, and the place named.
-        if (name === undefined) break;
-        const substitute = `${secret}${names.size}`;
-        names.set(substitute, name);
-        pieces.push(text.slice(taken, start), `"${substitute}"`);
-        taken = end + 1;
-      }
-      // Each string is looked at once, however many colons follow it.
-      start = end;
-    }
-  }
-  pieces.push(text.slice(taken));
-  return { plain: pieces.join(''), names };
-}
-
-function unescaped(string: string): string | undefined {
-  try {
-    return String(JSON.parse(string));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Puts the names back in place of their replacements; the members keep their order. */
-function* giveBack(value: unknown, names: ReadonlyMap<string, string>): Long<void> {
-  const holders = [value];
-  for (let at = 0; at < holders.length; at++) {
-    const holder = holders[at];
-    if (typeof holder !== 'object' || holder === null) continue;
-    const members: [string, unknown][] = Object.entries(holder);
-    for (const [, member] of members) if (typeof member === 'object' && member !== null) holders.push(member);
-    if (members.some(([name]) => names.has(name))) {
-      for (const [name] of members) Reflect.deleteProperty(holder, name);
-      for (const [name, member] of members) {
-        const own = { value: member, writable: true, enumerable: true, configurable: true };
-        Object.defineProperty(holder, names.get(name) ?? name, own);
-      }
-    }
-    yield;
-  }
 }
 
 /** How many names all objects in the value have together. */
@@ -254,7 +196,7 @@ function replace(root: object, path: readonly Step[], by: InexactNumber): void {
 /** The current place of the scan: in an array at an index, in an object at a key. */
 type Frame = { key: Step; array: boolean };
 
-const [QUOTE, COMMA, COLON, MINUS, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x2d, 0x5c];
+const [QUOTE, COMMA, COLON, MINUS] = [0x22, 0x2c, 0x3a, 0x2d];
 const [ARRAY, ARRAY_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 function isDigit(code: number): boolean {
@@ -296,16 +238,6 @@ function* numbers(text: string): Generator<NumberToken | undefined> {
     } else continue;
     tokens += 1;
     if (tokens % PAUSE === 0) yield undefined;
-  }
-}
-
-/** The index of the quote that ends the string at `start`; the text's length where there is none. */
-function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
-    if (end < 0) return text.length;
-    let before = end - 1;
-    while (text.charCodeAt(before) === BACKSLASH) before -= 1;
-    if ((end - before) % 2 === 1) return end;
   }
 }
 

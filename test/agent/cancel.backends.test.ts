@@ -4,7 +4,7 @@ import { createConnection } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { laneOf } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
-import { expected, jobFor } from '../kit/agent/site.ts';
+import { expected, jobFor, testDrivers, withoutOdometer } from '../kit/agent/site.ts';
 import { useSite } from '../kit/agent/use-site.ts';
 import { agentBackends } from '../kit/queue/over-gateway.ts';
 import { tried } from '../kit/servers/backends.ts';
@@ -47,7 +47,9 @@ describe.each(tried(agentBackends().filter(({ embedded }) => !embedded)))('on $n
     expect(printer.labels.slice(end.labels.printed)).toEqual(['next']);
   });
 
-  it('is heard of at once, however seldom the lease is asked for', async () => {
+  // A printer without a counter is not told to forget: what it has comes out.
+  const counts = backend.kind === 'redis' ? [true, false] : [true];
+  it.each(counts)('is heard of at once, however seldom the lease is asked for: %s', async (odometer) => {
     const printer = await site.startPrinter({ speed: 1 });
     /** How many labels were out when each question was answered. */
     const answered: number[] = [];
@@ -65,8 +67,13 @@ describe.each(tried(agentBackends().filter(({ embedded }) => !embedded)))('on $n
       await expect.poll(() => answered.length, { interval: 5, timeout: 15_000 }).toBeGreaterThan(before);
     };
     const timings = { ...patient.timings, lease: 75_000 };
-    const { printerId } = await site.startAgent(printer, { queues, config: { ...patient, id, timings } });
+    const drivers = odometer ? testDrivers : withoutOdometer(testDrivers);
+    const { printerId } = await site.startAgent(printer, {
+      ...{ queues, drivers, config: { ...patient, id, timings } },
+    });
     const job = jobFor(printerId, 100);
+    // So that its window is two labels from the first one on.
+    job.format = { ...job.format, speed: 1 };
     await site.queues.enqueue(job);
     await printer.printed(2);
     const before = answered.length;
@@ -84,6 +91,37 @@ describe.each(tried(agentBackends().filter(({ embedded }) => !embedded)))('on $n
     await site.queues.enqueue(held);
     await site.queues.markHeld(laneOf(job), false);
     expect(await site.reports.end(held.jobId)).toMatchObject({ status: 'printed' });
+  });
+
+  it('is stopped by the ring itself, while no question about the lease is answered', async () => {
+    const printer = await site.startPrinter({ speed: 1 });
+    const id = 'agent-unanswered';
+    const queues = (await site.gateway?.queueOf(id, null)) ?? site.queues;
+    const timings = { ...patient.timings, lease: 75_000 };
+    const { printerId } = await site.startAgent(printer, {
+      ...{ queues, config: { ...patient, id, timings } },
+    });
+    const job = jobFor(printerId, 100);
+    await site.queues.enqueue(job);
+    await printer.printed(1);
+    const { askLeases } = queues;
+    const answers = Promise.withResolvers<void>();
+    const asked: string[] = [];
+    using _ = vi.spyOn(queues, 'askLeases').mockImplementation(async (...args) => {
+      asked.push(args[0]);
+      await answers.promise;
+      return await askLeases.apply(queues, args);
+    });
+    try {
+      await cancel(job);
+      const end = await site.reports.end(job.jobId);
+      expect(end).toMatchObject({ status: 'canceled', labels: { printed: printer.labels.length } });
+      expect(end.uncertain).toBeUndefined();
+      // Asked all the same, as a ring may be lost.
+      expect(asked).toEqual([id]);
+    } finally {
+      answers.resolve();
+    }
   });
 
   it('leaves the labels of others that wait in the printer, and waits for its own', async () => {

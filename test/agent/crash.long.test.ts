@@ -7,6 +7,9 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { pageRecords } from '../../src/contract/document-pages.ts';
+import { documentTemplate } from '../../src/contract/document-template.ts';
+import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { rawZplTemplate } from '../../src/contract/template.ts';
 import { CRASH_POINTS, type CrashPoint } from '../kit/agent/agent-process.ts';
 import { expected, jobFor, type TestPrinter } from '../kit/agent/site.ts';
@@ -95,6 +98,56 @@ describe.each(tried)('$name', (backend) => {
     await start(dataDir, { languages: 'standard' });
     expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 10 } });
     expect(printer.labels).toEqual(expected(job).map((n, label) => `${n} ${(label % 5) + 1}/5 ${label + 1}`));
+  });
+
+  /** Five formats with a graphic of their own, the third of them twice, as the service has their labels in a job. */
+  function zplDocument(printerId: string): { job: QueuedJob; out: string[] } {
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const formats = names.map(
+      (name, at) =>
+        `^XA^FO10,10^A0N,60,60^FDlabel ${name}^FS^FO200,10^XGR:MARK.GRF,1,1^FS${at === 2 ? '^PQ2' : ''}^XZ\n`,
+    );
+    const file = `\x10CT~~CD,~CC^~CT~~DGR:MARK.GRF,8,1,FF818181818181FF\n${formats.join('')}`;
+    const carrier = { name: 'Carrier', language: 'document', fields: [{ name: 'document' }] };
+    const job = jobFor(printerId, 0, 2);
+    job.template = documentTemplate.parse(carrier);
+    const record = { document: Buffer.from(file, 'latin1').toString('base64') };
+    job.records = pageRecords(record, job.template, [1, 2, 3, 3, 4, 5], 0);
+    return { job, out: ['a', 'b', 'c', 'c', 'd', 'e'].flatMap((name) => [name, name]) };
+  }
+
+  test.runIf(every).each([
+    { point: 'after the note', nth: 1 },
+    { point: 'before bytes', nth: 2 },
+    { point: 'inside bytes', nth: 4 },
+    { point: 'after bytes', nth: 6 },
+    { point: 'before the report of the outcome', nth: 1 },
+  ] as const)('labels of a ZPL document, killed: $point, time $nth', async (crash) => {
+    const { dataDir, printerId } = await prepare(20);
+    const { job, out } = zplDocument(printerId);
+    const first = await start(dataDir, { crash, languages: 'standard' });
+    await site.queues.enqueue(job);
+    await killedItself(first);
+    await start(dataDir, { languages: 'standard' });
+    expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 12 } });
+    expect(printer.labels).toEqual(out);
+  });
+
+  test.runIf(every)('labels of a ZPL document, killed where the printer counts none: held', async () => {
+    const { dataDir, printerId } = await prepare(20);
+    const { job, out } = zplDocument(printerId);
+    const blind = { languages: 'standard', odometer: false } as const;
+    const first = await start(dataDir, { ...blind, crash: { point: 'inside bytes', nth: 3 } });
+    await site.queues.enqueue(job);
+    await killedItself(first);
+    await start(dataDir, blind);
+    const end = await site.reports.end(job.jobId);
+    expect(end).toMatchObject({ status: 'held', error: { code: 'outcome-unknown' } });
+    // How many were known to be out before, when nothing waited in the printer, is left to its pace.
+    const { from, to } = end.uncertain ?? { from: 0, to: 0 };
+    expect(printer.labels.length).toBeGreaterThanOrEqual(from);
+    expect(printer.labels.length).toBeLessThanOrEqual(to);
+    expect(printer.labels).toEqual(out.slice(0, printer.labels.length));
   });
 
   test('killed again and again, at moments that nobody chose', async () => {
@@ -192,9 +245,9 @@ describe.each(tried)('$name', (backend) => {
       const child = await start(dataDir, { config });
       await site.queues.enqueue(job);
       await printer.printed(2);
-      await kill(child);
-      // A power failure: the printer's buffer is gone, and a queue that does not sync has forgotten the job.
-      await printer.powerOff();
+      // A power failure, of both at once: the printer's buffer is gone, and a queue that does not sync has
+      // forgotten the job.
+      await Promise.all([kill(child), printer.powerOff()]);
       await administer(site.queueOptions.database, `DELETE FROM lanes.job WHERE queue_id = '${job.jobId}'`);
       const out = printer.labels.length;
       expect(out).toBeLessThan(6);

@@ -1,4 +1,5 @@
 /** Files that others made, through a real queue to a virtual printer. */
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import { dots } from '../../src/contract/dots.ts';
@@ -83,4 +84,30 @@ test('each page of a PDF document is a label; a page that there is not fails its
     const png = await printer.picture(at + 1);
     expect(await dotsOf(Buffer.from(png ?? [])), `label ${at + 1}`).toEqual(scan);
   }
+});
+
+test('ZPL documents reach the printer byte for byte, a label each', async () => {
+  const printer = await site.startPrinter();
+  const { printerId } = await site.startAgent(printer, { drivers: standardDrivers });
+  const printed: string[] = [];
+  printer.on('label', ({ rawFile }) => printed.push(readFileSync(rawFile, 'latin1')));
+  const label = (n: number) =>
+    `^XA\r\n^CI27^PW400^LL200\r\n^FO20,20^A0N,30,30^FDlabel ${n} \xe9^FS\r\n^PQ1,0,1,Y^XZ`;
+  const document = (from: number) => {
+    const labels = Array.from({ length: 6 }, (_, at) => `${label(from + at)}\r\n`);
+    return Buffer.from(`\x10CT~~CD,~CC^~CT~\r\n~SD20${labels.join('')}`, 'latin1').toString('base64');
+  };
+  const job: QueuedJob = {
+    ...jobFor(printerId, 1, 1),
+    template: template.parse({ name: 'Carrier', language: 'document', fields: [{ name: 'document' }] }),
+    records: [0, 6].flatMap((from) =>
+      Array.from({ length: 6 }, (_, at) => ({
+        document: at === 0 ? `${document(from)}#page=1` : `#page=${at + 1}&record=${from}`,
+      })),
+    ),
+  };
+  await site.queues.enqueue(job);
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 12 } });
+  await printer.printed(12);
+  expect(printed).toEqual(Array.from({ length: 12 }, (_, n) => label(n)));
 });

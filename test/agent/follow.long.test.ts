@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { Transports } from '../../drivers/transports/transports.ts';
 import { Journal } from '../../src/agent/journal.ts';
 import { JournalError } from '../../src/agent/journal-sync.ts';
+import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { jobFor, type TestPrinter, testDrivers } from '../kit/agent/site.ts';
 import { serialId, useSite } from '../kit/agent/use-site.ts';
 import { answering, peer } from '../kit/wire/peer.ts';
@@ -206,10 +207,11 @@ test('a label of the first one is gone while the second drives: what both have l
 });
 
 /** Two jobs at a slow printer, of which the queue does not take the note of the second. */
-async function secondInTheMaking(serial: string, first: string[]) {
+async function secondInTheMaking(serial: string, first: string[], format: Partial<QueuedJob['format']> = {}) {
   const slow = await site.startPrinter({ speed: 8, serial });
   slow.set({ slow: 600_000 });
   const [a, b] = [jobFor(serialId(serial), first), jobFor(serialId(serial), ['b'])];
+  b.format = { ...b.format, ...format };
   const taken = new AbortController();
   const { promise: asked, resolve: asks } = Promise.withResolvers<void>();
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
@@ -223,6 +225,8 @@ async function secondInTheMaking(serial: string, first: string[]) {
       term,
       async (delivery) => {
         const isFirst = delivery.job.jobId === a.jobId && ++deliveries === 1;
+        // It waits for those ahead of it without a place.
+        if (delivery.job.format.darkness !== undefined) asks();
         const signal = isFirst ? AbortSignal.any([delivery.signal, taken.signal]) : delivery.signal;
         const setNote = async (note: object) => {
           if (delivery.job.jobId === b.jobId) asks();
@@ -263,17 +267,23 @@ test('the queue takes the first one away while the second is made ready: both co
   expect(slow.labels).toEqual(['a', 'b']);
 });
 
-test('the disk is too slow for the first one while the second is made ready: they come out in their order', async () => {
-  using jobs = await secondInTheMaking('FOLLOW-3', ['a1', 'a2']);
-  const { slow, a, b } = jobs;
-  const late = new JournalError('journal-not-synced', 'no answer');
-  vi.spyOn(Journal.prototype, 'committed').mockRejectedValueOnce(late);
-  // What it had is lost, so the first one sends its labels again.
-  await slow.powerOff();
-  await slow.powerOn();
-  await jobs.left;
-  slow.set({ slow: 0 });
-  jobs.open();
-  for (const jobId of [a, b]) expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed' });
-  expect(slow.labels).toEqual(['a1', 'a2', 'b']);
-});
+test.each([
+  ['is made ready', 'FOLLOW-3', {}],
+  ['waits, since it sets the printer otherwise', 'FOLLOW-4', { darkness: 20 }],
+])(
+  'the disk is too slow for the first one while the second %s: they come out in their order',
+  async (_, serial, format) => {
+    using jobs = await secondInTheMaking(serial, ['a1', 'a2'], format);
+    const { slow, a, b } = jobs;
+    const late = new JournalError('journal-not-synced', 'no answer');
+    vi.spyOn(Journal.prototype, 'committed').mockRejectedValueOnce(late);
+    // What it had is lost, so the first one sends its labels again.
+    await slow.powerOff();
+    await slow.powerOn();
+    await jobs.left;
+    slow.set({ slow: 0 });
+    jobs.open();
+    for (const jobId of [a, b]) expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed' });
+    expect(slow.labels).toEqual(['a1', 'a2', 'b']);
+  },
+);

@@ -48,7 +48,6 @@ test('what is written is there after the process has gone, with the agent ID', (
   expect(new Journal(second.db).look(entry(1).queueId)).toEqual({
     entry: entry(1),
     final: null,
-    followed: 0,
   });
   expect(new Journal(second.db).look(entry(2).queueId)).toBeNull();
   second.close();

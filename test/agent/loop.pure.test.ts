@@ -38,8 +38,10 @@ test('its labels are there before those of the first job are out; the connection
 
 describe('it comes again after its agent was killed', () => {
   /** All its labels had been sent behind those of the first job. */
-  const again = (printed: number) => (behind: LoopJob) =>
+  const again = (printed: number) => (behind: LoopJob) => {
     behind.ledger.restore({ base: 0, odometer: 102, printed, sent: 10, intent: 10 });
+    behind.ledger.keep();
+  };
 
   test.each([
     { out: 10, sends: [] },
@@ -244,5 +246,85 @@ describe('the one behind leaves', () => {
     first.leaves();
     behind.leaves(true);
     await expect.poll(() => printer.released).toEqual([false]);
+  });
+});
+
+describe('a person cancels the first job: the printer forgets what waits in it', () => {
+  /** A job of forty labels, sixteen of which wait at a printer that is not asked again for a day. */
+  async function printing(before: (job: LoopJob) => void = () => undefined) {
+    const printer = new CountingPrinter();
+    const job = new LoopJob(journal, printer, 'a', 40);
+    before(job);
+    const printed = job.prints();
+    await expect.poll(() => printer.waiting.length).toBe(16);
+    return { printer, job, printed };
+  }
+  const asleep = (job: LoopJob) => {
+    job.printer.askedAfter = 2 ** 31 - 1;
+  };
+
+  test('it was not to be asked for long: it is asked once, and told', async () => {
+    const { printer, job, printed } = await printing(asleep);
+    const { asked, offered } = printer;
+    job.signals.cancel.abort();
+    await expect(printed).rejects.toThrow(Interrupted);
+    expect([printer.forgot, printer.asked - asked, printer.offered - offered]).toEqual([1, 1, 0]);
+    expect(printer.paper).toEqual(['a0']);
+    expect([job.ledger.printed, job.ledger.uncertain]).toEqual([1, false]);
+  });
+
+  test('a question is under way: its answer is enough', async () => {
+    const { printer, job, printed } = await printing();
+    const answers = Promise.withResolvers<void>();
+    printer.answers = answers.promise;
+    const { asked } = printer;
+    await expect.poll(() => printer.asked).toBeGreaterThan(asked);
+    const asking = printer.asked;
+    job.signals.cancel.abort();
+    await turns();
+    expect(printer.forgot).toBe(0);
+    answers.resolve();
+    await expect(printed).rejects.toThrow(Interrupted);
+    expect([printer.forgot, printer.asked - asking, printer.paper.length]).toEqual([1, 0, 1]);
+  });
+
+  test('its next label is being made: nobody waits for that', async () => {
+    const { printer, job, printed } = await printing();
+    job.made = new Promise(() => undefined);
+    await expect.poll(() => job.making).toBe(1);
+    const { asked, offered } = printer;
+    job.signals.cancel.abort();
+    await expect(printed).rejects.toThrow(Interrupted);
+    expect([printer.forgot, printer.asked - asked, printer.offered - offered]).toEqual([1, 1, 0]);
+    expect(printer.paper.length).toBe(1);
+  });
+
+  test('a label is on its way: no other follows it, and the printer is asked at once', async () => {
+    const { printer, job, printed } = await printing();
+    const takes = Promise.withResolvers<void>();
+    printer.takes = takes.promise;
+    const { offered } = printer;
+    printer.prints(8);
+    await expect.poll(() => printer.offered).toBe(offered + 1);
+    asleep(job);
+    const { asked } = printer;
+    job.signals.cancel.abort();
+    takes.resolve();
+    await expect(printed).rejects.toThrow(Interrupted);
+    expect([printer.forgot, printer.asked - asked, printer.offered - offered]).toEqual([1, 1, 1]);
+    expect(printer.paper.length).toBe(9);
+  });
+
+  test('not where labels of others wait too: those of the job come out', async () => {
+    const { printer, job, printed } = await printing(asleep);
+    printer.waiting.push('of another sender');
+    job.signals.cancel.abort();
+    printer.askedAfter = 1;
+    await turns();
+    expect(printer.forgot).toBe(0);
+    printer.prints(17);
+    await expect(printed).rejects.toThrow();
+    expect(printer.paper.slice(0, 16)).toEqual(all('a', 0, 16));
+    expect(printer.forgot).toBe(0);
   });
 });

@@ -53,3 +53,25 @@ test('a printer that now and then does not tell its counter is asked again, howe
   expect(forgot()).toBeGreaterThan(8);
   expect(printer.labels).toEqual(expected(job));
 });
+
+test('a printer that does not tell its counter just before a job is asked again: a power cut leaves nothing uncertain', async () => {
+  const printer = await site.startPrinter({ speed: 20 });
+  let missed = 0;
+  const dialectFor: Drivers['dialectFor'] = (language) => {
+    const dialect = testDrivers.dialectFor(language);
+    if (dialect === null) return null;
+    const status: typeof dialect.status = async (connection, signal, habits) => {
+      const said = await dialect.status(connection, signal, habits);
+      // Whoever only looks whether it is there keeps no habits.
+      return habits !== undefined && ++missed <= 2 ? { ...said, odometer: null } : said;
+    };
+    return { ...dialect, status };
+  };
+  const { printerId } = await site.startAgent(printer, { drivers: { ...testDrivers, dialectFor } });
+  const job = jobFor(printerId, 20);
+  await site.queues.enqueue(job);
+  await printer.printed(3);
+  await printer.powerOff();
+  await printer.powerOn();
+  await site.printedBy(printer, job);
+});

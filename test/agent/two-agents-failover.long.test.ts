@@ -62,7 +62,7 @@ describe.each([
 
   test('no label is lost or doubled', async () => {
     const one = await startWanted(two, () => two.startProcess(ONE, lease));
-    await two.startAgent(OTHER, lease);
+    await two.startOther(lease);
     const jobs = [jobFor(two.printerId, 60), jobFor(two.printerId, 5, 3), jobFor(two.printerId, ['a', 'b'])];
     await site.queues.enqueueMany(jobs);
     await two.printer.printed(6);

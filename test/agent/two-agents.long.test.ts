@@ -61,7 +61,7 @@ describe.each(tried)('two agents at one printer, on $name', (backend) => {
 
   test('it is killed in the middle of a job: the other goes on at the first label that was not counted', async () => {
     const one = await startWanted(two, () => two.startProcess(ONE, SHORT));
-    await two.startAgent(OTHER, SHORT);
+    await two.startOther(SHORT);
     const jobs = [jobFor(two.printerId, 30), jobFor(two.printerId, ['a', 'b'])];
     for (const job of jobs) await site.queues.enqueue(job);
     await two.printer.printed(5);
@@ -83,7 +83,7 @@ describe.each(tried)('two agents at one printer, on $name', (backend) => {
     'it is killed after %i labels, and the printer does not count: held, a window of labels is uncertain',
     async (printed) => {
       const one = await startWanted(two, () => two.startProcess(ONE, SHORT, { odometer: false }));
-      await two.startAgent(OTHER, SHORT, { drivers: withoutOdometer(testDrivers) });
+      await two.startOther(SHORT, { drivers: withoutOdometer(testDrivers) });
       const [job, next] = [jobFor(two.printerId, 30), jobFor(two.printerId, ['a', 'b'])];
       for (const each of [job, next]) await site.queues.enqueue(each);
       await two.printer.printed(printed);
@@ -119,7 +119,7 @@ describe.each(tried)('two agents at one printer, on $name', (backend) => {
 
   test.runIf(every)('it is killed while it prints nothing: the other prints all', async () => {
     const one = await startWanted(two, () => two.startProcess(ONE, SHORT));
-    await two.startAgent(OTHER, SHORT);
+    await two.startOther(SHORT);
     await kill(one);
     const job = jobFor(two.printerId, 4, 2);
     expect(await site.print(job)).toMatchObject({ status: 'printed', agentId: OTHER });
@@ -134,7 +134,7 @@ describe.each(tried)('two agents at one printer, on $name', (backend) => {
     'it sleeps from $moment on, and wakes while the other prints: it begins no label',
     async ({ crash }) => {
       const one = await startWanted(two, () => two.startProcess(ONE, SHORT, { crash }));
-      const other = await two.startAgent(OTHER, SHORT);
+      const other = await two.startOther(SHORT);
       const [job, next, last] = [
         jobFor(two.printerId, 60),
         jobFor(two.printerId, 20),
@@ -161,7 +161,7 @@ describe.each(tried)('two agents at one printer, on $name', (backend) => {
 
   test.runIf(every)('it does not reach the printer any more: the other prints what comes', async () => {
     const one = await startWanted(two, () => two.startAgent(ONE, SHORT));
-    await two.startAgent(OTHER, SHORT);
+    await two.startOther(SHORT);
     await one.tap.stop();
     await two.servedBy(OTHER);
     const job = jobFor(two.printerId, 4, 2);
@@ -178,7 +178,7 @@ describe.each(tried)('two agents at one printer, on $name', (backend) => {
     'the printer is off for both in the middle of a job: the one that began it goes on',
     async () => {
       await startWanted(two, () => two.startAgent(ONE, SHORT));
-      await two.startAgent(OTHER, SHORT);
+      await two.startOther(SHORT);
       const job = jobFor(two.printerId, 30);
       await site.queues.enqueue(job);
       await two.printer.printed(5);

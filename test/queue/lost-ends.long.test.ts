@@ -148,6 +148,8 @@ function sweepOf({ pool, queues: queue, logger }: ServiceHarness): Sweep {
     cancellations: { sweep: nothing },
     moving: { sweep: nothing },
     holds: { sweep: nothing },
+    added: { tell: nothing },
+    expiries: { sweep: nothing },
     withdrawals: { sweep: nothing },
     housekeeping: nothing,
     interval: 600_000,

@@ -28,7 +28,8 @@ describe.each(tried(agentBackends()))('another version at the queue on $name', (
     const heartbeat = {
       kind: 'agent',
       agentId: 'agent-0001',
-      name: 'of a later version',
+      // What the service calls it, if it has enrolled.
+      name: 'agent-0001',
       version: '9.0.0',
       tenantId: null,
       at: '2026-11-21T10:00:00.000Z',

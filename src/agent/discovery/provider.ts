@@ -31,7 +31,7 @@ export interface DiscoveryProvider {
   readonly exhaustive: boolean;
   /** A scan costs next to nothing, and nobody tells when something has changed: it is asked each second. */
   readonly near?: boolean;
-  /** Its list never changes: `near` counts for the printers in it alone. */
+  /** Its list changes only with `onNews`: `near` counts for the printers in it alone. */
   readonly fixed?: boolean;
   find(signal: AbortSignal): Promise<Sighting[]>;
   /** Called when something was heard between scans that makes a scan now worth while. */

@@ -55,8 +55,6 @@ export class Ledger implements RowMember, LinkBook {
   #start = 0;
   #arrived: number;
   #unclear = false;
-  /** The most pages of the job behind that may be out as well. */
-  #followed = 0;
   /** Waits for what was written to be durable. */
   onDisk: (written: Promise<void>) => Promise<void> = (written) => written;
 
@@ -65,7 +63,6 @@ export class Ledger implements RowMember, LinkBook {
     this.#row = row;
     this.perPage = perPage;
     this.found = journal.look(queueId, perPage);
-    this.#followed = this.found?.followed ?? 0;
     this.#arrived = from;
     const counts = { total, base: from, odometer: null, intent: from, sent: from, printed: from };
     // A queue that has lost the job counts from 1 again, but what is reported now must count as newer.
@@ -117,7 +114,7 @@ export class Ledger implements RowMember, LinkBook {
 
   /** The most pages that may be out since the counter showed `odometer`: this job's and the job behind's. */
   get most(): number {
-    return this.pages + this.#followed;
+    return this.pages + this.#journal.behind(this.#entry, this.perPage);
   }
 
   /** Labels that were in the printer, or out, when what was sent, pending and counted last added up. */
@@ -181,11 +178,6 @@ export class Ledger implements RowMember, LinkBook {
     this.#start = sent;
     this.#unclear = this.#row.unclear;
     this.#row.join(this);
-  }
-
-  /** Up to `pages` pages of the job behind may be out too. Called before this job's labels are recovered. */
-  followedBy(pages: number): void {
-    this.#followed = pages;
   }
 
   /**
@@ -363,7 +355,6 @@ export class Ledger implements RowMember, LinkBook {
     const to = { base, intent: base, sent: base, printed, odometer, document: undefined };
     this.#entry = ruled({ ...this.#entry, ...to });
     this.#arrived = base;
-    this.#followed = 0;
   }
 
   #print(printed: number): void {

@@ -194,7 +194,6 @@ export class PrinterLoop {
     await link.connect();
     first.ready = first.blind = false;
     if (ledger.uncertain) {
-      if (this.#behind.length > 0) ledger.followedBy(this.#behind.reduce((sum, { pages }) => sum + pages, 0));
       const found = await link.recover();
       if (found === 'nothing') ledger.withdraw();
       else if (found === 'at-rest') await this.#atRest(first);
@@ -217,6 +216,8 @@ export class PrinterLoop {
     const { ledger, link, stop, outcome } = first.job;
     const { row } = this;
     while (ledger.sent < ledger.total || ledger.underWay || row.pending) {
+      // Whatever it does when it is told to go: the printer is asked next, and then it goes.
+      const { soon } = stop;
       if (stop.canceled && ledger.underWay) {
         if (await this.#canceled(first.job, pace.blocked)) pace.stuck = false;
         if (!ledger.underWay) continue;
@@ -230,7 +231,7 @@ export class PrinterLoop {
       if (first.blind && !sent) await stop.wait(NOTE_MS);
       if (first.blind || (link.documents && !ledger.underWay)) continue;
       const until = pace.stuck ? stop.leave : stop.end;
-      await pause(pace.pollAfter(), until, stop.soon);
+      await pause(pace.pollAfter(), until, soon);
       if (!until.aborted) await this.#settle(first, await link.progress(), pace);
       if (ledger.cleared && this.#behind.some(({ live }) => live)) return;
     }
@@ -279,7 +280,7 @@ export class PrinterLoop {
     const { job, blind } = place;
     const { ledger, link, sender, labels, stop } = job;
     const noted = place.note();
-    if (noted !== null) await Promise.race([noted, pause(NOTE_MS, stop.end)]);
+    if (noted !== null) await Promise.race([noted, pause(NOTE_MS, stop.boundary)]);
     const soon = only || (ledger.underWay && labels.available);
     if (waits || stop.boundary.aborted || !soon) return false;
     const burst = await sender.collect(blind);

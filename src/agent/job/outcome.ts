@@ -26,6 +26,8 @@ export interface OutcomeContext {
 
 /** More labels than any job has. */
 const ALL = 2 ** 31 - 1;
+/** How often the same is told again, ms: the queue may lose a report. */
+const AGAIN_MS = 1_000;
 /** A job that waits longer for the agent's disk says so, ms. */
 const SLOW_DISK_MS = 1_000;
 
@@ -37,6 +39,9 @@ export class Outcome {
   readonly #ledger: Ledger;
   readonly #job: { jobId: string; round?: number };
   #seq = 0;
+  /** What was last told of how far the job is, and when, ms. */
+  #said = '';
+  #saidAt = 0;
   /** The number of what is told while the job's end, which has the next one, is being written down. */
   #last: number | null = null;
   /** The disk takes long for what was written, or has not taken it. */
@@ -81,6 +86,10 @@ export class Outcome {
 
   progress(reasons = this.reasons): void {
     this.reasons = reasons;
+    const { sent, printed } = this.#ledger;
+    const [now, says] = [performance.now(), `${sent} ${printed} ${this.#waitsForDisk} ${reasons.join(' ')}`];
+    if (says === this.#said && now - this.#saidAt < AGAIN_MS) return;
+    [this.#said, this.#saidAt] = [says, now];
     const told: readonly PrinterReason[] = this.#waitsForDisk ? [...reasons, 'agent-disk'] : reasons;
     const seq = this.#last ?? this.#seq++;
     this.#context.reporter.progress(this.#report(seq, { status: 'printing' }, told));

@@ -271,9 +271,11 @@ export class Place {
       if (printed !== null) {
         log.info({ printed, intent: ledger.intent }, 'the printer told what came out');
         ledger.settle(printed);
-        this.#mute = 0;
       }
       if (printed !== null || (rest === null && ready)) {
+        // One that misses a question about its counter would leave all labels of the job to a person after a crash.
+        if (!link.documents) this.counting(status, link.counts);
+        if (status.odometer !== null) this.#mute = 0;
         ledger.begin(link.counts ? status.odometer : null);
         outcome.progress(status.reasons);
         this.ready = rest === null || !link.documents;
@@ -299,9 +301,9 @@ export class Place {
    * Where the job goes by the printer's counter, a status without the counter is no answer.
    * @throws TransportError `query-timeout`, so that the printer is asked again on a new connection
    */
-  counting(status: DeviceStatus): DeviceStatus {
+  counting(status: DeviceStatus, counts = this.job.ledger.odometer !== null): DeviceStatus {
     const tells = status.odometer !== null || status.unfinished;
-    if (this.job.ledger.odometer !== null && !tells && this.#mute < MUTE_LIMIT) {
+    if (counts && !tells && this.#mute < MUTE_LIMIT) {
       this.#mute++;
       throw new TransportError('query-timeout', 'it did not tell its label counter');
     }

@@ -6,7 +6,7 @@ const SETTINGS = Object.keys(printerSettings);
 
 /**
  * Darkness (~SD), cutter and speed are set for all labels that are not out yet, whoever sent them. Nobody
- * knows what a raw template sets at the printer, nor what it leaves set.
+ * knows what a raw template or a ZPL document sets at the printer, nor what it leaves set.
  */
 export function keepsSetUp(ahead: QueuedJob, behind: QueuedJob): boolean {
   if ([ahead, behind].some(setsWhatItLikes)) return false;
@@ -15,5 +15,5 @@ export function keepsSetUp(ahead: QueuedJob, behind: QueuedJob): boolean {
 }
 
 function setsWhatItLikes({ printerCommands, template }: QueuedJob): boolean {
-  return printerCommands === true && template.language === 'zpl';
+  return printerCommands === true && template.language !== 'platen';
 }

@@ -132,7 +132,7 @@ export class Sender {
    * @param blind the printer cannot say what becomes of them: the window only bounds what one journal entry covers
    */
   async collect(blind: boolean): Promise<Chunk[]> {
-    const { row, window, ledger, labels, link, stop } = this.#options;
+    const { row, window, ledger, labels, link } = this.#options;
     const ahead = this.#options.ahead();
     const { documents } = link;
     const burst: Chunk[] = [];
@@ -140,7 +140,8 @@ export class Sender {
     if (documents) labels.seek(ledger.base);
     while (labels.position < ledger.total) {
       if (burst.length > 0 && (documents || !labels.available)) break;
-      const chunk = await labels.peek(stop);
+      const chunk = await this.#made();
+      if (chunk === null) return [];
       const upTo = chunk.first + chunk.count;
       const full = blind
         ? burst.length > 0 && upTo - ledger.sent > window.labels
@@ -152,6 +153,14 @@ export class Sender {
       burst.push(chunk);
     }
     return burst;
+  }
+
+  /** The next chunk; null: the job has to go, and waits for none to be made. @throws JobFaultError, RenderCrash */
+  async #made(): Promise<Chunk | null> {
+    const { labels, stop } = this.#options;
+    const made = labels.peek(stop);
+    await orAborted(made, stop.boundary).catch(() => undefined);
+    return stop.boundary.aborted ? null : await made;
   }
 
   /**

@@ -147,7 +147,10 @@ export class PrinterStation {
       try {
         return await this.#source.consume(lane, term.id, handle, {
           onUnreadable: (id, issues, note) => endUnreadable(this.#context, id, issues, note),
-          onMarked: () => this.#lease.askNow(),
+          onMarked: (mark) => {
+            if (mark !== null) this.#context.cancelRequests.rung(mark);
+            this.#lease.askNow();
+          },
         });
       } catch (error) {
         logger.warn({ err: error, printer: printerId }, 'the queue of the printer cannot be served yet');

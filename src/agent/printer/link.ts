@@ -121,7 +121,7 @@ export type Progress =
 export interface PrinterLink {
   /** Each chunk is a document of whole pages, and one is under way at a time. */
   readonly documents: boolean;
-  /** The printer's counter is known to count what the job prints. */
+  /** The printer has told its counter, as far as is known one of what the job prints. */
   readonly counts: boolean;
   /** Whether the printer takes the language, as far as is known by now. */
   takes(language: LanguageId): boolean;

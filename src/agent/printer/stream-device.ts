@@ -65,6 +65,8 @@ export class StreamDevice implements PrinterDevice {
   /** Since when it has held half a label and not said who it is, ms. */
   #halfSince: number | null = null;
   answers = false;
+  /** It has told its counter. */
+  counts = false;
   /** Questions in a row that it has not answered. */
   #silences = 0;
   readonly habits: DeviceHabits = {};
@@ -109,6 +111,7 @@ export class StreamDevice implements PrinterDevice {
   /** A job has read a status. */
   answered(status: DeviceStatus, said: { connection: Connection; asked: number }): void {
     this.answers = true;
+    this.counts ||= status.odometer !== null;
     this.#status = status;
     this.#said = said;
     this.#asked = said.asked;
@@ -296,6 +299,7 @@ export class StreamDevice implements PrinterDevice {
       }
       const status = (await orSilence(dialect.status(connection, signal))) ?? null;
       this.#status = status ?? this.#status;
+      this.counts ||= status !== null && status.odometer !== null;
       this.#said = null;
       this.#silences = identity === null && status === null ? this.#silences + 1 : 0;
       if (identity === null && status?.unfinished && this.expected === null)

@@ -13,7 +13,6 @@ import type { StreamDevice } from './stream-device.ts';
 
 export class StreamLink implements PrinterLink {
   readonly documents = false;
-  readonly counts = true;
   readonly #device: StreamDevice;
   readonly #options: LinkOptions;
   #connection: Connection | null = null;
@@ -26,6 +25,10 @@ export class StreamLink implements PrinterLink {
   constructor(device: StreamDevice, options: LinkOptions) {
     this.#device = device;
     this.#options = options;
+  }
+
+  get counts(): boolean {
+    return this.#device.counts;
   }
 
   takes(language: LanguageId): boolean {
@@ -44,12 +47,8 @@ export class StreamLink implements PrinterLink {
 
   async ready(others: boolean): Promise<Readiness> {
     const said = others ? this.#device.saidLately(this.#open) : null;
-    if (said !== null) {
-      // Without a new question, half a label begun by somebody since goes unnoticed: ours would print over
-      // it.
-      await this.#device.abandon(this.#open, this.#options.signals.end);
-      return { ready: true, status: said.status, reasons: [], saidAt: said.asked };
-    }
+    // Half a label that somebody has begun since is ended by our first label itself (`apart`).
+    if (said !== null) return { ready: true, status: said.status, reasons: [], saidAt: said.asked };
     const status = await this.#ask();
     const saidAt = performance.now();
     if (status === null || (!isBlocked(status) && !canConfirm(status)))

@@ -108,8 +108,8 @@ export class Reporter {
     if (!this.#agentBusy) void this.#publishAgent();
   }
 
-  /** Waits until all is published, at most `ms`, and ends. What is left is in the journal. */
-  async stop(ms: number): Promise<void> {
+  /** Waits until all is published, at most `ms`, and ends. @returns false: some is left, in the journal */
+  async stop(ms: number): Promise<boolean> {
     for (const [jobId, reports] of this.#jobs) this.#run(jobId, reports);
     const empty = new Promise<void>((resolve) => {
       this.#idle = resolve;
@@ -120,6 +120,7 @@ export class Reporter {
     timer.abort();
     this.#stopped.abort();
     for (const reports of this.#jobs.values()) clearTimeout(reports.timer);
+    return this.#unpublished().length === 0;
   }
 
   #reportsOf(jobId: string): JobReports {

@@ -61,8 +61,11 @@ export interface Consumer {
 interface ConsumeOptions {
   /** A job whose payload could not be read is set aside when this has ended. `issues` hold no values. */
   onUnreadable(queueId: string, issues: string[], note: HandoverNote | null): Promise<void> | void;
-  /** A person has canceled a job of the lane, or holds the printer: the next answer about its lease says so. */
-  onMarked(): void;
+  /**
+   * A person has canceled a job of the lane, or holds the printer: the next answer about its lease says so.
+   * @param mark the job, by its name in the queue; null: it may be any
+   */
+  onMarked(mark: string | null): void;
 }
 
 export interface JobSource {

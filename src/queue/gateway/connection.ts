@@ -1,20 +1,20 @@
 /** The one connection of an agent at another site to its service: it joins, and comes again whenever it is cut. */
-import { createPrivateKey, randomBytes, randomUUID, sign } from 'node:crypto';
+import { createPrivateKey, createPublicKey, randomBytes, randomUUID, sign } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import {
   type AgentFrame,
   FRAME_BYTES,
   GATEWAY_PATH,
-  GOODBYES,
   PROTOCOL,
   readFrame,
   type ServiceFrame,
   serviceFrame,
   signedToJoin,
+  wordsOf,
 } from '../../contract/gateway.ts';
 import type { Scope } from '../../contract/lane.ts';
-import { QueueError } from '../queue-error.ts';
+import { QueueError, reasonOf } from '../queue-error.ts';
 import type { ErrorLog, QueueLogger } from '../queue-log.ts';
 import { type Trust, webAgent } from './web-agent.ts';
 
@@ -26,6 +26,17 @@ export interface GatewayPlace extends Trust {
   /** Ed25519, PKCS #8 in PEM. */
   privateKey: string;
   version: string;
+  /** What the service has given the agent to keep; undefined: it keeps nothing, and no copy of it is told apart. */
+  kept?: KeptState | undefined;
+}
+
+export interface KeptState {
+  readonly state: string | undefined;
+  /**
+   * Resolves when the agent shows this state the next time, whatever happens.
+   * @param journalLost what the agent has written down before counts no more
+   */
+  keep(state: string, journalLost: boolean): Promise<void>;
 }
 
 /** ms until the connection is tried again: at first, at most, and at most where the service has refused the agent. */
@@ -44,6 +55,8 @@ const JOIN = 20_000;
 interface Listener {
   joined(): void;
   said(frame: ServiceFrame): void;
+  /** The agent is another tenant's by now, and does not join for this one any more. */
+  moved(to: Scope): void;
   /** The connection is gone. @param revoked by the service's word */
   lost(revoked: boolean): void;
 }
@@ -59,6 +72,8 @@ export class GatewayConnection {
   readonly #running: Promise<void>;
   #socket: WebSocket | undefined;
   #isJoined = false;
+  /** Why there was no connection the last time. */
+  #reason: string | undefined;
 
   constructor(
     place: GatewayPlace,
@@ -74,6 +89,12 @@ export class GatewayConnection {
 
   get joined(): boolean {
     return this.#isJoined;
+  }
+
+  /** What a call rejects with while there is no connection. */
+  gone(): QueueError {
+    const why = this.#reason === undefined ? '' : `: ${this.#reason}`;
+    return new QueueError('unavailable', `not connected to the service${why}`);
   }
 
   /** False: there is no connection, and nothing was said. */
@@ -100,6 +121,7 @@ export class GatewayConnection {
       failures = joined ? 0 : failures + 1;
       const refused = bye !== undefined && bye.code !== 'restart';
       const words = bye === undefined ? reason : wordsOf(bye.code);
+      this.#reason = words;
       this.#errors.report('not connected to the service', new Error(words), { origin: this.#place.origin });
       const most = refused
         ? this.#retry.refused
@@ -136,10 +158,14 @@ export class GatewayConnection {
       else if (now - heardAt > SILENCE.asked) socket.ping();
     }, SILENCE.asked / 4);
     const nonce = randomBytes(16).toString('base64url');
+    const state = this.#place.kept?.state;
     socket.on('open', () => {
       const { agentId: agent, version } = this.#place;
-      socket.send(JSON.stringify({ kind: 'hello', agent, process: this.#process, nonce, version }));
+      const own = state !== undefined && { state, publicKey: publicKeyOf(this.#place.privateKey) };
+      socket.send(JSON.stringify({ kind: 'hello', agent, process: this.#process, nonce, version, ...own }));
     });
+    // A large frame over a slow line takes longer than a silence may last: each piece of it is heard.
+    socket.once('upgrade', ({ socket: raw }) => raw.on('data', heard));
     socket.on('pong', heard);
     socket.on('ping', heard);
     socket.on('error', (error) => over.resolve(error.message));
@@ -149,16 +175,31 @@ export class GatewayConnection {
       const frame = readFrame(serviceFrame, data);
       if (frame?.kind === 'bye') bye = frame;
       else if (joined && frame !== undefined) this.#listener.said(frame);
-      else if (frame?.kind === 'challenge') this.#prove(socket, nonce, frame.nonce);
+      else if (frame?.kind === 'challenge') this.#prove(socket, { nonce, challenge: frame.nonce, state });
       else if (frame?.kind === 'welcome') {
         if (frame.scope !== this.#place.scope) {
-          over.resolve('the service has this agent for another tenant: enrol again');
+          this.#listener.moved(frame.scope);
+          over.resolve('the service has this agent for another tenant');
           return;
         }
-        joined = true;
-        this.#isJoined = true;
-        this.#logger.info({ origin, name: frame.name }, 'joined the service');
-        this.#listener.joined();
+        const begin = () => {
+          if (this.#socket !== socket || socket.readyState !== socket.OPEN) return;
+          joined = true;
+          this.#isJoined = true;
+          this.#logger.info({ origin, name: frame.name }, 'joined the service');
+          this.#listener.joined();
+        };
+        const { kept } = this.#place;
+        if (frame.state === undefined || kept === undefined) begin();
+        else {
+          kept.keep(frame.state, frame.journalLost === true).then(
+            () => {
+              begin();
+              this.send({ kind: 'stored' });
+            },
+            (error: unknown) => over.resolve(`its state cannot be kept: ${reasonOf(error)}`),
+          );
+        }
       }
     });
     const reason = await over.promise;
@@ -171,21 +212,16 @@ export class GatewayConnection {
     return { joined, bye, reason };
   }
 
-  #prove(socket: WebSocket, nonce: string, challenge: string): void {
+  #prove(socket: WebSocket, said: { nonce: string; challenge: string; state: string | undefined }): void {
     const { agentId: agent, origin, privateKey } = this.#place;
-    const text = signedToJoin({ origin, agent, process: this.#process, nonce, challenge });
+    const text = signedToJoin({ origin, agent, process: this.#process, ...said });
     const signature = sign(null, text, createPrivateKey(privateKey)).toString('base64url');
     socket.send(JSON.stringify({ kind: 'proof', signature }));
   }
 }
 
+function publicKeyOf(privateKey: string): string | undefined {
+  return createPublicKey(privateKey).export({ format: 'jwk' }).x;
+}
+
 type ByeFrame = Extract<ServiceFrame, { kind: 'bye' }>;
-
-function wordsOf(code: string): string {
-  return Object.entries(GOODBYES).find(([known]) => known === code)?.[1] ?? `the service says "${code}"`;
-}
-
-/** What a call rejects with while there is no connection. */
-export function notConnected(): QueueError {
-  return new QueueError('unavailable', 'not connected to the service');
-}

@@ -3,6 +3,7 @@
  * said in one tick goes in one frame. What must be said in the end (a job has ended, or goes back) is said again after a cut;
  * all else fails with the cut, and who asked asks again.
  */
+import type { AddedPrinter } from '../../contract/added-printer.ts';
 import {
   type AgentFrame,
   type Answer,
@@ -10,7 +11,7 @@ import {
   MOST_ENTRIES,
   type ServiceFrame,
 } from '../../contract/gateway.ts';
-import type { Lane } from '../../contract/lane.ts';
+import type { Lane, Scope } from '../../contract/lane.ts';
 import type { QueuedJob } from '../../contract/queued-job.ts';
 import { template as templateSchema } from '../../contract/template.ts';
 import { hashOf } from '../../contract/template-hash.ts';
@@ -21,7 +22,7 @@ import { MARKED, type StoredAnswer } from '../lease.ts';
 import { QueueError } from '../queue-error.ts';
 import type { ErrorLog, QueueLogger } from '../queue-log.ts';
 import type { InHand, JobAsk, LaneTurns, TakenJob } from '../turns.ts';
-import { GatewayConnection, type GatewayPlace, type GatewayRetry, notConnected } from './connection.ts';
+import { GatewayConnection, type GatewayPlace, type GatewayRetry } from './connection.ts';
 
 /** Entries and their answers, without their numbers. */
 type Unnumbered<T> = T extends { i: number } ? Omit<T, 'i'> : never;
@@ -41,10 +42,23 @@ export interface GatewayOptions {
   logger: QueueLogger;
   errors: ErrorLog;
   retry?: GatewayRetry | undefined;
+  /** The service says which printers people have added for the agent: all of them. */
+  onPrinters?: ((printers: readonly AddedPrinter[]) => void) | undefined;
+  moves?: Moves | undefined;
+}
+
+/** The service gives the agent to another tenant. */
+export interface Moves {
+  /** Finishes what is in hand. False: not all of it is told; it is asked again with the next connection. */
+  leave(): Promise<boolean>;
+  /** It is this one's, or is still its own one's although it has left, and has to begin anew. */
+  moved(to: Scope): void;
 }
 
 export class GatewayLanes implements AgentLanes {
   readonly #connection: GatewayConnection;
+  readonly #onPrinters: GatewayOptions['onPrinters'];
+  readonly #moves: Moves | undefined;
   readonly #bell = new GatewayBell(() => this.#listenSoon());
   readonly #templates = keptTemplates();
   readonly #unsaid = new Map<number, Pending>();
@@ -54,13 +68,18 @@ export class GatewayLanes implements AgentLanes {
   #sending = false;
   #listening = false;
   #revoked = false;
+  /** All that was in hand is finished, for another tenant to have the agent. */
+  #hasLeft = false;
 
-  constructor({ place, logger, errors, retry }: GatewayOptions) {
+  constructor({ place, logger, errors, retry, onPrinters, moves }: GatewayOptions) {
+    this.#onPrinters = onPrinters;
+    this.#moves = moves;
     this.#connection = new GatewayConnection(place, {
       ...{ logger, errors, retry },
       listener: {
-        joined: () => this.#joined(),
+        joined: () => this.#joined(place.scope),
         said: (frame) => this.#heard(frame),
+        moved: (to) => this.#moves?.moved(to),
         lost: (revoked) => this.#lost(revoked),
       },
     });
@@ -78,7 +97,7 @@ export class GatewayLanes implements AgentLanes {
     giveBack: async (_agentId, lane, term) => {
       const i = ++this.#number;
       const settle = Promise.withResolvers<Answered>();
-      if (!this.#connection.send({ kind: 'giveBack', i, lane, term })) throw notConnected();
+      if (!this.#connection.send({ kind: 'giveBack', i, lane, term })) throw this.#connection.gone();
       this.#unanswered.set(i, { said: undefined, settle });
       okOf(await settle.promise);
     },
@@ -121,7 +140,8 @@ export class GatewayLanes implements AgentLanes {
 
   #lease(asks: LeaseFrame['asks'], length: LeaseFrame['length']): Promise<StoredAnswer[]> {
     const i = ++this.#number;
-    if (!this.#connection.send({ kind: 'lease', i, asks, length })) return Promise.reject(notConnected());
+    if (!this.#connection.send({ kind: 'lease', i, asks, length }))
+      return Promise.reject(this.#connection.gone());
     const settle = Promise.withResolvers<StoredAnswer[]>();
     this.#leases.set(i, settle);
     return settle.promise;
@@ -158,7 +178,7 @@ export class GatewayLanes implements AgentLanes {
   #say(said: Said, over?: AbortSignal): Promise<Answered> {
     const settle = Promise.withResolvers<Answered>();
     if (!isKept(said) && !this.#connection.joined) {
-      settle.reject(notConnected());
+      settle.reject(this.#connection.gone());
       return settle.promise;
     }
     const i = ++this.#number;
@@ -206,8 +226,10 @@ export class GatewayLanes implements AgentLanes {
     });
   }
 
-  #joined(): void {
+  #joined(scope: Scope): void {
     this.#revoked = false;
+    // It was not moved after all (withdrawn, or the tenant is gone), or not yet: it is asked again then.
+    if (this.#hasLeft) this.#moves?.moved(scope);
     this.#connection.send({ kind: 'listen', lanes: this.#bell.lanes });
     this.#sendSoon();
     // Rings before this moment were not heard.
@@ -215,7 +237,7 @@ export class GatewayLanes implements AgentLanes {
   }
 
   #lost(revoked: boolean): void {
-    const gone = notConnected();
+    const gone = this.#connection.gone();
     for (const { reject } of this.#leases.values()) reject(gone);
     this.#leases.clear();
     for (const [i, pending] of [...this.#unanswered, ...this.#unsaid]) {
@@ -233,10 +255,18 @@ export class GatewayLanes implements AgentLanes {
 
   #heard(frame: ServiceFrame): void {
     if (frame.kind === 'ring') this.#bell.ring(frame.lane, frame.what);
+    else if (frame.kind === 'printers') this.#onPrinters?.(frame.printers);
+    else if (frame.kind === 'move') void this.#leave();
     else if (frame.kind === 'leased') {
       this.#leases.get(frame.i)?.resolve(frame.answers);
       this.#leases.delete(frame.i);
     } else if (frame.kind === 'answers') for (const answer of frame.answers) this.#answered(answer);
+  }
+
+  async #leave(): Promise<void> {
+    if ((await this.#moves?.leave()) !== true) return;
+    this.#hasLeft = true;
+    this.#connection.send({ kind: 'moved' });
   }
 
   #answered({ i, ...answer }: Answer): void {

@@ -1,5 +1,6 @@
 /** How an agent reaches its service: through the proxy that the environment names, and trusting whom the machine trusts. */
 import { createHash, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { checkServerIdentity, getCACertificates } from 'node:tls';
@@ -13,9 +14,14 @@ export interface Trust {
 /**
  * For one connection at a time.
  * @param origin `https://…`, or `http://` on this machine
+ * @param env of the agent, where that is another process
  * @throws QueueError `refused` for plain HTTP to another machine
  */
-export function webAgent(origin: string, { pin }: Trust): HttpAgent | HttpsAgent {
+export function webAgent(
+  origin: string,
+  { pin }: Trust,
+  env: NodeJS.ProcessEnv = process.env,
+): HttpAgent | HttpsAgent {
   const { protocol, hostname } = new URL(origin);
   const isLoopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
   if (protocol !== 'https:' && !isLoopback) {
@@ -23,8 +29,8 @@ export function webAgent(origin: string, { pin }: Trust): HttpAgent | HttpsAgent
   }
   if (protocol === 'http:') return new HttpAgent();
   return new HttpsAgent({
-    proxyEnv: process.env,
-    ca: [...getCACertificates('default'), ...getCACertificates('system')],
+    proxyEnv: env,
+    ca: [...getCACertificates('default'), ...getCACertificates('system'), ...extraOf(env)],
     checkServerIdentity: (host, certificate) => {
       const wrong = checkServerIdentity(host, certificate);
       if (wrong !== undefined || pin === undefined) return wrong;
@@ -36,4 +42,16 @@ export function webAgent(origin: string, { pin }: Trust): HttpAgent | HttpsAgent
         : new Error(`${host} shows another key than the one of the invitation: somebody reads what is sent`);
     },
   });
+}
+
+/** What Node has read itself, as this process began, is not read again. */
+function extraOf({ NODE_EXTRA_CA_CERTS: file }: NodeJS.ProcessEnv): string[] {
+  if (!file || file === process.env['NODE_EXTRA_CA_CERTS']) return [];
+  try {
+    return (
+      readFileSync(file, 'utf8').match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
+    );
+  } catch {
+    return [];
+  }
 }

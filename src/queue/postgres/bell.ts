@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { PoolConfig } from 'pg';
 import type { Lane } from '../../contract/lane.ts';
 import { Bell } from '../bell.ts';
-import { MARKED } from '../lease.ts';
+import { ringOf } from '../lease.ts';
 import type { ErrorLog } from '../queue-log.ts';
 import { PostgresClient } from './client.ts';
 
@@ -13,9 +13,9 @@ export const REPORTS = '@reports';
 /** How soon to connect again, ms. */
 const RETRY_MS = 1_000;
 
-/** What is rung where a lane's marks have changed; no lane has a name with a colon. */
-export function markedRing(of: Lane): string {
-  return `${MARKED}:${of}`;
+/** What is rung for a mark of a lane; no lane has a name with a colon. */
+export function markedRing(of: Lane, mark: string): string {
+  return `${ringOf(mark)}:${of}`;
 }
 
 export class PostgresBell extends Bell {

@@ -1,9 +1,13 @@
 /** A connection to PostgreSQL that ends in bounded time even if the server is silent, and has no JIT. */
-import { Client, type ClientConfig } from 'pg';
+import { Client, type ClientConfig, TypeOverrides, types } from 'pg';
+import { parseJson } from '../../contract/parse-json.ts';
 import { QueueError } from '../queue-error.ts';
 
 /** How long a server has to close a connection after the goodbye, ms. */
 const GOODBYE_MS = 1_000;
+
+const JSON_TYPES = new TypeOverrides();
+for (const type of [types.builtins.JSON, types.builtins.JSONB]) JSON_TYPES.setTypeParser(type, parseJson);
 
 /**
  * node-postgres says goodbye and waits until the server closes the connection. A server that has fallen
@@ -12,6 +16,8 @@ const GOODBYE_MS = 1_000;
  * The first statement sets the connection up, because a pooler (PgBouncer) takes no settings from the startup
  * message. `jit` is off: PostgreSQL compiles what it takes for costly, as on tables without statistics yet:
  * 0.5 to 5 s of a core for a statement that then runs in milliseconds.
+ *
+ * Columns of JSON hold records, whose names are their senders'.
  */
 export class PostgresClient extends Client {
   readonly #settings: string;
@@ -19,7 +25,7 @@ export class PostgresClient extends Client {
   constructor(config: ClientConfig = {}) {
     const { statement_timeout, lock_timeout, idle_in_transaction_session_timeout, ...others } = config;
     // A pool makes `password` not enumerable in the config that it hands over, so the spread leaves it out.
-    super({ ...others, password: config.password });
+    super({ types: JSON_TYPES, ...others, password: config.password });
     const limits = Object.entries({ statement_timeout, lock_timeout, idle_in_transaction_session_timeout });
     // A connection that breaks fails the statement in hand, and the next one; between two it must not end the process.
     this.on('error', () => undefined);

@@ -143,7 +143,7 @@ export function postgresLeases(
            INSERT INTO lanes.lease AS l (lane, canceled) VALUES ($1, CASE WHEN $3 THEN ARRAY[$2] ELSE '{}' END)
            ON CONFLICT (lane) DO UPDATE SET canceled = array_remove(l.canceled, $2) || excluded.canceled)
          SELECT pg_notify('${CHANNEL}', $4) WHERE $3 OR $2 = '${HELD}'`,
-        [of, name, on, markedRing(of)],
+        [of, name, on, markedRing(of, name)],
       );
     },
     async holders(lanes) {

@@ -10,7 +10,7 @@ import {
   type LeaseAsk,
   type LeaseLength,
   type LeaseStore,
-  MARKED,
+  ringOf,
   type StoredAnswer,
 } from '../lease.ts';
 import { isRefusal } from './connection.ts';
@@ -136,7 +136,7 @@ export function redisLeases(
     },
     async mark(lane, name, on) {
       await redis[on ? 'sadd' : 'srem'](keyOf(lane, 'canceled'), name);
-      if (on || name === HELD) await redis.publish(keyOf(lane, 'bell'), MARKED);
+      if (on || name === HELD) await redis.publish(keyOf(lane, 'bell'), ringOf(name));
     },
     async holders(lanes) {
       const read = lanes.map((lane) => redis.getrange(keyOf(lane, 'lease'), 0, LONGEST_ID));

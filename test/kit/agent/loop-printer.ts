@@ -17,7 +17,11 @@ import { logger } from './site.ts';
 
 const never = new AbortController().signal;
 const window = { labels: 16, bytes: 65_536 };
-const quick = timings.parse({ reconnectMin: 1, reconnectMax: 1, settle: 1, pollMin: 1, pollWaiting: 5 });
+const quick = timings.parse({
+  ...{ reconnectMin: 1, reconnectMax: 1, settle: 1, pollMin: 1, pollWaiting: 5 },
+  // As the printer says.
+  pollMax: 2 ** 31 - 1,
+});
 const device = {} as PrinterDevice;
 let printers = 0;
 
@@ -34,11 +38,16 @@ export class CountingPrinter {
   readonly released: boolean[] = [];
   /** How often it was asked how far it is. */
   asked = 0;
+  /** After which time it is asked again, ms. */
+  askedAfter = 1;
+  /** How often it was told to forget what waits in it. */
+  forgot = 0;
   /** Labels of which bytes have gone out. */
   offered = 0;
   /** Connections, and bytes, go through when these are resolved. */
   connects: Promise<void> = Promise.resolve();
   takes: Promise<void> = Promise.resolve();
+  answers: Promise<void> = Promise.resolve();
   readonly loop = new PrinterLoop({
     ...{ timings: quick, confirmation: () => 'device', alone: () => true, held: () => this.held },
   });
@@ -94,11 +103,19 @@ export class CountingPrinter {
       progress: async () => {
         open();
         this.asked += 1;
+        await this.answers;
         return { by: 'counter', status: this.status() };
       },
       recover: async () => 'at-rest',
-      cancel: async () => false,
-      pollAfter: () => 1,
+      cancel: async (alone) => {
+        if (!alone) return false;
+        this.forgot += 1;
+        // The label under the head comes out.
+        this.prints(1);
+        this.waiting = [];
+        return true;
+      },
+      pollAfter: () => this.askedAfter,
       broke: async () => [],
       release: async (clean) => void this.released.push(clean),
     };
@@ -121,10 +138,15 @@ export class LoopJob implements Printable {
     leave: new AbortController(),
     end: new AbortController(),
     lost: new AbortController(),
+    cancel: new AbortController(),
   };
   /** What the job said of the printer. */
   readonly said: string[] = [];
   readonly fails: { peek?: Error } = {};
+  /** Labels are made when this is resolved. */
+  made: Promise<void> = Promise.resolve();
+  /** How many are being made. */
+  making = 0;
   /** The queue takes a note when this is resolved. */
   notes: Promise<void> = Promise.resolve();
   readonly noted: object[] = [];
@@ -137,10 +159,10 @@ export class LoopJob implements Printable {
     this.ledger = new Ledger({
       ...{ journal, row, queueId: crypto.randomUUID(), printerId, delivery: 2, total, from: 0, perPage: 1 },
     });
-    const { leave, end, lost } = this.signals;
+    const { leave, end, lost, cancel } = this.signals;
     this.stop = new Stop({
       signals: { leave: leave.signal, boundary: never, end: end.signal },
-      ...{ lost: lost.signal, cancel: never, checkTerm: () => undefined, confirmMs: 1 },
+      ...{ lost: lost.signal, cancel: cancel.signal, checkTerm: () => undefined, confirmMs: 1 },
     });
     const open = (_: unknown, { from }: { from: number }) => {
       let next = from;
@@ -148,6 +170,9 @@ export class LoopJob implements Printable {
         ...{ from, available: true, check: async () => undefined, close: () => undefined },
         peek: async () => {
           if (this.fails.peek !== undefined) throw this.fails.peek;
+          this.making += 1;
+          await this.made;
+          this.making -= 1;
           return next < total ? { bytes: new Uint8Array(5), first: next, count: 1 } : null;
         },
         taken: () => {

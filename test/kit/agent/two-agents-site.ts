@@ -33,6 +33,8 @@ export interface TwoAgents {
   /** Starts an agent in this process; resolves once it has found the printer. */
   startAgent(id: string, lease: number, options?: InProcess): Promise<{ stop(): Promise<void>; tap: Tap }>;
   startProcess(id: string, lease: number, options?: OfProcess): Promise<ChildProcess>;
+  /** Starts OTHER while ONE serves the printer; resolves when ONE still does. */
+  startOther(lease: number, options?: InProcess): Promise<{ stop(): Promise<void>; tap: Tap }>;
   servedBy(id: string): Promise<void>;
 }
 
@@ -82,6 +84,15 @@ export function useTwoAgents(backend: BackendCase): TwoAgents {
     async startProcess(id, lease, options = {}) {
       return await site.startProcess(await tapFor(id), { config: configOf(id, lease), ...options });
     },
+    async startOther(lease, options) {
+      for (;;) {
+        const other = await this.startAgent(OTHER, lease, options);
+        if ((await holderOf(site, printerId)) === ONE) return other;
+        // On a busy machine ONE was too late to ask meanwhile: it gets the lease back, and OTHER comes once more.
+        await other.stop();
+        await this.servedBy(ONE);
+      }
+    },
     servedBy: (id) => servedBy(site, printerId, id),
   };
 }
@@ -113,9 +124,13 @@ export async function putToSleep({ pid }: ChildProcess): Promise<void> {
 }
 
 export async function servedBy(site: UsedSite, printerId: string, agentId: string): Promise<void> {
-  const lane = laneOf({ scope: null, printerId });
-  const holder = async () => (await site.queues.leaseHolders([lane])).get(lane);
+  const holder = () => holderOf(site, printerId);
   await expect.poll(holder, { interval: 50, timeout: 60_000 }).toBe(agentId);
+}
+
+async function holderOf(site: UsedSite, printerId: string): Promise<string | undefined> {
+  const lane = laneOf({ scope: null, printerId });
+  return (await site.queues.leaseHolders([lane])).get(lane);
 }
 
 /**

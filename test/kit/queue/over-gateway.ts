@@ -9,8 +9,9 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { PoolConfig } from 'pg';
 import { z } from 'zod';
+import type { BroughtState } from '../../../src/contract/agent-view.ts';
 import { signedToEnroll } from '../../../src/contract/gateway.ts';
-import { type BroughtState, plainCode } from '../../../src/contract/invitation.ts';
+import { plainCode } from '../../../src/contract/invitation.ts';
 import { type Scope, scopeOf } from '../../../src/contract/lane.ts';
 import { createLogger } from '../../../src/log.ts';
 import { GatewayLanes } from '../../../src/queue/gateway/lanes.ts';
@@ -25,8 +26,11 @@ import {
 import type { AgentLanes } from '../../../src/queue/lane-store.ts';
 import { openPostgres } from '../../../src/queue/postgres/lanes.ts';
 import { ErrorLog, type QueueLogger } from '../../../src/queue/queue-log.ts';
+import { AgentStates } from '../../../src/server/gateway/agent-states.ts';
 import { Enrolments } from '../../../src/server/gateway/enrolments.ts';
 import { Gateway } from '../../../src/server/gateway/gateway.ts';
+import { Invitations } from '../../../src/server/gateway/invitations.ts';
+import { SecretKey } from '../../../src/server/secret-key.ts';
 import { createPool } from '../../../src/server/store/pool.ts';
 import { type BackendCase, backends, type OpenBackend, onServer } from '../servers/backends.ts';
 
@@ -119,7 +123,9 @@ export class TestGateway {
     const enrolments = new Enrolments(pool);
     const gateway = new Gateway({
       ...{ enrolments, lanes: queues.lanes, most: 1_000, logger: forwarding(logger) },
+      states: new AgentStates(new SecretKey('a key for tests, of 32 characters')),
       printers: { of: async () => EVERY_PRINTER, bring: async () => EVERY_PRINTER },
+      feed: { tell: () => undefined },
     });
     const server = createServer();
     server.on('upgrade', (request, socket, head) => gateway.upgrade(request, socket, head));
@@ -150,7 +156,7 @@ export class TestGateway {
         [scope],
       );
     }
-    const made = await this.enrolments.invite({
+    const made = await new Invitations(this.database).invite({
       ...{ name: agentId, printers: 'any' },
       ...(scope !== null && { tenant: scope }),
     });

@@ -1,10 +1,36 @@
-/** The printers that the configuration names. */
+/** The printers that the configuration names, and those that people have added at the service. */
 import type { PrinterEntry } from '../../printer-entry.ts';
-import type { DiscoveryProvider } from '../provider.ts';
+import type { DiscoveryProvider, Sighting } from '../provider.ts';
 
 export const CONFIGURED = 'configured';
 
-export function configuredPrinters(entries: readonly PrinterEntry[]): DiscoveryProvider {
-  const sightings = entries.map((entry) => ({ uri: entry.uri, evidence: {}, entry }));
-  return { id: CONFIGURED, exhaustive: true, near: true, fixed: true, find: async () => sightings };
+export interface ConfiguredPrinters extends DiscoveryProvider {
+  /** @param added all that there are besides the configuration's; at an address that it names, its entry counts */
+  drive(added: readonly PrinterEntry[]): void;
+}
+
+export function configuredPrinters(
+  entries: readonly PrinterEntry[],
+  added: readonly PrinterEntry[] = [],
+): ConfiguredPrinters {
+  const named = new Set(entries.map(({ uri }) => uri));
+  const seen = (more: readonly PrinterEntry[]): Sighting[] =>
+    [...entries, ...more.filter(({ uri }) => !named.has(uri))].map((entry) => ({
+      uri: entry.uri,
+      evidence: {},
+      entry,
+    }));
+  let sightings = seen(added);
+  const provider: ConfiguredPrinters = {
+    id: CONFIGURED,
+    exhaustive: true,
+    near: true,
+    fixed: true,
+    find: async () => sightings,
+    drive: (more) => {
+      sightings = seen(more);
+      provider.onNews?.();
+    },
+  };
+  return provider;
 }

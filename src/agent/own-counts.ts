@@ -1,0 +1,42 @@
+/** What an enrolled agent counts of itself, and says with its heartbeat: nobody else reaches its machine. */
+import type { AgentCounts } from '../contract/report.ts';
+import type { Counting } from './counted-source.ts';
+
+export class OwnCounts implements Counting {
+  #jobsInHand = 0;
+  #reportFailures = 0;
+  #firstBytes = 0;
+  #firstByteSeconds = 0;
+
+  taken(): void {
+    this.#jobsInHand++;
+  }
+
+  letGo(): void {
+    this.#jobsInHand--;
+  }
+
+  firstByte(seconds: number): void {
+    this.#firstBytes++;
+    this.#firstByteSeconds += seconds;
+  }
+
+  /** The service sees the reports themselves. */
+  reported(): void {}
+  ended(): void {}
+
+  reportFailed(): void {
+    this.#reportFailures++;
+  }
+
+  said(renderThreads: AgentCounts['renderThreads']): AgentCounts {
+    return {
+      jobsInHand: this.#jobsInHand,
+      reportFailures: this.#reportFailures,
+      firstBytes: this.#firstBytes,
+      firstByteSeconds: this.#firstByteSeconds,
+      renderThreads,
+      residentBytes: process.memoryUsage.rss(),
+    };
+  }
+}

@@ -1,0 +1,47 @@
+/** Whether a service is reached as an agent at another site reaches it: by its proxy, with its trust, as far as the gateway's door. */
+import type { IncomingMessage } from 'node:http';
+import { TLSSocket } from 'node:tls';
+import { WebSocket } from 'ws';
+import { FRAME_BYTES, GATEWAY_PATH, PROTOCOL } from '../../contract/gateway.ts';
+import { QueueError, reasonOf } from '../queue-error.ts';
+import { type Trust, webAgent } from './web-agent.ts';
+
+export interface GatewayLook {
+  /** Until when its certificate is valid; null: it has none, on this machine alone. */
+  validTo: Date | null;
+}
+
+/**
+ * Opens the connection, and says nothing.
+ * @param env of the agent, where that is another process
+ * @throws QueueError `unavailable`; `refused` for plain HTTP to another machine
+ */
+export async function lookAtGateway(
+  { origin, pin }: Trust & { origin: string },
+  limitMs: number,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<GatewayLook> {
+  const socket = new WebSocket(new URL(GATEWAY_PATH, origin.replace(/^http/, 'ws')), PROTOCOL, {
+    agent: webAgent(origin, { pin }, env),
+    perMessageDeflate: false,
+    maxPayload: FRAME_BYTES.unproven,
+    handshakeTimeout: limitMs,
+  });
+  const opened = Promise.withResolvers<GatewayLook>();
+  // The handshake's own limit does not count what comes before it: a name that is looked up, a proxy.
+  const late = setTimeout(() => opened.reject(new Error(`no answer within ${limitMs} ms`)), limitMs);
+  let validTo: Date | null = null;
+  socket.on('upgrade', ({ socket: below }: IncomingMessage) => {
+    if (below instanceof TLSSocket) validTo = new Date(below.getPeerCertificate().valid_to);
+  });
+  socket.on('open', () => opened.resolve({ validTo }));
+  socket.on('error', opened.reject);
+  try {
+    return await opened.promise;
+  } catch (error) {
+    throw new QueueError('unavailable', `${origin} is not reached: ${reasonOf(error)}`);
+  } finally {
+    clearTimeout(late);
+    socket.terminate();
+  }
+}
