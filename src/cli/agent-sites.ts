@@ -1,20 +1,22 @@
-/** `platen agent invite|enroll|list|approve|refuse|revoke`: agents at other sites. */
+/** `platen agent invite|withdraw|enroll|show|approve|refuse|rename|move|revoke`: agents at other sites. */
 import { Command, Option } from 'commander';
 import { z } from 'zod';
 import { isLoopback } from '../../drivers/address.ts';
-import { GOODBYES } from '../contract/gateway.ts';
 import {
-  type EnrolledAgents,
-  enrolledAgents,
+  type AgentView,
   invitationMade,
+  openInvitation,
   printersDecided,
-} from '../contract/invitation.ts';
-import { connect } from './admin-client.ts';
+  waitsOutside,
+} from '../contract/agent-view.ts';
+import { type AdminClient, connect } from './admin-client.ts';
+import { shown } from './agents.ts';
 import { enrollAgent } from './enrolment.ts';
-import { printJson, printLine, printParagraph, table } from './output.ts';
+import { CommandFailure, EXIT } from './failure.ts';
+import { printJson, printLine, printParagraph } from './output.ts';
 import { becomeOwner, ownDirectory } from './own-directory.ts';
 import { keepFilesPrivate } from './private-files.ts';
-import { shortIds, wholeId } from './short-id.ts';
+import { wholeId } from './short-id.ts';
 import { localTime } from './times.ts';
 import { type ServiceOptions, withService } from './which-service.ts';
 
@@ -49,6 +51,29 @@ export function siteCommands(): Command[] {
         );
       }
     });
+  const withdraw = withService(new Command('withdraw'))
+    .description('have the code of an invitation that nobody has used work no longer')
+    .argument(
+      '<invitation>',
+      'what the agent was to be called, or the beginning of the invitation\'s ID ("platen agents")',
+    )
+    .option('--json', 'print JSON')
+    .action(async (asked: string, options: ServiceOptions & Json) => {
+      const client = await connect(options);
+      const open = await client.ofAgents(z.array(openInvitation), 'GET', '/invitations');
+      const found = open.filter(
+        ({ id, name }) => name === asked || (asked.length > 3 && id.startsWith(asked)),
+      );
+      const [one] = found;
+      if (one === undefined)
+        throw new CommandFailure(`No open invitation is for ${asked}: see "platen agents".`);
+      if (found.length > 1) {
+        const ids = found.map(({ id, expiresAt }) => `${id}, until ${localTime(expiresAt)}`);
+        throw new CommandFailure(`Several are for ${asked}: say which ID\n  ${ids.join('\n  ')}`);
+      }
+      await client.ofAgents(z.unknown(), 'DELETE', `/invitations/${one.id}`);
+      options.json ? printJson({ id: one.id }) : printLine(`the code for ${one.name} works no longer`);
+    });
   const enroll = new Command('enroll')
     .description(
       'have this agent known to a service elsewhere; from then on "platen agent" needs nothing else',
@@ -66,89 +91,102 @@ export function siteCommands(): Command[] {
       if (json) return printJson({ agentId, name, tenant: scope, url: origin });
       printLine(`${name} (${agentId}) is enrolled at ${origin}; start it with "platen agent".`);
     });
-  const revoke = withService(new Command('revoke'))
-    .description('let an agent that has enrolled join no more; whatever it prints ends at once')
-    .argument('<id>', 'its ID, as "platen agent list" shows it')
-    .option('--json', 'print JSON')
-    .action(async (id: string, options: ServiceOptions & Json) => {
-      const client = await connect(options);
-      const whole = await agentIdOf(client, id);
-      await client.ofAgents(z.unknown(), 'POST', `/${encodeURIComponent(whole)}/revoke`);
-      options.json ? printJson({ id: whole, revoked: true }) : printLine(`${whole} is revoked`);
+  const show = ofAgent('show', 'say what is known of an agent').action(
+    async (asked: string, options: ServiceOptions & Json) => {
+      const { client, agent } = await theAgent(asked, options);
+      if (options.json) return printJson(agent);
+      const printers = (await client.printers()).filter(({ agents }) =>
+        agents.some(({ id }) => id === agent.id),
+      );
+      printLine(shown(agent, printers));
+    },
+  );
+  const rename = ofAgent('rename', 'call an agent at another site otherwise')
+    .argument('<name>', 'the new name; it counts whatever the agent itself says')
+    .action(async (asked: string, name: string, options: ServiceOptions & Json) => {
+      const { client, agent } = await theAgent(asked, options);
+      await client.ofAgents(z.unknown(), 'PUT', pathOf(agent, 'name'), { name });
+      options.json ? printJson({ id: agent.id, name }) : printLine(`${agent.id} is called ${name}`);
     });
-  const list = withService(new Command('list'))
-    .description('list the agents that have enrolled, and the codes that nobody has used yet')
-    .option('--json', 'print JSON, with times in UTC')
-    .action(async (options: ServiceOptions & Json) => {
-      const all = await (await connect(options)).ofAgents(enrolledAgents, 'GET', '/enrolled');
-      if (options.json) return printJson(all);
-      printLine(listed(all));
+  const move = ofAgent(
+    'move',
+    'give an agent at another site to another tenant, once it has finished what it has in hand',
+  )
+    .option('--tenant <id>', 'the tenant whose printers it has from then on')
+    .option('--shared', 'its printers are for every tenant from then on')
+    .action(async (asked: string, options: ServiceOptions & Json & { tenant?: string; shared?: true }) => {
+      const { tenant, shared, json } = options;
+      if ((tenant === undefined) === (shared === undefined)) {
+        throw new CommandFailure('Say whose it is to be: --tenant <id>, or --shared.', EXIT.usage);
+      }
+      const { client, agent } = await theAgent(asked, options);
+      await client.ofAgents(z.unknown(), 'POST', pathOf(agent, 'move'), { tenant: tenant ?? null });
+      const whose = tenant === undefined ? 'shared' : `${tenant}'s`;
+      json
+        ? printJson({ id: agent.id, tenant: tenant ?? null })
+        : printLine(
+            `${agent.name} is ${whose} as soon as it has finished what it has in hand, and is connected`,
+          );
     });
+  const revoke = ofAgent(
+    'revoke',
+    'let an agent that has enrolled join no more; whatever it prints ends at once',
+  ).action(async (asked: string, options: ServiceOptions & Json) => {
+    const { client, agent } = await theAgent(asked, options);
+    await client.ofAgents(z.unknown(), 'POST', pathOf(agent, 'revoke'));
+    options.json ? printJson({ id: agent.id, revoked: true }) : printLine(`${agent.id} is revoked`);
+  });
   const approve = decision('approve', 'approved', 'have an agent get the jobs of printers that it brought');
   const refuse = decision('refuse', 'refused', 'have an agent get no jobs of printers that it brought');
-  return [invite, enroll, list, approve, refuse, revoke];
+  return [invite, withdraw, enroll, show, approve, refuse, rename, move, revoke];
+}
+
+const AGENT = 'the agent: its name, its ID, or as much of its beginning as no other has ("platen agents")';
+
+function ofAgent(name: string, description: string): Command {
+  return withService(new Command(name))
+    .description(description)
+    .argument('<agent>', AGENT)
+    .option('--json', 'print JSON');
+}
+
+/** @throws CommandFailure where there is none, or several are called so */
+async function theAgent(
+  asked: string,
+  options: ServiceOptions,
+): Promise<{ client: AdminClient; agent: AgentView }> {
+  const client = await connect(options);
+  const agents = await client.agents();
+  const named = agents.filter(({ name }) => name === asked).map(({ id }) => id);
+  if (named.length > 1) {
+    throw new CommandFailure(`Several agents are called ${asked}: say which ID\n  ${named.join('\n  ')}`);
+  }
+  const all = agents.map(({ id }) => id);
+  const id = named[0] ?? wholeId('agents', asked, all);
+  const agent = agents.find((one) => one.id === id);
+  if (agent !== undefined) return { client, agent };
+  throw new CommandFailure(`No agent is called ${asked}, or has this ID: "platen agents" lists them.`);
+}
+
+function pathOf({ id }: AgentView, what: string): string {
+  return `/${encodeURIComponent(id)}/${what}`;
 }
 
 /** `platen agent approve|refuse` */
 function decision(name: string, state: 'approved' | 'refused', description: string): Command {
-  return withService(new Command(name))
-    .description(description)
-    .argument('<id>', 'the agent\'s ID, as "platen agent list" shows it')
+  return ofAgent(name, description)
     .argument(
       '[printers...]',
-      'IDs of its printers, as "platen agent list" shows them; by default all that wait',
+      'IDs of its printers, as "platen agent show" shows them; by default all that wait',
     )
-    .option('--json', 'print JSON')
-    .action(async (id: string, printers: string[], options: ServiceOptions & Json) => {
-      const client = await connect(options);
-      const whole = await agentIdOf(client, id);
-      const path = `/${encodeURIComponent(whole)}/printers`;
-      const asked = { state, ...(printers.length > 0 && { printers }) };
-      const decided = await client.ofAgents(printersDecided, 'POST', path, asked);
-      if (options.json) return printJson({ id: whole, ...decided });
-      const shown = decided.printers.length === 0 ? 'no printer' : decided.printers.join(', ');
-      printLine(`${state}: ${shown}`);
+    .action(async (asked: string, printers: string[], options: ServiceOptions & Json) => {
+      const { client, agent } = await theAgent(asked, options);
+      const body = { state, ...(printers.length > 0 && { printers }) };
+      const decided = await client.ofAgents(printersDecided, 'POST', pathOf(agent, 'printers'), body);
+      const letIn = state === 'approved' && printers.length === 0 && waitsOutside(agent);
+      if (letIn) await client.ofAgents(z.unknown(), 'POST', pathOf(agent, 'let-in'));
+      if (options.json) return printJson({ id: agent.id, letIn, ...decided });
+      if (letIn) printLine(`${agent.name} is let in within a minute; what it had begun is held for a person`);
+      printLine(`${state}: ${decided.printers.length === 0 ? 'no printer' : decided.printers.join(', ')}`);
     });
-}
-
-/** The whole ID of an agent that has enrolled. */
-async function agentIdOf(client: Awaited<ReturnType<typeof connect>>, id: string): Promise<string> {
-  const { agents } = await client.ofAgents(enrolledAgents, 'GET', '/enrolled');
-  const known = agents.map((agent) => agent.id);
-  return wholeId('agents', id, known);
-}
-
-function listed({ agents, invitations }: EnrolledAgents): string {
-  const short = shortIds(agents.map(({ id }) => id));
-  const rows = agents.map((agent) => [
-    short.get(agent.id) ?? agent.id,
-    agent.name,
-    agent.tenant ?? 'every tenant',
-    stateOf(agent),
-  ]);
-  const waiting = invitations.map(({ name, tenant, expiresAt }) => [
-    '',
-    name,
-    tenant ?? 'every tenant',
-    `invited; its code works until ${localTime(expiresAt)}`,
-  ]);
-  const all = table(['ID', 'NAME', 'FOR', 'STATE'], [...rows, ...waiting]);
-  const notServed = agents.flatMap((agent) =>
-    agent.notServed.map((printer) => [
-      ...[short.get(agent.id) ?? agent.id, printer.id, printer.name],
-      `${printer.state === 'waiting' ? 'waits for "platen agent approve"' : 'refused'} since ${localTime(printer.since)}`,
-    ]),
-  );
-  if (notServed.length === 0) return all;
-  return `${all}\n\nPrinters that these agents brought, and get no jobs of:\n\n${table(['AGENT', 'PRINTER', 'NAME', 'STATE'], notServed)}`;
-}
-
-function stateOf({ revokedAt, connectedSince, refused }: EnrolledAgents['agents'][number]): string {
-  if (revokedAt !== null) return `revoked at ${localTime(revokedAt)}`;
-  if (refused !== null) {
-    const why = Object.entries(GOODBYES).find(([code]) => code === refused.code)?.[1] ?? refused.code;
-    const one = `refused at ${localTime(refused.at)}: ${why}`;
-    return connectedSince === null ? one : `connected; another one ${one}`;
-  }
-  return connectedSince === null ? 'not connected' : `connected since ${localTime(connectedSince)}`;
 }

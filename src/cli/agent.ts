@@ -1,8 +1,10 @@
 import { Command } from 'commander';
 import metadata from '../../package.json' with { type: 'json' };
 import { Agent } from '../agent/agent.ts';
+import { countedSource } from '../agent/counted-source.ts';
+import { OwnCounts } from '../agent/own-counts.ts';
 import { queueSource } from '../agent/source/queue-source.ts';
-import { createLogger } from '../log.ts';
+import { createLogger, type Logger } from '../log.ts';
 import { openGateway } from '../queue/index.ts';
 import { agentConfigOf, DISCOVER, EVERYWHERE, PRINTER } from './agent-config.ts';
 import { siteCommands } from './agent-sites.ts';
@@ -10,7 +12,7 @@ import { awaitedQueues, serverAt } from './awaiting.ts';
 import { agentFile, readConfigFile } from './config-file.ts';
 import { keepCrashReports } from './crash-report.ts';
 import { ending } from './ending.ts';
-import { type Enrolment, readEnrolment } from './enrolment.ts';
+import { type Enrolment, keepScope, keptState, readEnrolment } from './enrolment.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { metricsFrom, serveMetrics } from './metrics.ts';
 import { append } from './option-values.ts';
@@ -18,8 +20,9 @@ import { printLine } from './output.ts';
 import { needsOwner, ownDirectory } from './own-directory.ts';
 import { placesFromEnv, placesOver } from './places.ts';
 import { keepFilesPrivate } from './private-files.ts';
-import { serviceManager } from './service-manager.ts';
+import { type ServiceManager, serviceManager } from './service-manager.ts';
 import { stopped, untilToldToStop } from './stop-signal.ts';
+import { wentBack } from './update/went-back.ts';
 
 interface AgentCommandOptions {
   data: string;
@@ -56,78 +59,142 @@ export function agentCommand(): Command {
     )
     .action(async (options: AgentCommandOptions) => {
       needsOwner('agent', options.data);
-      const { databaseUrl, ...told } = placesFromEnv();
-      if (databaseUrl !== undefined) {
-        throw new CommandFailure(
-          'An agent is never on PostgreSQL, since whoever has the database can make himself any right in the service: ' +
-            'take DATABASE_URL out of its environment, and enrol it with the service ("platen agent invite" there), ' +
-            'or set REDIS_URL for service and agent.',
-          EXIT.usage,
-        );
-      }
-      const written =
-        options.config === undefined ? undefined : await readConfigFile(options.config, agentFile);
-      const { redisUrl, queuePrefix } = placesOver(told, written ?? {});
-      const place = metricsFrom(written?.metrics);
-      const { data, config: file, discover, name, tenant, printer } = options;
-      const enrolment = await readEnrolment(data);
-      checkPlace(redisUrl, enrolment, tenant);
-      const set = {
-        dataDir: data,
-        ...named(name ?? (written?.name === undefined ? enrolment?.name : undefined)),
-        ...(enrolment === undefined
-          ? ofTenant(tenant)
-          : { id: enrolment.agentId, tenantId: enrolment.scope }),
-      };
-      const config = await agentConfigOf(file, discover && EVERYWHERE, set, printer);
+      // A configuration that cannot be used ends it before anybody is told that it runs.
+      let settled = await settle(options);
       keepFilesPrivate();
-      keepCrashReports(data);
+      keepCrashReports(options.data);
       const logger = createLogger();
       const stopSignal = untilToldToStop(logger);
       const manager = await serviceManager(logger);
-      await using stack = new AsyncDisposableStack();
-      const metrics = place === undefined ? undefined : await serveMetrics(place);
-      if (metrics !== undefined) {
-        stack.defer(() => ending('metrics', () => metrics.stop()));
-        logger.info({ url: metrics.url }, 'metrics are told');
+      const process = { logger, stopSignal, manager };
+      // Again as another tenant's agent, where the service has moved it.
+      while (await run(settled, process)) {
+        manager?.beat('agent');
+        settled = await settle(options);
       }
-      const queues = await (enrolment === undefined
-        ? awaitedQueues(
-            {
-              redisUrl,
-              databaseUrl: undefined,
-              ...(queuePrefix !== undefined && { prefix: queuePrefix }),
-              logger,
-            },
-            { logger, signal: stopSignal },
-          )
-        : openGateway({ place: { ...enrolment, version: metadata.version }, logger })
-      ).catch((error: unknown) => {
-        if (!stopSignal.aborted) throw error;
-      });
-      if (queues === undefined) return;
-      stack.defer(() => ending('queues', () => queues.close()));
-      const source = queueSource(queues);
-      const agent = new Agent({
-        config,
-        source: metrics === undefined ? source : await metrics.counting(source),
-        forgetCertificates: options.forgetCertificate,
-        onScan: () => manager?.beat('agent'),
-        logger,
-      });
-      await agent.start();
-      stack.defer(() => ending('agent', () => agent.stop()));
-      await metrics?.watch(agent);
-      manager?.ready(stopSignal, ['agent']);
-      const on =
-        enrolment === undefined
-          ? `on ${serverAt('Redis', redisUrl)} with the prefix "${queuePrefix ?? 'platen'}"`
-          : `for the service at ${enrolment.origin}`;
-      printLine(`agent ${agent.id} runs, ${on}`);
-      await stopped(stopSignal);
     });
   for (const site of siteCommands()) command.addCommand(site);
   return command;
+}
+
+/** How long a job in hand may take before it goes back, where the agent is to be another tenant's, ms. */
+const MOVE_GRACE = 60_000;
+
+interface Process {
+  logger: Logger;
+  stopSignal: AbortSignal;
+  manager: ServiceManager | null;
+}
+
+/** What options, environment, configuration and enrolment say together. @throws CommandFailure */
+async function settle(options: AgentCommandOptions) {
+  const { databaseUrl, ...told } = placesFromEnv();
+  if (databaseUrl !== undefined) {
+    throw new CommandFailure(
+      'An agent is never on PostgreSQL, since whoever has the database can make himself any right in the service: ' +
+        'take DATABASE_URL out of its environment, and enrol it with the service ("platen agent invite" there), ' +
+        'or set REDIS_URL for service and agent.',
+      EXIT.usage,
+    );
+  }
+  const written = options.config === undefined ? undefined : await readConfigFile(options.config, agentFile);
+  const { redisUrl, queuePrefix } = placesOver(told, written ?? {});
+  const place = metricsFrom(written?.metrics);
+  const { data, config: file, discover, name, tenant, printer } = options;
+  const enrolment = await readEnrolment(data);
+  checkPlace(redisUrl, enrolment, tenant);
+  const set = {
+    dataDir: data,
+    ...named(name ?? (written?.name === undefined ? enrolment?.name : undefined)),
+    ...(enrolment === undefined ? ofTenant(tenant) : { id: enrolment.agentId, tenantId: enrolment.scope }),
+  };
+  const config = await agentConfigOf(file, discover && EVERYWHERE, set, printer);
+  return {
+    data,
+    config,
+    enrolment,
+    redisUrl,
+    queuePrefix,
+    place,
+    forgetCertificates: options.forgetCertificate,
+  };
+}
+
+type Settled = Awaited<ReturnType<typeof settle>>;
+
+/** Runs until it is told to stop. @returns true: it has to begin anew, as the service moves it to another tenant */
+async function run(settled: Settled, { logger, stopSignal, manager }: Process): Promise<boolean> {
+  const { data, config, enrolment, redisUrl, queuePrefix, place, forgetCertificates } = settled;
+  await using stack = new AsyncDisposableStack();
+  const metrics = place === undefined ? undefined : await serveMetrics(place);
+  if (metrics !== undefined) {
+    stack.defer(() => ending('metrics', () => metrics.stop()));
+    logger.info({ url: metrics.url }, 'metrics are told');
+  }
+  // The service may say something before the agent has started.
+  const started = Promise.withResolvers<Agent>();
+  // While the agent is stopped, to become another tenant's, nothing else keeps the process.
+  const keeps = setInterval(() => undefined, MOVE_GRACE);
+  stack.defer(() => clearInterval(keeps));
+  const anew = Promise.withResolvers<true>();
+  anew.promise.catch(() => undefined);
+  const kept = await keptState(data, async () => {
+    const agent = await started.promise;
+    if (!stopSignal.aborted) await agent.forgetJobs();
+  });
+  const queues = await (enrolment === undefined
+    ? awaitedQueues(
+        {
+          redisUrl,
+          databaseUrl: undefined,
+          ...(queuePrefix !== undefined && { prefix: queuePrefix }),
+          logger,
+        },
+        { logger, signal: stopSignal },
+      )
+    : openGateway({
+        place: { ...enrolment, version: metadata.version, kept },
+        logger,
+        onPrinters: (printers) => void started.promise.then((agent) => agent.drive(printers)),
+        moves: {
+          async leave() {
+            const agent = await started.promise;
+            logger.info('the service moves this agent to another tenant');
+            await agent.stop({ graceMs: MOVE_GRACE });
+            if (!agent.isTold) anew.resolve(true);
+            return agent.isTold;
+          },
+          moved: (to) => void keepScope(data, enrolment, to).then(() => anew.resolve(true), anew.reject),
+        },
+      })
+  ).catch((error: unknown) => {
+    if (!stopSignal.aborted) throw error;
+  });
+  if (queues === undefined) return false;
+  stack.defer(() => ending('queues', () => queues.close()));
+  const counts = enrolment === undefined ? undefined : new OwnCounts();
+  const uncounted = queueSource(queues);
+  const source = counts === undefined ? uncounted : countedSource(uncounted, counts);
+  const agent = new Agent({
+    config,
+    source: metrics === undefined ? source : await metrics.counting(source),
+    counts,
+    forgetCertificates,
+    wentBack: wentBack(metadata.version),
+    onScan: () => manager?.beat('agent'),
+    logger,
+  });
+  await agent.start();
+  started.resolve(agent);
+  stack.defer(() => ending('agent', () => agent.stop()));
+  await metrics?.watch(agent);
+  manager?.ready(stopSignal, ['agent']);
+  const on =
+    enrolment === undefined
+      ? `on ${serverAt('Redis', redisUrl)} with the prefix "${queuePrefix ?? 'platen'}"`
+      : `for the service at ${enrolment.origin}`;
+  printLine(`agent ${agent.id} runs, ${on}`);
+  return await Promise.race([stopped(stopSignal).then(() => false), anew.promise]);
 }
 
 /** @throws CommandFailure where it is not clear from where the jobs come, or for whom they are */

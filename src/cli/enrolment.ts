@@ -1,6 +1,6 @@
 /** What an agent at another site knows of its service: a file beside its journal, made by `platen agent enroll`. */
 import { createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { type Enroll, type Enrolled, enrolled, plainCode } from '../contract/inv
 import { scope } from '../contract/lane.ts';
 import { ENROLMENT } from '../contract/own-user.ts';
 import { agentId } from '../contract/report.ts';
-import { type Trust, webAgent } from '../queue/index.ts';
+import { type KeptState, type Trust, webAgent } from '../queue/index.ts';
 import { explain } from './explain.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { writeSecret } from './own-secrets.ts';
@@ -29,6 +29,8 @@ const enrolment = z.object({
   scope,
   privateKey: z.string(),
 });
+/** What the service gives the agent to keep, anew each time that it joins. */
+const STATE = 'gateway-state';
 export type Enrolment = z.infer<typeof enrolment>;
 
 /** Undefined: the agent has not enrolled. @throws CommandFailure for a file that cannot be used */
@@ -40,6 +42,25 @@ export async function readEnrolment(dataDir: string): Promise<Enrolment | undefi
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw new CommandFailure(`${file} cannot be used: ask for another code, and enrol again`, EXIT.failed);
   }
+}
+
+/** @param forget has the agent forget its jobs */
+export async function keptState(dataDir: string, forget: () => Promise<void>): Promise<KeptState> {
+  const file = join(dataDir, STATE);
+  let state = await readFile(file, 'utf8').catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  return {
+    get state() {
+      return state;
+    },
+    async keep(next, journalLost) {
+      if (journalLost) await forget();
+      await writeSecret(file, next);
+      state = next;
+    },
+  };
 }
 
 /**
@@ -76,11 +97,17 @@ export async function enrollAgent(invitation: string, dataDir: string): Promise<
     const signature = sign(null, signedToEnroll(asked), privateKey).toString('base64url');
     const { name, scope } = await ask(place.origin, place, { ...asked, signature });
     const made = { ...place, agentId: data.agentId, name, scope, privateKey };
+    await rm(join(dataDir, STATE), { force: true });
     await writeSecret(join(dataDir, ENROLMENT), JSON.stringify(made));
     return made;
   } finally {
     data.close();
   }
+}
+
+/** The service has given the agent to another tenant. */
+export async function keepScope(dataDir: string, of: Enrolment, scope: Enrolment['scope']): Promise<void> {
+  await writeSecret(join(dataDir, ENROLMENT), JSON.stringify({ ...of, scope }));
 }
 
 /** The agent's own key, where it has one: an agent that enrols again stays the same. */

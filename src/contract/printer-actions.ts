@@ -77,6 +77,8 @@ export const printerDetails = printerView.extend({
   gone: z.boolean(),
   /** A virtual printer that this very installation runs. */
   virtual: z.boolean().default(false),
+  /** Test keys print here: it is a virtual printer, as the service knows itself. */
+  forTests: z.boolean().default(false),
 });
 export type PrinterDetails = z.infer<typeof printerDetails>;
 

@@ -1,7 +1,7 @@
-/** Printers and agents as the internal interface shows them; `admin.ts` has its other routes. */
+/** Printers as the internal interface shows them; `admin.ts` has its other routes. */
 import { z } from 'zod';
 import { printerFormat } from './format.ts';
-import { confirmedBy, printerReason, printerState, unreachedPrinter } from './printer.ts';
+import { confirmedBy, printerReason, printerState } from './printer.ts';
 import { tenantId } from './tenant-id.ts';
 
 // GET /app/printers?tenant=
@@ -40,17 +40,3 @@ export function standsStill({ status, reasons }: Pick<PrinterView, 'status' | 'r
 
 /** `GET /app/printers/counts`: of those that are offered, how many stand still. */
 export const printerCounts = z.object({ standing: z.int().min(0) });
-
-// GET /app/agents?tenant=
-export const agentView = z.object({
-  id: z.string(),
-  tenant: z.string().nullable(),
-  name: z.string(),
-  version: z.string(),
-  online: z.boolean(),
-  /** When it was last heard of. */
-  seenAt: z.iso.datetime(),
-  printers: z.int(),
-  unreached: z.array(unreachedPrinter),
-});
-export type AgentView = z.infer<typeof agentView>;

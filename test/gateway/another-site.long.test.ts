@@ -1,13 +1,16 @@
 /** An agent at another site, from the invitation to the label, on a real service with its lanes in PostgreSQL. */
+import { cpSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
 import { Agent } from '../../src/agent/agent.ts';
 import { queueSource } from '../../src/agent/source/queue-source.ts';
-import { type Enrolment, enrollAgent } from '../../src/cli/enrolment.ts';
-import { invitationMade } from '../../src/contract/invitation.ts';
+import { type Enrolment, enrollAgent, keptState, readEnrolment } from '../../src/cli/enrolment.ts';
+import { agentView, invitationMade } from '../../src/contract/agent-view.ts';
 import { laneOf } from '../../src/contract/lane.ts';
 import { type AgentQueue, openGateway } from '../../src/queue/index.ts';
 import { Directories, logger, QUICK, TestPrinter, testDrivers } from '../kit/agent/site.ts';
-import { describePrinter, ServiceHarness } from '../kit/service/harness.ts';
+import { describePrinter, jobIdOf, ServiceHarness } from '../kit/service/harness.ts';
+import { SignedIn } from '../kit/service/signed-in.ts';
 import { RawAgent } from '../kit/wire/raw-agent.ts';
 
 const directories = new Directories();
@@ -20,6 +23,7 @@ beforeAll(async () => {
   service = await ServiceHarness.start({ redis: false });
   await service.tenant('acme');
   await service.tenant('other');
+  await service.tenant('default');
 });
 afterEach(async () => {
   await running.disposeAsync();
@@ -42,12 +46,6 @@ async function enrolled(tenant?: string): Promise<Enrolment> {
 
 function gatewayOf(place: Enrolment): Promise<AgentQueue> {
   return openGateway({ place: { ...place, version: '0' }, logger, retry: RETRY });
-}
-
-async function welcome(place: Enrolment): Promise<RawAgent> {
-  const agent = await raw(place);
-  await agent.next('welcome');
-  return agent;
 }
 
 /** Resolves when the agent has joined. */
@@ -107,6 +105,127 @@ test('prints a label with what enrolling has left, and nothing else', async () =
   await expect.poll(() => printer.odometer, { timeout: 30_000 }).toBe(2);
   const jobs = async () => JSON.stringify((await service.admin('GET', '/jobs?tenant=acme')).body);
   await expect.poll(jobs, { timeout: 20_000 }).toContain('"status":"printed"');
+});
+
+test('drives what people add for it in the console, also after a start at which nobody tells it', async () => {
+  const printer = new TestPrinter(directories);
+  await printer.start();
+  running.defer(() => printer.stop());
+  const dataDir = directories.make();
+  const place = await enrollAgent(await invite(), dataDir);
+  // Nobody's but the installation's, as its address is the agent's own computer.
+  const agentAt = (source: AgentQueue) =>
+    new Agent({
+      config: { dataDir, name: place.name, tenantId: place.scope, timings: QUICK },
+      source: queueSource(source),
+      drivers: testDrivers,
+      logger,
+    });
+  let agent: Agent | undefined;
+  const queue = await openGateway({
+    place: { ...place, version: '0' },
+    logger,
+    retry: RETRY,
+    onPrinters: (printers) => agent?.drive(printers),
+  });
+  running.defer(() => queue.close({ timeoutMs: 0 }));
+  agent = agentAt(queue);
+  await agent.start();
+  const printers = async () => JSON.stringify((await service.admin('GET', '/printers')).body);
+  const agents = async () => JSON.stringify((await service.admin('GET', '/agents')).body);
+  await expect.poll(agents, { timeout: 30_000 }).toContain(place.agentId);
+  const keeper = await SignedIn.asKeeper(service);
+  const body = {
+    ...{ agent: place.agentId, address: printer.uri, name: 'Added' },
+    ...{ dpi: 203, width: 50, height: 25 },
+  };
+  const made = await keeper.call('/app/printers/addresses', { method: 'POST', body });
+  expect(made.status, JSON.stringify(made.body)).toBe(201);
+  await expect.poll(printers, { timeout: 30_000 }).toContain('"name":"Added"');
+  await agent.stop({ graceMs: 0 });
+
+  // Nobody tells it now: it has kept what it was told.
+  const again = agentAt(queue);
+  agent = undefined;
+  await again.start();
+  running.defer(() => again.stop({ graceMs: 0 }));
+  await expect.poll(() => again.printers.length, { timeout: 30_000 }).toBe(1);
+});
+
+/** An agent as `platen agent` has it. */
+async function runs(dataDir: string, printer: TestPrinter): Promise<{ stop(): Promise<void> }> {
+  const place = (await readEnrolment(dataDir)) ?? expect.fail('not enrolled');
+  const started = Promise.withResolvers<Agent>();
+  const kept = await keptState(dataDir, async () => (await started.promise).forgetJobs());
+  const queue = await openGateway({ place: { ...place, version: '0', kept }, logger, retry: RETRY });
+  const agent = new Agent({
+    config: {
+      ...{ dataDir, name: place.name, tenantId: place.scope, timings: QUICK, window: { labels: 4 } },
+      printers: [{ uri: printer.uri, name: 'Gate', dpi: 203, width: 50, height: 25 }],
+    },
+    source: queueSource(queue),
+    drivers: testDrivers,
+    logger,
+  });
+  await agent.start();
+  started.resolve(agent);
+  const stop = async () => {
+    await agent.stop({ graceMs: 0 });
+    await queue.close({ timeoutMs: 0 });
+  };
+  running.defer(stop);
+  return { stop };
+}
+
+test('from a back-up of its directory an agent prints nothing before a person lets it in, and then each label once', async () => {
+  const printer = new TestPrinter(directories, { speed: 4 });
+  await printer.start();
+  running.defer(() => printer.stop());
+  const [dataDir, backup] = [directories.make(), directories.make()];
+  const { agentId } = await enrollAgent(await invite('acme'), dataDir);
+  const first = await runs(dataDir, printer);
+  const idT = await service.template('acme', {
+    ...{ name: 'Many', width: 50, height: 25, fields: [{ name: 'n' }] },
+    elements: [{ type: 'text', x: 2, y: 2, text: 'label {{n}}', size: 4 }],
+  });
+  const printers = async () => {
+    const { body } = await service.admin('GET', '/printers?tenant=acme');
+    return z.array(z.object({ name: z.string(), status: z.string() })).parse(body);
+  };
+  await expect
+    .poll(printers, { timeout: 60_000 })
+    .toContainEqual(expect.objectContaining({ name: 'Gate', status: 'idle' }));
+  const accepted = await service.admin('POST', '/tenants/acme/jobs', {
+    ...{ idT, printer: 'Gate', numberCopies: 24 },
+    data: [{ n: '1' }],
+  });
+  expect(accepted.status, accepted.text).toBe(201);
+  const prints = (count: number) =>
+    expect.poll(() => printer.odometer, { timeout: 60_000 }).toBeGreaterThanOrEqual(count);
+  await prints(2);
+  await first.stop();
+  cpSync(dataDir, backup, { recursive: true });
+  const later = await runs(dataDir, printer);
+  await prints(printer.odometer + 4);
+  await later.stop();
+  const printed = printer.odometer;
+  expect(printed).toBeLessThan(24);
+
+  const restored = await runs(backup, printer);
+  const listed = async () => {
+    const agents = z.array(agentView).parse((await service.admin('GET', '/agents')).body);
+    return agents.find(({ id }) => id === agentId)?.enrolled;
+  };
+  await expect
+    .poll(listed, { timeout: 30_000 })
+    .toMatchObject({ refused: { code: 'stale' }, connectedSince: null });
+  await restored.stop();
+  expect(printer.odometer).toBe(printed);
+  expect((await service.admin('POST', `/agents/${agentId}/let-in`)).status).toBe(204);
+  await runs(backup, printer);
+  const job = async () => (await service.admin('GET', `/jobs/${jobIdOf(accepted)}`)).text;
+  await expect.poll(job, { timeout: 60_000 }).toContain('"status":"printed"');
+  expect(printer.odometer).toBe(24);
 });
 
 test('a code works once, and for the key that used it once more', async () => {
@@ -186,6 +305,15 @@ test('a revoked agent goes at once, has no lease, and cannot join', async () => 
       () => 'away',
     );
   await expect.poll(granted, { timeout: 20_000 }).toBe(null);
+  await expect(
+    queue.publish(
+      {
+        ...{ kind: 'agent', agentId, name: 'x', version: '1', tenantId: 'acme', online: true, printers: [] },
+        at: new Date().toISOString(),
+      },
+      'acme',
+    ),
+  ).rejects.toThrow('not connected to the service: the service has revoked this agent');
   expect(await (await raw(place)).next('bye')).toMatchObject({ code: 'revoked' });
 });
 
@@ -194,88 +322,6 @@ test('what another instance revoked goes within seconds', async () => {
   await agent.next('welcome');
   await service.pool.query('UPDATE platen.enrolled_agents SET revoked_at = now()');
   expect(await agent.next('bye')).toMatchObject({ code: 'revoked' });
-});
-
-const FOREIGN = laneOf({ scope: 'other', printerId: PRINTER });
-const SHARED = laneOf({ scope: null, printerId: PRINTER });
-const hand = { id: '0198c0de-0000-7000-8000-000000000001', delivery: 1, term: 'process.1' };
-const foreign = [FOREIGN, SHARED].flatMap((lane) => [
-  { what: 'ended', lane, ...hand },
-  { what: 'back', lane, ...hand },
-  { what: 'note', lane, ...hand, order: 1, note: '{}' },
-  { what: 'take', lane, term: hand.term, beside: [], number: 1 },
-]);
-
-test.each(foreign)("$what at $lane, which is not the agent's, is refused", async (entry) => {
-  const agent = await welcome(await enrolled('acme'));
-  agent.say({ kind: 'say', entries: [{ i: 1, ...entry }] });
-  expect(await agent.next('answers')).toMatchObject({ answers: [{ i: 1, refused: true }] });
-});
-
-test("another tenant's leases, rings and reports are not this agent's", async () => {
-  const place = await enrolled('acme');
-  const agent = await welcome(place);
-  const ask = { lane: FOREIGN, term: hand.term, fresh: true, reaches: true };
-  agent.say({ kind: 'lease', i: 1, asks: [ask], length: { contended: 15_000, alone: 60_000 } });
-  expect(await agent.next('leased')).toEqual({ kind: 'leased', i: 1, answers: [] });
-  agent.say({ kind: 'giveBack', i: 2, lane: FOREIGN, term: hand.term });
-  expect(await agent.next('answers')).toMatchObject({ answers: [{ i: 2, refused: true }] });
-  agent.say({ kind: 'listen', lanes: [FOREIGN] });
-  await service.queues.markHeld(FOREIGN, true);
-  const report = {
-    ...{ kind: 'agent', agentId: place.agentId, name: 'x', version: '1', at: new Date().toISOString() },
-    ...{ online: true, printers: [], tenantId: 'other' },
-  };
-  const reports = [report, { ...report, tenantId: 'acme', agentId: 'agent-of-others' }];
-  agent.say({
-    kind: 'say',
-    entries: reports.map((one, at) => ({ i: 3 + at, what: 'told', report: JSON.stringify(one) })),
-  });
-  const answers = [
-    { i: 3, ok: false },
-    { i: 4, ok: false },
-  ];
-  expect(await agent.next('answers')).toEqual({ kind: 'answers', answers });
-  expect(agent.said).toEqual([]);
-});
-
-test.each([
-  ['no JSON', '{'],
-  ['an unknown kind', '{"kind":"sing"}'],
-  ['an entry with a lane that is none', JSON.stringify({ kind: 'say', entries: [{ i: 1, what: 'take' }] })],
-])('%s ends the connection, with the reason', async (_, text) => {
-  const agent = await raw(await enrolled());
-  await agent.next('welcome');
-  agent.say(text);
-  expect(await agent.next('bye')).toMatchObject({ code: 'frame-wrong' });
-});
-
-test('a stranger is heard for 16 KiB, and an agent for 1 MiB a frame', async () => {
-  const place = await enrolled();
-  const stranger = new RawAgent(place.origin);
-  running.defer(() => stranger.socket.terminate());
-  await new Promise((resolve) => stranger.socket.once('open', resolve));
-  stranger.say('x'.repeat(20_000));
-  await stranger.closed;
-  const agent = await raw(place);
-  await agent.next('welcome');
-  agent.say('x'.repeat(1_100_000));
-  expect((await agent.closed).code).toBe(1_009);
-});
-
-test('of the strangers who prove nothing, there are 200 at most: the next takes the place of the first', async () => {
-  const { origin } = await enrolled();
-  const strangers: RawAgent[] = [];
-  for (let count = 0; count < 201; count += 1) {
-    const stranger = new RawAgent(origin);
-    running.defer(() => stranger.socket.terminate());
-    await new Promise((resolve) => stranger.socket.once('open', resolve));
-    strangers.push(stranger);
-  }
-  await strangers[0]?.closed;
-  const open = strangers.filter(({ socket }) => socket.readyState === socket.OPEN);
-  expect(open.length).toBeLessThanOrEqual(200);
-  expect(open.at(-1)).toBe(strangers.at(-1));
 });
 
 test('while the service is away, what is asked fails at once', async () => {

@@ -1,7 +1,8 @@
 /** Which printers an agent at another site gets the jobs of: an ID that is somebody else's waits for a person. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { z } from 'zod';
 import { type Enrolment, enrollAgent } from '../../src/cli/enrolment.ts';
-import { enrolledAgents, invitationMade, printersDecided } from '../../src/contract/invitation.ts';
+import { agentView, invitationMade, printersDecided } from '../../src/contract/agent-view.ts';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
 import { Directories } from '../kit/agent/site.ts';
 import { codeOf, describePrinter, pointersOf, ServiceHarness } from '../kit/service/harness.ts';
@@ -65,8 +66,8 @@ const yes = () => ({ answers: [{ lane, granted: 60_000 }] });
 const no = () => ({ answers: [{ lane, granted: null }] });
 
 async function notServedOf({ agentId }: Enrolment) {
-  const { agents } = enrolledAgents.parse((await service.admin('GET', '/agents/enrolled')).body);
-  return agents.find(({ id }) => id === agentId)?.notServed;
+  const agents = z.array(agentView).parse((await service.admin('GET', '/agents')).body);
+  return agents.find(({ id }) => id === agentId)?.enrolled?.notServed;
 }
 
 const decide = (id: string, decision: object) => service.admin('POST', `/agents/${id}/printers`, decision);
@@ -152,7 +153,7 @@ test('invited so, each printer of an agent waits, and all are approved at once, 
   const approved = { state: 'approved', count: 2, printers: expect.arrayContaining([printer, more]) };
   expect(rows).toEqual([
     { what: 'agent.enroll', who_name: 'Dock', tenant_id: 'acme', details: {} },
-    { what: 'agent.printers', who_name: 'admin token', tenant_id: null, details: approved },
+    { what: 'agent.printers', who_name: 'admin token', tenant_id: 'acme', details: approved },
   ]);
 });
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { invitationMade } from '../../src/contract/invitation.ts';
+import { invitationMade } from '../../src/contract/agent-view.ts';
 import { Programs } from '../kit/programs/programs.ts';
 import { ServiceHarness } from '../kit/service/harness.ts';
 

@@ -31,6 +31,7 @@ class Agent:
         self.code = code.split('~')[0].replace('-', '')
         self.key = Ed25519PrivateKey.generate()
         self.process = base64url(os.urandom(16))
+        self.state = None
         self.number = 0
         self.waiting = {}
 
@@ -53,13 +54,18 @@ class Agent:
         url = self.origin.replace('http', 'ws', 1) + '/agent/v1/lanes'
         self.socket = await websockets.connect(url, subprotocols=[PROTOCOL], compression=None, max_size=None)
         nonce = base64url(os.urandom(16))
-        await self.send(kind='hello', agent=AGENT, process=self.process, nonce=nonce, version='python')
+        await self.send(kind='hello', agent=AGENT, process=self.process, nonce=nonce, version='python',
+                        **({'state': self.state} if self.state else {}))
         challenge = json.loads(await self.socket.recv())
-        signature = self.signed(PROTOCOL, 'join', self.origin, AGENT, self.process, nonce, challenge['nonce'])
+        signature = self.signed(PROTOCOL, 'join', self.origin, AGENT, self.process, nonce, challenge['nonce'],
+                                self.state or '')
         await self.send(kind='proof', signature=signature)
         welcome = json.loads(await self.socket.recv())
         if welcome['kind'] != 'welcome':
             sys.exit('not let in: %s' % welcome)
+        # A real one writes it down first, beside its key.
+        self.state = welcome.get('state')
+        await self.send(kind='stored')
 
     async def send(self, **frame):
         await self.socket.send(json.dumps(frame))

@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { invitationMade } from '../../src/contract/invitation.ts';
+import { invitationMade } from '../../src/contract/agent-view.ts';
 import { Directories, TestPrinter } from '../kit/agent/site.ts';
 import { PLATEN } from '../kit/programs/built.ts';
 import { Programs } from '../kit/programs/programs.ts';
@@ -66,6 +66,13 @@ async function enroll(
   return { code, said: program.said() };
 }
 
+/** What `platen doctor` says of the service that the agent has enrolled with. */
+async function examined(data: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const program = programs.start(PLATEN, ['doctor', '--data', data], { env });
+  await program.exited(60_000);
+  return /^.*service elsewhere: .*\n.*/m.exec(program.said())?.[0] ?? program.said();
+}
+
 /** SHA-256 of the service's public key, as the page makes it. */
 function pin(): string {
   const der = new X509Certificate(cert).publicKey.export({ type: 'spki', format: 'der' });
@@ -80,6 +87,9 @@ test('a label is printed through squid, with its password, and nginx, with its d
     expect(await enroll(`${await invite()}~${pin()}`, data)).toMatchObject({ code: 0 });
     const words = ['agent', '--data', data, '--printer', printer.uri];
     programs.start(PLATEN, words, { env: site() });
+    // The proxy and the authority are in the environment of the agent alone.
+    const { PATH, HOME } = site();
+    const seen = async () => await examined(data, { PATH, HOME });
     const printers = async () => JSON.stringify((await service.admin('GET', '/printers?tenant=acme')).body);
     await expect.poll(printers, { timeout: 90_000 }).toContain('"status":"idle"');
     const idT = await service.template('acme', {
@@ -92,6 +102,7 @@ test('a label is printed through squid, with its password, and nginx, with its d
     const jobs = async () => JSON.stringify((await service.admin('GET', '/jobs?tenant=acme')).body);
     await expect.poll(jobs, { timeout: 90_000 }).toContain('"status":"printed"');
     expect(printer.odometer).toBe(1);
+    expect(await seen()).toMatch(/^warning .*with the key of the invitation; its certificate is valid until/);
     // The code, and the connection.
     const tunnels = readFileSync(squid.log, 'utf8');
     await programs.end();
@@ -100,6 +111,9 @@ test('a label is printed through squid, with its password, and nginx, with its d
         timeout: 30_000,
       })
       .toBeGreaterThanOrEqual(2);
+    expect(await seen()).toMatch(/^failed .*certificate.*\n.*NODE_EXTRA_CA_CERTS/);
+    const wrong = site({ HTTPS_PROXY: `http://branch:wrong@127.0.0.1:${squid.port}` });
+    expect(await examined(data, wrong)).toMatch(/^failed .*407.*\n.*user and password of the proxy/);
     expect(tunnels).not.toContain(SQUID_USER.password);
   } finally {
     await printer.stop();

@@ -1,6 +1,7 @@
 /** Two instances of the service on one PostgreSQL: an agent is connected to one of them, and to whichever it likes. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { GatewayPlace } from '../../src/queue/index.ts';
+import { listAgents } from '../../src/server/gateway/agents.ts';
 import { TestGateway } from '../kit/queue/over-gateway.ts';
 import { type OpenBackend, onServer } from '../kit/servers/backends.ts';
 import { RawAgent } from '../kit/wire/raw-agent.ts';
@@ -37,18 +38,20 @@ async function at(instance: TestGateway, process: string): Promise<RawAgent> {
 }
 
 async function listed() {
-  const { agents } = await one.enrolments.list();
-  return agents.find(({ id }) => id === place.agentId);
+  const agents = await listAgents(one.database, undefined);
+  return agents.find(({ id }) => id === place.agentId)?.enrolled;
 }
 
 test('a copy of an agent is refused at another instance too, as long as the agent is connected', async () => {
   const agent = await at(one, 'process-one');
   await agent.next('welcome');
   expect(await listed()).toMatchObject({ connectedSince: expect.any(String), refused: null });
+  expect((await other.enrolments.health()).gateway?.connected).toBe(1);
   expect(await (await at(other, 'process-two')).next('bye')).toMatchObject({ code: 'taken' });
   await expect.poll(listed).toMatchObject({ refused: { code: 'taken' } });
   agent.socket.terminate();
   await expect.poll(listed, { timeout: 20_000 }).toMatchObject({ connectedSince: null });
+  expect((await one.enrolments.health()).gateway?.connected).toBe(0);
   await (await at(other, 'process-two')).next('welcome');
   expect(await listed()).toMatchObject({ connectedSince: expect.any(String), refused: null });
 });
@@ -74,12 +77,38 @@ test('an instance that stops says so, and the agent is free to join another', as
 test('revoked, it is told so by whichever instance has it, and by every one that it comes to', async () => {
   const agent = await at(other, 'process-one');
   await agent.next('welcome');
-  await one.enrolments.revoke(place.agentId, async () => undefined);
+  await one.enrolments.revoke(place.agentId, undefined, async () => undefined);
   expect(await agent.next('bye')).toMatchObject({ code: 'revoked' });
   for (const instance of [one, other]) {
     expect(await (await at(instance, 'process-two')).next('bye')).toMatchObject({ code: 'revoked' });
   }
   expect(await listed()).toMatchObject({ revokedAt: expect.any(String), connectedSince: null });
+});
+
+test('an agent that is to be another tenant’s is told so once, finishes, and joins for that one', async () => {
+  await one.database.query(
+    "INSERT INTO platen.tenants (id, name) VALUES ('acme', 'acme') ON CONFLICT DO NOTHING",
+  );
+  const agent = await at(one, 'process-one');
+  await agent.next('welcome');
+  await one.database.query(
+    `INSERT INTO platen.brought_printers (agent_id, printer_id, name, state) VALUES ($1, 'serial-0a1b2c3d4e5f', 'Dock', 'approved')`,
+    [place.agentId],
+  );
+  await other.enrolments.move(place.agentId, 'acme', async () => undefined);
+  expect(await agent.next('move')).toMatchObject({ scope: 'acme' });
+  agent.say({ kind: 'moved' });
+  expect(await agent.next('bye')).toMatchObject({ code: 'restart', retryAfterMs: 0 });
+  const again = await at(other, 'process-one');
+  expect(await again.next('welcome')).toMatchObject({ scope: 'acme' });
+  const { rows } = await one.database.query('SELECT FROM platen.brought_printers WHERE agent_id = $1', [
+    place.agentId,
+  ]);
+  expect(rows).toEqual([]);
+  // Nobody has asked for it: whose it is stays, and it begins anew.
+  again.say({ kind: 'moved' });
+  expect(await again.next('bye')).toMatchObject({ code: 'restart', retryAfterMs: 0 });
+  expect(await (await at(one, 'process-one')).next('welcome')).toMatchObject({ scope: 'acme' });
 });
 
 test('an instance that cannot ask the database whether the agent was revoked hands out no job', async () => {

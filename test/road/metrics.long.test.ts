@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { serviceFile } from '../../src/cli/which-service.ts';
+import { webhookSecret } from '../../src/contract/webhook.ts';
 import { Programs } from '../kit/programs/programs.ts';
 import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
 import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
@@ -39,6 +40,7 @@ beforeAll(async () => {
     REDIS_URL: backend.redisUrl ?? '',
     PLATEN_QUEUE_PREFIX: backend.prefix,
     PLATEN_METRICS_PORT: '0',
+    PLATEN_WEBHOOK_ALLOW: '127.0.0.0/8',
   };
   const dataDir = join(directory.path, 'data');
   up = await PlatenUp.start({
@@ -148,6 +150,8 @@ test('jobs, labels and printers are counted, and no series names one of them', a
     height: 25,
     elements: [{ type: 'text', x: 2, y: 2, width: 46, height: 5, text: 'counted', size: 3 }],
   }));
+  const nobody = `https://127.0.0.1:${await freePort()}/`;
+  await up.admin.webhooks(webhookSecret, 'POST', 'default', '', { url: nobody });
   const before = (await told(scraped)).split('\n').length;
   const jobs = [];
   for (const copies of [1, 2, 3]) {
@@ -175,6 +179,11 @@ test('jobs, labels and printers are counted, and no series names one of them', a
   expect(await value('platen_agents{state="online"}')).toBe(2);
   expect(await value('platen_database_up')).toBe(1);
   expect(await value('sum(platen_database_connections{state="idle"})')).toBeGreaterThan(0);
+  await until(
+    async () => (await value('platen_webhook_attempts_total{outcome="unanswered"}')) >= 3,
+    'three messages that nobody took',
+  );
+  expect(await value('platen_webhook_attempts_total{outcome="taken"}')).toBe(0);
   const text = await told(scraped);
   expect(text.split('\n').length - before).toBeLessThan(60);
   for (const word of [...jobs, printer?.id ?? '', 'virtual-1', 'default', template])

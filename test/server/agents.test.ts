@@ -1,8 +1,8 @@
 /** Agents as they are listed, and jobs that no agent takes. */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { agentView } from '../../src/contract/agent-view.ts';
 import { jobView } from '../../src/contract/job.ts';
-import { agentView } from '../../src/contract/printer-view.ts';
 import { useService, useTenant } from '../kit/service/use-service.ts';
 
 const service = useService();

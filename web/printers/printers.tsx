@@ -1,11 +1,15 @@
-/** The page of all printers and agents. */
+/** The page of all printers. */
+import { useSignal } from '@preact/signals';
 import { z } from 'zod';
-import { type AgentView, agentView } from '../../src/contract/printer-view.ts';
+import { agentView } from '../../src/contract/agent-view.ts';
 import { to } from '../address/place.ts';
+import { unreachedOf } from '../agents/unreached.tsx';
+import { Opens } from '../controls/opens.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
-import { Time } from '../controls/time.tsx';
 import { useLive } from '../service/live.ts';
+import { may } from '../service/session.ts';
 import { mediaWords, t } from '../texts/texts.ts';
+import { AddedPrinters, AddPrinter } from './add-printer.tsx';
 import { PrinterActions } from './printer-actions.tsx';
 import { groupsOf, type Printer, PrinterState, printerList } from './printer-words.tsx';
 
@@ -17,14 +21,19 @@ export function Printers() {
   const printers = useLive(printerList, '/printers');
   const gone = useLive(printerList, '/printers?gone=true', (change) => change.printers.length > 0);
   const agents = useLive(z.array(agentView), '/agents', (change) => change.printers.length > 0);
+  const adding = useSignal(false);
+  const missed = unreachedOf(agents.live.data ?? []).length;
   const hidden = printers.live.data?.filter((printer) => printer.hidden) ?? [];
   return (
     <Page
       title={words.title}
       actions={
-        <a class="button" href={to(['printers', WALL])}>
-          {words.wall}
-        </a>
+        <>
+          <a class="button" href={to(['printers', WALL])}>
+            {words.wall}
+          </a>
+          {may('integrations') && <Opens what={adding}>{t.value.added.title}</Opens>}
+        </>
       }
     >
       <div class="stack wide">
@@ -37,6 +46,7 @@ export function Printers() {
             )
           }
         </Shown>
+        <AddedPrinters />
         {hidden.length > 0 && (
           <details>
             <summary>{words.hiddenTitle(hidden.length)}</summary>
@@ -59,23 +69,19 @@ export function Printers() {
             />
           </section>
         )}
-        <section class="stack tight">
-          <h2>{words.agents}</h2>
-          <Shown of={agents.live} onRetry={agents.reload}>
-            {(list) =>
-              list.length === 0 ? (
-                <p class="muted">{words.noAgents}</p>
-              ) : (
-                <ul class="stack">
-                  {list.map((agent) => (
-                    <Agent key={agent.id} agent={agent} />
-                  ))}
-                </ul>
-              )
-            }
-          </Shown>
-        </section>
+        {missed > 0 && (
+          <p class="note warn">
+            <a href={to(['agents'])}>{t.value.agents.unreached(missed)}</a>
+          </p>
+        )}
       </div>
+      {adding.value && (
+        <AddPrinter
+          onClose={() => {
+            adding.value = false;
+          }}
+        />
+      )}
     </Page>
   );
 }
@@ -132,51 +138,6 @@ function Row({ printer, onDone }: { printer: Printer; onDone: () => void }) {
       <div class="row end">
         <PrinterActions printer={printer} onDone={onDone} />
       </div>
-    </li>
-  );
-}
-
-function Agent({ agent }: { agent: AgentView }) {
-  const { printers: words } = t.value;
-  return (
-    <li class="card stack tight">
-      <div class="row spread">
-        <div class="row">
-          <strong class="anywhere">{agent.name}</strong>
-          <span class={agent.online ? 'badge good' : 'badge warn'}>
-            {agent.online ? words.online : words.agentOffline}
-          </span>
-        </div>
-        <span class="small muted">
-          {words.found(agent.printers)} · {words.version} {agent.version}
-          {!agent.online && (
-            <>
-              {' '}
-              · <Time at={agent.seenAt} />
-            </>
-          )}
-        </span>
-      </div>
-      {agent.unreached.length > 0 && (
-        <div class="note warn">
-          <strong>{words.unreached}</strong>
-          <ul class="small">
-            {agent.unreached.map(({ uri, name, why, since }) => (
-              <li key={uri} class="anywhere">
-                {name !== undefined && <strong>{name} </strong>}
-                <span class="mono">{uri}</span>: {why}
-                {since !== undefined && (
-                  <>
-                    {' '}
-                    ({words.triedSince} <Time at={since} />)
-                  </>
-                )}
-              </li>
-            ))}
-          </ul>
-          <p class="small">{words.unreachedHelp}</p>
-        </div>
-      )}
     </li>
   );
 }

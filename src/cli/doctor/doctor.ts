@@ -9,6 +9,7 @@ import { CommandFailure } from '../failure.ts';
 import { printJson, printLine } from '../output.ts';
 import { withService } from '../which-service.ts';
 import { writeBundle } from './bundle.ts';
+import { enrolled } from './enrolled.ts';
 import { type Finding, failed } from './finding.ts';
 import { disk, permissions, program } from './machine.ts';
 import { clock, names, proxy } from './network.ts';
@@ -32,6 +33,7 @@ const CHECKS: Readonly<Record<string, (subject: Subject) => Promise<Finding[]>>>
   proxy,
   unit,
   service,
+  'service elsewhere': enrolled,
   lanes,
   agents,
   metrics,

@@ -4,10 +4,12 @@ import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import metadata from '../../../package.json' with { type: 'json' };
-import { type ReceiversHealth, receivers } from '../../contract/webhook.ts';
+import { GATEWAY_PATH } from '../../contract/gateway.ts';
+import { type Readiness, type ReceiversHealth, readiness } from '../../contract/readiness.ts';
 import { lookAtPostgres, lookAtRedis, QueueError } from '../../queue/index.ts';
 import { serverAt } from '../awaiting.ts';
 import { explain } from '../explain.ts';
+import { remedyOf } from './enrolled.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 import { LIMIT_MS } from './network.ts';
 import { type Subject, unitOf } from './subject.ts';
@@ -71,11 +73,7 @@ export async function service({ service, client, isAgent, dataDir }: Subject): P
     const said: unknown = await ready.json();
     if (ready.ok) {
       found.push(ok('service', 'has its database and its lanes'));
-      const { webhooks, alerts } = receivers.catch({}).parse(said);
-      found.push(
-        ...ofReceivers('webhooks', 'platen webhook', webhooks),
-        ...ofReceivers('alerts', 'platen alert', alerts),
-      );
+      found.push(...besides(readiness.catch({}).parse(said)));
     } else {
       const { detail } = problem.catch({ detail: `status ${ready.status}` }).parse(said);
       found.push(
@@ -91,6 +89,39 @@ export async function service({ service, client, isAgent, dataDir }: Subject): P
     const advice = `Start it (${SYSTEM.start('platen')}, or platen up --data ${dataDir}), and look at its log.`;
     return [failed('service', explain(error), advice)];
   }
+}
+
+/** What is set up beside jobs and printers. No label waits for any of it, so nothing of it is a failure. */
+function besides({ webhooks, alerts, mail, traces, gateway, certificate }: Readiness): Finding[] {
+  return [
+    ...ofReceivers('webhooks', 'platen webhook', webhooks),
+    ...ofReceivers('alerts', 'platen alert', alerts),
+    ...ofServer('mail', mail, 'PLATEN_SMTP_URL and PLATEN_MAIL_FROM, and whether the mail server runs'),
+    ...ofServer('traces', traces, 'OTEL_EXPORTER_OTLP_ENDPOINT, and whether the collector runs'),
+    ...(gateway === undefined ? [] : [ofGateway(gateway)]),
+    ...(certificate === undefined ? [] : [ofCertificate(certificate)]),
+  ];
+}
+
+function ofServer(check: string, health: Readiness['mail'], look: string): Finding[] {
+  if (health === undefined) return [];
+  const { failed: why } = health;
+  return [
+    why === null ? ok(check, 'nothing has failed') : warning(check, `fails: ${why}`, `Look at ${look}.`),
+  ];
+}
+
+function ofGateway({ agents, connected }: NonNullable<Readiness['gateway']>): Finding {
+  const words = `${connected} of ${agents} ${agents === 1 ? 'agent' : 'agents'} at other sites connected`;
+  if (connected > 0) return ok('gateway', words);
+  const advice = `Look whether the proxy before the service passes WebSockets on at ${GATEWAY_PATH}, and whether the agents run.`;
+  return warning('gateway', words, advice);
+}
+
+function ofCertificate({ host, endsAt, isSoon }: NonNullable<Readiness['certificate']>): Finding {
+  const words = `that of ${host} is good until ${endsAt}`;
+  if (!isSoon) return ok('certificate', words);
+  return warning('certificate', words, 'Renew it at the proxy, and look why it does not renew itself.');
 }
 
 /** min that an event may wait: after the second attempt there are five more until the third. */
@@ -188,6 +219,14 @@ export async function lanes({ places, isAgent }: Subject): Promise<Finding[]> {
   return found;
 }
 
+function wentBack(check: string, from: string, version: string): Finding {
+  return warning(
+    check,
+    `its update to ${from} did not come up: it runs ${version} again`,
+    'The log of its machine says why; "platen update" tries another version, and with --again the same.',
+  );
+}
+
 /** The agent of this machine as its status file has it, and all agents as the service lists them. */
 export async function agents({ isAgent, status, client, places, dataDir }: Subject): Promise<Finding[]> {
   const found: Finding[] = [];
@@ -197,10 +236,13 @@ export async function agents({ isAgent, status, client, places, dataDir }: Subje
     if (status.isOld) {
       const detail = `${words}, runs, and could not write down how it is since ${report.at}`;
       found.push(failed('agent', detail, 'See "disk" above; its log may say more.'));
-    } else if (told.error === null && told.at !== null) found.push(ok('agent', `${words}, runs and reports`));
-    else {
+    } else if (told.error === null && told.at !== null) {
+      found.push(ok('agent', `${words}, runs and reports`));
+      if (report.wentBack !== undefined)
+        found.push(wentBack('agent', report.wentBack.version, report.version));
+    } else {
       const why = told.error ?? 'no report has gone out yet';
-      found.push(failed('agent', `${words}, runs, and cannot report: ${why}`, 'See "lanes" above.'));
+      found.push(failed('agent', `${words}, runs, and cannot report: ${why}`, remedyOf(why)));
     }
   } else if (isAgent) {
     found.push(
@@ -220,11 +262,16 @@ export async function agents({ isAgent, status, client, places, dataDir }: Subje
         : 'Give it the redisUrl and queuePrefix of this service.';
     found.push(failed('agents', 'none has ever reported', where));
   }
-  for (const { name, online, seenAt, version } of listed) {
+  for (const { name, online, seenAt, version, wentBackFrom } of listed.filter(
+    ({ enrolled }) => !enrolled?.revokedAt,
+  )) {
     const check = `agent ${name}`;
-    if (!online) {
+    if (!online || version === null) {
       const advice = 'Start it, and look at its log. One that is gone for good needs no mending.';
-      found.push(warning(check, `last heard of at ${seenAt}`, advice));
+      const heard = seenAt === null ? 'has enrolled, and never reported' : `last heard of at ${seenAt}`;
+      found.push(warning(check, heard, advice));
+    } else if (wentBackFrom !== null) {
+      found.push(wentBack(check, wentBackFrom, version));
     } else if (version !== metadata.version) {
       found.push(
         warning(check, `has version ${version}, this is ${metadata.version}`, 'Update the older one.'),

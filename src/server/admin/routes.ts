@@ -23,7 +23,6 @@ import type { Credentials } from '../oauth/credentials.ts';
 import { integrationRoutes } from '../oauth/integration-routes.ts';
 import { writeDeed, written } from '../people/access.ts';
 import { accessOf, accountOf } from '../people/visitor.ts';
-import { listAgents } from '../printers/agents.ts';
 import { parseBody } from '../problems.ts';
 import type { Pool } from '../store/pool.ts';
 import { templatePreview } from '../templates/preview.ts';
@@ -53,7 +52,7 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
   const { tenants, templates, printRequests, withdrawals } = parts;
   const erasure = new TenantErasure(parts.pool, parts.inLanes);
   const files = new SentFiles();
-  app.get('/app/tenants', { config: { needs: 'jobs:read', about: 'caller' } }, async (request) => {
+  app.get('/app/tenants', { config: { needs: 'jobs:read', about: 'scope' } }, async (request) => {
     const { tenant } = accessOf(request);
     return tenant === undefined ? tenants.list() : [await tenants.get(tenant)];
   });
@@ -200,10 +199,6 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
     },
   );
 
-  app.get('/app/agents', { config: { needs: 'jobs:read', about: 'query' } }, async (request) =>
-    listAgents(parts.pool, accessOf(request).tenant),
-  );
-
   app.post(
     '/app/tenants/:id/jobs',
     { config: { needs: 'jobs:act', about: 'tenant', audit: 'job.print' } },
@@ -215,6 +210,7 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
         tenantId: tenant.id,
         account: accountOf(accessOf(request)),
         ownAccount: false,
+        test: false,
         key,
         body: request.body,
         also: (db, job) => writeDeed(db, request, { object: job }),
@@ -230,7 +226,7 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
     { config: { needs: 'jobs:act', about: 'tenant', audit: null } },
     async (request) => {
       const tenant = await tenants.get(idParam.parse(request.params).id);
-      return printRequests.validate(tenant.id, request.body);
+      return printRequests.validate({ tenantId: tenant.id, test: false }, request.body);
     },
   );
 }

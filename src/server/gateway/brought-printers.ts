@@ -4,16 +4,20 @@
  * does every printer of an agent that was invited so.
  */
 import { z } from 'zod';
-import { BROUGHT_STATES, type BroughtState, type PrinterDecision } from '../../contract/invitation.ts';
+import { BROUGHT_STATES, type BroughtState, type PrinterDecision } from '../../contract/agent-view.ts';
+import { type Scope, scope } from '../../contract/lane.ts';
 import type { PrinterDescription } from '../../contract/printer.ts';
 import { ProblemError } from '../problems.ts';
-import { type Also, type Pool, rowOf, rowsOf, transaction } from '../store/pool.ts';
+import { type Also, onlyRow, type Pool, rowOf, rowsOf, transaction } from '../store/pool.ts';
+import { agentNotFound } from './enrolments.ts';
 
 /** Printers that are kept of an agent, as many as a report may have. What it brings beyond them gets no jobs. */
 export const MOST_BROUGHT = 5_000;
 
 const broughtRow = z.object({ printer_id: z.string(), state: z.enum(BROUGHT_STATES) });
 const decidedRow = z.object({ id: z.string() });
+const scopeOnly = z.object({ tenant_id: scope });
+const countRow = z.object({ count: z.int() });
 
 export class BroughtPrinters {
   readonly #pool: Pool;
@@ -63,19 +67,26 @@ export class BroughtPrinters {
   /**
    * A person approves or refuses printers of an agent.
    * @param printers their IDs; undefined: all that wait
+   * @param within the only tenant of which the caller may name an agent
+   * @param also is told whose the agent is, and of the same printers
    * @returns the IDs of those that are so now, and were not before
    * @throws ProblemError `agent-not-found`, `printer-not-found`
    */
   async decide(
     agentId: string,
     { printers, state }: PrinterDecision,
-    also: Also<readonly string[]>,
+    within: string | undefined,
+    also: Also<{ of: Scope; ids: readonly string[] }>,
   ): Promise<string[]> {
     return await transaction(this.#pool, async (db) => {
-      const agent = 'UPDATE platen.enrolled_agents SET decided = decided + 1 WHERE id = $1 RETURNING id';
-      if ((await rowOf(db, decidedRow, agent, [agentId])) === undefined) {
-        throw new ProblemError('agent-not-found', 'no agent with this ID has enrolled');
-      }
+      const agent = await rowOf(
+        db,
+        scopeOnly,
+        `UPDATE platen.enrolled_agents SET decided = decided + 1
+         WHERE id = $1 AND ($2::text IS NULL OR tenant_id = $2) RETURNING tenant_id`,
+        [agentId, within ?? null],
+      );
+      if (agent === undefined) throw agentNotFound();
       if (printers !== undefined) {
         const sql =
           'SELECT printer_id AS id FROM platen.brought_printers WHERE agent_id = $1 AND printer_id = ANY($2)';
@@ -89,9 +100,21 @@ export class BroughtPrinters {
         WHERE agent_id = $1 AND state <> $2 AND CASE WHEN $3::text[] IS NULL THEN state = 'waiting' ELSE printer_id = ANY($3) END
         RETURNING printer_id AS id`;
       const ids = (await rowsOf(db, decidedRow, sql, [agentId, state, printers ?? null])).map(({ id }) => id);
-      await also(db, ids);
+      await also(db, { of: agent.tenant_id, ids });
       return ids;
     });
+  }
+
+  /** How many wait for a person. @param within of agents of this tenant alone */
+  async waiting(within: string | undefined): Promise<number> {
+    const { count } = await onlyRow(
+      this.#pool,
+      countRow,
+      `SELECT count(*)::int AS count FROM platen.brought_printers b JOIN platen.enrolled_agents e ON e.id = b.agent_id
+       WHERE b.state = 'waiting' AND e.revoked_at IS NULL AND ($1::text IS NULL OR e.tenant_id = $1)`,
+      [within ?? null],
+    );
+    return count;
   }
 }
 

@@ -1,35 +1,20 @@
-/** Which agents at other sites may join: invitations, the keys that came with them, and what was revoked. */
-import { createHash, randomBytes } from 'node:crypto';
+/** Which agents at other sites may join: the keys that came with them, and what was revoked. */
 import { z } from 'zod';
 import { type Goodbye, signedToEnroll } from '../../contract/gateway.ts';
-import {
-  CODE_HOURS,
-  codeOf,
-  type Enrolled,
-  type EnrolledAgents,
-  type enroll,
-  type invitationMake,
-  shownCode,
-} from '../../contract/invitation.ts';
-import { scope } from '../../contract/lane.ts';
+import type { Enrolled, enroll } from '../../contract/invitation.ts';
+import { type Scope, scope } from '../../contract/lane.ts';
+import type { Readiness } from '../../contract/readiness.ts';
 import { ProblemError } from '../problems.ts';
-import {
-  type Also,
-  FOREIGN_KEY_VIOLATION,
-  onlyRow,
-  type Pool,
-  rowOf,
-  rowsOf,
-  sqlState,
-  transaction,
-} from '../store/pool.ts';
+import { type Also, onlyRow, type Pool, rowOf, rowsOf, transaction } from '../store/pool.ts';
 import { tenantNotFound } from '../tenants/tenants.ts';
 import { isSignedBy } from './device-key.ts';
+import { hashOf } from './invitations.ts';
 
 /** min for which a code that was used gives the same key the same answer. */
 const AGAIN_MINUTES = 10;
 
 const invited = z.object({
+  id: z.string(),
   tenant_id: scope,
   name: z.string(),
   approve: z.boolean(),
@@ -46,66 +31,41 @@ const agentRow = z.object({
   decided: z.int(),
 });
 export type EnrolledAgent = z.infer<typeof agentRow>;
-const idOnly = z.object({ id: z.string() });
-const sessionRow = z.object({ id: z.string(), session: z.string().nullable(), decided: z.int() });
-/** What the database says of an agent that may go on: its connection, and how often people have decided about its printers. */
-export type Standing = Omit<z.infer<typeof sessionRow>, 'id'>;
-const notServedRow = z.object({
-  agent_id: z.string(),
-  printer_id: z.string(),
-  name: z.string(),
-  state: z.enum(['waiting', 'refused']),
-  since: z.date(),
+const scopeOnly = z.object({ tenant_id: scope });
+const waitsRow = z.object({ tenant_id: scope, waits: z.boolean() });
+const joinRow = z.object({
+  free: z.boolean(),
+  fresh: z.boolean(),
+  ahead: z.boolean(),
+  allowed: z.boolean(),
+  pending: z.int().nullable(),
 });
-const openRow = z.object({ name: z.string(), tenant_id: scope, expires_at: z.date() });
-const listedRow = z.object({
+/** `ahead`: the database is older than what the agent was given. `lost`: the agent's journal is not to be believed. */
+type Joined = { seq: number | undefined; lost: boolean; ahead: boolean };
+const sessionRow = z.object({
   id: z.string(),
+  session: z.string().nullable(),
   name: z.string(),
-  tenant_id: scope,
-  enrolled_at: z.date(),
-  revoked_at: z.date().nullable(),
-  since: z.date().nullable(),
-  refused: z.string().nullable(),
-  refused_at: z.date().nullable(),
+  decided: z.int(),
+  moves: z.boolean(),
+  movesTo: scope,
 });
+/**
+ * What the database says of an agent that may go on: its connection, what people call it, and how often they have decided
+ * about its printers; and whose it is to be.
+ */
+export type Standing = Omit<z.infer<typeof sessionRow>, 'id'>;
 /** s after which a connection that no instance has heard of is gone; an instance says every 6 s what it has heard. */
-const GONE_SECONDS = 20;
-const MOST_LISTED = 5_000;
-
-function hashOf(code: string): Buffer {
-  return createHash('sha256').update(code).digest();
-}
+export const GONE_SECONDS = 20;
+/** Whether no process is connected but these, in SQL. */
+const FREE = (processes: string) =>
+  `(process IS NULL OR process IN (${processes}) OR heard_at < now() - make_interval(secs => ${GONE_SECONDS}))`;
 
 export class Enrolments {
   readonly #pool: Pool;
 
   constructor(pool: Pool) {
     this.#pool = pool;
-  }
-
-  /** @throws ProblemError `tenant-not-found` */
-  async invite({
-    name,
-    tenant,
-    printers,
-  }: z.output<typeof invitationMake>): Promise<{ code: string; expiresAt: string }> {
-    const code = codeOf(randomBytes(15));
-    await this.#pool.query(
-      "DELETE FROM platen.agent_invitations WHERE expires_at < now() - interval '30 days'",
-    );
-    try {
-      const { expires_at } = await onlyRow(
-        this.#pool,
-        z.object({ expires_at: z.date() }),
-        `INSERT INTO platen.agent_invitations (code_hash, tenant_id, name, approve, expires_at)
-         VALUES ($1, $2, $3, $4, now() + make_interval(hours => ${CODE_HOURS})) RETURNING expires_at`,
-        [hashOf(code), tenant ?? null, name, printers === 'approve'],
-      );
-      return { code: shownCode(code), expiresAt: expires_at.toISOString() };
-    } catch (error) {
-      if (sqlState(error) === FOREIGN_KEY_VIOLATION) throw tenantNotFound(tenant ?? '');
-      throw error;
-    }
   }
 
   /**
@@ -121,7 +81,7 @@ export class Enrolments {
       const found = await rowOf(
         db,
         invited,
-        `SELECT tenant_id, name, approve, agent_id, public_key, CASE WHEN used_at IS NULL THEN expires_at > now()
+        `SELECT id, tenant_id, name, approve, agent_id, public_key, CASE WHEN used_at IS NULL THEN expires_at > now()
            ELSE used_at > now() - make_interval(mins => ${AGAIN_MINUTES}) END AS usable
          FROM platen.agent_invitations WHERE code_hash = $1 FOR UPDATE`,
         [hashOf(code)],
@@ -139,13 +99,14 @@ export class Enrolments {
         );
         // Who has another's key, or has reported for others, keeps the ID.
         const { rowCount } = await db.query(
-          `INSERT INTO platen.enrolled_agents AS e (id, tenant_id, name, public_key, origin, approve)
-           SELECT $1, $2, $3, $4, $5, $6 WHERE NOT EXISTS (
+          `INSERT INTO platen.enrolled_agents AS e (id, tenant_id, name, public_key, origin, approve, invitation)
+           SELECT $1, $2, $3, $4, $5, $6, $7 WHERE NOT EXISTS (
              SELECT FROM platen.agents WHERE id = $1 AND tenant_id IS DISTINCT FROM $2)
            ON CONFLICT (id) DO UPDATE SET name = excluded.name, origin = excluded.origin,
-             approve = excluded.approve, enrolled_at = now(), revoked_at = NULL
+             approve = excluded.approve, invitation = excluded.invitation, enrolled_at = now(), revoked_at = NULL,
+             seq = 0, pending = NULL, let_in = false, moves = false, moves_to = NULL
              WHERE e.public_key = excluded.public_key AND e.tenant_id IS NOT DISTINCT FROM excluded.tenant_id`,
-          [agentId, of, name, publicKey, origin, approve],
+          [agentId, of, name, publicKey, origin, approve, found.id],
         );
         if (rowCount === 0) {
           throw new ProblemError('agent-known', 'give the agent another data directory, and so another ID');
@@ -156,14 +117,83 @@ export class Enrolments {
     });
   }
 
-  /** @throws ProblemError `agent-not-found` */
-  async revoke(id: string, also: Also): Promise<void> {
+  /**
+   * @param within the only tenant of which the caller may name an agent
+   * @param also is told whose the agent is
+   * @throws ProblemError `agent-not-found`
+   */
+  async revoke(id: string, within: string | undefined, also: Also<Scope>): Promise<void> {
+    await this.#change(id, within, 'revoked_at = coalesce(revoked_at, now())', [], also);
+  }
+
+  /** What people call it counts from then on, whatever the agent says. Parameters and errors as of `revoke`. */
+  async rename(id: string, name: string, within: string | undefined, also: Also<Scope>): Promise<void> {
+    await this.#change(id, within, 'name = $3', [name], async (db, of) => {
+      await db.query('UPDATE platen.agents SET name = $2 WHERE id = $1', [id, name]);
+      await also(db, of);
+    });
+  }
+
+  async #change(
+    id: string,
+    within: string | undefined,
+    set: string,
+    values: readonly string[],
+    also: Also<Scope>,
+  ): Promise<void> {
     await transaction(this.#pool, async (db) => {
-      const sql = `UPDATE platen.enrolled_agents SET revoked_at = coalesce(revoked_at, now()) WHERE id = $1 RETURNING id`;
-      if ((await rowOf(db, idOnly, sql, [id])) === undefined) {
-        throw new ProblemError('agent-not-found', 'no agent with this ID has enrolled');
-      }
-      await also(db);
+      const sql = `UPDATE platen.enrolled_agents SET ${set}
+        WHERE id = $1 AND ($2::text IS NULL OR tenant_id = $2) RETURNING tenant_id`;
+      const found = await rowOf(db, scopeOnly, sql, [id, within ?? null, ...values]);
+      if (found === undefined) throw agentNotFound();
+      await also(db, found.tenant_id);
+    });
+  }
+
+  /**
+   * The agent is to be another tenant's, or shared, once it has finished what it has in hand.
+   * @param to the tenant, null: every tenant's; where it is theirs already, it stays
+   * @throws ProblemError `agent-not-found`, `tenant-not-found`
+   */
+  async move(id: string, to: Scope, also: Also<Scope>): Promise<void> {
+    await transaction(this.#pool, async (db) => {
+      const known = await db.query('SELECT FROM platen.tenants WHERE id = $1', [to]);
+      if (to !== null && known.rowCount === 0) throw tenantNotFound(to);
+      const sql = `UPDATE platen.enrolled_agents SET moves = tenant_id IS DISTINCT FROM $2, moves_to = $2
+        WHERE id = $1 AND revoked_at IS NULL RETURNING tenant_id`;
+      const found = await rowOf(db, scopeOnly, sql, [id, to]);
+      if (found === undefined) throw agentNotFound();
+      await also(db, found.tenant_id);
+    });
+  }
+
+  /**
+   * It has finished, and is the other tenant's from now on: none of its printers is approved there, and what people have added
+   * for it counts no more. Where that tenant is gone meanwhile, it stays.
+   * @returns false: not all that it has told is applied yet
+   */
+  async moved(id: string, session: string): Promise<boolean> {
+    return await transaction(this.#pool, async (db) => {
+      // As another tenant's agent its reports of the first one's jobs count no more.
+      const { rowCount: open } = await db.query(
+        `SELECT FROM platen.agents WHERE id = $1 AND online
+         UNION ALL SELECT FROM platen.jobs WHERE agent_id = $1 AND status = 'printing' LIMIT 1`,
+        [id],
+      );
+      if (open !== 0) return false;
+      const { rowCount } = await db.query(
+        `UPDATE platen.enrolled_agents SET tenant_id = moves_to, decided = decided + 1
+         WHERE id = $1 AND session = $2 AND moves
+           AND (moves_to IS NULL OR EXISTS (SELECT FROM platen.tenants WHERE id = moves_to))`,
+        [id, session],
+      );
+      const sql =
+        'UPDATE platen.enrolled_agents SET moves = false, moves_to = NULL WHERE id = $1 AND session = $2';
+      await db.query(sql, [id, session]);
+      if (rowCount === 0) return true;
+      await db.query('DELETE FROM platen.brought_printers WHERE agent_id = $1', [id]);
+      await db.query('DELETE FROM platen.added_printers WHERE agent_id = $1', [id]);
+      return true;
     });
   }
 
@@ -181,18 +211,89 @@ export class Enrolments {
   /**
    * One process of an agent is connected at a time, whichever instance has it.
    * @param session of this connection, unlike any other
+   * @param shown the number of the state that it shows, null: none; undefined: it is not asked for one
    * @param gone a process of it that is known to be gone
-   * @returns false: another process is connected
+   * @returns why it may not join, or the number of its next state
    */
-  async join(of: { id: string; process: string; session: string }, gone?: string): Promise<boolean> {
-    const { rowCount } = await this.#pool.query(
-      `UPDATE platen.enrolled_agents SET process = $2, session = $3, joined_at = now(), heard_at = now(),
-         refused = NULL, refused_at = NULL
-       WHERE id = $1 AND revoked_at IS NULL
-         AND (process IS NULL OR process IN ($2, $4) OR heard_at < now() - make_interval(secs => ${GONE_SECONDS}))`,
-      [of.id, of.process, of.session, gone ?? of.process],
+  async join(
+    of: { id: string; process: string; session: string; shown: number | null | undefined },
+    gone?: string,
+  ): Promise<Joined | 'taken' | 'stale' | 'revoked'> {
+    const row = await rowOf(
+      this.#pool,
+      joinRow,
+      `WITH before AS (
+         SELECT id, let_in, ${FREE('$2, $4')} AS free,
+           NOT $5 OR coalesce($6 IN (seq, coalesce(pending, seq)) OR $6 > greatest(seq, pending), seq = 0) AS fresh,
+           $5 AND coalesce($6 > greatest(seq, pending), false) AS ahead
+         FROM platen.enrolled_agents WHERE id = $1 AND revoked_at IS NULL FOR UPDATE
+       ), joined AS (
+         UPDATE platen.enrolled_agents e SET process = $2, session = $3, joined_at = now(), heard_at = now(),
+           refused = NULL, refused_at = NULL,
+           pending = CASE WHEN $5 THEN greatest(seq, pending, $6) + 1 ELSE pending END
+         FROM before WHERE e.id = before.id AND free AND (fresh OR before.let_in) RETURNING e.pending
+       ) SELECT free, fresh, ahead, fresh OR let_in AS allowed, pending FROM before LEFT JOIN joined ON true`,
+      [of.id, of.process, of.session, gone ?? of.process, of.shown !== undefined, of.shown ?? null],
     );
-    return rowCount === 1;
+    if (row === undefined) return 'revoked';
+    if (!row.allowed) return 'stale';
+    if (!row.free) return 'taken';
+    return { seq: row.pending ?? undefined, lost: !row.fresh, ahead: row.ahead };
+  }
+
+  /** The agent keeps the state with this number. */
+  async stored(id: string, session: string, seq: number): Promise<void> {
+    await this.#pool.query(
+      `UPDATE platen.enrolled_agents SET seq = pending, pending = NULL, let_in = false
+       WHERE id = $1 AND session = $2 AND pending = $3`,
+      [id, session, seq],
+    );
+  }
+
+  /** Takes an agent in that enrolled after the back-up from which this database was restored: it waits for a person. */
+  async adopt(of: {
+    agent: string;
+    seq: number;
+    scope: Scope;
+    name: string;
+    origin: string;
+    publicKey: string;
+  }): Promise<void> {
+    await this.#pool.query(
+      `INSERT INTO platen.enrolled_agents (id, tenant_id, name, public_key, origin, seq, refused, refused_at)
+       SELECT $1, $2, $3, $4, $5, $6, 'stale', now()
+       WHERE ($2::text IS NULL OR EXISTS (SELECT FROM platen.tenants WHERE id = $2))
+         AND NOT EXISTS (SELECT FROM platen.agents WHERE id = $1 AND tenant_id IS DISTINCT FROM $2)
+       ON CONFLICT DO NOTHING`,
+      // It has no state that is new enough.
+      [of.agent, of.scope, of.name, of.publicKey, of.origin, of.seq + 1],
+    );
+  }
+
+  /**
+   * A person lets an agent in that shows an old state, or none.
+   * @param within the only tenant of which the caller may name an agent
+   * @throws ProblemError `agent-not-found`, `agent-not-waiting`
+   */
+  async letIn(id: string, within: string | undefined, also: Also<Scope>): Promise<void> {
+    await transaction(this.#pool, async (db) => {
+      const found = await rowOf(
+        db,
+        waitsRow,
+        `SELECT tenant_id, coalesce(refused = 'stale', false) AND revoked_at IS NULL AND coalesce(${FREE("''")}, false) AS waits
+         FROM platen.enrolled_agents WHERE id = $1 AND ($2::text IS NULL OR tenant_id = $2) FOR UPDATE`,
+        [id, within ?? null],
+      );
+      if (found === undefined) throw agentNotFound();
+      if (!found.waits) {
+        throw new ProblemError(
+          'agent-not-waiting',
+          'it is connected, or revoked, or was not refused for an old state',
+        );
+      }
+      await db.query('UPDATE platen.enrolled_agents SET let_in = true WHERE id = $1', [id]);
+      await also(db, found.tenant_id);
+    });
   }
 
   /** The connection is over. */
@@ -220,48 +321,25 @@ export class Enrolments {
       await this.#pool.query(sql, [ids, heard]);
     }
     const sql =
-      'SELECT id, session, decided FROM platen.enrolled_agents WHERE id = ANY($1) AND revoked_at IS NULL';
+      'SELECT id, session, name, decided, moves, moves_to AS "movesTo" FROM platen.enrolled_agents WHERE id = ANY($1) AND revoked_at IS NULL';
     return new Map(
       (await rowsOf(this.#pool, sessionRow, sql, [ids])).map(({ id, ...standing }) => [id, standing]),
     );
   }
 
-  /** All that have enrolled, and the codes that nobody has used yet. */
-  async list(): Promise<EnrolledAgents> {
-    const agents = await rowsOf(
+  /** Nothing where none has enrolled. */
+  async health(): Promise<Readiness> {
+    const gateway = await onlyRow(
       this.#pool,
-      listedRow,
-      `SELECT id, name, tenant_id, enrolled_at, revoked_at, refused, refused_at,
-         CASE WHEN session IS NOT NULL AND heard_at > now() - make_interval(secs => ${GONE_SECONDS}) THEN joined_at END AS since
-       FROM platen.enrolled_agents ORDER BY name, id LIMIT ${MOST_LISTED}`,
+      z.object({ agents: z.int(), connected: z.int() }),
+      `SELECT count(*)::int AS agents, (count(*) FILTER (WHERE session IS NOT NULL
+           AND heard_at > now() - make_interval(secs => ${GONE_SECONDS})))::int AS connected
+       FROM platen.enrolled_agents WHERE revoked_at IS NULL`,
     );
-    const notServed = await rowsOf(
-      this.#pool,
-      notServedRow,
-      `SELECT agent_id, printer_id, name, state, since FROM platen.brought_printers
-       WHERE state <> 'approved' ORDER BY name, printer_id LIMIT ${MOST_LISTED}`,
-    );
-    const byAgent = Map.groupBy(notServed, ({ agent_id }) => agent_id);
-    const invitations = await rowsOf(
-      this.#pool,
-      openRow,
-      `SELECT name, tenant_id, expires_at FROM platen.agent_invitations
-       WHERE used_at IS NULL AND expires_at > now() ORDER BY expires_at LIMIT ${MOST_LISTED}`,
-    );
-    return {
-      agents: agents.map(({ id, name, tenant_id, enrolled_at, revoked_at, since, refused, refused_at }) => ({
-        ...{ id, name, tenant: tenant_id, enrolledAt: enrolled_at.toISOString() },
-        revokedAt: revoked_at?.toISOString() ?? null,
-        connectedSince: since?.toISOString() ?? null,
-        refused:
-          refused === null || refused_at === null ? null : { code: refused, at: refused_at.toISOString() },
-        notServed: (byAgent.get(id) ?? []).map(({ printer_id, since, name, state }) => ({
-          ...{ id: printer_id, name, state, since: since.toISOString() },
-        })),
-      })),
-      invitations: invitations.map(({ name, tenant_id, expires_at }) => ({
-        ...{ name, tenant: tenant_id, expiresAt: expires_at.toISOString() },
-      })),
-    };
+    return gateway.agents === 0 ? {} : { gateway };
   }
+}
+
+export function agentNotFound(): ProblemError {
+  return new ProblemError('agent-not-found', 'no agent with this ID has enrolled');
 }

@@ -13,6 +13,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import {
   FRAME_BYTES,
   GATEWAY_PATH,
+  GOODBYES,
   type Goodbye,
   type Hello,
   PROTOCOL,
@@ -22,7 +23,10 @@ import {
   unprovenFrame,
 } from '../../contract/gateway.ts';
 import { type AgentLanes, ErrorLog, type QueueLogger, ReportPayload } from '../../queue/index.ts';
+import type { ChangeFeed } from '../events/change-feed.ts';
 import { networkOf } from '../network.ts';
+import type { ToldAgent } from '../printers/added-printers.ts';
+import type { AgentStates } from './agent-states.ts';
 import type { BroughtPrinters } from './brought-printers.ts';
 import { isSignedBy } from './device-key.ts';
 import type { EnrolledAgent, Enrolments } from './enrolments.ts';
@@ -36,8 +40,12 @@ const CONFIRM = 1_500;
 const SAID = 4;
 /** An agent that is not heard for so long is gone, ms. */
 const SILENCE = 45_000;
+/** How soon an agent that is refused may come again, ms. */
+const RETRY = { taken: 10_000, stale: 30_000, revoked: undefined } as const;
 /** How long an agent has to answer before another process of it takes its place, ms. */
 const STILL_THERE = 3_000;
+/** How often it is looked whether all is applied that an agent has told which moves to another tenant, and for how long, ms. */
+const MOVE = { look: 250, most: 60_000 };
 /** At a stop: how long the agents' goodbyes may take, ms. */
 const GOODBYE = 1_000;
 
@@ -45,8 +53,12 @@ interface Parts {
   enrolments: Enrolments;
   printers: Pick<BroughtPrinters, 'of' | 'bring'>;
   lanes: AgentLanes;
+  /** Undefined: the service has no key that lasts, and tells copies of an agent apart only while both are connected. */
+  states?: AgentStates | undefined;
   /** Most agents that may be joined at a time. */
   most: number;
+  /** Is told of agents of which pages show something else now. */
+  feed: Pick<ChangeFeed, 'tell'>;
   logger: QueueLogger;
 }
 
@@ -70,6 +82,7 @@ export class Gateway {
   readonly #reports: ReportPayload;
   readonly #errors: ErrorLog;
   readonly #leaving = new Set<Promise<void>>();
+  readonly #moving = new WeakSet<JoinedAgent>();
   #rounds = 0;
   #asking = false;
   #closed = false;
@@ -79,6 +92,14 @@ export class Gateway {
     this.#reports = new ReportPayload(parts.logger);
     this.#errors = new ErrorLog(parts.logger);
     this.#confirming = setInterval(() => void this.#confirm(), CONFIRM).unref();
+  }
+
+  /** The agents that are connected to this instance. */
+  get agents(): ToldAgent[] {
+    return [...this.#joined.values()].map((agent) => ({
+      id: agent.agentId,
+      drive: (printers) => agent.drive(printers),
+    }));
   }
 
   /** Whether a request that wants to upgrade is for here. */
@@ -144,7 +165,8 @@ export class Gateway {
       socket.pause();
       const known = await hello.agent;
       const text = known && signedToJoin({ ...said, challenge, origin: known.origin });
-      if (known === undefined || text === undefined) return goodbye(socket, 'unknown');
+      if (known === undefined || text === undefined)
+        return await this.#meetUnknown(socket, said, challenge, signature);
       if (!isSignedBy(known.publicKey, text, signature)) return goodbye(socket, 'proof-wrong');
       if (known.revoked) return await this.#refuse(socket, said.agent, 'revoked');
       agent = await this.#join(socket, said, known);
@@ -153,7 +175,7 @@ export class Gateway {
       socket.resume();
     };
     socket.on('message', (data: Buffer, isBinary) => {
-      if (agent !== undefined) return agent.take(data);
+      if (agent !== undefined) return isBinary ? agent.bye('frame-wrong') : agent.take(data);
       const frame = isBinary ? undefined : readFrame(unprovenFrame, data);
       if (frame === undefined || (frame.kind === 'hello') !== (hello === undefined)) {
         return goodbye(socket, 'frame-wrong');
@@ -185,7 +207,8 @@ export class Gateway {
   }
 
   async #join(socket: WebSocket, said: Hello, known: EnrolledAgent): Promise<JoinedAgent | undefined> {
-    const { lanes, logger, enrolments, printers } = this.#parts;
+    const { lanes, logger, enrolments, printers, states, feed } = this.#parts;
+    const changed = () => feed.tell({ agents: [said.agent] });
     const { agent: agentId, process } = said;
     const before = this.#joined.get(agentId);
     if (before === undefined && this.#joined.size >= this.#parts.most) {
@@ -194,28 +217,89 @@ export class Gateway {
     const session = randomUUID();
     const isOther = before !== undefined && before.process !== process;
     const gone = isOther && !(await before.answers(STILL_THERE)) ? before.process : undefined;
-    if (!(await enrolments.join({ id: agentId, process, session }, gone))) {
-      logger.warn({ agent: agentId }, 'two processes of one agent: the second is refused');
-      return await this.#refuse(socket, agentId, 'taken', 10_000);
+    const shown = states && (states.read(said.state, agentId, known.publicKey)?.seq ?? null);
+    const joined = await enrolments.join({ id: agentId, process, session, shown }, gone);
+    if (typeof joined === 'string') {
+      logger.warn({ agent: agentId, reason: GOODBYES[joined] }, 'an agent is refused');
+      return await this.#refuse(socket, agentId, joined, RETRY[joined]);
     }
+    if (joined.ahead) logger.warn({ agent: agentId }, 'the agent is ahead: the database was restored');
     this.#joined.get(agentId)?.drop();
-    const { scope, name, decided } = known;
-    const of = { agentId, process, session, scope, decided, printers, brought: await printers.of(agentId) };
-    const agent = new JoinedAgent({ ...of, socket, lanes, reports: this.#reports, errors: this.#errors });
+    const { scope, name, decided, publicKey, origin } = known;
+    const { seq, lost } = joined;
+    const of = { agentId, process, session, scope, name, decided };
+    const brought = await printers.of(agentId);
+    const agent = new JoinedAgent({
+      ...of,
+      stored: seq === undefined ? undefined : () => enrolments.stored(agentId, session, seq),
+      printers,
+      brought,
+      onBrought: changed,
+      onMoved: (asked) => {
+        // It is not to move any more, or not asked in this session yet: it joins again, and goes on.
+        if (!asked) return agent.bye('restart', 0);
+        void this.#move(agent).catch((error: unknown) =>
+          this.#errors.report('an agent was not moved', error, { agent: agentId }),
+        );
+      },
+      socket,
+      lanes,
+      reports: this.#reports,
+      errors: this.#errors,
+    });
     this.#joined.set(agentId, agent);
     const left = () => {
       if (this.#joined.get(agentId) === agent) this.#joined.delete(agentId);
       const leaving = enrolments
         .left(agentId, session)
         .catch((error: unknown) => this.#errors.report('an agent is not known to have left', error))
-        .finally(() => this.#leaving.delete(leaving));
+        .finally(() => {
+          this.#leaving.delete(leaving);
+          changed();
+        });
       this.#leaving.add(leaving);
     };
     socket.once('close', left);
     if (socket.readyState === socket.CLOSED) left();
-    agent.send({ kind: 'welcome', scope, name });
+    agent.send({
+      ...{ kind: 'welcome', scope, name },
+      ...(states &&
+        seq !== undefined && { state: states.make({ agent: agentId, seq, scope, name, origin, publicKey }) }),
+      ...(lost && { journalLost: true }),
+    });
+    changed();
     logger.info({ agent: said.agent, name }, 'agent joined');
     return agent;
+  }
+
+  /** Gives it to the other tenant as soon as all that it has told is applied; then it joins again, and is told whose it is. */
+  async #move(agent: JoinedAgent): Promise<void> {
+    const late = performance.now() + MOVE.most;
+    const { agentId, session } = agent;
+    if (this.#moving.has(agent)) return;
+    this.#moving.add(agent);
+    while (this.#joined.get(agentId) === agent && performance.now() < late) {
+      if (await this.#parts.enrolments.moved(agentId, session)) break;
+      await wait(MOVE.look, undefined, { ref: false });
+    }
+    agent.bye('restart', 0);
+  }
+
+  /** Nobody has enrolled with this ID: after a back-up was restored it may be one of this deployment's all the same. */
+  async #meetUnknown(
+    socket: WebSocket,
+    said: Hello,
+    challenge: string,
+    signature: string,
+  ): Promise<undefined> {
+    const { enrolments, states } = this.#parts;
+    const { agent, publicKey } = said;
+    const state = publicKey && states?.read(said.state, agent, publicKey);
+    if (!publicKey || !state) return goodbye(socket, 'unknown');
+    const text = signedToJoin({ ...said, challenge, origin: state.origin });
+    if (!isSignedBy(publicKey, text, signature)) return goodbye(socket, 'proof-wrong');
+    await enrolments.adopt({ ...state, publicKey });
+    goodbye(socket, 'stale', RETRY.stale);
   }
 
   /** Ends the connection of an agent that has proved who it is, and keeps why, for people to see. */
@@ -227,6 +311,7 @@ export class Gateway {
   ): Promise<undefined> {
     goodbye(socket, code, retryAfterMs);
     await this.#parts.enrolments.refused(agentId, code);
+    this.#parts.feed.tell({ agents: [agentId] });
   }
 
   async #confirm(): Promise<void> {
@@ -245,7 +330,7 @@ export class Gateway {
         if (standing === undefined) agent.bye('revoked');
         // It has come to another instance meanwhile.
         else if (standing.session !== agent.session) agent.drop();
-        else await agent.confirm(now, standing.decided);
+        else await agent.confirm(now, standing);
       }
     } catch (error) {
       this.#parts.logger.warn({ err: error }, 'it is not known whether agents were revoked');

@@ -1,6 +1,8 @@
 /** The session of an agent that has joined: what it says of its lanes, in its scope alone, and the answers. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
+import type { AddedPrinter } from '../../contract/added-printer.ts';
+import type { BroughtState } from '../../contract/agent-view.ts';
 import {
   type AgentFrame,
   type Answer,
@@ -12,18 +14,21 @@ import {
   readFrame,
   type ServiceFrame,
 } from '../../contract/gateway.ts';
-import type { BroughtState } from '../../contract/invitation.ts';
 import { type Lane, printerOf, type Scope, scopeOf } from '../../contract/lane.ts';
 import type { QueuedJob } from '../../contract/queued-job.ts';
 import type { AgentStateReport } from '../../contract/report.ts';
 import { type AgentLanes, type ErrorLog, type ReportPayload, reasonOf } from '../../queue/index.ts';
 
+import { isModest } from '../json-body.ts';
 import { type BroughtPrinters, MOST_BROUGHT } from './brought-printers.ts';
+import type { Standing } from './enrolments.ts';
 
 /** Entries in a second, and at once. */
 const RATE = { perSecond: 200, burst: 500 };
 /** Lanes in a question about leases that count as one entry. */
 const LANES_AN_ENTRY = 20;
+/** A question about all lanes that an agent may have is below it; what `JSON.parse` takes long for is not. */
+const RICHEST = { values: 60_000, holders: 12_000 };
 /** Bytes that may wait to be taken by the agent before it is asked what else it wants. */
 const MOST_UNSENT = 8 * 1024 * 1024;
 /** ms for which what the database last said of the agent counts. */
@@ -35,11 +40,19 @@ interface Parts {
   process: string;
   session: string;
   scope: Scope;
+  /** What people call it. */
+  name: string;
   lanes: AgentLanes;
   printers: Pick<BroughtPrinters, 'of' | 'bring'>;
   brought: ReadonlyMap<string, BroughtState>;
   /** How often people had decided about its printers before `brought` was read. */
   decided: number;
+  /** It has brought printers that were not known. */
+  onBrought: () => void;
+  /** It has finished, and may be another tenant's. @param asked it was told to, in this session */
+  onMoved: (asked: boolean) => void;
+  /** The agent keeps the state that it was given; undefined: it was given none. */
+  stored: (() => Promise<void>) | undefined;
   reports: ReportPayload;
   errors: ErrorLog;
 }
@@ -59,10 +72,14 @@ export class JoinedAgent {
   /** How often people had decided about its printers when they were last read. */
   #decided: number;
   readonly #scope: Scope;
+  #name: string;
+  readonly #onBrought: () => void;
+  readonly #onMoved: (asked: boolean) => void;
   readonly #socket: WebSocket;
   readonly #lanes: AgentLanes;
   readonly #printers: Parts['printers'];
   #brought: ReadonlyMap<string, BroughtState>;
+  #stored: Parts['stored'];
   readonly #reports: ReportPayload;
   readonly #errors: ErrorLog;
   readonly #over = new AbortController();
@@ -71,6 +88,10 @@ export class JoinedAgent {
   /** What came and is not worked on yet. A paused socket still gives what one chunk of TCP has held. */
   readonly #came: Buffer[] = [];
   readonly #answers: Answer[] = [];
+  /** What it was last told of printers that people have added, as JSON. */
+  #driven: string | undefined;
+  /** Whose it was last told to be. */
+  #told: Scope | undefined;
   #working = false;
   #unanswered = 0;
   #unsent = 0;
@@ -84,11 +105,15 @@ export class JoinedAgent {
     this.process = process;
     this.session = session;
     this.#scope = scope;
+    this.#name = parts.name;
+    this.#onBrought = parts.onBrought;
+    this.#onMoved = parts.onMoved;
     this.#socket = socket;
     this.#lanes = lanes;
     this.#printers = printers;
     this.#brought = brought;
     this.#decided = parts.decided;
+    this.#stored = parts.stored;
     this.#reports = reports;
     this.#errors = errors;
     socket.on('pong', () => this.#heard());
@@ -99,9 +124,11 @@ export class JoinedAgent {
   /**
    * The database says that the agent may go on.
    * @param at when it was asked
-   * @param decided how often people have decided about its printers
    */
-  async confirm(at: number, decided: number): Promise<void> {
+  async confirm(at: number, { name, decided, moves, movesTo }: Omit<Standing, 'session'>): Promise<void> {
+    this.#name = name;
+    if (moves && this.#told !== movesTo) this.send({ kind: 'move', scope: movesTo });
+    this.#told = moves ? movesTo : undefined;
     if (decided !== this.#decided) {
       this.#brought = await this.#printers.of(this.agentId);
       this.#decided = decided;
@@ -126,6 +153,14 @@ export class JoinedAgent {
       this.#unsent -= text.length;
       this.#room.resolve();
     });
+  }
+
+  /** @param printers all that people have added for it */
+  drive(printers: readonly AddedPrinter[]): void {
+    const json = JSON.stringify(printers);
+    if (json === this.#driven) return;
+    this.#driven = json;
+    this.send({ kind: 'printers', printers: [...printers] });
   }
 
   /** Ends the session, with the reason. */
@@ -167,7 +202,7 @@ export class JoinedAgent {
   async #work(): Promise<void> {
     this.#working = true;
     for (let data = this.#came.shift(); data !== undefined; data = this.#came.shift()) {
-      const frame = readFrame(agentFrame, data);
+      const frame = isModest(data, RICHEST) ? readFrame(agentFrame, data) : undefined;
       if (frame === undefined) {
         this.bye('frame-wrong');
         break;
@@ -199,6 +234,8 @@ export class JoinedAgent {
   #frame(frame: AgentFrame): void {
     if (frame.kind === 'say') for (const entry of frame.entries) this.#answer(entry.i, this.#entry(entry));
     else if (frame.kind === 'listen') this.#listen(frame.lanes);
+    else if (frame.kind === 'stored') this.#keeps();
+    else if (frame.kind === 'moved') this.#onMoved(this.#told !== undefined);
     else if (frame.kind === 'lease') void this.#lease(frame);
     else
       this.#answer(
@@ -207,6 +244,13 @@ export class JoinedAgent {
           ? this.#lanes.leases.giveBack(this.agentId, frame.lane, frame.term).then(() => ({ ok: true }))
           : Promise.resolve(FOREIGN),
       );
+  }
+
+  #keeps(): void {
+    this.#stored?.().catch((error: unknown) =>
+      this.#errors.report('an agent keeps its state, and is not known to', error),
+    );
+    this.#stored = undefined;
   }
 
   #own(lane: Lane): boolean {
@@ -279,13 +323,17 @@ export class JoinedAgent {
     return true;
   }
 
-  /** The report without the printers that the agent does not serve: nobody is shown them as its own, or prints there. */
+  /**
+   * The report without the printers that the agent does not serve: nobody is shown them as its own, or prints there. It has
+   * the name that people gave the agent here.
+   */
   async #served(report: AgentStateReport): Promise<AgentStateReport> {
     const { printers } = report;
     if (this.#brought.size < MOST_BROUGHT && printers.some(({ id }) => !this.#brought.has(id))) {
       this.#brought = await this.#printers.bring(this.agentId, printers);
+      this.#onBrought();
     }
-    return { ...report, printers: printers.filter(({ id }) => this.#serves(id)) };
+    return { ...report, name: this.#name, printers: printers.filter(({ id }) => this.#serves(id)) };
   }
 
   #serves(printerId: string): boolean {

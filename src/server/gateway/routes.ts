@@ -1,78 +1,157 @@
-/** How agents at other sites are invited, enrol, and are revoked. */
+/** Agents: which there are, and how those at other sites are invited, enrol, are renamed and revoked. */
 import type { FastifyInstance } from 'fastify';
+import type { z } from 'zod';
+import {
+  type agentCounts,
+  agentMove,
+  agentRename,
+  type InvitationMade,
+  invitationMake,
+  printerDecision,
+} from '../../contract/agent-view.ts';
 import { ENROLL_PATH } from '../../contract/gateway.ts';
-import { enroll, type InvitationMade, invitationMake, printerDecision } from '../../contract/invitation.ts';
+import { enroll } from '../../contract/invitation.ts';
+import type { ChangeFeed } from '../events/change-feed.ts';
 import type { FailedAttempts } from '../failed-attempts.ts';
 import { idParam } from '../id-param.ts';
 import { callerAddress } from '../network.ts';
-import { writeDeed, written } from '../people/access.ts';
+import { writeDeed } from '../people/access.ts';
 import { writeEntry } from '../people/audit.ts';
+import { accessOf } from '../people/visitor.ts';
 import { ProblemError, parseBody } from '../problems.ts';
+import type { Pool } from '../store/pool.ts';
+import { listAgents } from './agents.ts';
 import type { BroughtPrinters } from './brought-printers.ts';
 import type { Enrolments } from './enrolments.ts';
 import type { Gateway } from './gateway.ts';
+import { Invitations } from './invitations.ts';
 
 interface Parts {
+  pool: Pool;
   enrolments: Enrolments;
   printers: BroughtPrinters;
   /** Undefined: the lanes are on Redis. */
   gateway: Gateway | undefined;
   failures: FailedAttempts;
   publicUrl: () => string;
+  /** Is told of agents of which pages show something else now. */
+  feed: Pick<ChangeFeed, 'tell'>;
 }
 
 /** Printers that an entry of the audit names. */
 const NAMED = 20;
-const DEPLOYMENT = { needs: 'deployment', about: 'caller' } as const;
+const KEEPS = { needs: 'integrations', about: 'scope' } as const;
 
 export async function gatewayRoutes(app: FastifyInstance, parts: Parts): Promise<void> {
-  const { enrolments, printers, gateway, failures, publicUrl } = parts;
+  const { pool, enrolments, printers, gateway, failures, publicUrl } = parts;
+  const invitations = new Invitations(pool);
   const mustBeOn = () => {
     if (gateway !== undefined) return;
     throw new ProblemError('gateway-off', 'its queues are on Redis, and so are its agents');
   };
 
+  app.get('/app/agents', { config: { needs: 'jobs:read', about: 'scope' } }, (request) =>
+    listAgents(pool, accessOf(request).tenant),
+  );
+
+  app.get(
+    '/app/agents/counts',
+    { config: KEEPS },
+    async (request): Promise<z.infer<typeof agentCounts>> => ({
+      waiting: await printers.waiting(accessOf(request).tenant),
+    }),
+  );
+
+  app.get('/app/agents/invitations', { config: KEEPS }, (request) =>
+    invitations.open(accessOf(request).tenant),
+  );
+
   app.post(
     '/app/agents/invitations',
-    { config: { ...DEPLOYMENT, audit: 'agent.invite' } },
+    { config: { ...KEEPS, audit: 'agent.invite' } },
     async (request, reply): Promise<InvitationMade> => {
       mustBeOn();
       const asked = parseBody(invitationMake, request.body);
-      const { code, expiresAt } = await enrolments.invite(asked);
-      request.deed = { tenant: asked.tenant ?? null, object: asked.name };
+      const { tenant: within } = accessOf(request);
+      const made = await invitations.invite(asked, within);
+      request.deed = { tenant: asked.tenant ?? within ?? null, object: asked.name };
       reply.code(201);
-      return { code, url: `${new URL(publicUrl()).origin}#${code}`, expiresAt };
+      return { ...made, url: `${new URL(publicUrl()).origin}#${made.code}` };
     },
   );
 
-  app.get('/app/agents/enrolled', { config: DEPLOYMENT }, () => enrolments.list());
+  app.delete(
+    '/app/agents/invitations/:id',
+    { config: { ...KEEPS, audit: 'agent.withdraw' } },
+    async (request, reply) => {
+      const { id } = idParam.parse(request.params);
+      const { tenant: within } = accessOf(request);
+      await invitations.withdraw(id, within, (db, { of, name }) =>
+        writeDeed(db, request, { object: name, tenant: of }),
+      );
+      return reply.code(204).send();
+    },
+  );
+
+  app.put('/app/agents/:id/name', { config: { ...KEEPS, audit: 'agent.rename' } }, async (request, reply) => {
+    const { id } = idParam.parse(request.params);
+    const { name } = parseBody(agentRename, request.body);
+    const { tenant: within } = accessOf(request);
+    await enrolments.rename(id, name, within, (db, of) =>
+      writeDeed(db, request, { object: id, tenant: of, details: { name } }),
+    );
+    return reply.code(204).send();
+  });
 
   app.post(
     '/app/agents/:id/revoke',
-    { config: { ...DEPLOYMENT, audit: 'agent.revoke' } },
+    { config: { ...KEEPS, audit: 'agent.revoke' } },
     async (request, reply) => {
       const { id } = idParam.parse(request.params);
-      await enrolments.revoke(id, written(request, { object: id }));
+      const { tenant: within } = accessOf(request);
+      await enrolments.revoke(id, within, (db, of) => writeDeed(db, request, { object: id, tenant: of }));
       gateway?.revoked(id);
       return reply.code(204).send();
     },
   );
 
   app.post(
-    '/app/agents/:id/printers',
-    { config: { ...DEPLOYMENT, audit: 'agent.printers' } },
-    async (request) => {
+    '/app/agents/:id/let-in',
+    { config: { ...KEEPS, audit: 'agent.let-in' } },
+    async (request, reply) => {
       const { id } = idParam.parse(request.params);
-      const decision = parseBody(printerDecision, request.body);
-      const decided = await printers.decide(id, decision, (db, ids) =>
-        writeDeed(db, request, {
-          object: id,
-          details: { state: decision.state, printers: ids.slice(0, NAMED), count: ids.length },
-        }),
-      );
-      return { printers: decided };
+      const { tenant: within } = accessOf(request);
+      await enrolments.letIn(id, within, (db, of) => writeDeed(db, request, { object: id, tenant: of }));
+      return reply.code(204).send();
     },
   );
+
+  app.post('/app/agents/:id/move', { config: { ...KEEPS, audit: 'agent.move' } }, async (request, reply) => {
+    const { id } = idParam.parse(request.params);
+    const { tenant: to } = parseBody(agentMove, request.body);
+    if (accessOf(request).tenant !== undefined) {
+      throw new ProblemError('tenant-forbidden', 'to move an agent takes access to all tenants');
+    }
+    // In the audit of both: neither is told of the other.
+    await enrolments.move(id, to, async (db, of) => {
+      await writeDeed(db, request, { object: id, tenant: of });
+      if (to !== of) await writeDeed(db, request, { object: id, tenant: to });
+    });
+    return reply.code(204).send();
+  });
+
+  app.post('/app/agents/:id/printers', { config: { ...KEEPS, audit: 'agent.printers' } }, async (request) => {
+    const { id } = idParam.parse(request.params);
+    const decision = parseBody(printerDecision, request.body);
+    const { tenant: within } = accessOf(request);
+    const decided = await printers.decide(id, decision, within, (db, { of, ids }) =>
+      writeDeed(db, request, {
+        ...{ object: id, tenant: of },
+        details: { state: decision.state, printers: ids.slice(0, NAMED), count: ids.length },
+      }),
+    );
+    return { printers: decided };
+  });
 
   app.post(ENROLL_PATH, { bodyLimit: 4_096 }, async (request) => {
     mustBeOn();
@@ -94,6 +173,7 @@ export async function gatewayRoutes(app: FastifyInstance, parts: Parts): Promise
         ),
     );
     await failures.forgive(address, address);
+    parts.feed.tell({ agents: [enrolled.agentId] });
     return enrolled;
   });
 }

@@ -36,6 +36,7 @@ const sighting = z
     formats: z.array(printerFormat),
     confirmed_by: confirmedBy.nullable().catch(null),
     gone: z.boolean(),
+    virtual: z.boolean(),
     agent_id: z.string(),
     tenant_id: scope,
     agent_name: z.string(),
@@ -60,10 +61,13 @@ export type Printer = {
   formats: readonly PrinterFormat[];
   /** Agents that are assigned to it; the first takes the job. Empty: nobody has it any more. */
   agents: readonly { id: string; name: string; online: boolean }[];
+  /** Each of these agents has it at a virtual printer, as `platen.only_virtual` says. */
+  virtual: boolean;
 };
 
 const SIGHTINGS = `SELECT p.printer_id, p.name, s.display_name, coalesce(s.hidden, false) AS hidden, coalesce(s.print_settings, '{}') AS print_settings, p.uri, p.model, p.state, p.reasons, p.formats, p.confirmed_by,
     p.gone_at IS NOT NULL AS gone,
+    EXISTS (SELECT FROM platen.virtual_printers v WHERE v.agent_id = p.agent_id AND v.uri = p.uri) AS virtual,
     a.id AS agent_id, a.tenant_id, a.name AS agent_name,
     (a.online AND a.seen_at > now() - make_interval(secs => ${HEARTBEAT_LOST})) AS online,
     a.seen_at > now() - make_interval(secs => ${SERVING_LOST}) AS heard
@@ -101,6 +105,11 @@ function ofOneTenant(seen: readonly Sighting[]): Map<string, Sighting[]> {
   return byPrinter;
 }
 
+function onlyVirtual(seen: readonly Sighting[]): boolean {
+  const present = seen.filter(({ gone }) => !gone);
+  return present.length > 0 && present.every(({ virtual }) => virtual);
+}
+
 function printer(id: string, seen: readonly Sighting[]): Printer | undefined {
   const [best] = seen;
   if (best === undefined) return undefined;
@@ -113,6 +122,7 @@ function printer(id: string, seen: readonly Sighting[]): Printer | undefined {
     agents: seen
       .filter((one) => !one.gone)
       .map((one) => ({ id: one.agent_id, name: one.agent_name, online: one.online })),
+    virtual: onlyVirtual(seen),
   };
 }
 
@@ -183,8 +193,8 @@ export function holdersIn(
   };
 }
 
-/** As people call it, and as its agent does. */
-export type ListedPrinter = PrinterView & { reportedName: string };
+/** As people call it, and as its agent does; `forTests`: a test key may print there. */
+export type ListedPrinter = PrinterView & { reportedName: string; forTests: boolean };
 
 /**
  * Printers of one tenant, or (undefined) of the whole deployment, where one ID in two scopes is two printers.
@@ -201,12 +211,12 @@ export async function listPrinters(
 }
 
 /**
- * A page of the printers that a tenant's jobs can go to, by ID; those that people have hidden are left out.
+ * A page of the printers that a tenant's jobs, or its tests, can go to, by ID; those that people have hidden are left out.
  * @param after the last ID of the page before
  */
 export async function printerPage(
   db: Queryable,
-  tenantId: string,
+  { tenantId, test }: { tenantId: string; test: boolean },
   { limit, after }: { limit: number; after?: string | undefined },
   holdersOf: HoldersOf,
 ): Promise<{ printers: ListedPrinter[]; next: string | null }> {
@@ -214,15 +224,18 @@ export async function printerPage(
     db,
     sightedId,
     `SELECT DISTINCT p.printer_id FROM platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id
-     WHERE ${VISIBLE} AND p.gone_at IS NULL AND p.printer_id > $2 ORDER BY 1 LIMIT $3`,
-    [tenantId, after ?? '', limit + 1],
+     WHERE ${VISIBLE} AND p.gone_at IS NULL AND p.printer_id > $2
+       AND (NOT $4 OR platen.only_virtual(a.tenant_id, p.printer_id)) ORDER BY 1 LIMIT $3`,
+    [tenantId, after ?? '', limit + 1, test],
   );
   const shown = ids.slice(0, limit).map((row) => row.printer_id);
   const where = `${VISIBLE} AND p.gone_at IS NULL AND p.printer_id = ANY($2)`;
   const seen = [...ofOneTenant(await sightings(db, where, [tenantId, shown])).values()].flat();
   const listed = await listedOf(seen, holdersOf);
   return {
-    printers: listed.filter(({ hidden }) => !hidden).sort((a, b) => (a.id < b.id ? -1 : 1)),
+    printers: listed
+      .filter((one) => !one.hidden && (one.forTests || !test))
+      .sort((a, b) => (a.id < b.id ? -1 : 1)),
     next: ids.length > limit ? (shown.at(-1) ?? null) : null,
   };
 }
@@ -260,6 +273,7 @@ async function listedOf(seen: readonly Sighting[], holdersOf: HoldersOf): Promis
         model: best.model,
         confirmedBy: best.confirmed_by,
         hidden: best.hidden,
+        forTests: onlyVirtual(rows),
       },
     ];
   });

@@ -5,6 +5,7 @@
 
 import type { VirtualPrinterView } from '../../contract/printer-actions.ts';
 import type { PrinterView } from '../../contract/printer-view.ts';
+import { type Pool, transaction } from '../store/pool.ts';
 
 export interface VirtualPort {
   readonly uri: string;
@@ -25,4 +26,20 @@ export interface OwnVirtuals {
 export function virtualOf(printer: PrinterView, own: OwnVirtuals | undefined): VirtualPort | undefined {
   if (own === undefined || !printer.agents.some(({ id }) => id === own.agentId)) return undefined;
   return own.printers.find(({ uri }) => uri === printer.uri);
+}
+
+/** Lets all instances know them, for test keys: these are the virtual printers of this process's agent now, and no others. */
+export async function noteVirtuals(
+  pool: Pool,
+  own: { agentId: string | null; printers: readonly { uri: string }[] } | undefined,
+): Promise<void> {
+  if (own === undefined || own.agentId === null) return;
+  const { agentId, printers } = own;
+  await transaction(pool, async (client) => {
+    await client.query('DELETE FROM platen.virtual_printers WHERE agent_id = $1', [agentId]);
+    await client.query(
+      'INSERT INTO platen.virtual_printers (agent_id, uri) SELECT $1, unnest($2::text[]) ON CONFLICT DO NOTHING',
+      [agentId, printers.map(({ uri }) => uri)],
+    );
+  });
 }

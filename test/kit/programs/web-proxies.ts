@@ -46,12 +46,15 @@ http {
 /**
  * haproxy before two instances, as the page tells people to set it up. Its answers say which one it asked; as other
  * balancers, it tries nothing a second time.
+ *
+ * @param of.tls the address where it ends TLS, and a file with certificate and key
  */
 export async function startHaproxy(
   programs: Programs,
-  of: { root: string; port: number; one: number; two: number },
+  of: { root: string; port: number; one: number; two: number; tls?: { address: string; file: string } },
 ): Promise<void> {
-  const { root, port, one, two } = of;
+  const { root, port, one, two, tls } = of;
+  const bound = `bind ${tls?.address ?? '127.0.0.1'}:${port}${tls === undefined ? '' : ` ssl crt ${tls.file}`}`;
   const [stanza] = /^ *backend platen(?:\n {6}.+)*/m.exec(readFileSync(DEPLOYMENT, 'utf8')) ?? [];
   if (stanza === undefined) throw new Error('the page has nothing for haproxy');
   const file = join(root, 'haproxy.cfg');
@@ -64,20 +67,25 @@ export async function startHaproxy(
   timeout client 60s
   timeout server 60s
 frontend callers
-  bind 127.0.0.1:${port}
+  ${bound}
   default_backend platen
 ${stanza.replace('10.0.0.1:8310', `127.0.0.1:${one}`).replace('10.0.0.2:8310', `127.0.0.1:${two}`)}
       http-response set-header x-server %s
 `,
   );
   const haproxy = onPath('haproxy') ?? 'haproxy';
-  await programs.start(haproxy, ['-db', '-f', file]).until(() => takesConnections(port));
+  await programs.start(haproxy, ['-db', '-f', file]).until(() => takesConnections(port, tls?.address));
 }
 
 export const SQUID_USER = { name: 'branch', password: 'office-4711' };
 
 /** squid, which lets through who has a password. @returns the file that it notes each tunnel in */
-export async function startSquid(programs: Programs, root: string, port: number): Promise<string> {
+export async function startSquid(
+  programs: Programs,
+  root: string,
+  port: number,
+  address = '127.0.0.1',
+): Promise<string> {
   const hash = execFileSync('openssl', ['passwd', '-apr1', SQUID_USER.password], { encoding: 'utf8' });
   writeFileSync(join(root, 'users'), `${SQUID_USER.name}:${hash}`);
   const [file, log] = [join(root, 'squid.conf'), join(root, 'access.log')];
@@ -86,7 +94,7 @@ export async function startSquid(programs: Programs, root: string, port: number)
   for (const path of [root, log]) chmodSync(path, 0o777);
   writeFileSync(
     file,
-    `http_port 127.0.0.1:${port}
+    `http_port ${address}:${port}
 auth_param basic program /usr/lib/squid/basic_ncsa_auth ${root}/users
 acl known proxy_auth REQUIRED
 http_access allow known
@@ -102,6 +110,6 @@ pinger_enable off
 `,
   );
   const squid = onPath('squid') ?? 'squid';
-  await programs.start(squid, ['-N', '-f', file]).until(() => takesConnections(port));
+  await programs.start(squid, ['-N', '-f', file]).until(() => takesConnections(port, address));
   return log;
 }

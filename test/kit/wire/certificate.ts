@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A certificate that a printer made for itself. */
-export function selfSigned(): { key: string; cert: string } {
+/** A certificate that a printer made for itself. @param address whose it is */
+export function selfSigned(address = '127.0.0.1'): { key: string; cert: string } {
   const directory = mkdtempSync(join(tmpdir(), 'platen-test-tls-'));
   try {
     const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
@@ -28,7 +28,7 @@ export function selfSigned(): { key: string; cert: string } {
         '-subj',
         '/CN=printer',
         '-addext',
-        'subjectAltName=IP:127.0.0.1',
+        `subjectAltName=IP:${address}`,
       ]),
       { stdio: 'ignore' },
     );

@@ -1,5 +1,6 @@
 /** An agent at another site as anybody could write it: it says what it is told to, whether that is right or not. */
 import { randomBytes, sign } from 'node:crypto';
+import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
 import { GATEWAY_PATH, PROTOCOL, signedToJoin } from '../../../src/contract/gateway.ts';
 import type { GatewayPlace } from '../../../src/queue/index.ts';
@@ -9,12 +10,17 @@ type Frame = Record<string, unknown>;
 export class RawAgent {
   readonly socket: WebSocket;
   readonly said: Frame[] = [];
+  /** Its connection, for bytes that are no frames; undefined: there is none yet. */
+  stream: Duplex | undefined;
   /** Rejects nothing: the code and the reason with which the connection was closed. */
   readonly closed: Promise<{ code: number; reason: string }>;
   #news = Promise.withResolvers<void>();
 
   constructor(origin: string) {
     this.socket = new WebSocket(new URL(GATEWAY_PATH, origin.replace(/^http/, 'ws')), PROTOCOL);
+    this.socket.once('upgrade', ({ socket }) => {
+      this.stream = socket.on('error', () => undefined);
+    });
     this.socket.on('message', (data: Buffer) => {
       this.said.push(JSON.parse(data.toString()));
       this.#tell();
@@ -31,13 +37,14 @@ export class RawAgent {
   /** @param as of the process, and what else is not as it should be */
   static async join(
     of: Pick<GatewayPlace, 'origin' | 'agentId' | 'privateKey'>,
-    as: { process?: string; origin?: string } = {},
+    as: { process?: string; origin?: string; state?: string; publicKey?: string } = {},
   ): Promise<RawAgent> {
     const raw = new RawAgent(of.origin);
     const process = as.process ?? randomBytes(8).toString('hex');
     const nonce = randomBytes(16).toString('base64url');
     await new Promise((resolve) => raw.socket.once('open', resolve));
-    raw.say({ kind: 'hello', agent: of.agentId, process, nonce, version: '1' });
+    const { state, publicKey } = as;
+    raw.say({ kind: 'hello', agent: of.agentId, process, nonce, version: '1', state, publicKey });
     const { nonce: challenge } = await raw.next('challenge');
     const text = signedToJoin({
       origin: as.origin ?? of.origin,
@@ -45,6 +52,7 @@ export class RawAgent {
       process,
       nonce,
       challenge: String(challenge),
+      state,
     });
     raw.say({ kind: 'proof', signature: sign(null, text, of.privateKey).toString('base64url') });
     return raw;

@@ -1,0 +1,49 @@
+/**
+ * What an agent shows of itself when it joins: a number that grows with each time, which tells a copy of its data directory
+ * apart, and whose agent it is. Only this deployment can make one, so a service that was restored from a back-up believes
+ * a state that is newer than its database, of an agent that is newer, too.
+ */
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { origin } from '../../contract/gateway.ts';
+import { scope } from '../../contract/lane.ts';
+import type { SecretKey } from '../secret-key.ts';
+
+const agentState = z.object({
+  agent: z.string(),
+  seq: z
+    .int()
+    .min(1)
+    .max(2 ** 31 - 2),
+  scope,
+  name: z.string(),
+  origin,
+  /** SHA-256 of its public key. */
+  key: z.string(),
+});
+type AgentState = z.infer<typeof agentState>;
+
+export class AgentStates {
+  readonly #key: SecretKey;
+
+  constructor(key: SecretKey) {
+    this.#key = key;
+  }
+
+  make({ publicKey, ...state }: Omit<AgentState, 'key'> & { publicKey: string }): string {
+    const text = Buffer.from(JSON.stringify({ ...state, key: thumbOf(publicKey) })).toString('base64url');
+    return `${text}.${this.#key.sign(text)}`;
+  }
+
+  /** Undefined: it is none that this deployment has made for the agent and its key. */
+  read(state: string | undefined, agent: string, publicKey: string): AgentState | undefined {
+    const [text = '', signature = ''] = state?.split('.') ?? [];
+    if (!this.#key.isSigned(text, signature)) return undefined;
+    const read = agentState.safeParse(JSON.parse(Buffer.from(text, 'base64url').toString())).data;
+    return read?.agent === agent && read.key === thumbOf(publicKey) ? read : undefined;
+  }
+}
+
+function thumbOf(publicKey: string): string {
+  return createHash('sha256').update(publicKey).digest('base64url');
+}

@@ -1,0 +1,123 @@
+/** Agents: what they report of themselves, and what is known of those at other sites, which have enrolled. */
+import { z } from 'zod';
+import type { AgentView } from '../../contract/agent-view.ts';
+import { unreachedPrinter } from '../../contract/printer.ts';
+import { HEARTBEAT_LOST } from '../printers/printers.ts';
+import { type Queryable, rowsOf } from '../store/pool.ts';
+import { GONE_SECONDS } from './enrolments.ts';
+
+const row = z.object({
+  id: z.string(),
+  tenant_id: z.string().nullable(),
+  name: z.string(),
+  version: z.string().nullable(),
+  online: z.boolean(),
+  seen_at: z.date().nullable(),
+  printers: z.int(),
+  unreached: z.array(unreachedPrinter),
+  wentBackFrom: z.string().nullable(),
+  enrolled_at: z.date().nullable(),
+  invitation: z.string().nullable(),
+  revoked_at: z.date().nullable(),
+  moves: z.boolean().nullable(),
+  connected_since: z.date().nullable(),
+  refused: z.string().nullable(),
+  refused_at: z.date().nullable(),
+});
+const notServedRow = z.object({
+  agent_id: z.string(),
+  printer_id: z.string(),
+  name: z.string(),
+  state: z.enum(['waiting', 'refused']),
+  since: z.date(),
+});
+/** Most agents, and most printers that they do not serve. */
+const MOST_LISTED = 5_000;
+
+/**
+ * Those that are online come first, those that were revoked last.
+ * @param tenantId those whose printers this tenant may use, and of what it shares with others no more than it reports;
+ *   undefined: all
+ */
+export async function listAgents(db: Queryable, tenantId: string | undefined): Promise<AgentView[]> {
+  const of = [tenantId ?? null];
+  const rows = await rowsOf(
+    db,
+    row,
+    `SELECT * FROM (
+       SELECT coalesce(e.id, a.id) AS id, CASE WHEN e.id IS NULL THEN a.tenant_id ELSE e.tenant_id END AS tenant_id,
+         coalesce(e.name, a.name) AS name, a.version, a.seen_at, coalesce(a.unreached, '[]') AS unreached,
+         a.went_back->>'version' AS "wentBackFrom",
+         coalesce(a.online AND a.seen_at > now() - make_interval(secs => ${HEARTBEAT_LOST}), false) AS online,
+         (SELECT count(*)::int FROM platen.agent_printers p WHERE p.agent_id = a.id AND p.gone_at IS NULL) AS printers,
+         e.enrolled_at, e.invitation, e.moves, e.revoked_at, e.refused, e.refused_at,
+         CASE WHEN e.session IS NOT NULL AND e.heard_at > now() - make_interval(secs => ${GONE_SECONDS})
+           THEN e.joined_at END AS connected_since
+       FROM platen.agents a FULL JOIN platen.enrolled_agents e ON e.id = a.id) AS known
+     WHERE $1::text IS NULL OR tenant_id IS NULL OR tenant_id = $1
+     ORDER BY revoked_at IS NOT NULL, online DESC, name, id LIMIT ${MOST_LISTED}`,
+    of,
+  );
+  const notServed = await rowsOf(
+    db,
+    notServedRow,
+    `SELECT b.agent_id, b.printer_id, b.name, b.state, b.since
+     FROM platen.brought_printers b JOIN platen.enrolled_agents e ON e.id = b.agent_id
+     WHERE b.state <> 'approved' AND ($1::text IS NULL OR e.tenant_id = $1)
+     ORDER BY b.state DESC, b.name, b.printer_id LIMIT ${MOST_LISTED}`,
+    of,
+  );
+  const byAgent = Map.groupBy(notServed, ({ agent_id }) => agent_id);
+  return rows.map(
+    ({
+      id,
+      tenant_id: tenant,
+      name,
+      version,
+      online,
+      seen_at,
+      printers,
+      unreached,
+      wentBackFrom,
+      ...rest
+    }) => ({
+      ...{
+        id,
+        tenant,
+        name,
+        version,
+        online,
+        seenAt: seen_at?.toISOString() ?? null,
+        printers,
+        unreached,
+        wentBackFrom,
+      },
+      enrolled: enrolmentOf(rest, tenantId === undefined || tenant === tenantId, byAgent.get(id) ?? []),
+    }),
+  );
+}
+
+/** @param whole with what only those are told whose agent it is */
+function enrolmentOf(
+  of: Pick<
+    z.infer<typeof row>,
+    'enrolled_at' | 'invitation' | 'moves' | 'revoked_at' | 'connected_since' | 'refused' | 'refused_at'
+  >,
+  whole: boolean,
+  notServed: readonly z.infer<typeof notServedRow>[],
+): AgentView['enrolled'] {
+  const { enrolled_at: at, invitation, revoked_at, connected_since, refused: code, refused_at } = of;
+  if (at === null) return null;
+  const wasRefused = whole && code !== null && refused_at !== null;
+  return {
+    at: at.toISOString(),
+    invitation: whole ? invitation : null,
+    revokedAt: revoked_at?.toISOString() ?? null,
+    moves: of.moves === true,
+    connectedSince: connected_since?.toISOString() ?? null,
+    refused: wasRefused ? { code, at: refused_at.toISOString() } : null,
+    notServed: notServed.map(({ printer_id, since, name, state }) => ({
+      ...{ id: printer_id, name, state, since: since.toISOString() },
+    })),
+  };
+}

@@ -1,0 +1,315 @@
+/** Whatever an agent at another site says: nothing of another tenant changes, and nothing of it is told. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { type Enrolment, enrollAgent } from '../../src/cli/enrolment.ts';
+import { invitationMade } from '../../src/contract/agent-view.ts';
+import { type Lane, laneOf } from '../../src/contract/lane.ts';
+import { Directories } from '../kit/agent/site.ts';
+import { describePrinter, jobIdOf, ServiceHarness } from '../kit/service/harness.ts';
+import { RawAgent } from '../kit/wire/raw-agent.ts';
+
+const directories = new Directories();
+const open: RawAgent[] = [];
+const [OWN_PRINTER, PRINTER] = ['serial-0a1b2c3d4e5f', 'serial-0f1e2d3c4b5a'];
+const OWN = laneOf({ scope: 'acme', printerId: OWN_PRINTER });
+const FOREIGN = laneOf({ scope: 'other', printerId: PRINTER });
+const SHARED = laneOf({ scope: null, printerId: PRINTER });
+const LENGTH = { contended: 15_000, alone: 60_000 };
+/** Of somebody else's agent, which nobody else should ever see: here it is known. */
+const TERM = 'process-of-others.1';
+const secret = 'a label of others';
+
+let service: ServiceHarness;
+let place: Enrolment;
+let others: Enrolment;
+let victim: RawAgent;
+/** What the other tenant's agent has in hand. */
+let hand: { id: string; delivery: number };
+let reported = 0;
+
+beforeAll(async () => {
+  service = await ServiceHarness.start({ redis: false });
+  for (const tenant of ['acme', 'other']) await service.tenant(tenant);
+  [place, others] = [await enrolled('acme'), await enrolled('other')];
+  victim = await RawAgent.join(others);
+  await victim.next('welcome');
+  await reports(others, victim, PRINTER);
+  await lease(victim, FOREIGN, TERM);
+  const idT = await service.template('other');
+  const accepted = await service.admin('POST', '/tenants/other/jobs', {
+    ...{ idT, printerId: PRINTER },
+    data: [{ sku: secret, name: secret }],
+  });
+  expect(accepted.status, accepted.text).toBe(201);
+  const take = { i: 1, what: 'take', lane: FOREIGN, term: TERM, beside: [], number: 1 };
+  victim.say({ kind: 'say', entries: [take] });
+  const answered = z.object({ job: z.object({ id: z.string(), delivery: z.int() }) });
+  const { answers } = z.object({ answers: z.array(answered) }).parse(await victim.next('answers'));
+  hand = answers[0]?.job ?? expect.fail('no job');
+  expect(hand.id).toBe(jobIdOf(accepted));
+  const note = { i: 1, what: 'note', lane: FOREIGN, ...hand, term: TERM, order: 1, note: 'of others' };
+  victim.say({ kind: 'say', entries: [note] });
+  expect(await victim.next('answers')).toMatchObject({ answers: [{ ok: true }] });
+});
+afterEach(() => {
+  for (const { socket } of open.splice(0)) socket.terminate();
+});
+afterAll(async () => {
+  victim?.socket.terminate();
+  await service.stop();
+  directories.remove();
+});
+
+async function enrolled(tenant: string): Promise<Enrolment> {
+  const { body } = await service.admin('POST', '/agents/invitations', { name: 'Dock', tenant });
+  return await enrollAgent(invitationMade.parse(body).url, directories.make());
+}
+
+async function joined(of: Enrolment, process = 'the-only-process'): Promise<RawAgent> {
+  const agent = await RawAgent.join(of, { process });
+  open.push(agent);
+  await agent.next('welcome');
+  return agent;
+}
+
+function stateOf({ agentId, scope }: Enrolment, ids: readonly string[], version = '1'): object {
+  return {
+    ...{ kind: 'agent', agentId, name: 'Dock', version, at: new Date().toISOString(), online: true },
+    ...{ tenantId: scope, printers: ids.map((id) => describePrinter({ id })) },
+  };
+}
+
+/** What an agent was told, but for what each is told unasked: that it is over, and the printers that people have added. */
+function toldTo(agent: RawAgent) {
+  return agent.said.filter(({ kind }) => kind !== 'bye' && kind !== 'printers');
+}
+
+/** Reports a printer, and resolves when all that was reported until then is in the service's tables. */
+async function reports(of: Enrolment, agent: RawAgent, printer: string): Promise<void> {
+  const version = String(++reported);
+  const report = JSON.stringify(stateOf(of, [printer], version));
+  agent.say({ kind: 'say', entries: [{ i: 900, what: 'told', report }] });
+  expect(await agent.next('answers')).toMatchObject({ answers: [{ i: 900, ok: true }] });
+  const sql = 'SELECT version FROM platen.agents WHERE id = $1';
+  await vi.waitFor(
+    async () => expect((await service.pool.query(sql, [of.agentId])).rows).toEqual([{ version }]),
+    { timeout: 30_000 },
+  );
+}
+
+async function lease(agent: RawAgent, lane: Lane, term: string): Promise<void> {
+  agent.say({
+    ...{ kind: 'lease', i: 901, length: LENGTH },
+    asks: [{ lane, term, fresh: true, reaches: true }],
+  });
+  expect(await agent.next('leased')).toMatchObject({ answers: [{ lane, granted: 60_000 }] });
+}
+
+/** All that the service has of the other tenant, and of its agent. */
+async function ofOthers(): Promise<unknown> {
+  const { rows } = await service.pool.query(
+    `SELECT (SELECT json_agg(j ORDER BY queue_id) FROM lanes.job j WHERE lane = $1) AS queued,
+       (SELECT json_agg(l) FROM lanes.lease l WHERE lane = $1) AS lease,
+       (SELECT json_agg(j ORDER BY id) FROM platen.jobs j WHERE tenant_id = 'other') AS jobs,
+       (SELECT json_agg(a) FROM platen.agents a WHERE id = $2) AS agent,
+       (SELECT json_agg(p ORDER BY printer_id) FROM platen.agent_printers p WHERE agent_id = $2) AS printers,
+       (SELECT json_agg(b ORDER BY printer_id) FROM platen.brought_printers b WHERE agent_id = $2) AS brought`,
+    [FOREIGN, others.agentId],
+  );
+  return rows;
+}
+
+const entry = (what: string, of: object) => () => ({
+  kind: 'say',
+  entries: [{ i: 1, what, lane: FOREIGN, ...hand, term: TERM, ...of }],
+});
+const told = (report: () => object) => () => ({
+  kind: 'say',
+  entries: [{ i: 1, what: 'told', report: JSON.stringify(report()) }],
+});
+const jobReport = (more: () => object) =>
+  told(() => ({
+    ...{ kind: 'job', jobId: hand.id, agentId: place.agentId, printerId: OWN_PRINTER, delivery: 9, seq: 0 },
+    ...{ at: new Date().toISOString(), status: 'printed', labels: { sent: 1, printed: 1 }, reasons: [] },
+    ...more(),
+  }));
+const ask = (of: object) => () => ({
+  ...{ kind: 'lease', i: 1, length: LENGTH },
+  asks: [{ lane: FOREIGN, term: 'process.1', fresh: true, reaches: true, ...of }],
+});
+
+const refused = { kind: 'answers', answers: [{ i: 1, refused: true }] };
+const no = { kind: 'answers', answers: [{ i: 1, ok: false }] };
+/** The service has it: whether it counts, is another question. */
+const heard = { kind: 'answers', answers: [{ i: 1, ok: true }] };
+const nothing = { kind: 'answers', answers: [{ i: 1, job: null }] };
+const take = { beside: [], number: 1 };
+const note = { order: 2, note: 'of a thief' };
+
+const FRAMES: readonly (readonly [string, () => object, { kind: string; answers: unknown }])[] = [
+  ["the end of another tenant's job", entry('ended', {}), refused],
+  ["another tenant's job, handed back", entry('back', {}), refused],
+  ["a note to another tenant's job", entry('note', note), refused],
+  ["a take at another tenant's lane", entry('take', take), refused],
+  ['the end of a job at a shared lane', entry('ended', { lane: SHARED }), refused],
+  ['a take at a shared lane', entry('take', { lane: SHARED, ...take }), refused],
+  ["the end of another tenant's job, as if it were at an own printer", entry('ended', { lane: OWN }), no],
+  ["another tenant's job, handed back to an own printer", entry('back', { lane: OWN }), no],
+  ["a note to another tenant's job at an own printer", entry('note', { lane: OWN, ...note }), no],
+  ["a take at an own printer under others' term", entry('take', { lane: OWN, ...take }), nothing],
+  [
+    "a take beside another tenant's job",
+    entry('take', { lane: OWN, ...take, beside: [randomUUID()] }),
+    nothing,
+  ],
+  ["another tenant's lease", ask({}), { kind: 'leased', answers: [] }],
+  ["another tenant's lease, in its agent's term", ask({ term: TERM }), { kind: 'leased', answers: [] }],
+  ["a shared printer's lease", ask({ lane: SHARED }), { kind: 'leased', answers: [] }],
+  [
+    'the lease of a printer that it has not reported',
+    ask({ lane: laneOf({ scope: 'acme', printerId: PRINTER }) }),
+    { kind: 'leased', answers: [{ granted: null }] },
+  ],
+  [
+    "another tenant's lease, given back",
+    () => ({ kind: 'giveBack', i: 1, lane: FOREIGN, term: TERM }),
+    refused,
+  ],
+  [
+    "an own lease, given back in others' term",
+    () => ({ kind: 'giveBack', i: 1, lane: OWN, term: TERM }),
+    heard,
+  ],
+  ["a report in another agent's name", told(() => stateOf({ ...place, agentId: others.agentId }, [])), no],
+  ["a report in another agent's name and scope", told(() => stateOf(others, [PRINTER])), no],
+  ['a report of itself in another scope', told(() => stateOf({ ...place, scope: 'other' }, [PRINTER])), no],
+  ['a report of itself for every tenant', told(() => stateOf({ ...place, scope: null }, [PRINTER])), no],
+  ["a report of another tenant's job", jobReport(() => ({})), heard],
+  ["a report of another tenant's job at its printer", jobReport(() => ({ printerId: PRINTER })), heard],
+  [
+    "a report of another tenant's job in its agent's name",
+    jobReport(() => ({ agentId: others.agentId, printerId: PRINTER })),
+    no,
+  ],
+];
+
+test.each(FRAMES)('%s changes nothing there, and tells nothing', async (_, frame, answer) => {
+  const agent = await joined(place);
+  await reports(place, agent, OWN_PRINTER);
+  const before = await ofOthers();
+  expect(before).toMatchObject([{ queued: [{ queue_id: hand.id }], jobs: [{ id: hand.id }] }]);
+  agent.say({ kind: 'listen', lanes: [FOREIGN, SHARED] });
+  agent.say({ ...frame() });
+  const said = await agent.next(answer.kind);
+  expect(said).toMatchObject(answer);
+  await service.queues.markHeld(SHARED, true);
+  await reports(place, agent, OWN_PRINTER);
+  expect(await ofOthers()).toEqual(before);
+  expect(agent.said.filter(({ kind }) => kind === 'ring')).toEqual([]);
+  expect(JSON.stringify([said, agent.said])).not.toContain(secret);
+});
+
+test("what rings at another tenant's printer is not heard", async () => {
+  const agent = await joined(place);
+  agent.say({ kind: 'listen', lanes: [FOREIGN, SHARED, OWN] });
+  await lease(victim, FOREIGN, TERM);
+  for (const lane of [FOREIGN, SHARED, OWN]) await service.queues.markHeld(lane, true);
+  expect(await agent.next('ring')).toMatchObject({ lane: OWN });
+  expect(toldTo(agent)).toEqual([]);
+  for (const lane of [FOREIGN, SHARED, OWN]) await service.queues.markHeld(lane, false);
+});
+
+/** What an agent may do at its own printer. */
+const OWN_FRAMES: readonly object[] = [
+  { kind: 'say', entries: [{ i: 1, what: 'take', lane: OWN, term: 'process.1', ...take }] },
+  { kind: 'lease', i: 2, length: LENGTH, asks: [{ lane: OWN, term: 'p.2', fresh: true, reaches: true }] },
+  { kind: 'giveBack', i: 3, lane: OWN, term: 'process.1' },
+  { kind: 'listen', lanes: [OWN] },
+];
+
+async function leaseOf(lane: Lane): Promise<unknown> {
+  return (await service.pool.query('SELECT * FROM lanes.lease WHERE lane = $1', [lane])).rows;
+}
+
+test.each([
+  ['was revoked', (of: Enrolment) => service.admin('POST', `/agents/${of.agentId}/revoke`)],
+  ['was replaced', (of: Enrolment) => joined(of)],
+])('what comes from a session that %s has no answer, and changes nothing', async (_, end) => {
+  const own = await enrolled('acme');
+  const agent = await joined(own);
+  const job = jobReport(() => ({ agentId: own.agentId }))();
+  const [leaseBefore, before] = [await leaseOf(OWN), await ofOthers()];
+  // What the service said meanwhile is not read yet, so the agent does not know.
+  agent.socket.pause();
+  await end(own);
+  for (const frame of [...OWN_FRAMES, job, ...FRAMES.map(([, made]) => made())]) agent.say({ ...frame });
+  agent.socket.resume();
+  await agent.closed;
+  expect(toldTo(agent)).toEqual([]);
+  expect([await leaseOf(OWN), await ofOthers()]).toEqual([leaseBefore, before]);
+});
+
+test.each([...OWN_FRAMES, { kind: 'welcome' }, { kind: 'proof', signature: 'A'.repeat(86) }])(
+  'before the proof %j is no word of an agent',
+  async (frame) => {
+    const stranger = new RawAgent(place.origin);
+    open.push(stranger);
+    await new Promise((resolve) => stranger.socket.once('open', resolve));
+    stranger.say({ ...frame });
+    expect(await stranger.next('bye')).toMatchObject({ code: 'frame-wrong' });
+  },
+);
+
+const deep = (count: number) => '['.repeat(count);
+const names = Array.from({ length: 80_000 }, (_, at) => `"n${at}":1`);
+test.each([
+  ['no JSON', '{'],
+  ['bytes', Buffer.from(JSON.stringify(OWN_FRAMES[3]))],
+  ['nothing', ''],
+  ['an unknown kind', '{"kind":"sing"}'],
+  ['a list', '[]'],
+  ['a million lists in each other', deep(1_000_000)],
+  ['80,000 members', `{${names.join()}}`],
+  ['an entry with a lane that is none', JSON.stringify({ kind: 'say', entries: [{ i: 1, what: 'take' }] })],
+  ['no entry', '{"kind":"say","entries":[]}'],
+  ['a number that is none', JSON.stringify({ kind: 'giveBack', i: '1', lane: OWN, term: 'process.1' })],
+  [
+    '65 entries',
+    JSON.stringify({ kind: 'say', entries: Array(65).fill({ i: 1, what: 'told', report: '' }) }),
+  ],
+])('%s ends the connection, with the reason', async (_, frame) => {
+  const agent = await joined(place);
+  agent.socket.send(frame);
+  expect(await agent.next('bye')).toMatchObject({ code: 'frame-wrong' });
+  expect((await agent.closed).code).toBe(1_008);
+});
+
+test('a frame of more than 1 MiB ends the connection', async () => {
+  const agent = await joined(place);
+  agent.say('x'.repeat(1_100_000));
+  expect((await agent.closed).code).toBe(1_009);
+});
+
+test('a stranger is heard for 16 KiB', async () => {
+  const stranger = new RawAgent(place.origin);
+  open.push(stranger);
+  await new Promise((resolve) => stranger.socket.once('open', resolve));
+  stranger.say('x'.repeat(20_000));
+  await stranger.closed;
+});
+
+test('of the strangers who prove nothing there are 200 at most, and none of them keeps an agent out', async () => {
+  const strangers: RawAgent[] = [];
+  for (let count = 0; count < 201; count += 1) {
+    const stranger = new RawAgent(place.origin);
+    open.push(stranger);
+    await new Promise((resolve) => stranger.socket.once('open', resolve));
+    strangers.push(stranger);
+  }
+  await strangers[0]?.closed;
+  await joined(place);
+  const still = strangers.filter(({ socket }) => socket.readyState === socket.OPEN);
+  expect(still.length).toBeLessThanOrEqual(200);
+  expect(still.at(-1)).toBe(strangers.at(-1));
+});

@@ -1,0 +1,172 @@
+/** Dialogs that ask before something is done to an agent at another site. */
+import { useSignal } from '@preact/signals';
+import { z } from 'zod';
+import { type AgentView, type OpenInvitation, printersDecided } from '../../src/contract/agent-view.ts';
+import { Ask } from '../controls/dialog.tsx';
+import { TextField, typed } from '../controls/field.tsx';
+import { say } from '../controls/toast.tsx';
+import { call } from '../service/call.ts';
+import { may, session } from '../service/session.ts';
+import { t } from '../texts/texts.ts';
+import { EVERY, Whose } from './whose.tsx';
+
+export type Asked =
+  | { about: 'rename' | 'approve' | 'let-in' | 'move' | 'revoke'; agent: AgentView }
+  | { about: 'withdraw'; invitation: OpenInvitation };
+
+/** Of agents that tenants share only those who may do what concerns all tenants decide. */
+export function keeps({ tenant }: Pick<AgentView, 'tenant'>): boolean {
+  return may('integrations') && (may('deployment') || tenant === session.value?.tenant.id);
+}
+
+type QuestionProps = { asked: Asked; onDone: () => void; onClose: () => void };
+
+export function pathOf({ id }: Pick<AgentView, 'id'>, what: string): string {
+  return `/agents/${encodeURIComponent(id)}/${what}`;
+}
+
+export function AgentQuestion({ asked, ...rest }: QuestionProps) {
+  if (asked.about === 'withdraw') return <Withdraw invitation={asked.invitation} {...rest} />;
+  const { about, agent } = asked;
+  if (about === 'rename') return <Rename agent={agent} {...rest} />;
+  if (about === 'approve') return <ApproveAll agent={agent} {...rest} />;
+  if (about === 'move') return <Move agent={agent} {...rest} />;
+  return about === 'let-in' ? <LetIn agent={agent} {...rest} /> : <Revoke agent={agent} {...rest} />;
+}
+
+type Props = Omit<QuestionProps, 'asked'> & { agent: AgentView };
+
+function Rename({ agent, onDone, onClose }: Props) {
+  const { agents: words, general } = t.value;
+  const name = useSignal(agent.name);
+  return (
+    <Ask
+      title={words.renameTitle(agent.name)}
+      action={general.save}
+      disabled={name.value.trim() === ''}
+      onClose={onClose}
+      onAction={async () => {
+        await call(z.unknown(), pathOf(agent, 'name'), {
+          method: 'PUT',
+          body: { name: name.value.trim() },
+        });
+        onDone();
+      }}
+    >
+      <TextField label={words.name} hint={words.renameHint} required maxLength={200} {...typed(name)} />
+    </Ask>
+  );
+}
+
+function ApproveAll({ agent, onDone, onClose }: Props) {
+  const { agents: words } = t.value;
+  const waiting = agent.enrolled?.notServed.filter(({ state }) => state === 'waiting') ?? [];
+  return (
+    <Ask
+      title={words.approveAllTitle(agent.name)}
+      action={words.approve}
+      onClose={onClose}
+      onAction={async () => {
+        // Those that are seen here: one that came since waits on.
+        const body = { state: 'approved', printers: waiting.map(({ id }) => id) };
+        const { printers } = await call(printersDecided, pathOf(agent, 'printers'), { body });
+        say(words.approvedSome(printers.length));
+        onDone();
+      }}
+    >
+      <p>{words.approveSays(agent.name)}</p>
+      <ul class="small">
+        {waiting.map(({ id, name }) => (
+          <li key={id} class="anywhere">
+            {name}
+          </li>
+        ))}
+      </ul>
+    </Ask>
+  );
+}
+
+function LetIn({ agent, onDone, onClose }: Props) {
+  const { agents: words } = t.value;
+  return (
+    <Ask
+      title={words.letInTitle(agent.name)}
+      action={words.letInDo}
+      onClose={onClose}
+      onAction={async () => {
+        await call(z.unknown(), pathOf(agent, 'let-in'), { method: 'POST' });
+        say(words.letInDone(agent.name));
+        onDone();
+      }}
+    >
+      <p>{words.letInSays}</p>
+    </Ask>
+  );
+}
+
+function Withdraw({
+  invitation: { id, name },
+  onDone,
+  onClose,
+}: Omit<QuestionProps, 'asked'> & { invitation: OpenInvitation }) {
+  const { agents: words } = t.value;
+  return (
+    <Ask
+      title={words.withdrawTitle(name)}
+      action={words.withdrawDo}
+      danger
+      onClose={onClose}
+      onAction={async () => {
+        await call(z.unknown(), `/agents/invitations/${id}`, { method: 'DELETE' });
+        onDone();
+      }}
+    >
+      <p>{words.withdrawSays}</p>
+    </Ask>
+  );
+}
+
+function Move({ agent, onDone, onClose }: Props) {
+  const { agents: words } = t.value;
+  const now = agent.tenant ?? EVERY;
+  const to = useSignal(now);
+  const moves = agent.enrolled?.moves === true;
+  return (
+    <Ask
+      title={words.moveTitle(agent.name)}
+      action={to.value === now ? words.stays : words.moveDo}
+      disabled={to.value === now && !moves}
+      onClose={onClose}
+      onAction={async () => {
+        await call(z.unknown(), pathOf(agent, 'move'), {
+          body: { tenant: to.value === EVERY ? null : to.value },
+        });
+        say(to.value === now ? words.staysDone(agent.name) : words.moveDone(agent.name));
+        onDone();
+      }}
+    >
+      <Whose tenant={to} />
+      {moves && <p class="note">{words.movesSays}</p>}
+      <p>{words.moveSays}</p>
+      <p>{words.moveLoses}</p>
+    </Ask>
+  );
+}
+
+function Revoke({ agent, onDone, onClose }: Props) {
+  const { agents: words } = t.value;
+  return (
+    <Ask
+      title={words.revokeTitle(agent.name)}
+      action={words.revoke}
+      danger
+      onClose={onClose}
+      onAction={async () => {
+        await call(z.unknown(), pathOf(agent, 'revoke'), { method: 'POST' });
+        onDone();
+      }}
+    >
+      <p>{words.revokeSays}</p>
+    </Ask>
+  );
+}
