@@ -15,6 +15,8 @@ export type Caller = {
   account: string;
   /** The account is a service account of our own, which may be revoked. */
   ownAccount: boolean;
+  /** Its jobs are tests: it sees no others, and nobody else's key sees them. */
+  test: boolean;
 };
 
 type Parts = {
@@ -67,7 +69,7 @@ async function callerOf(
   parts: Parts,
   age: AccountAge,
 ): Promise<Caller> {
-  const current = await withoutRevoked(claims, parts.integrations, age);
+  const { test, ...current } = await withoutRevoked(claims, parts.integrations, age);
   request.facts.account = current.account;
 
   const tenant = tenantHeader(request);
@@ -82,16 +84,17 @@ async function callerOf(
       headers: { 'www-authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${needed}"` },
     });
   }
-  return { tenantId: tenant, account: current.account, ownAccount: parts.integrations !== undefined };
+  return { tenantId: tenant, account: current.account, ownAccount: parts.integrations !== undefined, test };
 }
 
-/** A revoked integration is out at once, not when its last token expires. */
+/** The account as it is now: a revoked integration is out at once, not when its last token expires. */
 async function withoutRevoked(
   claims: Claims,
   integrations: Integrations | undefined,
   age: AccountAge,
-): Promise<Claims> {
-  if (integrations === undefined) return claims;
+): Promise<Claims & { test: boolean }> {
+  // An external server has no test keys.
+  if (integrations === undefined) return { ...claims, test: false };
   const account =
     (age === 'lately' ? integrations.lately(claims.account) : undefined) ??
     (await integrations.find(claims.account));
@@ -100,6 +103,7 @@ async function withoutRevoked(
     ...claims,
     tenants: claims.tenants.filter((tenant) => tenant === account.tenantId),
     permissions: claims.permissions.filter((permission) => account.scope.includes(permission)),
+    test: account.test,
   };
 }
 

@@ -8,16 +8,25 @@ import type {
 import { ProblemError } from '../problems.ts';
 import type { Also } from '../store/pool.ts';
 import type { Integrations } from './integrations.ts';
+import { printNodeKey } from './secret.ts';
 
 type Addresses = Pick<IntegrationCreated, 'tokenUrl' | 'audience' | 'printEndpoint'>;
+
+/** `test`: a test key. */
+export type NewIntegration = { name: string; scope: readonly Permission[]; test?: boolean };
 
 export class Credentials {
   readonly #integrations: Integrations | undefined;
   readonly #addresses: () => Addresses;
+  readonly #printNode: boolean;
 
-  /** @param integrations undefined where the accounts are an external server's */
-  constructor(integrations: Integrations | undefined, addresses: () => Addresses) {
+  /**
+   * @param integrations undefined where the accounts are an external server's
+   * @param printNode whether PrintNode's clients may call
+   */
+  constructor(integrations: Integrations | undefined, addresses: () => Addresses, printNode: boolean) {
     this.#integrations = integrations;
+    this.#printNode = printNode;
     this.#addresses = addresses;
   }
 
@@ -33,11 +42,11 @@ export class Credentials {
   /** @throws ProblemError `authorization-external`, `tenant-not-found` */
   async create(
     tenant: string,
-    { name, scope }: { name: string; scope: readonly Permission[] },
+    { name, scope, test = false }: NewIntegration,
     also?: Also<IntegrationView>,
   ): Promise<IntegrationCreated> {
-    const account = await this.integrations.create(tenant, { name, scope }, also);
-    return { ...this.#addresses(), scope: scope.join(' '), tenant, ...account };
+    const account = await this.integrations.create(tenant, { name, scope, test }, also);
+    return { ...this.#addresses(), scope: scope.join(' '), tenant, test, ...this.#secret(account) };
   }
 
   /** @throws ProblemError `authorization-external`, `integration-not-found`, `secrets-limit` */
@@ -48,7 +57,14 @@ export class Credentials {
     also?: Also<IntegrationView>,
   ): Promise<IntegrationRotated> {
     const { integration, apiSecret } = await this.integrations.rotate(tenant, apiKey, hours, also);
-    const { scope, oldSecret } = integration;
-    return { ...this.#addresses(), scope, tenant, apiKey, apiSecret, oldSecret };
+    const { scope, test, oldSecret } = integration;
+    return {
+      ...{ ...this.#addresses(), scope, tenant, test, ...this.#secret({ apiKey, apiSecret }) },
+      oldSecret,
+    };
+  }
+
+  #secret(account: { apiKey: string; apiSecret: string }) {
+    return { ...account, ...(this.#printNode && { printNodeKey: printNodeKey(account) }) };
   }
 }

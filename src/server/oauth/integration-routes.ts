@@ -28,8 +28,8 @@ export async function integrationRoutes(app: FastifyInstance, parts: Parts): Pro
   app.post('/app/tenants/:id/integrations', act('integration.create'), async (request, reply) => {
     const options = parseBody(integrationCreate, request.body);
     const { id } = idParam.parse(request.params);
-    const created = await credentials.create(id, options, (db, { apiKey, name, scope }) =>
-      writeDeed(db, request, { object: apiKey, details: { name, scope } }),
+    const created = await credentials.create(id, options, (db, { apiKey, name, scope, test }) =>
+      writeDeed(db, request, { object: apiKey, details: { name, scope, ...(test && { test }) } }),
     );
     return reply.code(201).send(created);
   });

@@ -9,13 +9,15 @@ import type { Also, Pool, Queryable } from '../store/pool.ts';
 import { FOREIGN_KEY_VIOLATION, onlyRow, rowOf, rowsOf, sqlState, transaction } from '../store/pool.ts';
 import { hashSecret, newApiKey, newApiSecret, secretMatches } from './secret.ts';
 
-export type Account = { apiKey: string; tenantId: string; scope: readonly Permission[] };
+/** `test`: its jobs are tests, which print on virtual printers only. */
+export type Account = { apiKey: string; tenantId: string; scope: readonly Permission[]; test: boolean };
 
 const integrationRow = z.object({
   api_key: z.string(),
   tenant_id: z.string(),
   name: z.string(),
   scope: z.array(z.string()),
+  test: z.boolean(),
   secret_hash: z.string(),
   secret_created_at: z.date().nullable(),
   old_secret_hash: z.string().nullable(),
@@ -50,7 +52,7 @@ export class Integrations {
   /** The secret is returned here and never again. @throws ProblemError `tenant-not-found` */
   async create(
     tenantId: string,
-    options: { name: string; scope: readonly Permission[] },
+    options: { name: string; scope: readonly Permission[]; test: boolean },
     also?: Also<IntegrationView>,
   ): Promise<{ apiKey: string; apiSecret: string }> {
     const apiKey = newApiKey();
@@ -60,9 +62,9 @@ export class Integrations {
         const row = await onlyRow(
           client,
           integrationRow,
-          `INSERT INTO platen.integrations (api_key, tenant_id, name, scope, secret_hash, secret_created_at)
-           VALUES ($1, $2, $3, $4, $5, now()) RETURNING *`,
-          [apiKey, tenantId, options.name, options.scope, hashSecret(apiSecret)],
+          `INSERT INTO platen.integrations (api_key, tenant_id, name, scope, secret_hash, secret_created_at, test)
+           VALUES ($1, $2, $3, $4, $5, now(), $6) RETURNING *`,
+          [apiKey, tenantId, options.name, options.scope, hashSecret(apiSecret), options.test],
         );
         await also?.(client, view(row));
       });
@@ -217,7 +219,8 @@ export class Integrations {
 }
 
 function account(row: Row): Account {
-  return { apiKey: row.api_key, tenantId: row.tenant_id, scope: knownPermissions(row.scope) };
+  const { api_key: apiKey, tenant_id: tenantId, test } = row;
+  return { apiKey, tenantId, scope: knownPermissions(row.scope), test };
 }
 
 /** The first of two secrets, while it works. */
@@ -241,6 +244,7 @@ function view(row: Row): IntegrationView {
     apiKey: row.api_key,
     name: row.name,
     scope: row.scope.join(' '),
+    test: row.test,
     createdAt: row.created_at.toISOString(),
     lastUsedAt: row.last_used_at?.toISOString() ?? null,
     secretCreatedAt: (row.secret_created_at ?? row.created_at).toISOString(),

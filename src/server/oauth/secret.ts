@@ -12,6 +12,17 @@ export function newApiSecret(): string {
   return `sk_${randomBytes(32).toString('base64url')}`;
 }
 
+/** Key and secret in one string, as PrintNode's clients have it. Neither has a full stop. */
+export function printNodeKey({ apiKey, apiSecret }: { apiKey: string; apiSecret: string }): string {
+  return `${apiKey}.${apiSecret}`;
+}
+
+/** What `printNodeKey` was made of; of anything else, something that nobody has. */
+export function credentialsIn(key: string): { apiKey: string; apiSecret: string } {
+  const [apiKey = '', apiSecret = ''] = key.split('.', 2);
+  return { apiKey, apiSecret };
+}
+
 function digest(secret: string, salt: Buffer): Buffer {
   return createHash('sha256').update(salt).update(secret).digest();
 }

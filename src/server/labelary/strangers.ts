@@ -1,0 +1,52 @@
+/**
+ * Which callers without an account may have labels drawn now: of one network so many requests in a second and in hand, and so
+ * many in hand of all.
+ */
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { InHand } from '../in-hand.ts';
+import { sameSecret } from '../same-secret.ts';
+import { LabelaryError } from './labelary-error.ts';
+
+/** Requests of one network in a second. */
+const PER_SECOND = 10;
+const LATER = { 'retry-after': '1' };
+
+export class Strangers {
+  readonly #rate = new RateLimiterMemory({ points: PER_SECOND, duration: 1 });
+  readonly #ofOne = new InHand(4);
+  readonly #ofAll = new InHand(16);
+  readonly #isKey: (said: string) => boolean;
+
+  /** @param key what callers have to know; undefined: nothing */
+  constructor(key: string | undefined) {
+    this.#isKey = key === undefined ? () => true : sameSecret(key);
+  }
+
+  /** Counts a request, before its body is read. @throws LabelaryError 401, 429 */
+  async count(network: string, key: unknown): Promise<void> {
+    try {
+      await this.#rate.consume(network);
+    } catch (error) {
+      if (!(error instanceof RateLimiterRes)) throw error;
+      throw new LabelaryError(429, `more than ${PER_SECOND} requests in a second`, LATER);
+    }
+    if (!this.#isKey(String(key ?? '')))
+      throw new LabelaryError(401, 'the header X-API-Key is missing or wrong');
+  }
+
+  /** Begins to draw. @returns what ends it. @throws LabelaryError 429, 503 */
+  begin(network: string): () => void {
+    const one = this.#ofOne.begin(network);
+    if (one === undefined)
+      throw new LabelaryError(429, `more than ${this.#ofOne.most} requests at a time`, LATER);
+    const all = this.#ofAll.begin('all');
+    if (all === undefined) {
+      one();
+      throw new LabelaryError(503, 'other labels are being drawn: try again', LATER);
+    }
+    return () => {
+      one();
+      all();
+    };
+  }
+}
