@@ -6,7 +6,15 @@ import { z } from 'zod';
 import { saying } from './reason.ts';
 import { httpsAddress, webhookView } from './webhook.ts';
 
-export const ALERTS = ['alert.printer', 'alert.held', 'alert.lane', 'alert.agent', 'alert.secret'] as const;
+export const ALERTS = [
+  'alert.printer',
+  'alert.held',
+  'alert.lane',
+  'alert.agent',
+  'alert.update',
+  'alert.certificate',
+  'alert.secret',
+] as const;
 export type Alert = (typeof ALERTS)[number];
 
 /** `chat`: JSON with `text`, as Slack and Mattermost take it; `teams`: an adaptive card. */
@@ -69,14 +77,16 @@ export const alertMade = z.object({ id: z.string() });
 /** Something that needs a person. */
 export const alertItem = z.object({
   kind: z.enum(ALERTS),
-  /** Of what: a lane, an agent's ID, an API key. */
+  /** Of what: a lane, an agent's ID, an API key, a webhook's ID, a host. */
   subject: z.string(),
   name: z.string(),
   since: z.iso.datetime(),
-  /** Of a printer. */
+  /** Of a printer; of an update: the version that did not come up. */
   reasons: z.array(z.string()),
   /** Of held jobs: how many. */
   count: z.int(),
+  /** Of a secret, or a certificate. */
+  endsAt: z.iso.datetime().nullable().default(null),
 });
 export type AlertItem = z.infer<typeof alertItem>;
 

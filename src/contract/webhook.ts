@@ -77,19 +77,6 @@ export const webhookMessage = z.object({
 });
 export type WebhookMessage = z.infer<typeof webhookMessage>;
 
-const receiversHealth = z.object({
-  disabled: z.int(),
-  /** When the oldest event happened that an enabled receiver has not taken yet. */
-  oldestUndelivered: z.iso.datetime().nullable(),
-});
-export type ReceiversHealth = z.infer<typeof receiversHealth>;
-/** In `GET /readyz`: how the webhooks of all tenants do, and the receivers of alerts, where there are any. */
-export const receivers = z.object({
-  webhooks: receiversHealth.optional(),
-  alerts: receiversHealth.optional(),
-});
-export type Receivers = z.infer<typeof receivers>;
-
 /** What the event of a printer says. */
 export const webhookPrinter = integratorPrinter.omit({ formats: true });
 

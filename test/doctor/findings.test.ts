@@ -132,6 +132,23 @@ test.runIf(MAY_MOUNT)('an agent whose disk is full runs, though its status is an
   ]);
 });
 
+test.each([
+  ['not connected to the service: the service has revoked this agent', /another code/],
+  ['not connected to the service: the connection was closed', /"service elsewhere"/],
+])('an agent that is "%s" says so, with what helps', async (error, advice) => {
+  const at = new Date().toISOString();
+  const status = {
+    ...{ pid: process.pid, startedAt: at, told: { at, error: `QueueError: ${error}` }, isOld: false },
+    report: {
+      ...{ kind: 'agent' as const, agentId: 'agent-at-a-branch', name: 'dock', version: '0.1.0' },
+      ...{ tenantId: null, at, online: true, printers: [] },
+    },
+  };
+  expect(await agents(subject({ isAgent: true, status }))).toMatchObject([
+    { result: 'failed', detail: expect.stringContaining(error), advice: expect.stringMatching(advice) },
+  ]);
+});
+
 test('a disk that takes nothing, at an agent on another machine', async () => {
   const at = new Date().toISOString();
   const named = { id: 'x', name: 'dock' };
@@ -188,4 +205,42 @@ test.each([
     expect(its.map(({ result, detail }) => [result, detail])).toEqual(expected);
     for (const { result, advice } of its) if (result === 'warning') expect(advice).toContain(command);
   }
+});
+
+test('what is set up beside jobs is a line each, and nothing of it a failure', async () => {
+  let said = {};
+  const { uri } = await httpPeer((request, response) => {
+    response.end(JSON.stringify(request.url === '/readyz' ? { status: 'ready', ...said } : []));
+  });
+  const url = `http://${new URL(uri).host}`;
+  const client = new AdminClient({ url, adminToken: 'x' });
+  const besides = async (ready: object) => {
+    said = ready;
+    const found = await service(subject({ service: { url, adminToken: 'x' }, client }));
+    for (const { result, advice } of found) expect(advice === undefined).toBe(result === 'ok');
+    return found.slice(2).map(({ check, result, detail }) => [check, result, detail]);
+  };
+  expect(await besides({})).toEqual([]);
+  const endsAt = '2026-12-01T10:00:00.000Z';
+  const certificate = { host: 'print.example.com', endsAt, isSoon: false };
+  const gateway = { agents: 2, connected: 1 };
+  expect(await besides({ mail: { failed: null }, traces: { failed: null }, gateway, certificate })).toEqual([
+    ['mail', 'ok', 'nothing has failed'],
+    ['traces', 'ok', 'nothing has failed'],
+    ['gateway', 'ok', '1 of 2 agents at other sites connected'],
+    ['certificate', 'ok', `that of print.example.com is good until ${endsAt}`],
+  ]);
+  expect(
+    await besides({
+      mail: { failed: 'EAUTH' },
+      traces: { failed: 'there was no answer' },
+      gateway: { agents: 1, connected: 0 },
+      certificate: { ...certificate, isSoon: true },
+    }),
+  ).toEqual([
+    ['mail', 'warning', 'fails: EAUTH'],
+    ['traces', 'warning', 'fails: there was no answer'],
+    ['gateway', 'warning', '0 of 1 agent at other sites connected'],
+    ['certificate', 'warning', `that of print.example.com is good until ${endsAt}`],
+  ]);
 });

@@ -9,7 +9,7 @@ const receiver: Receiver = {
   createdAt: new Date('2026-06-01T00:00:00Z'),
 };
 const item = (subject: string, minutes: number, more: Partial<AlertItem> = {}): AlertItem => ({
-  ...{ kind: 'alert.printer', subject, name: subject, reasons: [], count: 0 },
+  ...{ kind: 'alert.printer', subject, name: subject, reasons: [], count: 0, endsAt: null },
   since: new Date(NOW.getTime() - minutes * 60_000).toISOString(),
   ...more,
 });

@@ -1,14 +1,17 @@
 /** Alerts as people get them: what needs somebody is told once, and once that it is over, by mail and in a chat. */
+import { X509Certificate } from 'node:crypto';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { type AlertSaid, alertMade, alertSaid, alertView } from '../../src/contract/alert.ts';
 import type { PrinterDescription } from '../../src/contract/printer.ts';
+import { readiness } from '../../src/contract/readiness.ts';
 import { webhookMessage } from '../../src/contract/webhook.ts';
 import { createLogger } from '../../src/log.ts';
 import { SecretKey } from '../../src/server/secret-key.ts';
 import { createPool, type Pool } from '../../src/server/store/pool.ts';
 import { Alerts } from '../../src/server/webhooks/alerts.ts';
+import { OwnCertificate } from '../../src/server/webhooks/own-certificate.ts';
 import { codeOf, PRINTER, pointersOf, SECRET_KEY } from '../kit/service/harness.ts';
 import { useService, useTenant } from '../kit/service/use-service.ts';
 import { WebhookReceiver } from '../kit/wire/webhook-receiver.ts';
@@ -37,6 +40,7 @@ beforeEach(async () => {
   await service.pool.query('DELETE FROM platen.webhooks');
   await service.pool.query('TRUNCATE platen.agents, platen.printer_attention CASCADE');
   await service.pool.query("UPDATE platen.jobs SET status = 'canceled'");
+  await service.pool.query('DELETE FROM platen.certificates');
 });
 
 const alerts = (method: string, body?: unknown, tenant = 'acme') =>
@@ -170,6 +174,78 @@ test('held jobs, a lane that grows, an agent that is away, and an old secret tha
   await watch();
   expect((await said(id)).filter(({ isOver }) => isOver)).toHaveLength(2);
   expect((await service.pool.query('SELECT FROM platen.alerts')).rowCount).toBe(0);
+});
+
+test('an update that went back is told, and that another is under way', async () => {
+  const id = await chat('/update', { minutes: 1, alerts: ['alert.update'] });
+  // An agent's clock may be wrong: what it says of tomorrow is now.
+  const wentBack = { version: '9.9.9', at: new Date(Date.now() + 86_400_000).toISOString() };
+  await service.agent([{}], { wentBack });
+  await watch();
+  expect(await said(id)).toEqual([]);
+  await service.agent([{}], { wentBack: { ...wentBack, at: new Date(Date.now() - 61_000).toISOString() } });
+  await watch();
+  await watch();
+  await service.agent([{}]);
+  await watch();
+  await receiver.arrived('/update', 2);
+  expect(texts('/update').map((text) => text.split('\n')[0])).toEqual([
+    'Platen: agent Agent one could not be updated to 9.9.9: the version before runs again',
+    'Platen: agent Agent one is being updated again',
+  ]);
+});
+
+test('the certificate of the service is told when its end is near, and a webhook’s old secret too', async () => {
+  const id = await chat('/ends', { minutes: 1, alerts: ['alert.certificate', 'alert.secret'] });
+  const own = new OwnCertificate(service.pool, receiver.base);
+  const stops = new AbortController().signal;
+  expect(await own.health()).toEqual({});
+  await own.look(stops);
+  const { host } = new URL(receiver.base);
+  const endsAt = new X509Certificate(receiver.certificate).validToDate.toISOString();
+  expect(await own.health()).toEqual({ certificate: { host, endsAt, isSoon: false } });
+  await service.admin('POST', '/tenants/acme/webhooks', { url: `${receiver.base}/hook` });
+  await service.pool.query(
+    `UPDATE platen.webhooks SET old_sealed = sealed, old_ends_at = now() + interval '13 hours' WHERE form = 'signed'`,
+  );
+  await watch();
+  expect(await said(id)).toEqual([]);
+  // A day before its end, where it is good for ninety.
+  await service.pool.query(
+    "UPDATE platen.certificates SET starts_at = now() - interval '89 days', ends_at = now() + interval '1 day'",
+  );
+  await service.pool.query(
+    `UPDATE platen.webhooks SET old_ends_at = now() + interval '11 hours' WHERE form = 'signed'`,
+  );
+  expect(await own.health()).toMatchObject({ certificate: { isSoon: true } });
+  await watch();
+  const [first] = await said(id);
+  expect(first?.items.map(({ kind, name }) => [kind, name]).toSorted()).toEqual([
+    ['alert.certificate', host],
+    ['alert.secret', receiver.base],
+  ]);
+  const [text = ''] = (await receiver.arrived('/ends', 1)).map(({ body }) => body);
+  expect(text).toMatch(/is good until \d{4}-\d\d-\d\d \d\d:\d\d UTC, and nobody has renewed it/);
+  await own.look(stops);
+  await service.pool.query("UPDATE platen.webhooks SET old_ends_at = NULL WHERE form = 'signed'");
+  await watch();
+  expect((await said(id)).map(({ isOver, count }) => [isOver, count])).toEqual([
+    [false, 2],
+    [true, 2],
+  ]);
+  // What does not answer leaves what is known; another address, or none, is another matter.
+  await new OwnCertificate(service.pool, `https://${host.split(':')[0]}:1`).look(stops);
+  expect(await own.health()).toEqual({});
+  await own.look(stops);
+  await new OwnCertificate(service.pool, undefined).look(stops);
+  expect((await service.pool.query('SELECT FROM platen.certificates')).rowCount).toBe(0);
+});
+
+test('/readyz says that the mail server does not answer, and is ready', async () => {
+  const ready = readiness.extend({ status: z.literal('ready') });
+  await expect
+    .poll(async () => ready.parse((await service.call('/readyz')).body).mail, { timeout: 30_000 })
+    .toEqual({ failed: 'ESOCKET' });
 });
 
 test('a tenant hears of its own and shared printers only, and of none that people have hidden', async () => {

@@ -19,6 +19,8 @@ describe('addresses', () => {
   test.each([
     ...['0.0.0.0', '10.1.2.3', '100.64.0.1', '127.0.0.1', '127.255.255.254', '169.254.169.254', '172.16.0.1'],
     ...['172.31.255.255', '192.168.1.1', '192.0.2.1', '198.18.0.1', '224.0.0.1', '255.255.255.255'],
+    // Shared, multicast, kept for later, broadcast.
+    ...['100.127.255.255', '239.255.255.255', '240.0.0.1', '255.255.255.254', '192.0.0.1', '192.88.99.1'],
     // Loopback, unspecified, link-local, unique local, multicast.
     ...['::1', '::', 'fe80::1', 'fe80::1%eth0', 'fd00:ec2::254', 'ff02::1'],
     // IPv4 in IPv6: mapped, compatible, NAT64, 6to4, Teredo.
@@ -30,6 +32,8 @@ describe('addresses', () => {
       '64:ff9b:1::a00:1',
       '2002:7f00:1::1',
     ],
+    // Of public addresses too: a packet to them goes through a gateway that this machine's network has chosen.
+    ...['64:ff9b::808:808', '2002:808:808::1', '::8.8.8.8', '100::1', '5f00::1', 'fec0::1', 'ff0e::1'],
     ...[
       '2001:0:4136:e378::1',
       '2001:db8::1',
@@ -53,12 +57,8 @@ describe('addresses', () => {
   test('those of a network that is named are allowed, and no others', () => {
     const allowed = whereAllowed(['10.2.0.0/16', 'fd12::/16']);
     expect(['10.2.3.4', 'fd12::5'].map(allowed)).toEqual([true, true]);
-    expect(['10.3.0.1', 'fd13::1', '127.0.0.1', 'fd12::5%lo'].map(allowed)).toEqual([
-      false,
-      false,
-      false,
-      false,
-    ]);
+    const others = ['10.3.0.1', 'fd13::1', '127.0.0.1', 'fd12::5%lo', '::ffff:10.3.0.1', '64:ff9b::a02:304'];
+    expect(others.filter(allowed)).toEqual([]);
   });
 
   test.each([
@@ -120,7 +120,8 @@ describe('requests', () => {
     setDefaultCACertificates([...usual, own.cert]);
     server = createServer(own, (request, response) => {
       seen.push({ path: request.url ?? '', host: request.headers.host });
-      if (request.url === '/moved') response.writeHead(302, { location: '/elsewhere' });
+      const moved = /^\/moved-(\d+)$/.exec(request.url ?? '')?.[1];
+      if (moved !== undefined) response.writeHead(Number(moved), { location: '/elsewhere' });
       if (request.url === '/later') response.writeHead(503, { 'retry-after': '77' });
       response.end('x'.repeat(request.url === '/much' ? 100_000 : 3));
     });
@@ -134,11 +135,14 @@ describe('requests', () => {
     server.close();
   });
 
-  test('a redirect is an answer, and nobody follows it', async () => {
-    const sent = await send(message('/moved'), { isAllowed: local, signal: never });
-    expect(sent).toMatchObject({ status: 302, answer: 'xxx' });
-    expect(seen.map(({ path }) => path)).not.toContain('/elsewhere');
-  });
+  test.each([301, 302, 303, 307, 308])(
+    'a redirect (%i) is an answer, and nobody follows it',
+    async (status) => {
+      const sent = await send(message(`/moved-${status}`), { isAllowed: local, signal: never });
+      expect(sent).toMatchObject({ status, answer: 'xxx' });
+      expect(seen.map(({ path }) => path)).not.toContain('/elsewhere');
+    },
+  );
 
   test('1 KiB of an answer is kept, and Retry-After read', async () => {
     expect((await send(message('/much'), { isAllowed: local, signal: never })).answer).toHaveLength(1_024);

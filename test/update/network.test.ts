@@ -8,7 +8,9 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { Home } from '../../src/cli/update/home.ts';
 import { networkIsThere } from '../../src/cli/update/network.ts';
 import { supervisorOf } from '../../src/cli/update/supervisor.ts';
-import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
+import { TestGateway } from '../kit/queue/over-gateway.ts';
+import { type OpenBackend, onRedis, onServer } from '../kit/servers/backends.ts';
+import { httpPeer } from '../kit/wire/http-peer.ts';
 
 const DOWN = { redis: 'redis://127.0.0.1:1', database: 'postgres://x@127.0.0.1:1/x' };
 const directory = mkdtempSync(join(tmpdir(), 'platen-network-'));
@@ -30,18 +32,39 @@ function file(name: 'agent.json' | 'platen.json', content: object): string {
 test('by the configuration, and by the environment, which wins', async () => {
   const { redisUrl = '', databaseUrl = '' } = backend;
   const alone = (redis: string) => file('agent.json', { redisUrl: redis });
-  expect(await networkIsThere(alone(redisUrl), {})).toBe(true);
-  expect(await networkIsThere(alone(DOWN.redis), {})).toBe(false);
-  expect(await networkIsThere(alone(DOWN.redis), { REDIS_URL: redisUrl })).toBe(true);
-  expect(await networkIsThere(alone(redisUrl), { REDIS_URL: DOWN.redis })).toBe(false);
-  expect(await networkIsThere(file('platen.json', { databaseUrl }), {})).toBe(true);
-  expect(await networkIsThere(file('platen.json', {}), { DATABASE_URL: DOWN.database })).toBe(false);
-  expect(await networkIsThere(null, { REDIS_URL: DOWN.redis })).toBe(false);
+  expect(await networkIsThere(alone(redisUrl), {}, directory)).toBe(true);
+  expect(await networkIsThere(alone(DOWN.redis), {}, directory)).toBe(false);
+  expect(await networkIsThere(alone(DOWN.redis), { REDIS_URL: redisUrl }, directory)).toBe(true);
+  expect(await networkIsThere(alone(redisUrl), { REDIS_URL: DOWN.redis }, directory)).toBe(false);
+  expect(await networkIsThere(file('platen.json', { databaseUrl }), {}, directory)).toBe(true);
+  expect(await networkIsThere(file('platen.json', {}), { DATABASE_URL: DOWN.database }, directory)).toBe(
+    false,
+  );
+  expect(await networkIsThere(null, { REDIS_URL: DOWN.redis }, directory)).toBe(false);
+});
+
+test('of an agent at another site the service is asked, as far as the door of the agents', async () => {
+  const own = await onServer().open({ migrated: true });
+  onTestFinished(() => own.close());
+  const gateway = await TestGateway.start(own.database);
+  onTestFinished(() => gateway.stop());
+  const portal = await httpPeer((_, response) => response.end('<p>Welcome to our network</p>'));
+  const place = await gateway.enroll('agent-at-a-branch', null);
+  const there = (origin: string) => {
+    writeFileSync(join(directory, 'enrolment.json'), JSON.stringify({ ...place, name: 'Dock', origin }));
+    return networkIsThere(file('agent.json', {}), {}, directory);
+  };
+  onTestFinished(() => rmSync(join(directory, 'enrolment.json')));
+  expect(await there(gateway.origin)).toBe(true);
+  expect(await there('http://127.0.0.1:1')).toBe(false);
+  expect(await there(portal.uri.replace(/^ipp(.*)\/ipp\/print$/, 'http$1'))).toBe(false);
 });
 
 test('what cannot be read excuses no version', async () => {
-  expect(await networkIsThere(file('agent.json', { redisUrl: 3 }), { DATABASE_URL: 'mysql://x' })).toBe(true);
-  expect(await networkIsThere(null, {})).toBe(true);
+  expect(
+    await networkIsThere(file('agent.json', { redisUrl: 3 }), { DATABASE_URL: 'mysql://x' }, directory),
+  ).toBe(true);
+  expect(await networkIsThere(null, {}, directory)).toBe(true);
 });
 
 test('the environment is that of what runs the program, and not that of the update', async () => {

@@ -35,6 +35,10 @@ async function printsOne(): Promise<void> {
   expect(site.printed).toBe(before + 1);
 }
 
+/** Which versions' updates went back, as the service's list of agents says it: its own agent is one of them. */
+const wentBackFrom = async () =>
+  (await site.service.admin.agents()).flatMap((agent) => agent.wentBackFrom ?? []);
+
 test('in the middle of a job: it goes on with the new version, no label is lost, and none printed twice', async () => {
   const before = site.printed;
   const job = await site.post(40);
@@ -79,6 +83,7 @@ test.each(['ends at once', 'does nothing'] as const)(
     expect(updating.said()).toContain(`${version} did not come up`);
     expect(site.home.current).toBe(FIRST);
     await site.works(FIRST);
+    await expect.poll(wentBackFrom, { timeout: 30_000 }).toEqual([version]);
     await printsOne();
     const again = site.update(bad, null);
     expect(await again.exited(30_000)).toBe(1);
@@ -173,6 +178,7 @@ test('a version that does not come up goes back, also when the update that broug
   expect(site.home.bad).toContain('1.4.0');
   expect(site.home.current).toBe(FIRST);
   await site.works(FIRST);
+  await expect.poll(wentBackFrom, { timeout: 30_000 }).toEqual(['1.4.0']);
   await printsOne();
 }, 120_000);
 

@@ -5,6 +5,7 @@
  */
 import {
   accessSync,
+  chmodSync,
   closeSync,
   constants,
   existsSync,
@@ -26,6 +27,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import { versionText } from './manifest.ts';
 import { UpdateError } from './update-error.ts';
+import { WENT_BACK } from './went-back.ts';
 
 const metadata = z.object({ version: z.string(), name: z.string() });
 
@@ -107,6 +109,7 @@ export class Home {
 
   begin({ from, to }: Trial): void {
     rmSync(join(this.notes, 'attempts'), { force: true });
+    rmSync(join(this.directory, WENT_BACK), { force: true });
     this.#write('pending', `${from} ${to}\n`);
   }
 
@@ -123,6 +126,12 @@ export class Home {
 
   markBad(version: string): void {
     this.#write('bad', `${[...new Set([...this.bad, version])].join('\n')}\n`);
+    // For the agent's user, whatever the umask is.
+    const next = join(this.notes, `${WENT_BACK}.new`);
+    writeFileSync(next, `${version} ${new Date().toISOString()}\n`, { flush: true });
+    chmodSync(next, 0o644);
+    renameSync(next, join(this.directory, WENT_BACK));
+    syncDirectory(this.directory);
   }
 
   markGood(version: string): void {

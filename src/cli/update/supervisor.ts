@@ -83,7 +83,8 @@ function launcher(home: Home): Supervisor | null {
   };
 }
 
-function environmentOf(pid: number): NodeJS.ProcessEnv {
+/** Nothing where it may not be read, or the system has no such file. */
+export function environmentOf(pid: number): NodeJS.ProcessEnv {
   try {
     const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
     return Object.fromEntries(variables.map((variable) => split(variable)));

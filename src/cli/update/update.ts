@@ -61,7 +61,7 @@ export function updateCommand(): Command {
           allowOlder: options.allowOlder === true,
           again: options.again === true,
           patienceMs: options.patience * 1_000,
-          networkIsThere: (env) => networkIsThere(config, env),
+          networkIsThere: (env) => networkIsThere(config, env, options.data),
           onStep: (_step, says) => void process.stderr.write(`platen: ${says}\n`),
         });
         if (options.json) printJson(done);

@@ -36,8 +36,16 @@ const SENTENCES: Readonly<Record<Alert, (item: AlertItem) => readonly [begun: st
     `jobs do not wait too long at ${shown(name)} any more`,
   ],
   'alert.agent': ({ name }) => [`agent ${shown(name)} is away`, `agent ${shown(name)} is there again`],
-  'alert.secret': ({ name }) => [
-    `the old secret of ${shown(name)} works no longer soon`,
+  'alert.update': ({ name, reasons: [version = ''] }) => [
+    `agent ${shown(name)} could not be updated to ${shown(version)}: the version before runs again`,
+    `agent ${shown(name)} is being updated again`,
+  ],
+  'alert.certificate': ({ name, endsAt }) => [
+    `the certificate of ${shown(name)} is good until ${clock(endsAt)}, and nobody has renewed it`,
+    `the certificate of ${shown(name)} is renewed`,
+  ],
+  'alert.secret': ({ name, endsAt }) => [
+    `the old secret of ${shown(name)} works until ${clock(endsAt)}`,
     `the old secret of ${shown(name)} has ended`,
   ],
 };
@@ -50,7 +58,8 @@ function words(reason: string): string {
   return shown(reason).replaceAll('-', ' ');
 }
 
-function clock(at: string): string {
+function clock(at: string | null): string {
+  if (at === null) return 'a time that is not known';
   return `${at.slice(0, 16).replace('T', ' ')} UTC`;
 }
 

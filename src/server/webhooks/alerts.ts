@@ -16,12 +16,15 @@ import type { SecretKey } from '../secret-key.ts';
 import { type Also, onlyRow, type Pool, type Queryable, rowsOf, transaction } from '../store/pool.ts';
 import { decide, type Receiver } from './alert-decision.ts';
 import { nameOf } from './outgoing.ts';
+import { ENDS_SOON as CERTIFICATE_ENDS_SOON } from './own-certificate.ts';
 import { addWebhook, failureOf, failureRow } from './webhooks.ts';
 
 /** Items that a message names; of the rest it says how many. */
 const NAMED = 50;
 /** Days before its end that the end of an old secret is told. */
 const ENDS_SOON = 2;
+/** h before its end that the end of a webhook's old secret is told: it signs for a day. */
+const OLD_SIGNS_HOURS = 12;
 
 /** What may need somebody, of all tenants that have a receiver. A tenant's printer comes before a shared one of its ID. */
 const CONDITIONS = `WITH tenants AS (
@@ -37,35 +40,51 @@ const CONDITIONS = `WITH tenants AS (
     ORDER BY t.tenant, p.printer_id, a.tenant_id IS NULL, heard DESC,
       (p.state = 'unknown')::int + ('offline' = any(p.reasons))::int, p.since DESC),
   found AS (
-    SELECT s.tenant, 'alert.printer' AS kind, s.lane AS subject, s.name, n.since, s.reasons, 0 AS count
+    SELECT s.tenant, 'alert.printer' AS kind, s.lane AS subject, s.name, n.since, s.reasons, 0 AS count,
+        NULL::timestamptz AS ends_at
       FROM seen s JOIN platen.printer_attention n USING (lane) WHERE NOT s.hidden
     UNION ALL
     -- Jobs wait though their printer is well. Of a shared lane only the first are looked at.
-    SELECT s.tenant, 'alert.lane', s.lane, s.name, w.created_at, '{}', 0
+    SELECT s.tenant, 'alert.lane', s.lane, s.name, w.created_at, '{}', 0, NULL
       FROM seen s CROSS JOIN LATERAL (
         SELECT f.created_at FROM (SELECT j.created_at, j.tenant_id FROM platen.jobs j
-          WHERE j.lane = s.lane AND j.status = 'queued' ORDER BY j.seq LIMIT 1000) AS f
+          WHERE j.lane = s.lane AND j.status = 'queued' AND NOT j.test ORDER BY j.seq LIMIT 1000) AS f
         WHERE f.tenant_id = s.tenant LIMIT 1) AS w
       WHERE s.heard AND NOT s.held AND NOT EXISTS (SELECT FROM platen.printer_attention n WHERE n.lane = s.lane)
     UNION ALL
-    SELECT t.tenant, 'alert.held', j.lane, max(j.printer_name), min(j.updated_at), '{}', count(*)::int
-      FROM tenants t JOIN platen.jobs j ON j.tenant_id = t.tenant AND j.status = 'held' GROUP BY t.tenant, j.lane
+    SELECT t.tenant, 'alert.held', j.lane, max(j.printer_name), min(j.updated_at), '{}', count(*)::int, NULL
+      FROM tenants t JOIN platen.jobs j ON j.tenant_id = t.tenant AND j.status = 'held' AND NOT j.test GROUP BY t.tenant, j.lane
     UNION ALL
-    SELECT t.tenant, 'alert.agent', a.id, a.name, a.seen_at, '{}', 0
+    SELECT t.tenant, 'alert.agent', a.id, a.name, a.seen_at, '{}', 0, NULL
       FROM tenants t JOIN platen.agents a ON a.tenant_id IS NULL OR a.tenant_id = t.tenant
       WHERE NOT (a.online AND a.seen_at > now() - make_interval(secs => ${HEARTBEAT_LOST}))
         AND EXISTS (SELECT FROM platen.agent_printers p WHERE p.agent_id = a.id AND p.gone_at IS NULL)
     UNION ALL
+    SELECT t.tenant, 'alert.update', a.id, a.name, least((a.went_back->>'at')::timestamptz, now()),
+        ARRAY[a.went_back->>'version'], 0, NULL
+      FROM tenants t JOIN platen.agents a ON a.tenant_id IS NULL OR a.tenant_id = t.tenant
+      WHERE a.went_back IS NOT NULL
+    UNION ALL
     SELECT t.tenant, 'alert.secret', i.api_key, i.name,
-        greatest(i.secret_created_at, i.old_secret_ends_at - interval '${ENDS_SOON} days'), '{}', 0
+        greatest(i.secret_created_at, i.old_secret_ends_at - interval '${ENDS_SOON} days'), '{}', 0,
+        i.old_secret_ends_at
       FROM tenants t JOIN platen.integrations i ON i.tenant_id = t.tenant AND i.revoked_at IS NULL
-      WHERE i.old_secret_hash IS NOT NULL AND i.old_secret_ends_at > now())
+      WHERE i.old_secret_hash IS NOT NULL AND i.old_secret_ends_at > now()
+    UNION ALL
+    SELECT t.tenant, 'alert.secret', w.id::text, substring(w.url FROM '^https://[^/?#]+'),
+        w.old_ends_at - interval '${OLD_SIGNS_HOURS} hours', '{}', 0, w.old_ends_at
+      FROM tenants t JOIN platen.webhooks w ON w.tenant_id = t.tenant AND w.form = 'signed' AND w.disabled_at IS NULL
+      WHERE w.old_ends_at > now()
+    UNION ALL
+    SELECT t.tenant, 'alert.certificate', host, host, ${CERTIFICATE_ENDS_SOON}, '{}', 0, ends_at
+      FROM tenants t CROSS JOIN platen.certificates)
   SELECT tenant, json_build_object('kind', kind, 'subject', subject, 'name', name, 'since', since, 'reasons', reasons,
-    'count', count) AS item
+    'count', count, 'endsAt', ends_at) AS item
   FROM found`;
 
 /** PostgreSQL's JSON has times with their offset. */
-const storedItem = alertItem.extend({ since: z.coerce.date().transform((at) => at.toISOString()) });
+const storedTime = z.coerce.date().transform((at) => at.toISOString());
+const storedItem = alertItem.extend({ since: storedTime, endsAt: storedTime.nullable() });
 const conditionRow = z.object({ tenant: z.string(), item: storedItem });
 const toldRow = z.object({ receiver: z.string(), item: alertItem, message: z.string(), over: z.boolean() });
 const receiverRow = z

@@ -1,6 +1,7 @@
 /** Sends one mail by the deployment's SMTP server. */
 import type { ServerConfig } from '../config.ts';
-import { reasonOf, type Sent, within } from './send.ts';
+import { reasonOf, within } from './checked-place.ts';
+import type { Sent } from './send.ts';
 
 /** `after`: the ID of the mail that it answers. */
 export type Mail = { id: string; to: string; title: string; text: string; after: string | null };
@@ -27,19 +28,7 @@ export async function sendMail(
   });
   const signal = AbortSignal.any([stops, AbortSignal.timeout(DEADLINE)]);
   try {
-    const { createTransport } = await import('nodemailer');
-    const { hostname, port, protocol, username, password } = new URL(smtpUrl);
-    const transport = createTransport({
-      host: hostname.replace(/^\[(.*)\]$/, '$1'),
-      secure: protocol === 'smtps:',
-      ...(port !== '' && { port: Number(port) }),
-      ...(username !== '' && {
-        auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) },
-        requireTLS: !LOCAL.test(hostname),
-      }),
-      ...{ connectionTimeout: STEP, greetingTimeout: STEP, socketTimeout: STEP, dnsTimeout: STEP },
-      ...{ disableFileAccess: true, disableUrlAccess: true },
-    });
+    const transport = await transportTo(smtpUrl);
     const idOf = (id: string) => `<${id}@${from.split('@')[1] ?? 'platen'}>`;
     const sent = await within(
       transport.sendMail({
@@ -56,6 +45,33 @@ export async function sendMail(
     if (typeof response !== 'string') return ended(null, reasonOf(error));
     return ended(statusOf(response), response);
   }
+}
+
+/** Whether the server lets us in, without a mail. @returns null: it does; else why not, in a word. Never rejects. */
+export async function mailFails(smtpUrl: string, stops: AbortSignal): Promise<string | null> {
+  const signal = AbortSignal.any([stops, AbortSignal.timeout(DEADLINE)]);
+  try {
+    await within((await transportTo(smtpUrl)).verify(), signal);
+    return null;
+  } catch (error) {
+    return signal.aborted ? `no answer within ${DEADLINE / 1000} s` : reasonOf(error);
+  }
+}
+
+async function transportTo(smtpUrl: string) {
+  const { createTransport } = await import('nodemailer');
+  const { hostname, port, protocol, username, password } = new URL(smtpUrl);
+  return createTransport({
+    host: hostname.replace(/^\[(.*)\]$/, '$1'),
+    secure: protocol === 'smtps:',
+    ...(port !== '' && { port: Number(port) }),
+    ...(username !== '' && {
+      auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) },
+      requireTLS: !LOCAL.test(hostname),
+    }),
+    ...{ connectionTimeout: STEP, greetingTimeout: STEP, socketTimeout: STEP, dnsTimeout: STEP },
+    ...{ disableFileAccess: true, disableUrlAccess: true },
+  });
 }
 
 function statusOf(response: string): number | null {

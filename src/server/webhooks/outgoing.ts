@@ -15,6 +15,7 @@ const jobThen = jobRow.extend({
   updated_at: z.coerce.date(),
   cancel_requested: z.boolean().default(false),
   lane_held: z.boolean().default(false),
+  test: jobRow.shape.test.default(false),
   nobody: jobRow.shape.nobody.default(null),
 });
 
