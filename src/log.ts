@@ -13,6 +13,7 @@ export type { Logger } from 'pino';
 const SECRET_NAMES = new Set([
   'authorization',
   'apiSecret',
+  'printNodeKey',
   'clientSecret',
   'client_secret',
   'accessToken',
@@ -22,6 +23,7 @@ const SECRET_NAMES = new Set([
   'cookie',
   // Label contents.
   'data',
+  'content',
   'records',
   'record',
   'values',

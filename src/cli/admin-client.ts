@@ -13,6 +13,7 @@ import type {
   TenantView,
   ValidationResult,
 } from '../contract/admin.ts';
+import { type AgentView, agentView } from '../contract/agent-view.ts';
 import type { JobView } from '../contract/job.ts';
 import type {
   JobBulkResult,
@@ -27,7 +28,7 @@ import type { JobFilter } from '../contract/job-search.ts';
 import type { AuditPage, InvitationCreated, PersonView, SignInLink } from '../contract/people.ts';
 import type { PrintRequestInput } from '../contract/print-request.ts';
 import type { PrinterDetails } from '../contract/printer-actions.ts';
-import { type AgentView, agentView, type PrinterView, printerView } from '../contract/printer-view.ts';
+import { type PrinterView, printerView } from '../contract/printer-view.ts';
 import { explain } from './explain.ts';
 import { CommandFailure } from './failure.ts';
 import { warningsIn } from './job-warnings.ts';
@@ -94,7 +95,7 @@ export class AdminClient {
 
   async createIntegration(
     tenant: string,
-    integration: { name: string; scope?: string[] },
+    integration: { name: string; scope?: string[]; test?: boolean },
   ): Promise<IntegrationCreated> {
     const { integrationCreated } = await admin();
     return this.#call(integrationCreated, 'POST', this.#of(tenant, 'integrations'), integration);
@@ -111,7 +112,7 @@ export class AdminClient {
   alerts<T>(schema: z.ZodType<T>, method: string, tenant: string, body?: unknown): Promise<T> {
     return this.#call(schema, method, this.#of(tenant, 'alerts'), body);
   }
-  /** What is asked of agents at other sites. @param path behind `/app/agents` */
+  /** What is asked of agents. @param path behind `/app/agents` */
   ofAgents<T>(schema: z.ZodType<T>, method: string, path: string, body?: unknown): Promise<T> {
     return this.#call(schema, method, `/app/agents${path}`, body);
   }

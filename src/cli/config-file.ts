@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { agentConfig } from '../agent/config.ts';
-import { serverConfig } from '../server/config.ts';
+import { serverSettings } from '../server/config.ts';
 import { nearest } from '../words/nearest.ts';
 import { explain } from './explain.ts';
 import { CommandFailure, EXIT } from './failure.ts';
@@ -42,7 +42,7 @@ export const platenFile = z.strictObject({
     .refine(isDatabaseUrl, { error: DATABASE_NO_URL })
     .optional()
     .describe('PostgreSQL of your own; one is brought along'),
-  service: serverConfig.omit({ host: true, port: true }).prefault({}),
+  service: serverSettings.omit({ host: true, port: true }).prefault({}),
   agent: agent.prefault({}),
 });
 

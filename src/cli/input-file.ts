@@ -21,6 +21,9 @@ const NO_LIMITS = { values: Number.POSITIVE_INFINITY, holders: Number.POSITIVE_I
 /** Refuses what is not UTF-8: otherwise a name in Latin-1 would be printed wrong, and without an error. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
+const ZPL_FILES = new Set(['.zpl', '.prn']);
+const DOCUMENT_FILES = new Set([...ZPL_FILES, '.pdf', '.png', '.jpg', '.jpeg']);
+
 /** A file's bytes; `-` is standard input. */
 async function readWhole(file: string): Promise<Buffer> {
   try {
@@ -30,12 +33,21 @@ async function readWhole(file: string): Promise<Buffer> {
   }
 }
 
+function documentAdvice(file: string): string {
+  return DOCUMENT_FILES.has(extname(file).toLowerCase()) ? '\nA document is printed with --document.' : '';
+}
+
 function textIn(bytes: Uint8Array, file: string): string {
   try {
     return utf8.decode(bytes);
   } catch {
-    throw new CommandFailure(`${file} is not UTF-8: save it in that encoding.`);
+    throw new CommandFailure(`${file} is not UTF-8: save it in that encoding.${documentAdvice(file)}`);
   }
+}
+
+/** A document, in base64. @throws CommandFailure */
+export async function readDocument(file: string): Promise<string> {
+  return (await readWhole(file)).toString('base64');
 }
 
 /** A `.zpl` file's text, in whatever code page it was written. */
@@ -55,16 +67,16 @@ function jsonIn(bytes: Uint8Array, file: string, limits: typeof NO_LIMITS): unkn
   try {
     return whole(readExactly(text, limits));
   } catch (error) {
-    throw new CommandFailure(`${file} is not JSON: ${explain(error)}`);
+    throw new CommandFailure(`${file} is not JSON: ${explain(error)}${documentAdvice(file)}`);
   }
 }
 
 /**
  * A template as the service takes it: JSON, with the content of the files that its fonts and pictures name; a
- * `.zpl` file as raw ZPL named after the file.
+ * `.zpl` or `.prn` file as raw ZPL named after the file.
  */
 export async function readTemplateSource(file: string): Promise<unknown> {
-  if (extname(file).toLowerCase() === '.zpl') {
+  if (ZPL_FILES.has(extname(file).toLowerCase())) {
     return { name: basename(file, extname(file)), language: 'zpl', source: await readProgram(file) };
   }
   return await withFiles(jsonIn(await readWhole(file), file, NO_LIMITS), file === '-' ? '.' : dirname(file));

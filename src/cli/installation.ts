@@ -6,6 +6,7 @@ import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PoolConfig } from 'pg';
+import metadata from '../../package.json' with { type: 'json' };
 import { Agent } from '../agent/agent.ts';
 import type { AgentConfigInput } from '../agent/config.ts';
 import type { PrinterEntry } from '../agent/printer-entry.ts';
@@ -13,9 +14,11 @@ import { queueSource } from '../agent/source/queue-source.ts';
 import { USUAL_SCOPE } from '../contract/admin.ts';
 import type { Logger } from '../log.ts';
 import { configFromEnv, type ServerConfigInput } from '../server/config.ts';
+import type { ToldAgent } from '../server/printers/added-printers.ts';
 import type { VirtualPort } from '../server/printers/virtual-printers.ts';
 import { Server } from '../server/server.ts';
 import { startEmbedded } from '../server/store/embedded.ts';
+import { DOCUMENT_FORMATS } from '../virtual/ipp/attributes.ts';
 import { VirtualIppPrinter } from '../virtual/ipp/ipp-printer.ts';
 import { startControl } from '../virtual/machine/control.ts';
 import { faultsOf } from '../virtual/machine/faults.ts';
@@ -28,6 +31,7 @@ import { type MetricsPlace, serveMetrics } from './metrics.ts';
 import { ownAdminToken, ownSecretKey, writeSecret } from './own-secrets.ts';
 import type { Places } from './places.ts';
 import { afterRestore } from './restored.ts';
+import { wentBack } from './update/went-back.ts';
 import { SERVICE_FILE, serviceFile } from './which-service.ts';
 
 /** A virtual printer: media in mm, speed in inches per second. */
@@ -39,6 +43,8 @@ export interface VirtualPrinterSpec {
   speed: number;
   /** Takes documents by IPP, instead of ZPL on a TCP port. */
   ipp?: true;
+  /** What becomes of each job there, for test keys; left out: it is printed, at the printer's speed. */
+  outcome?: 'failed' | 'held' | 'slow';
 }
 
 export interface InstallationOptions extends Places {
@@ -77,6 +83,8 @@ type VirtualEntry = Pick<PrinterEntry, 'uri' | 'name' | 'dpi' | 'width' | 'heigh
 const DEFAULT_TENANT = 'default';
 /** How long printers have to be found and reported. */
 const READY_TIMEOUT_MS = 30_000;
+/** How much longer a label takes at a printer for slow tests. */
+const SLOW_MS = 10_000;
 /** How long a job that is being printed may go on after a stop was asked for. */
 const AGENT_GRACE_MS = 10_000;
 
@@ -87,6 +95,17 @@ export function virtualPrinters(zpl: number, ipp: number, speed: number): Virtua
   return [
     ...numbers(zpl).map((number) => ({ name: `virtual-${number}`, ...media, speed })),
     ...numbers(ipp).map((number) => ({ name: `virtual-ipp-${number}`, ...media, speed, ipp: true as const })),
+  ];
+}
+
+/** `test-printed`, `test-failed`, …: each is named after what becomes of jobs there. */
+export function testPrinters(speed: number): VirtualPrinterSpec[] {
+  const media = { dpi: 203, width: 101.6, height: 152.4, speed } as const;
+  return [
+    { name: 'test-printed', ...media },
+    { name: 'test-failed', ...media, ipp: true, outcome: 'failed' },
+    { name: 'test-held', ...media, outcome: 'held' },
+    { name: 'test-slow', ...media, outcome: 'slow' },
   ];
 }
 
@@ -145,12 +164,14 @@ export class Installation {
     stack.defer(() => ending('queues', () => queues.close()));
     await afterRestore(dataDir, this.#options);
     let agent: Agent | undefined;
+    let own: ToldAgent | undefined;
     let printersHere: VirtualPort[] = [];
     const ownVirtuals = () => ({ agentId: agent?.id ?? null, printers: printersHere });
     const server = new Server({
       ...{ config, database, queues, logger },
       lanes: redisUrl === undefined ? queues.lanes : undefined,
       virtual: ownVirtuals,
+      agent: () => own,
       metrics: metrics?.registry,
     });
     const { url } = await awaited(serverAt('PostgreSQL', databaseUrl), () => server.start(), {
@@ -173,11 +194,14 @@ export class Installation {
       agent = new Agent({
         config,
         source: metrics === undefined ? source : await metrics.counting(source),
+        wentBack: wentBack(metadata.version),
         ...(this.#options.onAgentScan && { onScan: this.#options.onAgentScan }),
         logger,
       });
       await agent.start();
+      await server.noteVirtuals();
       const running = agent;
+      if (running.id !== null) own = { id: running.id, drive: (printers) => running.drive(printers) };
       stack.defer(() => ending('agent', () => running.stop({ graceMs: AGENT_GRACE_MS })));
       await metrics?.watch(agent);
     }
@@ -231,11 +255,15 @@ export class Installation {
       await chmod(printedDir, 0o700);
     }
     const started = await Promise.all(
-      virtualPrinters.map(async ({ ipp, ...spec }) => {
-        const options = { ...spec, outDir: join(printedDir, spec.name), logger };
+      virtualPrinters.map(async ({ ipp, outcome, ...spec }) => {
+        const faults = outcome === 'slow' ? { slow: SLOW_MS } : {};
+        const options = { ...spec, faults, outDir: join(printedDir, spec.name), logger };
         const printer = ipp
           ? new VirtualIppPrinter({ ...options, announce: false })
           : new VirtualZplPrinter(options);
+        if (outcome === 'failed' && printer instanceof VirtualIppPrinter)
+          printer.misbehave({ refusedFormats: DOCUMENT_FORMATS });
+        if (outcome === 'held' && printer instanceof VirtualZplPrinter) printer.dropFormats(Infinity);
         await printer.start();
         stack.defer(() => ending(spec.name, () => printer.stop()));
         const { name, dpi, width, height } = spec;

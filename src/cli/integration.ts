@@ -27,10 +27,14 @@ export function integrationCommand(): Command {
       `permissions, separated by spaces: ${PERMISSIONS.join(', ')}`,
       USUAL_SCOPE.join(' '),
     )
-    .action(async (options: TenantOptions & { name: string; scope: string }) => {
+    .option('--test', 'a test key: its jobs print on virtual printers only, whatever they ask for')
+    .action(async (options: TenantOptions & { name: string; scope: string; test?: true }) => {
       const client = await connect(options);
       const scope = options.scope.split(/\s+/).filter(Boolean);
-      const created = await client.createIntegration(options.tenant, { name: options.name, scope });
+      const created = await client.createIntegration(options.tenant, {
+        ...{ name: options.name, scope },
+        test: options.test ?? false,
+      });
       if (options.json) return printJson(created);
       for (const [name, value] of Object.entries(created)) printLine(`${name.padEnd(14)}${value}`);
       printLine('\nKeep the API secret now: it is not shown again.');
@@ -44,11 +48,12 @@ export function integrationCommand(): Command {
       const rows = integrations.map((one) => [
         one.apiKey,
         one.name,
+        one.test ? 'test' : '',
         one.scope,
         one.lastUsedAt === null ? 'never' : localTime(one.lastUsedAt),
         one.revokedAt !== null ? 'revoked' : one.oldSecret === null ? 'one' : 'two',
       ]);
-      printLine(table(['API KEY', 'NAME', 'SCOPE', 'LAST USED', 'SECRETS'], rows));
+      printLine(table(['API KEY', 'NAME', 'KIND', 'SCOPE', 'LAST USED', 'SECRETS'], rows));
     });
 
   withTenant('rotate')

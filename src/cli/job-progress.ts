@@ -21,7 +21,8 @@ export function jobLine(job: JobView): string {
   const uncertain =
     job.uncertain === null ? '' : `  uncertain: labels ${job.uncertain.from + 1} to ${job.uncertain.to}`;
   const error = job.error === null ? '' : `  ${job.error.code}: ${job.error.message}`;
-  return `${job.id}  ${job.status.padEnd(8)}  ${count} labels${waiting}${uncertain}${error}`;
+  const test = job.test ? '  test' : '';
+  return `${job.id}  ${job.status.padEnd(8)}  ${count} labels${test}${waiting}${uncertain}${error}`;
 }
 
 /** The other part of a job that was moved while it printed; begins with a blank. */

@@ -34,7 +34,7 @@ export function jobsCommand(): Command {
       const short = shortIds(jobs.map(({ id }) => id));
       const rows = jobs.map((job) => [
         short.get(job.id) ?? job.id,
-        job.status,
+        job.test ? `${job.status} (test)` : job.status,
         `${job.labels.printed}/${job.labels.total}`,
         job.printer.name,
         job.template.name,

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import { z } from 'zod';
 import type { Agent } from '../agent/agent.ts';
+import { countedSource } from '../agent/counted-source.ts';
 import type { JobSource } from '../agent/source/job-source.ts';
 import { HOST } from '../contract/address.ts';
 import { boundConnections } from '../server/connections.ts';
@@ -85,7 +86,8 @@ export async function serveMetrics(place: MetricsPlace): Promise<Metrics> {
   return {
     registry,
     url: metricsUrl(place.host, port),
-    counting: async (source) => (await import('../agent/metrics.ts')).countedSource(source, registry),
+    counting: async (source) =>
+      countedSource(source, (await import('../agent/metrics.ts')).countingFor(registry)),
     watch: async (agent) => (await import('../agent/metrics.ts')).watchAgent(agent, registry),
     async stop() {
       const { promise, resolve } = Promise.withResolvers<void>();

@@ -4,7 +4,7 @@ import type { PrintRequestInput } from '../contract/print-request.ts';
 import { orientation } from '../contract/print-request.ts';
 import { type AdminClient, connect } from './admin-client.ts';
 import { CommandFailure, EXIT } from './failure.ts';
-import { readRecords } from './input-file.ts';
+import { readDocument, readRecords } from './input-file.ts';
 import { followFor, nextStep } from './job-progress.ts';
 import { numberFrom } from './option-values.ts';
 import { printJson, printLine } from './output.ts';
@@ -21,6 +21,7 @@ export interface RouteOptions extends ServiceOptions {
 }
 interface PrintOptions extends RouteOptions {
   records?: string;
+  document?: string;
   field: [string, string][];
   wait?: true;
   timeout: number;
@@ -55,6 +56,10 @@ function withRequest(command: Command): Command {
   return withRoute(command)
     .argument('<template>', TEMPLATE)
     .option('--records <file>', 'JSON file with an array of records; "-" reads standard input')
+    .option(
+      '--document <file>',
+      'a file to print with a document template: PDF, PNG, JPEG or ZPL; "-" reads standard input',
+    )
     .option('--field <name=value>', 'a value of a single record; repeat it for more fields', fieldValue, [])
     .option('--json', 'print JSON');
 }
@@ -87,21 +92,29 @@ async function printRequestOf(
   template: string,
   options: PrintOptions,
 ): Promise<PrintRequestInput> {
-  if (options.records !== undefined && options.field.length > 0) {
-    throw new CommandFailure('Give --records or --field, not both.', EXIT.usage);
+  if (options.records !== undefined && (options.field.length > 0 || options.document !== undefined)) {
+    throw new CommandFailure('Give --records, or --field and --document.', EXIT.usage);
   }
   const route = await routeOf(client, options);
-  const data =
-    options.records !== undefined
-      ? await readRecords(options.records)
-      : options.field.length > 0
-        ? [Object.fromEntries(options.field)]
-        : undefined;
-  return {
-    idT: await templateIdOf(client, options.tenant, template),
-    ...route,
-    ...(data === undefined ? {} : { data }),
-  };
+  const idT = await templateIdOf(client, options.tenant, template);
+  if (options.records !== undefined) return { idT, ...route, data: await readRecords(options.records) };
+  const document = options.document === undefined ? {} : await documentOf(client, options, idT);
+  const record = { ...Object.fromEntries(options.field), ...document };
+  return { idT, ...route, ...(Object.keys(record).length > 0 && { data: [record] }) };
+}
+
+/** The file as the value of the field that the template has for documents. @throws CommandFailure */
+async function documentOf(
+  client: AdminClient,
+  { tenant, document = '-' }: PrintOptions,
+  idT: string,
+): Promise<Record<string, string>> {
+  const { name, language, fields } = await client.template(tenant, idT);
+  const [field] = fields;
+  if (language !== 'document' || field === undefined) {
+    throw new CommandFailure(`Template "${name}" prints no documents: its language is "${language}".`);
+  }
+  return { [field]: await readDocument(document) };
 }
 
 /** The ID of a template that is named by its ID, by a name that no other has, or by how its ID begins. */

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
-import type { AgentView, PrinterView } from '../contract/printer-view.ts';
+import type { AgentView } from '../contract/agent-view.ts';
+import type { PrinterView } from '../contract/printer-view.ts';
 import { connect } from './admin-client.ts';
 import { noAgent, UNREACHED, unreachedRows } from './agents.ts';
 import { confirmedText, HELD } from './confirmed-by.ts';

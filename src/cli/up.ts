@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { agentConfigOf, DISCOVER, EVERYWHERE, PRINTER } from './agent-config.ts';
 import { platenFile, readConfigFile } from './config-file.ts';
 import { consoleLine } from './console.ts';
-import { virtualPrinters } from './installation.ts';
+import { testPrinters, virtualPrinters } from './installation.ts';
 import { hostOption, listenOn, portOption } from './listening.ts';
 import { metricsFrom } from './metrics.ts';
 import { append, numberFrom, positiveNumber } from './option-values.ts';
@@ -20,6 +20,7 @@ interface UpOptions {
   config?: string;
   virtual?: number;
   virtualIpp: number;
+  sandbox?: true;
   virtualSpeed: number;
   printer: string[];
   discover?: true;
@@ -43,6 +44,7 @@ export function upCommand(): Command {
       numberFrom(0, 100),
     )
     .option('--virtual-ipp <n>', 'number of virtual IPP printers (PDF and ZPL)', numberFrom(0, 100), 0)
+    .option('--sandbox', 'virtual printers for test keys, one for each outcome: printed, failed, held, slow')
     .option('--virtual-speed <ips>', 'how fast they print, inches per second', positiveNumber, 6)
     .option('--printer <uri>', PRINTER, append, [])
     .option('--discover', DISCOVER)
@@ -62,7 +64,10 @@ export function upCommand(): Command {
       needsOwner('up', dataDir);
       const written = options.config === undefined ? null : await readConfigFile(options.config, platenFile);
       const zpl = options.virtual ?? (written === null ? 1 : 0);
-      const virtual = virtualPrinters(zpl, options.virtualIpp, options.virtualSpeed);
+      const virtual = [
+        ...virtualPrinters(zpl, options.virtualIpp, options.virtualSpeed),
+        ...(options.sandbox ? testPrinters(options.virtualSpeed) : []),
+      ];
       const search = options.discover && EVERYWHERE;
       const file = options.agentConfig ?? written?.agent;
       const agent = await agentConfigOf(file, search, { dataDir }, options.printer);

@@ -48,7 +48,12 @@ export const tenantView = z.object({
   name: z.string(),
   printerCommands: z.boolean(),
   mediaMustFit: z.boolean(),
-  quota: z.object({ labels: z.int().nullable(), used: z.int() }),
+  quota: z.object({
+    labels: z.int().nullable(),
+    used: z.int(),
+    /** Of test keys, which take nothing from the others' quota. */
+    tests: z.object({ labels: z.int(), used: z.int() }),
+  }),
 });
 export type TenantView = z.infer<typeof tenantView>;
 /** DELETE /app/tenants/{id}. Not erased: there is more, ask again. `jobs`: that this request has deleted; `audit`: entries that stay. */
@@ -65,11 +70,14 @@ export type TenantErased = z.infer<typeof tenantErased>;
 export const integrationCreate = z.strictObject({
   name: z.string().trim().min(1).max(200),
   scope: z.array(permission).default([...USUAL_SCOPE]),
+  /** A test key, whose jobs print on virtual printers only. It stays one. */
+  test: z.boolean().default(false),
 });
 export const integrationView = z.object({
   apiKey: z.string(),
   name: z.string(),
   scope: z.string(),
+  test: z.boolean().default(false),
   createdAt: z.iso.datetime(),
   /** Up to five minutes old; null: never. */
   lastUsedAt: z.iso.datetime().nullable(),
@@ -85,9 +93,12 @@ export const integrationCreated = z.object({
   audience: z.string(),
   scope: z.string(),
   tenant: tenantId,
+  test: z.boolean().default(false),
   printEndpoint: z.string(),
   apiKey: z.string(),
   apiSecret: z.string(),
+  /** Both in one, for clients of PrintNode's; left out where the deployment does not serve those. */
+  printNodeKey: z.string().optional(),
 });
 export type IntegrationCreated = z.infer<typeof integrationCreated>;
 export const SECRETS = ['old', 'new'] as const;

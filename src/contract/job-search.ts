@@ -36,6 +36,11 @@ const filters = {
   value: z.string().regex(VALUE_MARK, { error: 'expected 16 hexadecimal digits' }).optional(),
   /** Who sent it: an API key, or a person. */
   account: z.string().min(1).max(200).optional(),
+  /** Tests only, or none. */
+  test: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional(),
   /** When the job was accepted: from, and before. */
   since: time.optional(),
   until: time.optional(),

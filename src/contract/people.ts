@@ -15,7 +15,7 @@ export const NEEDS = {
   'jobs:act': 'print, reprint, cancel, release and move jobs',
   'printers:act': 'hold, resume, clear, rename, forget and test printers',
   'templates:edit': 'import, rename and delete templates',
-  integrations: 'make and revoke service accounts',
+  integrations: 'make and revoke service accounts, and agents at other sites',
   people: 'invite people, give roles, read the audit',
   deployment: 'make tenants, set quotas, act on printers that tenants share',
 } as const;
@@ -268,6 +268,8 @@ export type AuditPage = z.infer<typeof auditPage>;
 export const changes = z.object({
   jobs: z.array(z.string()),
   printers: z.array(z.string()),
+  /** Agents at other sites; what they report of their printers is a change of those. */
+  agents: z.array(z.string()).default([]),
   /** Tenants whose templates, people or integrations have changed. */
   tenants: z.array(z.string()).default([]),
 });

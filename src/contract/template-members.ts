@@ -21,6 +21,8 @@ export const templateField = z.strictObject({
   default: z.string().max(LIMITS.valueLength).optional(),
   /** Shown in previews and used by template checks. */
   sample: z.string().max(LIMITS.valueLength).optional(),
+  /** What people who type its value read in place of its name. */
+  caption: z.string().max(200).optional(),
 });
 export type TemplateField = z.infer<typeof templateField>;
 

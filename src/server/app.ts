@@ -284,7 +284,7 @@ const foreign = z.object({ statusCode: z.int().min(400).max(499), code: z.string
  * Of foreign errors, Fastify's about the request are the caller's fault, and all others are internal.
  * @param bodyLimit of the route, bytes
  */
-function asProblem(error: unknown, bodyLimit: number): ProblemError {
+export function asProblem(error: unknown, bodyLimit: number): ProblemError {
   if (error instanceof ProblemError) return error;
   if (sqlState(error) === UNSTORABLE) {
     return refusedBecause('payload-invalid', because('text-nul', {}), {

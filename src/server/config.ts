@@ -54,7 +54,7 @@ const singleSignOn = z.strictObject({
 });
 export type SingleSignOn = z.output<typeof singleSignOn>;
 
-export const serverConfig = z.strictObject({
+export const serverSettings = z.strictObject({
   host: z.string().min(1).default(HOST),
   /** 0: any free port. */
   port: z.int().min(0).max(65_535).default(PORT),
@@ -94,6 +94,19 @@ export const serverConfig = z.strictObject({
   drainSeconds: z.int().min(0).max(20).default(0),
   /** Serve what a deployment may expose beside the interface's own routes: `extra-routes.ts`. */
   extraRoutes: z.boolean().default(true),
+  /** Serve Labelary's interface under `/labelary`: `labelary/routes.ts`. */
+  labelary: z
+    .strictObject({
+      on: z.boolean().default(false),
+      /** What callers send as `X-API-Key`; without one, whoever reaches the service may call. */
+      key: z
+        .string()
+        .regex(/^[\x21-\x7e]{24,500}$/, { error: 'expected 24 to 500 visible ASCII characters' })
+        .optional(),
+    })
+    .prefault({}),
+  /** Serve PrintNode's interface under `/printnode`: `printnode/routes.ts`. */
+  printNode: z.boolean().default(false),
   limits: z
     .strictObject({
       bodyBytes: z
@@ -183,6 +196,13 @@ export const serverConfig = z.strictObject({
   /** ms between two sweeps. */
   sweepInterval: z.int().min(50).max(600_000).default(3_000),
 });
+export const serverConfig = serverSettings.refine(
+  (config) => !config.printNode || config.externalAuth === undefined,
+  {
+    path: ['printNode'],
+    error: 'expected no external authorization server: it has no keys that PrintNode’s clients could send',
+  },
+);
 export type ServerConfig = z.output<typeof serverConfig>;
 export type ServerConfigInput = z.input<typeof serverConfig>;
 
@@ -209,6 +229,9 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   PLATEN_TRUST_PROXY: { path: ['trustProxy'], kind: 'proxies' },
   PLATEN_DRAIN_SECONDS: { path: ['drainSeconds'], kind: 'integer' },
   PLATEN_EXTRA_ROUTES: { path: ['extraRoutes'], kind: 'switch' },
+  PLATEN_LABELARY: { path: ['labelary', 'on'], kind: 'switch' },
+  PLATEN_LABELARY_KEY: { path: ['labelary', 'key'], kind: 'text', secret: true },
+  PLATEN_PRINTNODE: { path: ['printNode'], kind: 'switch' },
   PLATEN_WEBHOOK_ALLOW: { path: ['webhookAllow'], kind: 'list' },
   PLATEN_SMTP_URL: { path: ['mail', 'smtpUrl'], kind: 'text', secret: true },
   PLATEN_MAIL_FROM: { path: ['mail', 'from'], kind: 'text' },

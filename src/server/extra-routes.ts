@@ -14,7 +14,7 @@ import {
 } from '../contract/integrator-view.ts';
 import type { JobPage } from '../contract/job-search.ts';
 import { idParam } from './id-param.ts';
-import { jobOfKey, parseKey } from './jobs/accept/idempotency.ts';
+import { jobOfKey, keptKey, parseKey } from './jobs/accept/idempotency.ts';
 import type { RenderedLabels } from './jobs/accept/rendered-labels.ts';
 import type { JobQueue } from './jobs/dispatch/queue-port.ts';
 import type { Cancellations } from './jobs/outcome/cancellations.ts';
@@ -34,7 +34,7 @@ type Parts = {
   labels: RenderedLabels;
   queue: Pick<JobQueue, 'leaseHolders'>;
   /** Called with the job that a caller has canceled. */
-  changed: (job: string) => void;
+  changed: (jobs: string[]) => void;
 };
 
 /** GET on `validate` is 405, not a job that does not exist. */
@@ -44,26 +44,27 @@ export function extraRoutes(app: FastifyInstance, parts: Parts): void {
   const { callers, pool, list } = parts;
 
   app.get(JOB, { onRequest: callers.allow('jobs:read') }, async (request) =>
-    shownJob(pool, idParam.parse(request.params).id, callers.of(request).tenantId),
+    shownJob(pool, idParam.parse(request.params).id, callers.of(request)),
   );
 
   app.get('/v2/jobs', { onRequest: callers.allow('jobs:read') }, async (request): Promise<JobPage> => {
-    const filter = { ...parseBody(integratorJobsQuery, request.query), tenant: callers.of(request).tenantId };
+    const { tenantId: tenant, test } = callers.of(request);
+    const filter = { ...parseBody(integratorJobsQuery, request.query), tenant, test };
     const header = request.headers['idempotency-key'];
     if (header === undefined) return list.page(filter);
-    const id = await jobOfKey(pool, filter.tenant, parseKey(header));
+    const id = await jobOfKey(pool, tenant, keptKey(parseKey(header), test));
     return id === undefined ? { jobs: [], next: null } : list.page({ ...filter, id });
   });
 
   app.post(`${JOB}/cancel`, { onRequest: callers.allow('jobs:cancel') }, async (request) => {
     const { id } = idParam.parse(request.params);
-    const { tenantId, account } = callers.of(request);
+    const caller = callers.of(request);
     const { why } = parseBody(integratorCancel, request.body ?? {});
-    // Another tenant's job is as if it did not exist.
-    await shownJob(pool, id, tenantId);
+    // Another tenant's job is as if it did not exist; so is a test's for other keys, and theirs for a test key.
+    await shownJob(pool, id, caller);
     request.facts.jobs = [id];
-    const job = await parts.cancellations.cancel(id, false, { who: account, why });
-    parts.changed(id);
+    const job = await parts.cancellations.cancel(id, false, { who: caller.account, why });
+    parts.changed([id]);
     return job;
   });
 
@@ -87,7 +88,7 @@ export function extraRoutes(app: FastifyInstance, parts: Parts): void {
     async (request): Promise<z.input<typeof integratorPrinters>> => {
       const asked = parseBody(pageQuery, request.query);
       const holders = holdersIn(parts.queue, request.log);
-      const { printers, next } = await printerPage(pool, callers.of(request).tenantId, asked, holders);
+      const { printers, next } = await printerPage(pool, callers.of(request), asked, holders);
       return {
         printers: printers.map(({ id, name, status, reasons, formats }) => ({
           ...{ id, name, status, reasons },

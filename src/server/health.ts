@@ -1,6 +1,6 @@
 /** `GET /healthz`: the process answers. `GET /readyz`: it can do its work, so a load balancer may send it requests. */
 import type { FastifyInstance } from 'fastify';
-import type { Receivers } from '../contract/webhook.ts';
+import type { Readiness } from '../contract/readiness.ts';
 import { ProblemError } from './problems.ts';
 
 /** How long database and queue have to answer, ms: less than a load balancer waits. */
@@ -10,20 +10,20 @@ type Parts = {
   isStopping: () => boolean;
   checkDatabase: () => Promise<void>;
   checkQueue: () => Promise<void>;
-  receivers: () => Promise<Receivers>;
+  /** How that does which decides nothing. */
+  also: () => Promise<Readiness>;
 };
 
 export function healthRoutes(app: FastifyInstance, parts: Parts): void {
   app.get('/healthz', async () => ({ status: 'ok' }));
   app.get('/readyz', async () => {
     if (parts.isStopping()) throw new ProblemError('not-ready', 'this instance is about to stop');
-    const [receivers] = await Promise.all([
-      // What receivers do is nothing that a load balancer could mend: it is said, and decides nothing.
-      answers(parts.receivers, '').catch(() => undefined),
+    const [also] = await Promise.all([
+      answers(parts.also, '').catch(() => undefined),
       answers(parts.checkDatabase, 'the database does not answer'),
       answers(parts.checkQueue, 'the queue cannot be reached'),
     ]);
-    return { status: 'ready', ...receivers };
+    return { status: 'ready', ...also };
   });
 }
 

@@ -177,6 +177,7 @@ export const EXTRA_PATHS: ZodOpenApiPathsObject = {
           'body-too-large',
           'payload-invalid',
           'template-not-found',
+          'labels-limit',
           'format-incompatible',
           'data-unprintable',
           'label-undrawable',

@@ -5,6 +5,7 @@ import { validationResult } from '../contract/admin.ts';
 import { printRequestWithin } from '../contract/print-request.ts';
 import type { ServerConfig } from './config.ts';
 import { idempotencyKey } from './jobs/accept/idempotency.ts';
+import { LABELARY_PATHS } from './labelary/openapi.ts';
 import { tokenOperation } from './oauth/token-operation.ts';
 import { EXTRA_PATHS, LIST_JOBS } from './openapi-extra.ts';
 import {
@@ -49,6 +50,7 @@ const PAYLOAD: readonly InterfaceCode[] = [
   'printer-unknown',
   'printer-ambiguous',
   'printer-unassigned',
+  'printer-not-virtual',
   'format-unknown',
   'format-ambiguous',
   'format-incompatible',
@@ -145,6 +147,9 @@ export function openApiDocument(
         ...(config.extraRoutes
           ? [{ name: 'Beside', description: 'What this deployment exposes beside the interface.' }]
           : []),
+        ...(config.labelary.on
+          ? [{ name: 'Labelary', description: 'For programs written for Labelary.' }]
+          : []),
       ],
       components: {
         securitySchemes: {
@@ -220,6 +225,7 @@ export function openApiDocument(
           },
         },
         ...(config.extraRoutes && EXTRA_PATHS),
+        ...(config.labelary.on && LABELARY_PATHS),
       },
     },
     { override: asGeneratorsReadIt },

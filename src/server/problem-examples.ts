@@ -93,6 +93,12 @@ export const PROBLEM_EXAMPLES = {
     because('printer-no-agent', { printer: 'serial-4f1c9a2b7d3e' }),
     'serial-4f1c9a2b7d3e',
   ),
+  'printer-not-virtual': refusedAt(
+    'printer-not-virtual',
+    '/printerId',
+    because('printer-real', {}),
+    'serial-4f1c9a2b7d3e',
+  ),
   'format-unknown': refusedAt(
     'format-unknown',
     '/format',

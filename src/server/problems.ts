@@ -38,6 +38,7 @@ export const PROBLEMS = {
   'printer-unknown': kind(400, 'The printer is not known'),
   'printer-ambiguous': kind(400, 'Several printers have this name'),
   'printer-unassigned': kind(400, 'No agent is assigned to the printer'),
+  'printer-not-virtual': kind(400, 'A test prints on virtual printers only'),
   'format-unknown': kind(400, 'The printer has no such format'),
   'format-ambiguous': kind(400, 'Several formats of the printer have this name'),
   'format-incompatible': kind(400, 'The template cannot be printed in this format'),
@@ -60,8 +61,11 @@ export const PROBLEMS = {
   'labels-uncertain': kind(409, 'Nobody knows which labels are out'),
   'printer-not-found': kind(404, 'The printer does not exist'),
   'printer-in-use': kind(409, 'An agent still has the printer'),
+  'printer-not-added': kind(409, 'The printer cannot be added'),
   'agent-not-found': kind(404, 'No such agent is enrolled'),
+  'agent-not-waiting': kind(409, 'The agent does not wait to be let in'),
   'agent-known': kind(409, 'Another agent has this ID'),
+  'agents-limit': kind(409, 'The tenant has too many agents'),
   'invitation-spent': kind(410, 'The code works no longer'),
   'enrolment-refused': kind(403, 'The proof of the key is wrong'),
   'enrolment-too-often': kind(429, 'Too many wrong codes', true),
@@ -154,7 +158,9 @@ type Open =
   | 'labels-limit'
   | 'printer-unknown'
   | 'printer-unassigned'
+  | 'printer-not-virtual'
   | 'printer-in-use'
+  | 'printer-not-added'
   | 'format-unknown'
   | 'format-ambiguous'
   | 'format-incompatible'

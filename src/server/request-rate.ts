@@ -10,10 +10,10 @@ export class RequestRate {
     this.#limiter = new RateLimiterMemory({ points: perSecond, duration: 1 });
   }
 
-  /** Counts a request. @throws ProblemError `too-many-requests` */
-  async count(tenantId: string): Promise<void> {
+  /** Counts a request. @param of the tenant, or its test keys. @throws ProblemError `too-many-requests` */
+  async count(of: string): Promise<void> {
     try {
-      await this.#limiter.consume(tenantId);
+      await this.#limiter.consume(of);
     } catch (error) {
       if (!(error instanceof RateLimiterRes)) throw error;
       const detail = `the tenant has sent more than ${this.#limiter.points} requests in a second`;

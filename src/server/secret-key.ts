@@ -2,7 +2,14 @@
  * The deployment's own key, which encrypts secrets in the database. It is kept elsewhere (`PLATEN_KEY`, or a
  * file in the data directory): whoever reads the database, or a copy of it, cannot read these secrets.
  */
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
 
 const ALGORITHM = 'aes-256-gcm';
 const IV_BYTES = 12;
@@ -12,11 +19,23 @@ export class SecretKey {
   /** Tells keys apart without revealing them. */
   readonly fingerprint: string;
   readonly #key: Buffer;
+  readonly #signing: Buffer;
 
   /** @param secret any text of which 32 characters or more cannot be guessed */
   constructor(secret: string) {
     this.#key = Buffer.from(hkdfSync('sha256', secret, '', 'platen: sealing', 32));
+    this.#signing = Buffer.from(hkdfSync('sha256', secret, '', 'platen: signing', 32));
     this.fingerprint = Buffer.from(hkdfSync('sha256', secret, '', 'platen: fingerprint', 12)).toString('hex');
+  }
+
+  /** Of a text that leaves the service and comes back: nobody else can make this. */
+  sign(text: string): string {
+    return createHmac('sha256', this.#signing).update(text).digest('base64url');
+  }
+
+  isSigned(text: string, signature: string): boolean {
+    const [theirs, ours] = [Buffer.from(signature), Buffer.from(this.sign(text))];
+    return theirs.length === ours.length && timingSafeEqual(theirs, ours);
   }
 
   /** @param name what the secret belongs to: a sealed text opens only under the same name */

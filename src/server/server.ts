@@ -9,10 +9,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import cookies from '@fastify/cookie';
 import type { PoolConfig } from 'pg';
 import type { Registry } from 'prom-client';
-import type { IntegrationCreated, Permission } from '../contract/admin.ts';
+import type { IntegrationCreated } from '../contract/admin.ts';
 import type { Logger } from '../log.ts';
 import { type AgentLanes, migrate } from '../queue/index.ts';
 import { CheckPool } from '../rendering/check-pool.ts';
+import { addedPrinterRoutes } from './admin/added-printer-routes.ts';
 import { appJobRoutes } from './admin/job-routes.ts';
 import { printerRoutes } from './admin/printer-routes.ts';
 import { adminRoutes } from './admin/routes.ts';
@@ -25,6 +26,7 @@ import { eventRoutes } from './events/event-streams.ts';
 import { toldOf } from './events/told-changes.ts';
 import { extraRoutes } from './extra-routes.ts';
 import { FailedAttempts } from './failed-attempts.ts';
+import { AgentStates } from './gateway/agent-states.ts';
 import { BroughtPrinters } from './gateway/brought-printers.ts';
 import { Enrolments } from './gateway/enrolments.ts';
 import { Gateway } from './gateway/gateway.ts';
@@ -53,17 +55,16 @@ import { forgetJobs } from './jobs/outcome/retention.ts';
 import { Withdrawals } from './jobs/outcome/withdrawals.ts';
 import { jobRoutes } from './jobs/routes.ts';
 import { JobList } from './jobs/shown/job-list.ts';
+import { labelaryRoutes } from './labelary/routes.ts';
 import { closeApp, urlOf } from './listening.ts';
 import { metricsIn, toldAndNoted, tracesTo } from './metrics.ts';
-import { ExternalTokens, OwnTokens } from './oauth/access-token.ts';
+import { authorization } from './oauth/authorization.ts';
 import { identify } from './oauth/caller.ts';
 import { Callers } from './oauth/callers.ts';
-import { Credentials } from './oauth/credentials.ts';
-import { Integrations } from './oauth/integrations.ts';
+import type { Credentials, NewIntegration } from './oauth/credentials.ts';
 import { metadataRoutes } from './oauth/metadata.ts';
 import { SigningKeys } from './oauth/signing-keys.ts';
 import { tokenEndpoint } from './oauth/token-endpoint.ts';
-import { VerifiedTokens } from './oauth/verified-tokens.ts';
 import { openApiDocument } from './openapi.ts';
 import { type AppRoute, guardApp } from './people/access.ts';
 import { forgetEntries } from './people/audit.ts';
@@ -77,12 +78,15 @@ import { SessionCookie } from './people/session-cookie.ts';
 import { sessionRoutes } from './people/session-routes.ts';
 import { Sessions } from './people/sessions.ts';
 import { SignIns } from './people/sign-ins.ts';
+import { AddedPrinters, type ToldAgent } from './printers/added-printers.ts';
 import { AskedPrinters } from './printers/asked-printers.ts';
 import { LaneHolds } from './printers/lane-holds.ts';
-import type { OwnVirtuals } from './printers/virtual-printers.ts';
+import { noteVirtuals, type OwnVirtuals } from './printers/virtual-printers.ts';
+import { Expiries } from './printnode/expiries.ts';
+import { printNodeRoutes } from './printnode/routes.ts';
 import { RequestRate } from './request-rate.ts';
 import { SecretKey } from './secret-key.ts';
-import { createPool } from './store/pool.ts';
+import { createPool, type Pool } from './store/pool.ts';
 import { PLATEN } from './store/schema.ts';
 import { Templates } from './templates/templates.ts';
 import { Tenants } from './tenants/tenants.ts';
@@ -99,6 +103,8 @@ type ServerOptions = {
   lanes?: AgentLanes | undefined;
   /** The virtual printers of this process; a function, because they start after the service. */
   virtual?: () => OwnVirtuals | undefined;
+  /** The agent of this process, which starts after the service. */
+  agent?: () => ToldAgent | undefined;
   /** Where its numbers go; left out: nothing is counted. */
   metrics?: Registry | undefined;
   logger: Logger;
@@ -117,6 +123,7 @@ type Running = {
   appRoutes: readonly AppRoute[];
   credentials: Credentials;
   rotateSigningKey: () => Promise<void>;
+  pool: Pool;
 };
 
 export class Server {
@@ -161,11 +168,13 @@ export class Server {
   }
 
   /** A new service account; its secret is shown here and never again. @throws ProblemError */
-  async createIntegration(
-    tenantId: string,
-    options: { name: string; scope: readonly Permission[] },
-  ): Promise<IntegrationCreated> {
+  async createIntegration(tenantId: string, options: NewIntegration): Promise<IntegrationCreated> {
     return this.#started().credentials.create(tenantId, options);
+  }
+
+  /** Tells all instances which virtual printers this process has now: test keys print there. */
+  async noteVirtuals(): Promise<void> {
+    await noteVirtuals(this.#started().pool, this.#options.virtual?.());
   }
 
   /** Adds a signing key, which signs once everybody has had time to fetch it. */
@@ -185,7 +194,7 @@ export class Server {
 
   /** Starts each part after those that it depends on; the stack stops them in reverse order. */
   async #build(stack: AsyncDisposableStack): Promise<Running> {
-    const { config, queues, logger } = this.#options;
+    const { config, queues, lanes, logger } = this.#options;
     const applied = await migrate(this.#options.database, PLATEN).catch((cause: unknown) => {
       throw new Error('The database cannot be used', { cause });
     });
@@ -210,6 +219,9 @@ export class Server {
       queues.backend === 'postgres' ? new RowLanes(pool, logger) : new Dispatcher(pool, queues, logger);
     const cancellations = new Cancellations({ pool, queue: queues, logger });
     const holds = new LaneHolds({ pool, queue: queues, logger });
+    const ownAgents = (): ToldAgent[] => [this.#options.agent?.()].filter((one) => one !== undefined);
+    let gateway: Gateway | undefined;
+    const added = new AddedPrinters(pool, () => [...ownAgents(), ...(gateway?.agents ?? [])]);
     const checks = new CheckPool({ threads: CHECK_THREADS, logger });
     checks.start();
     stack.defer(() => checks.stop());
@@ -221,6 +233,8 @@ export class Server {
     const withdrawals = new Withdrawals({ pool, queue: queues, logger, changed });
     const sweep = new Sweep({
       holds,
+      expiries: new Expiries({ pool, cancellations, changed }),
+      added,
       pool,
       queue: queues,
       dispatcher,
@@ -254,7 +268,7 @@ export class Server {
     stack.defer(() => intake.stop());
     sweep.start();
     stack.defer(() => sweep.stop());
-    const { webhooks, alerts, sender } = startWebhooks({ pool, key: secretKey, config, logger });
+    const { webhooks, alerts, sender } = startWebhooks({ pool, key: secretKey, config, metrics, logger });
     stack.defer(() => sender.stop());
 
     const templates = new Templates(pool, checks, config.limits);
@@ -281,23 +295,10 @@ export class Server {
       if (url === undefined) throw new Error('the service does not listen yet');
       return url;
     };
-    const { externalAuth } = config;
-    const own = externalAuth === undefined ? new OwnTokens(keys, publicUrl, config) : undefined;
-    const integrations = own === undefined ? undefined : new Integrations(pool);
-    const issuing = externalAuth === undefined ? own : new ExternalTokens(externalAuth, config.audience);
-    if (issuing === undefined) throw new Error('no authorization server is configured');
-    const tokens = new VerifiedTokens(issuing);
-    const credentials = new Credentials(integrations, () => ({
-      tokenUrl: `${publicUrl()}/oauth/token`,
-      audience: config.audience,
-      printEndpoint: `${publicUrl()}/v2/jobs`,
-    }));
-
-    const enrolments = new Enrolments(pool);
-    const brought = new BroughtPrinters(pool);
-    const { lanes } = this.#options;
-    const gateway =
-      lanes && new Gateway({ enrolments, printers: brought, lanes, most: config.limits.agents, logger });
+    const { own, integrations, tokens, credentials } = authorization({ config, pool, keys, publicUrl });
+    const agents = { enrolments: new Enrolments(pool), printers: new BroughtPrinters(pool), feed };
+    const states = config.secretKey === undefined ? undefined : new AgentStates(secretKey);
+    gateway = lanes && new Gateway({ ...agents, lanes, states, most: config.limits.agents, logger });
     const app = createApp(config, logger, gateway);
     metrics?.watch(app);
     stack.defer(() => closeApp(app));
@@ -322,31 +323,31 @@ export class Server {
         if (!intake.connected) throw new Error('no reports are taken');
         await queues.ping();
       },
-      receivers: () => webhooks.health(),
+      also: async () => ({
+        ...(await sender.health()),
+        ...traces?.health(),
+        ...(await agents.enrolments.health()),
+      }),
     });
     consoleRoutes(app);
     docsRoutes(app, (openapi) => openApiDocument(config, publicUrl(), openapi));
     await app.register(webhookRoutes, { webhooks, alerts, tenants });
     const list = new JobList(pool);
-    const callers = new Callers(
-      (request, needed, how) => identify(request, needed, { tokens, integrations, tenants }, how),
-      new RequestRate(config.limits.requestsPerSecond),
-    );
+    const rate = new RequestRate(config.limits.requestsPerSecond);
+    const known = { tokens, integrations, tenants };
+    const callers = new Callers((request, needed, how) => identify(request, needed, known, how), rate);
     jobRoutes(app, { callers, printRequests, traces });
     if (config.extraRoutes) {
-      const canceled = (job: string) => feed.tell({ jobs: [job] });
       const labels = new RenderedLabels(templates, checks);
-      extraRoutes(app, { callers, pool, list, cancellations, labels, queue: queues, changed: canceled });
+      extraRoutes(app, { callers, pool, list, cancellations, labels, queue: queues, changed });
     }
+    if (config.labelary.on) await app.register(labelaryRoutes, { checks, config: config.labelary });
+    const printNode = { integrations, failures, rate, pool, printRequests, cancellations, tenants, traces };
+    if (config.printNode)
+      await app.register(printNodeRoutes, { ...printNode, queue: queues, config, changed });
     await app.register(adminRoutes, {
-      pool,
-      tenants,
+      ...{ pool, tenants, templates, checks, printRequests, credentials, withdrawals },
       inLanes: dispatcher.inLanes,
-      templates,
-      checks,
-      printRequests,
-      credentials,
-      withdrawals,
     });
     const signIns = new SignIns({ pool, sessions, cookie, limits: config.limits });
     const attempts = new FailedAttempts(pool, config.tokenFailures, 'sign-ins');
@@ -357,7 +358,7 @@ export class Server {
     await app.register(passkeyRoutes, { ...comingIn, name });
     await app.register(eventRoutes, { feed, sessions, config: config.events });
     await app.register(gatewayRoutes, {
-      ...{ enrolments, printers: brought, gateway, publicUrl },
+      ...{ ...agents, pool, gateway, publicUrl },
       failures: new FailedAttempts(pool, config.tokenFailures, 'enrolments'),
     });
     await app.register(peopleRoutes, { pool, people, tenants, publicUrl });
@@ -373,15 +374,11 @@ export class Server {
       moves,
       virtual: this.#options.virtual ?? (() => undefined),
     });
-    await app.register(appJobRoutes, {
-      pool,
-      checks,
-      list,
-      decisions,
-      cancellations,
-      moves,
-      reprints,
+    await app.register(addedPrinterRoutes, {
+      added,
+      hears: (id) => queues.backend === 'postgres' || ownAgents().some((own) => own.id === id),
     });
+    await app.register(appJobRoutes, { pool, checks, list, decisions, cancellations, moves, reprints });
     if (own !== undefined && integrations !== undefined) {
       metadataRoutes(app, { keys, issuer: publicUrl });
       await app.register(tokenEndpoint, { config, integrations, tokens: own, failures });
@@ -395,6 +392,7 @@ export class Server {
       appRoutes,
       credentials,
       rotateSigningKey: () => keys.rotate(),
+      pool,
     };
   }
 }

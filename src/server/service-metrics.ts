@@ -1,13 +1,13 @@
 /**
  * What a service tells Prometheus. No label names a job, a tenant, a printer or a record: the number of series is the same
- * for one printer and for ten thousand.
+ * for one printer and for ten thousand. Agents at other sites are named, each with a handful of series, as nobody can scrape them.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { z } from 'zod';
 import { PRINTER_REASONS } from '../contract/printer.ts';
-import type { JobReport } from '../contract/report.ts';
+import { type AgentCounts, agentCounts, agentId, type JobReport } from '../contract/report.ts';
 import type { CheckPool } from '../rendering/check-pool.ts';
 import { HEARTBEAT_LOST } from './printers/printers.ts';
 import { onlyRow, type Pool } from './store/pool.ts';
@@ -18,6 +18,7 @@ const HTTP_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 /** s that a lane's first job has waited for at least, as label values. */
 const WAITED = [0, 60, 600, 3_600];
 const ENDS = ['printed', 'failed', 'held', 'canceled'] as const;
+const ATTEMPTS = ['taken', 'refused', 'unanswered'] as const;
 const UNDER_WAY = ['queued', 'printing', 'held'] as const;
 /** The state of a printer none of whose agents is heard. */
 const STATES = ['idle', 'processing', 'stopped', 'unknown', 'offline'] as const;
@@ -35,10 +36,11 @@ const standing = z.object({
   states: counted,
   reasons: counted,
   agents: counted,
+  sites: z.array(z.object({ agent: agentId, counts: agentCounts })),
 });
 type Standing = z.infer<typeof standing>;
 
-type Parts = { pool: Pool; checks: CheckPool };
+type Parts = { pool: Pool; checks: Pick<CheckPool, 'load'> };
 
 const printerIsHeard = `a.online AND a.seen_at > now() - make_interval(secs => ${HEARTBEAT_LOST})`;
 
@@ -60,7 +62,9 @@ const STANDING = `WITH waiting AS (
     (SELECT coalesce(json_object_agg(reason, n), '{}') FROM (
       SELECT reason, count(*) AS n FROM printers, unnest(reasons) AS reason WHERE heard GROUP BY reason) AS r) AS reasons,
     (SELECT json_build_object('online', count(*) FILTER (WHERE ${printerIsHeard}), 'offline',
-      count(*) FILTER (WHERE NOT (${printerIsHeard}))) FROM platen.agents a) AS agents`;
+      count(*) FILTER (WHERE NOT (${printerIsHeard}))) FROM platen.agents a) AS agents,
+    (SELECT coalesce(json_agg(json_build_object('agent', a.id, 'counts', a.counts) ORDER BY a.id), '[]') FROM platen.agents a
+      WHERE a.counts IS NOT NULL AND ${printerIsHeard}) AS sites`;
 
 export class ServiceMetrics {
   readonly #registers: [Registry];
@@ -69,6 +73,7 @@ export class ServiceMetrics {
   readonly #ended: Counter<'outcome'>;
   readonly #printed: Counter;
   readonly #took: Histogram<'outcome'>;
+  readonly #attempts: Counter<'outcome'>;
   #asked: { at: number; answer: Promise<Standing | null> } | undefined;
 
   constructor(registry: Registry, parts: Parts) {
@@ -98,12 +103,20 @@ export class ServiceMetrics {
       buckets: JOB_SECONDS,
       registers,
     });
+    this.#attempts = new Counter({
+      name: 'platen_webhook_attempts_total',
+      help: 'Attempts of this instance to tell a webhook or a receiver of alerts, by what came of it.',
+      labelNames: ['outcome'],
+      registers,
+    });
+    for (const outcome of ATTEMPTS) this.#attempts.inc({ outcome }, 0);
     // A rate needs a first value: series are there before the first job.
     for (const outcome of ENDS) {
       this.#ended.inc({ outcome }, 0);
       this.#took.zero({ outcome });
     }
     this.#databaseGauges();
+    this.#sites();
     this.#ownGauges(parts);
   }
 
@@ -120,6 +133,13 @@ export class ServiceMetrics {
     if (round === undefined) {
       this.#took.observe({ outcome }, Math.max(0, Date.now() - madeAt(jobId)) / 1_000);
     }
+  }
+
+  /** @param status of a receiver's answer; null: there was none */
+  told(status: number | null): void {
+    const isTaken = status !== null && status >= 200 && status < 300;
+    const outcome: (typeof ATTEMPTS)[number] = isTaken ? 'taken' : status === null ? 'unanswered' : 'refused';
+    this.#attempts.inc({ outcome });
   }
 
   /** Counts the answers of the interface; all others are one series. */
@@ -196,6 +216,59 @@ export class ServiceMetrics {
     known('platen_agents', 'Agents by whether they are heard.', ['state'], (made, { agents }) => {
       for (const state of ['online', 'offline']) made.set({ state }, agents[state] ?? 0);
     });
+  }
+
+  /** Agents at other sites, each by its last heartbeat. */
+  #sites(): void {
+    const labelNames: ['agent'] = ['agent'];
+    const registers = this.#registers;
+    const sites = async () => (await this.#now())?.sites ?? [];
+    const gauge = (name: string, help: string, value: (counts: AgentCounts) => number) =>
+      new Gauge({
+        ...{ name, help, labelNames, registers },
+        async collect() {
+          this.reset();
+          for (const { agent, counts } of await sites()) this.set({ agent }, value(counts));
+        },
+      });
+    const counter = (name: string, help: string, value: (counts: AgentCounts) => number) =>
+      new Counter({
+        ...{ name, help, labelNames, registers },
+        async collect() {
+          this.reset();
+          for (const { agent, counts } of await sites()) this.inc({ agent }, value(counts));
+        },
+      });
+    gauge(
+      'platen_site_jobs_in_hand',
+      'Jobs that the agent has taken and not yet let go.',
+      ({ jobsInHand }) => jobsInHand,
+    );
+    gauge(
+      'platen_site_render_threads_busy',
+      'Threads of the agent that make a label now.',
+      ({ renderThreads }) => renderThreads.busy,
+    );
+    gauge(
+      'platen_site_resident_memory_bytes',
+      'Memory of the process of the agent.',
+      ({ residentBytes }) => residentBytes,
+    );
+    counter(
+      'platen_site_report_failures_total',
+      'Attempts of the agent to report that the service did not take.',
+      ({ reportFailures }) => reportFailures,
+    );
+    counter(
+      'platen_site_first_bytes_total',
+      'Jobs of which the agent has sent the first byte to the printer.',
+      ({ firstBytes }) => firstBytes,
+    );
+    counter(
+      'platen_site_first_byte_seconds_total',
+      'From the taking of those jobs to their first byte, summed.',
+      ({ firstByteSeconds }) => firstByteSeconds,
+    );
   }
 
   #ownGauges({ pool, checks }: Parts): void {

@@ -28,6 +28,14 @@ test.each([
   await expect(recordsIn(content)).rejects.toThrow(says);
 });
 
+test('a document that is taken for records is named as one', async () => {
+  const file = join(directory, 'label.PRN');
+  for (const content of ['\x10CT~~CD,~CC^~CT~^XA^FDx^FS^XZ', '^XA^FDcaf\xe9^FS^XZ']) {
+    writeFileSync(file, content, 'latin1');
+    await expect(readRecords(file)).rejects.toThrow('A document is printed with --document.');
+  }
+});
+
 test('a byte order mark is not part of it, and nobody limits how many records a file has', async () => {
   expect(await recordsIn('\ufeff{"name":"Müller"}')).toEqual([{ name: 'Müller' }]);
   expect(await recordsIn(JSON.stringify(Array(40_000).fill({ a: 1 })))).toHaveLength(40_000);

@@ -15,6 +15,7 @@ const LONGEST = [
   'agent/two-agents.long',
   'road/kill.long',
   'road/outage.long',
+  'chaos/gateway.long',
   'chaos/embedded.long',
   'chaos/redis.long',
   'queue/redis-fleet.long',

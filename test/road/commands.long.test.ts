@@ -177,6 +177,7 @@ test('an integration: its configuration table once, then no secret any more', as
       audience: z.string(),
       scope: z.literal('jobs:enqueue jobs:read templates:read printers:read'),
       tenant: z.literal('default'),
+      test: z.literal(false),
       printEndpoint: z.url(),
       apiKey: z.string(),
       apiSecret: z.string(),
@@ -210,7 +211,8 @@ test('a quota is set and shown', async () => {
   await json(z.unknown(), 'tenant', 'create', 'small');
   await json(z.unknown(), 'tenant', 'set-quota', 'small', '5');
   const tenants = await json(z.array(z.object({ id: z.string(), quota: z.unknown() })), 'tenant', 'list');
-  expect(tenants.find(({ id }) => id === 'small')?.quota).toEqual({ labels: 5, used: 0 });
+  const quota = { labels: 5, used: 0, tests: { labels: 10_000, used: 0 } };
+  expect(tenants.find(({ id }) => id === 'small')?.quota).toEqual(quota);
 });
 
 test('printer commands in raw templates are allowed for one tenant, and refused again', async () => {
@@ -312,6 +314,28 @@ describe('exit codes and messages', () => {
     expect(result.code).toBe(code);
     expect(result.stdout).toBe('');
   });
+});
+
+test('a .prn file is printed as a document, and named by who takes it for records; as a template it is raw ZPL', async () => {
+  const [file, carrier] = ['label.prn', 'carrier.json'].map((name) => join(directory.path, name));
+  if (file === undefined || carrier === undefined) throw new Error('no file');
+  const zpl =
+    '\x10CT~~CD,~CC^~CT~\r\n^XA~TA000^MMT^XZ\r\n^XA^FO9,9^A0N,30^FDone^FS^XZ\r\n^XA^FO9,9^A0N,30^FDtwo^FS^XZ\r\n';
+  await writeFile(file, zpl, 'latin1');
+  await writeFile(
+    carrier,
+    JSON.stringify({ name: 'Files', language: 'document', fields: [{ name: 'pdf' }] }),
+  );
+  const at = ['--printer', 'virtual-1', '--data', up.dataDir];
+  expect((await platen(['template', 'import', carrier, '--data', up.dataDir])).code).toBe(0);
+  const wrong = await platen(['print', 'Files', '--records', file, ...at]);
+  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringMatching(/is not JSON.*--document/s)]);
+  const designed = await platen(['print', 'Shelf', '--document', file, ...at]);
+  expect([designed.code, designed.stderr]).toEqual([1, expect.stringContaining('prints no documents')]);
+  const printed = await platen(['print', 'Files', '--document', file, '--wait', '--json', ...at]);
+  expect(JSON.parse(printed.stdout)).toMatchObject({ status: 'printed', labels: { total: 2, printed: 2 } });
+  await writeFile(file, zpl.slice(0, zpl.lastIndexOf('^XA')), 'latin1');
+  expect((await platen(['template', 'check', file])).code).toBe(0);
 });
 
 test("copies are counted against the service's own limit, which may be higher than usual", async () => {

@@ -5,11 +5,11 @@
  * which is fetched from npm once and kept in `node_modules/.cache`.
  */
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { access, cp, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { installed } from '../kit/programs/installed.ts';
 import { PlatenUp, temporaryDirectory } from '../kit/service/platen.ts';
 
 const run = promisify(execFile);
@@ -31,7 +31,7 @@ let env: Record<string, string>;
 beforeAll(async () => {
   directory = await temporaryDirectory();
   const [modules] = await Promise.all([
-    installed(),
+    installed('generated-client'),
     PlatenUp.start({ dataDir: join(directory.path, 'data') }).then((started) => {
       up = started;
     }),
@@ -60,26 +60,6 @@ afterAll(async () => {
   await up?.stop();
   await directory?.[Symbol.asyncDispose]();
 });
-
-/** The generators' packages, as the lock file has them. */
-async function installed(): Promise<string> {
-  const lock = await readFile(join(PACKAGE, 'package-lock.json'));
-  const name = `generated-client-${createHash('sha256').update(lock).digest('hex').slice(0, 12)}`;
-  const cache = join(ROOT, 'node_modules', '.cache');
-  const kept = join(cache, name);
-  const modules = join(kept, 'node_modules');
-  try {
-    await access(modules);
-  } catch {
-    const fresh = join(cache, `${name}-${process.pid}`);
-    await mkdir(fresh, { recursive: true });
-    for (const file of ['package.json', 'package-lock.json'])
-      await cp(join(PACKAGE, file), join(fresh, file));
-    await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: fresh, timeout: 240_000 });
-    await rename(fresh, kept).catch(() => rm(fresh, { recursive: true }));
-  }
-  return modules;
-}
 
 /** A program of the package's, in the client's directory; what it wrote. */
 async function tool(name: string, ...args: string[]): Promise<string> {

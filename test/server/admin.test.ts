@@ -45,7 +45,8 @@ describe('/app', () => {
   test('tenants: create, list, quota', async () => {
     const created = await service.admin('POST', '/tenants', { id: 'initech', name: 'Initech' });
     const settings = { printerCommands: false, mediaMustFit: false };
-    const view = { id: 'initech', name: 'Initech', ...settings, quota: { labels: null, used: 0 } };
+    const quota = { labels: null, used: 0, tests: { labels: 10_000, used: 0 } };
+    const view = { id: 'initech', name: 'Initech', ...settings, quota };
     expect([created.status, created.body]).toEqual([201, view]);
     expect(codeOf(await service.admin('POST', '/tenants', { id: 'initech' }))).toBe('tenant-exists');
     expect(pointersOf(await service.admin('POST', '/tenants', { id: 'No Tenant' }))).toEqual(['/id']);
@@ -69,6 +70,7 @@ describe('/app', () => {
       audience: 'platen',
       scope: 'jobs:enqueue jobs:read templates:read printers:read',
       tenant: 'acme',
+      test: false,
       printEndpoint: `${service.url}/v2/jobs`,
       apiKey: expect.stringMatching(/^pk_/),
       apiSecret: expect.stringMatching(/^sk_/),
@@ -78,6 +80,7 @@ describe('/app', () => {
       apiKey,
       name: 'ERP',
       scope: 'jobs:enqueue jobs:read templates:read printers:read',
+      test: false,
       createdAt: expect.any(String),
       lastUsedAt: null,
       secretCreatedAt: expect.any(String),

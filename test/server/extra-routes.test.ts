@@ -332,3 +332,8 @@ test.each([
   expect(codeOf(answer)).toBe('permission-missing');
   expect(answer.headers.get('www-authenticate')).toContain(`scope="${scope}"`);
 });
+
+test('Labelary’s interface is not there unless it is turned on', async () => {
+  const answer = await service.call('/labelary/v1/printers/8dpmm/labels/4x6/0/', { raw: '^XA^XZ' });
+  expect([answer.status, codeOf(answer)]).toEqual([404, 'not-found']);
+});

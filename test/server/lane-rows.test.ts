@@ -76,6 +76,8 @@ describe.each(backends().filter(({ kind }) => kind === 'postgres'))('on $name', 
     const sweep = new Sweep({
       dispatcher: { inLanes: true, start: nothing, stop: nothing, accept: nothing, dispatch: nothing },
       ...{ cancellations: { sweep: nothing }, moving: { sweep: nothing }, holds: { sweep: nothing } },
+      added: { tell: nothing },
+      expiries: { sweep: nothing },
       withdrawals: { sweep: nothing },
       ...{ housekeeping: nothing, interval: 600_000, pool, queue, logger },
     });

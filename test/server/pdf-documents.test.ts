@@ -1,8 +1,9 @@
 /** PDF documents that records bring: the service makes a label of each page. */
 import { describe, expect, test } from 'vitest';
+import { valueMark } from '../../src/contract/job-search.ts';
 import { pdfOf } from '../kit/documents/pdf.ts';
 import { codeOf } from '../kit/service/harness.ts';
-import { useService, useTenant } from '../kit/service/use-service.ts';
+import { TestTenant, useService, useTenant } from '../kit/service/use-service.ts';
 
 const CARRIER = { name: 'Carrier', language: 'document', fields: [{ name: 'document' }] };
 const service = useService({ redis: false });
@@ -16,6 +17,12 @@ const pdf = (count: number): Buffer =>
     })),
   );
 const three = pdf(3).toString('base64');
+const lessThanNone = Buffer.from(
+  pdf(10).toString('latin1').replace('/Count 10', '/Count -9'),
+  'latin1',
+).toString('base64');
+/** A thousand pages in two hundred bytes or so each. */
+const thousand = pdf(1_000).toString('base64');
 const quota = async () => (await service.admin('GET', '/tenants/acme')).body;
 
 describe('a PDF of three pages in one record', () => {
@@ -50,6 +57,7 @@ describe('a PDF of three pages in one record', () => {
 test.each([
   ['cut off', pdf(3).subarray(0, -40).toString('base64'), 'document-cut-off'],
   ['broken', Buffer.from('%PDF-1.7\nnothing\n%%EOF\n').toString('base64'), 'document-broken'],
+  ['said to have less than no page', lessThanNone, 'document-broken'],
   ['no file, but a page of another', '#page=1&record=0', 'document-none'],
 ])('a document that is %s is refused with its field', async (_, document, reason) => {
   for (const answer of [
@@ -72,5 +80,34 @@ test.each(['0', '3-,', 'all', '1..2'])('pages %j are refused with their place', 
   expect(answer).toMatchObject({
     status: 400,
     body: { errors: [{ pointer: '/page/pages', reason: { code: 'page-numbers' } }] },
+  });
+});
+
+describe('a small file of many pages', () => {
+  test('takes the values beside it once, and the job is found by them', async () => {
+    const globex = new TestTenant(service, 'globex');
+    await globex.open({ template: CARRIER, scope: ['jobs:enqueue', 'labels:render'] });
+    const filling = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`f${at}`, 'x'.repeat(30_000)]));
+    const data = [{ ...filling, order: 'order 4711', document: thousand }];
+    const id = await globex.newJob({ data });
+    const { rows } = await service.pool.query(
+      'SELECT records, length(payload::text) AS size FROM platen.jobs WHERE id = $1',
+      [id],
+    );
+    expect(rows).toMatchObject([{ records: 1_000 }]);
+    expect(Number(rows[0].size)).toBeLessThan(2 * JSON.stringify(data).length);
+    const asked = await service.admin('POST', '/tenants/globex/jobs/value-mark', { value: 'order 4711' });
+    const { mark } = valueMark.parse(asked.body);
+    expect((await service.admin('GET', `/jobs?tenant=globex&value=${mark}`)).body).toMatchObject({
+      jobs: [{ id }],
+    });
+
+    const idT = await service.template('globex', { ...CARRIER, name: 'Again', page: { pages: '1-,1-,1-' } });
+    const four = Array.from({ length: 4 }, () => ({ document: thousand }));
+    const labels = await service.call('/v2/labels', {
+      ...{ token: globex.token, tenant: 'globex' },
+      body: { idT, data: four },
+    });
+    expect([labels.status, codeOf(labels)]).toEqual([400, 'labels-limit']);
   });
 });

@@ -3,17 +3,21 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { tenantErased } from '../../src/contract/admin.ts';
+import { auditPage } from '../../src/contract/people.ts';
 import { codeOf, PRINTER } from '../kit/service/harness.ts';
+import { SignedIn } from '../kit/service/signed-in.ts';
 import { TestTenant, useService } from '../kit/service/use-service.ts';
 
 /** Tables in which nothing is a tenant's, or which name a tenant for longer than it is there: the audit. */
 const UNTOUCHED = [
   'lanes.migrations',
   'lanes.report',
+  'platen.certificates',
   'platen.migrations',
   'platen.signing_keys',
   'platen.token_failures',
   'platen.usage_days_done',
+  'platen.virtual_printers',
 ];
 const counted = z.object({ name: z.string(), rows: z.coerce.number() });
 
@@ -106,6 +110,17 @@ describe.each([
       `INSERT INTO platen.brought_printers (agent_id, printer_id, name, state) VALUES ('at-' || $1, 'p', 'p', 'waiting')`,
       id,
     );
+    await write(
+      `INSERT INTO platen.added_printers (agent_id, uri, said, added_by) VALUES ('agent-' || $1, 'u', '{}', 'ann')`,
+      id,
+    );
+    await write('INSERT INTO platen.printnode_counters VALUES ($1, 2)', id);
+    await write(`INSERT INTO platen.printnode_numbers VALUES ($1, 'account', $1, 1)`, id);
+    await write(
+      `INSERT INTO platen.printnode_jobs (tenant_id, number, job_id, content_type, expires_at) VALUES ($1, 2, $2, 't', now())`,
+      id,
+      job,
+    );
     if (!redis) {
       // What is remembered of jobs that have ended, at a shared printer and at one of its own.
       await write(
@@ -175,5 +190,25 @@ describe.each([
        SELECT gen_random_uuid(), 'large', 'a', 't', 't', 'p', 'p', 'f', 'portrait', 1, 1, 'printed' FROM generate_series(1, 1200)`,
     );
     expect(tenantErased.parse((await erase('large')).body)).toMatchObject({ erased: true, jobs: 1_201 });
+  });
+
+  test('whoever has its ID afterwards does not see what the audit says of it', async () => {
+    const seen = async () => {
+      const admin = await SignedIn.as(service, 'again', 'admin');
+      const { entries } = auditPage.parse((await admin.call('/app/audit?limit=1000')).body);
+      return entries.map(({ what, object }) => ({ what, object }));
+    };
+    const { tenant } = await populated('again');
+    await stopped('again');
+    expect(await seen()).toContainEqual({ what: 'template.import', object: tenant.idT });
+    expect((await erase('again')).status).toBe(200);
+    await service.admin('POST', '/tenants', { id: 'again', name: 'again' });
+    const found = await seen();
+    expect(found.map(({ what }) => what)).toContain('tenant.create');
+    expect(found).not.toContainEqual({ what: 'template.import', object: tenant.idT });
+    expect(found.map(({ what }) => what)).not.toContain('tenant.erase');
+    // The deployment's own people look at all of it.
+    const all = auditPage.parse((await service.admin('GET', '/audit?limit=1000')).body).entries;
+    expect(all).toContainEqual(expect.objectContaining({ what: 'tenant.erase', tenant: 'again' }));
   });
 });

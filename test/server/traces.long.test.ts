@@ -208,6 +208,11 @@ test('what the endpoint does not take is told again as the same spans, by any in
   await printed({ traceparent: `00-${TRACE}-${CALLER}-01` });
   await vi.waitFor(() => expect(got).toHaveLength(1), { timeout: 60_000, interval: 50 });
   await noted('tries = 1');
+  // Either of the two instances has told it, and says so.
+  const said = async () => [(await service.call('/readyz')).body, { status: 'ready', ...hearing.health() }];
+  await expect
+    .poll(said, { timeout: 30_000 })
+    .toContainEqual({ status: 'ready', traces: { failed: 'it answered 503' } });
   await service.pool.query('UPDATE platen.job_traces SET due_at = now()');
   await told(8);
   const [first, second] = got.map(({ body }) => JSON.parse(body));

@@ -41,3 +41,18 @@ test('no statement is compiled, on a server that would', async () => {
   expect((await pool.query('SHOW jit')).rows).toEqual([{ jit: 'off' }]);
   expect((await pool.query('SHOW statement_timeout')).rows).toEqual([{ statement_timeout: '15s' }]);
 });
+
+test('names in columns of JSON are as they were stored, whatever was read before', async () => {
+  for (const type of ['json', 'jsonb']) {
+    for (const [planted, name] of [
+      [String.raw`a\"`, 'a"b'],
+      [String.raw`x\\`, String.raw`x\y`],
+    ] as const) {
+      for (const key of [planted, name]) {
+        const record = { sku: '1', [key]: key };
+        const { rows } = await pool.query(`SELECT $1::${type} AS record`, [JSON.stringify(record)]);
+        expect(rows).toEqual([{ record }]);
+      }
+    }
+  }
+});

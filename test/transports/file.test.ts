@@ -30,8 +30,8 @@ function directory(): string {
   return path;
 }
 
-async function open(path: string, write = 500) {
-  const connection = await standardTransports.open(pathToFileURL(path).href, never, { connect: 500, write });
+async function open(path: string, write = 500, connect = 60_000) {
+  const connection = await standardTransports.open(pathToFileURL(path).href, never, { connect, write });
   onTestFinished(() => connection.close());
   return connection;
 }
@@ -172,7 +172,7 @@ test('a file system that hangs after it has opened the file is not waited for, a
     await hangs;
     return stats;
   });
-  await expect(open(path)).rejects.toMatchObject({ code: 'connect-timeout' });
+  await expect(open(path, 500, 500)).rejects.toMatchObject({ code: 'connect-timeout' });
   const stops = new AbortController();
   const opening = standardTransports.open(pathToFileURL(path).href, stops.signal);
   stops.abort(new Error('the agent stops'));

@@ -18,10 +18,16 @@ export interface Program {
   command: string;
 }
 
-/** @throws CommandFailure where apt has installed it, and the service with it */
-export function thisProgram(): Program {
+/** The directory of the checkout or version that this is. */
+export function programRoot(): string {
   let root = import.meta.dirname;
   while (!existsSync(join(root, 'package.json')) && root !== dirname(root)) root = dirname(root);
+  return root;
+}
+
+/** @throws CommandFailure where apt has installed it, and the service with it */
+export function thisProgram(): Program {
+  const root = programRoot();
   const { name, version } = metadata.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
   const isAgentAlone = name === 'platen-agent';
   if (!existsSync(join(root, 'app/platen.js'))) {

@@ -1,5 +1,5 @@
 /**
- * Tells open pages what has changed: jobs, printers, and the tenants whose templates, people or integrations
+ * Tells open pages what has changed: jobs, printers, agents at other sites, and the tenants whose templates, people or integrations
  * have. Every instance tells every other one through PostgreSQL's NOTIFY. A notification holds IDs only; an
  * instance that has listeners looks up whose they are. Changes are gathered for a moment, so that a thousand
  * labels a second make a few notifications. After a loss (a connection that breaks, too many changes at once)
@@ -30,36 +30,43 @@ const EVERYTHING = JSON.stringify({ all: true });
 const told = z.object({
   jobs: z.array(z.uuid()).default([]),
   printers: z.array(z.string()).default([]),
+  agents: z.array(z.string()).default([]),
   tenants: z.array(z.string()).default([]),
   all: z.boolean().default(false),
 });
 const jobOwner = z.object({ id: z.string(), tenant_id: z.string() });
-const printerScope = z.object({ id: z.string(), scope: z.string().nullable() });
+const scoped = z.object({ id: z.string(), scope: z.string().nullable() });
 
 /** `all`: anything may have changed. */
 export type News = Changes | 'all';
-/** `hear` is called with changes that `tenant` may see; undefined sees all tenants. */
-export type Listener = { tenant: string | undefined; hear: (news: News) => void };
+/**
+ * `hear` is called with changes that `tenant` may see; undefined sees all tenants.
+ * `everywhere`: it may see the agents of all tenants besides.
+ */
+export type Listener = { tenant: string | undefined; everywhere?: boolean; hear: (news: News) => void };
 
 /** The IDs gathered so far; more than `MOST_CHANGES` become `all`. */
 class Gathered {
   readonly jobs = new Set<string>();
   readonly printers = new Set<string>();
+  readonly agents = new Set<string>();
   readonly tenants = new Set<string>();
   all = false;
 
-  add({ jobs = [], printers = [], tenants = [], all = false }: Changed): void {
+  add({ jobs = [], printers = [], agents = [], tenants = [], all = false }: Changed): void {
     for (const id of jobs) this.jobs.add(id);
     for (const id of printers) this.printers.add(id);
+    for (const id of agents) this.agents.add(id);
     for (const id of tenants) this.tenants.add(id);
-    if (all || this.jobs.size + this.printers.size + this.tenants.size > MOST_CHANGES) this.all = true;
+    const count = this.jobs.size + this.printers.size + this.agents.size + this.tenants.size;
+    if (all || count > MOST_CHANGES) this.all = true;
   }
 
   /** The payloads of notifications that say it, each of `MOST_BYTES` at most. */
   payloads(): string[] {
     if (this.all) return [EVERYTHING];
     const payloads: string[] = [];
-    const none = (): Changes => ({ jobs: [], printers: [], tenants: [] });
+    const none = (): Changes => ({ jobs: [], printers: [], agents: [], tenants: [] });
     let part = none();
     let bytes = 0;
     const put = (kind: keyof Changes, id: string) => {
@@ -74,6 +81,7 @@ class Gathered {
     };
     for (const id of this.jobs) put('jobs', id);
     for (const id of this.printers) put('printers', id);
+    for (const id of this.agents) put('agents', id);
     for (const id of this.tenants) put('tenants', id);
     return bytes === 0 ? payloads : [...payloads, JSON.stringify(part)];
   }
@@ -178,7 +186,7 @@ export class ChangeFeed {
     this.#toHear = undefined;
     if (heard === undefined || this.#listeners.size === 0) return;
     if (heard.all) return this.#everything();
-    const [jobs, printers] = await Promise.all([
+    const [jobs, printers, agents] = await Promise.all([
       heard.jobs.size === 0
         ? []
         : rowsOf(this.#pool, jobOwner, 'SELECT id, tenant_id FROM platen.jobs WHERE id = ANY($1)', [
@@ -188,23 +196,33 @@ export class ChangeFeed {
         ? []
         : rowsOf(
             this.#pool,
-            printerScope,
+            scoped,
             `SELECT DISTINCT p.printer_id AS id, a.tenant_id AS scope
              FROM platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id WHERE p.printer_id = ANY($1)`,
             [[...heard.printers]],
           ),
+      heard.agents.size === 0
+        ? []
+        : rowsOf(
+            this.#pool,
+            scoped,
+            'SELECT id, tenant_id AS scope FROM platen.enrolled_agents WHERE id = ANY($1)',
+            [[...heard.agents]],
+          ),
     ]);
-    const cache = new Map<string | undefined, Changes>();
-    for (const { tenant, hear } of this.#listeners) {
-      const news = cache.get(tenant) ?? {
+    const cache = new Map<string, Changes>();
+    for (const { tenant, everywhere = false, hear } of this.#listeners) {
+      const key = JSON.stringify([tenant, everywhere]);
+      const sees = ({ scope }: z.infer<typeof scoped>) =>
+        tenant === undefined || scope === null || scope === tenant;
+      const news = cache.get(key) ?? {
         jobs: jobs.filter((job) => tenant === undefined || job.tenant_id === tenant).map(({ id }) => id),
-        printers: printers
-          .filter(({ scope }) => tenant === undefined || scope === null || scope === tenant)
-          .map(({ id }) => id),
+        printers: printers.filter(sees).map(({ id }) => id),
+        agents: agents.filter((one) => everywhere || sees(one)).map(({ id }) => id),
         tenants: [...heard.tenants].filter((id) => tenant === undefined || id === tenant),
       };
-      cache.set(tenant, news);
-      if (news.jobs.length + news.printers.length + news.tenants.length > 0) hear(news);
+      cache.set(key, news);
+      if (news.jobs.length + news.printers.length + news.agents.length + news.tenants.length > 0) hear(news);
     }
   }
 

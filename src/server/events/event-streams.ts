@@ -8,7 +8,7 @@ import { PassThrough } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ServerConfig } from '../config.ts';
 import type { Sessions } from '../people/sessions.ts';
-import { type Access, accessOf } from '../people/visitor.ts';
+import { type Access, accessOf, mayDo } from '../people/visitor.ts';
 import { ProblemError } from '../problems.ts';
 import type { ChangeFeed, News } from './change-feed.ts';
 
@@ -52,7 +52,11 @@ export async function eventRoutes(app: FastifyInstance, { feed, sessions, config
         else if (!out.writableEnded && !out.destroyed) out.write(text);
       };
       const stream: Stream = { access, write, end: () => out.end() };
-      const deaf = feed.listen({ tenant: access.tenant, hear: (news) => write(textOf(news)) });
+      const deaf = feed.listen({
+        tenant: access.tenant,
+        everywhere: mayDo(access.visitor, 'deployment'),
+        hear: (news) => write(textOf(news)),
+      });
       streams.add(stream);
       if (timers.length === 0)
         timers = [

@@ -10,10 +10,10 @@ export function toldOf(feed: Pick<ChangeFeed, 'tell'>): (report: Report) => void
   const known = new Map<string, string>();
   return (report) => {
     if (report.kind === 'job') return feed.tell({ jobs: [report.jobId], printers: [report.printerId] });
-    const { agentId, online, printers, unreached, stretch } = report;
+    const { agentId, online, printers, unreached, stretch, wentBack } = report;
     const stretchOf = `${agentId} ${stretch?.after ?? ''}`;
     const digest = createHash('sha256')
-      .update(JSON.stringify([online, printers, unreached]))
+      .update(JSON.stringify([online, printers, unreached, wentBack]))
       .digest('base64');
     if (known.get(stretchOf) === digest) return;
     if (known.size >= MOST_AGENTS) known.clear();

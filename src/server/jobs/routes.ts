@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Callers } from '../oauth/callers.ts';
 import { ProblemError } from '../problems.ts';
 import type { Traces } from '../traces/traces.ts';
-import { parseKey } from './accept/idempotency.ts';
+import { keptKey, parseKey } from './accept/idempotency.ts';
 import type { Accepted, PrintRequests } from './accept/print-requests.ts';
 import { warningsHeader } from './accept/warnings.ts';
 
@@ -20,9 +20,10 @@ export function jobRoutes(app: FastifyInstance, { callers, printRequests, traces
     '/v2/jobs',
     { onRequest: [callers.allow('jobs:enqueue', 'lately'), needKey] },
     async (request, reply) => {
-      const key = parseKey(request.headers['idempotency-key']);
+      const caller = callers.of(request);
+      const key = keptKey(parseKey(request.headers['idempotency-key']), caller.test);
       try {
-        const accepted = await printRequests.enqueue({ ...callers.of(request), key, body: request.body });
+        const accepted = await printRequests.enqueue({ ...caller, key, body: request.body });
         const { jobId, replayed } = accepted;
         if (!replayed) traces?.accepted(jobId, request.headers['traceparent'], reply.elapsedTime);
         return answer(request, reply, accepted);
@@ -36,7 +37,7 @@ export function jobRoutes(app: FastifyInstance, { callers, printRequests, traces
   );
 
   app.post('/v2/jobs/validate', { onRequest: callers.allow('jobs:enqueue') }, async (request) =>
-    printRequests.validate(callers.of(request).tenantId, request.body),
+    printRequests.validate(callers.of(request), request.body),
   );
 }
 

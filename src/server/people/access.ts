@@ -16,12 +16,13 @@ import { adminToken } from './admin-token.ts';
 import { type Deed, whoIs, writeEntry } from './audit.ts';
 import { SAFE_METHODS, type SessionCookie } from './session-cookie.ts';
 import type { Sessions } from './sessions.ts';
-import { type Access, accessOf, demand, type PersonVisitor, type Visitor } from './visitor.ts';
+import { type Access, accessOf, demand, mayDo, type PersonVisitor, type Visitor } from './visitor.ts';
 
 /** How a request names its tenant. In a path, another tenant or its job is as if it did not exist. */
 const ABOUT = {
   tenant: '`:id` is a tenant',
   query: '`?tenant=` may name one, and is always its own for a person',
+  scope: 'as `query`, but a person who may do what concerns all tenants may name any, or none',
   job: '`:id` is a job',
   caller: 'nothing in it names one: the handler keeps to `accessOf(request).tenant`',
 } as const;
@@ -100,7 +101,8 @@ export function guardApp(app: FastifyInstance, parts: Parts): readonly AppRoute[
       demand(visitor, needs);
     }
     // A route that needs `deployment` may concern any tenant.
-    const own = visitor.kind === 'person' && needs !== 'deployment' ? visitor.tenant : undefined;
+    const any = needs === 'deployment' || (about === 'scope' && mayDo(visitor, 'deployment'));
+    const own = visitor.kind === 'person' && !any ? visitor.tenant : undefined;
     request.access = { visitor, tenant: await tenantOf(request, own, about, parts.pool) };
     // A machine's request may name anything as its tenant; only a valid ID is logged.
     const named = tenantId.safeParse(request.access.tenant);
@@ -203,7 +205,7 @@ async function tenantOf(
     if (own === undefined || own === id) return id;
     throw new ProblemError('tenant-not-found', `there is no tenant "${id}"`);
   }
-  if (about === 'query') {
+  if (about === 'query' || about === 'scope') {
     const { tenant } = parseBody(tenantOnly, request.query);
     if (own === undefined) return tenant;
     if (tenant === undefined || tenant === own) return own;

@@ -72,7 +72,10 @@ const LOOKED_AT = 20_000;
 const MOST_NAMED = 1_000;
 const ID_ONLY = z.object({ id: z.string() });
 
-/** The newest first. @param tenant undefined: entries of all tenants, and those that concern no tenant */
+/**
+ * The newest first. What is said of an erased tenant is not for another one that has its ID now.
+ * @param tenant undefined: entries of all tenants, and those that concern no tenant
+ */
 export async function auditPageOf(
   pool: Pool,
   tenant: string | undefined,
@@ -83,7 +86,8 @@ export async function auditPageOf(
   const named = like === null ? [] : await namesakes(pool, tenant, like);
   const span = [tenant ?? null, before ?? null, since ?? null];
   // Older entries have smaller IDs: without that bound a short time would be looked for in all of them.
-  const within = `SELECT * FROM platen.audit WHERE ($1::text IS NULL OR tenant_id = $1)
+  const within = `SELECT * FROM platen.audit WHERE ($1::text IS NULL OR tenant_id = $1
+      AND at >= coalesce((SELECT created_at FROM platen.tenants WHERE id = $1), '-infinity'))
     AND ($2::bigint IS NULL OR id < $2) AND ($3::timestamptz IS NULL OR at >= $3 AND
       id > coalesce((SELECT id FROM platen.audit WHERE at < $3 ORDER BY at DESC LIMIT 1), 0)) ORDER BY id DESC`;
   const rows = await rowsOf(

@@ -27,7 +27,7 @@ export async function templatePreview(
   if (template.language === 'zpl' && request.orientation === 'landscape') {
     throw refusedBecause('format-incompatible', because('raw-orientation', {}));
   }
-  const printerCommands = template.language === 'zpl' && (await printerCommandsOf(parts.pool, tenantId));
+  const printerCommands = template.language !== 'platen' && (await printerCommandsOf(parts.pool, tenantId));
   const { png, ...picture } = await drawn(parts.checks, tenantId, {
     template,
     dpi: request.dpi,

@@ -11,6 +11,8 @@ const quotaRow = z.object({ quota_labels: labelCount.nullable() });
 /** What an administrator has decided about a tenant's jobs. */
 export const tenantRules = { printer_commands: z.boolean(), media_must_fit: z.boolean() };
 const tenantRow = quotaRow.extend({
+  test_labels: labelCount,
+  used_by_tests: labelCount,
   id: z.string(),
   name: z.string(),
   ...tenantRules,
@@ -19,8 +21,10 @@ const tenantRow = quotaRow.extend({
 
 const MONTH = `date_trunc('month', now() AT TIME ZONE 'UTC')::date`;
 
-const VIEW = `SELECT t.id, t.name, t.quota_labels, t.printer_commands, t.media_must_fit,
-    (SELECT coalesce(sum(u.labels), 0) FROM platen.usage u WHERE u.tenant_id = t.id AND u.month = ${MONTH}) AS used
+const USED = (tests: string) => `(SELECT coalesce(sum(u.labels), 0) FROM platen.usage u
+    WHERE u.tenant_id = t.id AND u.month = ${MONTH} AND u.test = ${tests})`;
+const VIEW = `SELECT t.id, t.name, t.quota_labels, t.test_labels, t.printer_commands, t.media_must_fit,
+    ${USED('false')} AS used, ${USED('true')} AS used_by_tests
   FROM platen.tenants t`;
 
 export class Tenants {
@@ -135,7 +139,10 @@ function view(row: z.infer<typeof tenantRow>): TenantView {
     name: row.name,
     printerCommands: row.printer_commands,
     mediaMustFit: row.media_must_fit,
-    quota: { labels: row.quota_labels, used: row.used },
+    quota: {
+      ...{ labels: row.quota_labels, used: row.used },
+      tests: { labels: row.test_labels, used: row.used_by_tests },
+    },
   };
 }
 
@@ -146,8 +153,15 @@ export function quotaExceeded(quota: { labels: number; used: number }, labels: n
 }
 
 /** Checks the quota as accepting a job does, but takes nothing. @throws ProblemError `quota-exceeded` */
-export async function checkQuota(db: Queryable, tenantId: string, labels: number): Promise<void> {
-  const row = await onlyRow(db, quotaRow.extend({ used: labelCount }), `${VIEW} WHERE t.id = $1`, [tenantId]);
+export async function checkQuota(
+  db: Queryable,
+  tenantId: string,
+  labels: number,
+  test: boolean,
+): Promise<void> {
+  const sql = `SELECT CASE WHEN $2 THEN t.test_labels ELSE t.quota_labels END AS quota_labels, ${USED('$2')} AS used
+    FROM platen.tenants t WHERE t.id = $1`;
+  const row = await onlyRow(db, quotaRow.extend({ used: labelCount }), sql, [tenantId, test]);
   if (row.quota_labels === null || row.used + labels <= row.quota_labels) return;
   throw quotaExceeded({ labels: row.quota_labels, used: row.used }, labels);
 }

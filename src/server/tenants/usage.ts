@@ -1,5 +1,5 @@
 /**
- * What a tenant has printed, by day, template and printer: labels of accepted jobs, as the quota counts them. Days that
+ * What a tenant has printed, by day, template and printer: labels of accepted jobs, as the quota counts them; no tests. Days that
  * are over are counted once and kept; those that are not, and those that nobody has counted yet, are counted when
  * somebody looks, along the index `jobs_of_tenant`.
  */
@@ -19,7 +19,7 @@ const QUERY_CANCELED = '57014';
 const TODAY = `(now() AT TIME ZONE 'UTC')::date`;
 /** The day's jobs of a tenant. */
 const OF_DAY = (tenant: string, day: string) =>
-  `j.tenant_id = ${tenant} AND j.created_at >= ${day}::timestamp AT TIME ZONE 'UTC'
+  `j.tenant_id = ${tenant} AND NOT j.test AND j.created_at >= ${day}::timestamp AT TIME ZONE 'UTC'
      AND j.created_at < (${day} + 1)::timestamp AT TIME ZONE 'UTC'`;
 const COUNTED = `j.template_id, j.printer_id, max(j.template_name) AS template_name, max(j.printer_name) AS printer_name,
      count(*) AS jobs, sum(coalesce(j.labels_counted, j.records::bigint * j.copies)) AS labels`;

@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import { statesIn } from '../../contract/job-life.ts';
+import type { Readiness } from '../../contract/readiness.ts';
 import type { JobReport } from '../../contract/report.ts';
 import type { Logger } from '../../log.ts';
 import type { ServerConfig } from '../config.ts';
@@ -100,6 +101,7 @@ export class Traces {
   #looking: Promise<void> = Promise.resolve();
   #looks = 0;
   #leftAloneUntil = 0;
+  #failed: string | null = null;
 
   constructor(endpoint: string, { headers, service }: ServerConfig['traces'], pool: Pool, logger: Logger) {
     this.#endpoint = `${endpoint}/v1/traces`;
@@ -109,6 +111,10 @@ export class Traces {
     this.#pool = pool;
     this.#logger = logger;
     this.#lookTimer = setTimeout(() => this.#lookSoon(), INTERVAL);
+  }
+
+  health(): Readiness {
+    return { traces: { failed: this.#failed } };
   }
 
   /** What is noted is written; what is under way to the endpoint is broken off, and told later. */
@@ -199,6 +205,7 @@ export class Traces {
     });
     const why = await this.#send(JSON.stringify(tracesRequest(jobs, this.#service)));
     if (this.#ends.signal.aborted && why !== null) return;
+    this.#failed = why?.reason ?? null;
     if (why !== null) {
       this.#leftAloneUntil = performance.now() + PAUSE;
       this.#logger.warn({ why: why.reason, jobs: ids.length }, 'the endpoint for traces has not taken them');

@@ -8,19 +8,21 @@ export const MAY_MOUNT = process.getuid?.() === 0;
 
 export class SmallDisk {
   readonly path = mkdtempSync(join(tmpdir(), 'platen-test-disk-'));
-  readonly #filler = join(this.path, 'filler');
+  readonly #fillers: string[] = [];
 
   constructor(mebibytes: number) {
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m,mode=0755`, 'none', this.path]);
   }
 
-  /** Takes the room that is left. @param but leaves about so many MiB */
+  /** Takes the room that is left, or that has come back since. @param but leaves about so many MiB */
   fill(but = 0): void {
+    const filler = join(this.path, `filler-${this.#fillers.length}`);
     const { bavail, bsize } = statfsSync(this.path);
     // A file is as long as there is room, less what keeps its own pages.
     for (let bytes = bavail * bsize - but * 1024 * 1024; bytes >= bsize; bytes -= bsize) {
       try {
-        writeFileSync(this.#filler, Buffer.alloc(bytes));
+        writeFileSync(filler, Buffer.alloc(bytes));
+        this.#fillers.push(filler);
         return;
       } catch {
         // A page more was needed.
@@ -29,7 +31,7 @@ export class SmallDisk {
   }
 
   makeRoom(): void {
-    rmSync(this.#filler, { force: true });
+    for (const filler of this.#fillers.splice(0)) rmSync(filler, { force: true });
   }
 
   stop(): void {

@@ -24,7 +24,7 @@ export async function acceptAlone(
   { before, also }: { before?: (db: Queryable) => Promise<unknown>; also?: Also<string> | undefined },
 ): Promise<{ jobId: string; replayed: boolean }> {
   const { job, checked } = candidate;
-  const accepted = await backlog.admit(job, payloadOf(job).length, () =>
+  const accepted = await backlog.admit({ ...job, test: checked.test }, payloadOf(job).length, () =>
     transaction(pool, async (client) => {
       await before?.(client);
       const asked = { ...candidate, ownAccount: false, answer: job.jobId };

@@ -1,6 +1,6 @@
 /**
  * Has the database accept jobs. Jobs of a tenant that come while a statement is under way share the next one,
- * its round trip and its commit. Each is accepted or refused by itself (see the SQL of `platen.accept_jobs`).
+ * its round trip and its commit; its tests share theirs. Each is accepted or refused by itself (see the SQL of `platen.accept_jobs`).
  *
  * The statement also checks again what was looked up before and may have changed: whether the service account
  * was revoked, and whether template and printer are still what they were.
@@ -19,6 +19,7 @@ import {
   transaction,
 } from '../../store/pool.ts';
 import { JobTemplates, storeTemplate } from '../../templates/job-templates.ts';
+import { type Whose, whoseOf } from '../../tenants/whose.ts';
 import type { Backlog } from './backlog.ts';
 import type { JobAnswer } from './idempotency.ts';
 import { jobAnswer } from './idempotency.ts';
@@ -65,7 +66,7 @@ type Waiting = {
   payload: string;
   settle: { resolve: (outcome: Verdict) => void; reject: (error: unknown) => void };
 };
-type OfTenant = { waiting: Waiting[]; running: number; late: boolean };
+type OfTenant = Whose & { waiting: Waiting[]; running: number; late: boolean };
 
 export class Acceptance {
   readonly #pool: Pool;
@@ -89,7 +90,8 @@ export class Acceptance {
    */
   async accept(candidate: Candidate, also?: Also<string>): Promise<Verdict> {
     const payload = payloadOf(candidate.job);
-    return await this.#backlog.admit(candidate.job, payload.length, () =>
+    const waits = { ...candidate.job, test: candidate.checked.test };
+    return await this.#backlog.admit(waits, payload.length, () =>
       also === undefined ? this.#withOthers(candidate, payload) : this.#alone(candidate, also),
     );
   }
@@ -104,36 +106,38 @@ export class Acceptance {
 
   async #withOthers(candidate: Candidate, payload: string): Promise<Verdict> {
     const { tenantId } = candidate.job;
-    const tenant = this.#tenants.get(tenantId) ?? { waiting: [], running: 0, late: false };
-    this.#tenants.set(tenantId, tenant);
+    const { test } = candidate.checked;
+    const whose = whoseOf({ tenantId, test });
+    const tenant = this.#tenants.get(whose) ?? { tenantId, test, waiting: [], running: 0, late: false };
+    this.#tenants.set(whose, tenant);
     const { promise, resolve, reject } = Promise.withResolvers<Verdict>();
     tenant.waiting.push({ candidate, payload, settle: { resolve, reject } });
-    this.#next(tenantId, tenant);
+    this.#next(tenant);
     return await promise;
   }
 
-  #next(tenantId: string, tenant: OfTenant): void {
-    if (tenant.waiting.length === 0 && tenant.running === 0) this.#tenants.delete(tenantId);
+  #next(tenant: OfTenant): void {
+    if (tenant.waiting.length === 0 && tenant.running === 0) this.#tenants.delete(whoseOf(tenant));
     if (tenant.waiting.length === 0 || tenant.running >= STATEMENTS) return;
     if (tenant.running > 0 && !tenant.late) return;
     tenant.running += 1;
     tenant.late = false;
     const late = setTimeout(() => {
       tenant.late = true;
-      this.#next(tenantId, tenant);
+      this.#next(tenant);
     }, WAITS_MS);
-    void this.#together(tenantId, batchOf(tenant.waiting)).finally(() => {
+    void this.#together(tenant, batchOf(tenant.waiting)).finally(() => {
       clearTimeout(late);
       tenant.running -= 1;
-      this.#next(tenantId, tenant);
+      this.#next(tenant);
     });
   }
 
   /** Never rejects. @param again the second attempt, after a template was found to be missing */
-  async #together(tenantId: string, batch: readonly Waiting[], again = false): Promise<void> {
+  async #together(of: Whose, batch: readonly Waiting[], again = false): Promise<void> {
     try {
       for (const { candidate } of batch) await this.#templates.store(candidate.job);
-      const outcomes = await this.#ask(tenantId, batch);
+      const outcomes = await this.#ask(of, batch);
       for (const [at, { settle, candidate }] of batch.entries()) {
         const found = outcomes[at];
         if (found === undefined) settle.reject(new Error('the database left out a job'));
@@ -146,7 +150,7 @@ export class Acceptance {
       // A job's template is not stored.
       if (sqlState(error) === FOREIGN_KEY_VIOLATION && !again) {
         for (const { candidate } of batch) this.#templates.forget(candidate.job);
-        return await this.#together(tenantId, batch, true);
+        return await this.#together(of, batch, true);
       }
       const [first, ...others] = batch;
       if (others.length === 0 || sqlState(error) === undefined) {
@@ -154,14 +158,14 @@ export class Acceptance {
         return;
       }
       // One job made the statement fail, and nothing of it remains: each job is tried by itself.
-      await Promise.all([first, ...others].flatMap((one) => (one ? this.#together(tenantId, [one]) : [])));
+      await Promise.all([first, ...others].flatMap((one) => (one ? this.#together(of, [one]) : [])));
     }
   }
 
-  async #ask(tenantId: string, batch: readonly Waiting[]): Promise<Verdict[]> {
+  async #ask(of: Whose, batch: readonly Waiting[]): Promise<Verdict[]> {
     return await ask(
       this.#pool,
-      tenantId,
+      of,
       this.#inLanes,
       batch.map(({ candidate, payload }, index) => ({ row: rowOf(index + 1, candidate), payload })),
     );
@@ -176,7 +180,9 @@ export async function acceptIn(client: Queryable, inLanes: boolean, candidate: C
   const { job } = candidate;
   const row = { ...rowOf(1, candidate), createdAt: new Date().toISOString() };
   await storeTemplate(client, job);
-  const [found] = await ask(client, job.tenantId, inLanes, [{ row, payload: payloadOf(job) }]);
+  const [found] = await ask(client, { tenantId: job.tenantId, test: candidate.checked.test }, inLanes, [
+    { row, payload: payloadOf(job) },
+  ]);
   if (found === undefined) throw new Error('the database left out a job');
   return found;
 }
@@ -188,16 +194,19 @@ export function payloadOf({ template: _, ...job }: QueuedJob): string {
 
 async function ask(
   db: Queryable,
-  tenantId: string,
+  { tenantId, test }: Whose,
   inLanes: boolean,
   batch: readonly { row: object; payload: string }[],
 ): Promise<Verdict[]> {
-  const payloads = batch.map((_, index) => `$${index + 4}`).join(', ');
+  const payloads = batch.map((_, index) => `$${index + 5}`).join(', ');
   const { outcomes } = await onlyRow(
     db,
     answered,
-    `SELECT platen.accept_jobs($1, $2, ARRAY[${payloads}]::text[], make_interval(hours => ${KEY_HOURS}), $3) AS outcomes`,
-    [tenantId, JSON.stringify(batch.map(({ row }) => row)), inLanes, ...batch.map(({ payload }) => payload)],
+    `SELECT platen.accept_jobs($1, $2, ARRAY[${payloads}]::text[], make_interval(hours => ${KEY_HOURS}), $3, $4) AS outcomes`,
+    [
+      ...[tenantId, JSON.stringify(batch.map(({ row }) => row)), inLanes, test],
+      ...batch.map(({ payload }) => payload),
+    ],
   );
   return outcomes;
 }

@@ -14,6 +14,7 @@ import { because, type Reason } from '../../../contract/reason.ts';
 import type { ServerConfig } from '../../config.ts';
 import { refusedBecause } from '../../problems.ts';
 import type { Pool } from '../../store/pool.ts';
+import { type Whose, whoseOf } from '../../tenants/whose.ts';
 
 /** ms for which a count is used. */
 const COUNT_AGE = 2_000;
@@ -26,6 +27,7 @@ const MOST_TENANTS = 10_000;
 const RETRY_AFTER = 30;
 
 type Limits = Pick<ServerConfig['limits'], 'waitingJobs' | 'waitingBytes' | 'waitingJobsPerPrinter'>;
+type Admitted = Whose & Pick<QueuedJob, 'scope' | 'printerId'>;
 type Waiting = { lane: Lane; bytes: number };
 type Count = { jobs: number; bytes: number; lanes: Map<string, number>; at: number; tookMs: number };
 
@@ -36,7 +38,7 @@ export class Backlog {
   readonly #limits: Limits;
   readonly #counts = new LRUCache<string, Count>({ max: MOST_TENANTS });
   readonly #counting = new Map<string, Promise<Count>>();
-  /** By tenant: what is being accepted. */
+  /** By tenant, its tests apart: what is being accepted. */
   readonly #underWay = new Map<string, Set<Waiting>>();
 
   constructor(pool: Pool, limits: Limits) {
@@ -50,25 +52,27 @@ export class Backlog {
    * @throws ProblemError `too-many-waiting`; whatever `accept` throws
    */
   async admit<T>(
-    { tenantId, scope, printerId }: Pick<QueuedJob, 'tenantId' | 'scope' | 'printerId'>,
+    { tenantId, test, scope, printerId }: Admitted,
     bytes: number,
     accept: () => Promise<T>,
   ): Promise<T> {
     const waiting: Waiting = { lane: laneOf({ scope, printerId }), bytes };
-    let count = await this.#count(tenantId, COUNT_AGE);
-    if (this.#excess(count, waiting) !== undefined) count = await this.#count(tenantId, RECOUNT_AGE);
+    const of = { tenantId, test };
+    const whose = whoseOf(of);
+    let count = await this.#count(of, COUNT_AGE);
+    if (this.#excess(count, waiting) !== undefined) count = await this.#count(of, RECOUNT_AGE);
     const excess = this.#excess(count, waiting);
     if (excess !== undefined) {
       throw refusedBecause('too-many-waiting', excess, { headers: { 'retry-after': String(RETRY_AFTER) } });
     }
     add(count, waiting);
-    const underWay = this.#underWay.get(tenantId) ?? new Set();
-    this.#underWay.set(tenantId, underWay.add(waiting));
+    const underWay = this.#underWay.get(whose) ?? new Set();
+    this.#underWay.set(whose, underWay.add(waiting));
     try {
       return await accept();
     } finally {
       underWay.delete(waiting);
-      if (underWay.size === 0) this.#underWay.delete(tenantId);
+      if (underWay.size === 0) this.#underWay.delete(whose);
     }
   }
 
@@ -86,23 +90,25 @@ export class Backlog {
   }
 
   /** The count, at most `age` ms old, or older where counting takes long (`SHARE`). */
-  async #count(tenantId: string, age: number): Promise<Count> {
-    const known = this.#counts.get(tenantId);
+  async #count(of: Whose, age: number): Promise<Count> {
+    const whose = whoseOf(of);
+    const known = this.#counts.get(whose);
     if (known !== undefined && performance.now() - known.at < Math.max(age, known.tookMs / SHARE))
       return known;
-    const counting = this.#counting.get(tenantId) ?? this.#ask(tenantId);
-    this.#counting.set(tenantId, counting);
+    const counting = this.#counting.get(whose) ?? this.#ask(of);
+    this.#counting.set(whose, counting);
     return await counting;
   }
 
-  async #ask(tenantId: string): Promise<Count> {
+  async #ask(of: Whose): Promise<Count> {
+    const whose = whoseOf(of);
     const at = performance.now();
-    const underWay = [...(this.#underWay.get(tenantId) ?? [])];
+    const underWay = [...(this.#underWay.get(whose) ?? [])];
     try {
       const { rows } = await this.#pool.query(
         `SELECT lane, count(*)::int AS jobs, coalesce(sum(pg_column_size(payload)), 0)::float8 AS bytes
-         FROM platen.jobs WHERE tenant_id = $1 AND status IN ('queued', 'printing', 'held') GROUP BY lane`,
-        [tenantId],
+         FROM platen.jobs WHERE tenant_id = $1 AND test = $2 AND status IN ('queued', 'printing', 'held') GROUP BY lane`,
+        [of.tenantId, of.test],
       );
       const lanes = counted.parse(rows);
       const sum = (of: 'jobs' | 'bytes') => lanes.reduce((total, lane) => total + lane[of], 0);
@@ -114,12 +120,11 @@ export class Backlog {
         tookMs: performance.now() - at,
       };
       // What ended meanwhile may be counted twice, until the next count; it is never left out.
-      for (const waiting of new Set([...underWay, ...(this.#underWay.get(tenantId) ?? [])]))
-        add(count, waiting);
-      this.#counts.set(tenantId, count);
+      for (const waiting of new Set([...underWay, ...(this.#underWay.get(whose) ?? [])])) add(count, waiting);
+      this.#counts.set(whose, count);
       return count;
     } finally {
-      this.#counting.delete(tenantId);
+      this.#counting.delete(whose);
     }
   }
 }

@@ -39,6 +39,11 @@ export function parseKey(header: string | string[] | undefined): string {
   return key.data;
 }
 
+/** The key of a request as it is kept. A header has no space, so that the keys of tests and of other requests never meet. */
+export function keptKey(key: string, test: boolean): string {
+  return test ? `test ${key}` : key;
+}
+
 /** The first request's answer, if this key was used within `KEY_HOURS`. @throws ProblemError `idempotency-key-reused` */
 export async function previousAnswer(
   db: Queryable,

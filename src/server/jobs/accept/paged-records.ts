@@ -1,9 +1,9 @@
-/** Makes a record of each page of the PDF documents that a request brings: a page is a label, as any other. */
+/** Makes a record of each page of the documents that a request brings: a page is a label, as any other. So is a label of ZPL. */
 import { chosenPages, documentIn, documentPart, pageRecords } from '../../../contract/document-pages.ts';
 import type { LabelRecord } from '../../../contract/print-request.ts';
 import { because, type Reason, reasonText } from '../../../contract/reason.ts';
 import { documentField, type Template } from '../../../contract/template.ts';
-import { isPdf } from '../../../render/document/document-file.ts';
+import { isPdf, isZpl } from '../../../render/document/document-file.ts';
 import { type CheckPool, CheckStopped } from '../../../rendering/check-pool.ts';
 import { faultAt, ProblemError, refusedBecause } from '../../problems.ts';
 
@@ -20,20 +20,21 @@ export interface PagedRecords {
 
 /**
  * @param data undefined: a template without dynamic data
- * @returns undefined: there are no PDF documents
+ * @param most records of the pages of all documents
+ * @returns undefined: there are no documents of pages
  * @throws ProblemError `data-unprintable`, `labels-limit`, `not-ready`
  */
 export async function pagedRecords(
   checks: CheckPool,
   tenantId: string,
-  template: Template,
+  { template, printerCommands }: { readonly template: Template; readonly printerCommands: boolean },
   data: readonly LabelRecord[] = [{}],
-  most: number = Number.POSITIVE_INFINITY,
+  most: number,
 ): Promise<PagedRecords | undefined> {
   if (template.language !== 'document') return undefined;
   const records: LabelRecord[] = [];
   const origins: number[] = [];
-  let pdfs = 0;
+  let paged = 0;
   const started = performance.now();
   for (const [index, record] of data.entries()) {
     const { base64, page, record: holder } = documentPart(documentIn(record, template));
@@ -45,14 +46,14 @@ export async function pagedRecords(
     };
     if (holder !== undefined || (page !== undefined && base64 === '')) refuse(because('document-none', {}));
     let made = [record];
-    if (isPdf(base64)) {
-      pdfs += 1;
+    if (isPdf(base64) || isZpl(base64)) {
+      paged += 1;
       const spent = performance.now() - started;
       if (spent > MOST) refuse(because('draws-long', { seconds: MOST / 1_000 }));
-      const pages = page === undefined ? await countOf(checks, tenantId, base64) : page;
-      if (typeof pages !== 'number') refuse(pages);
+      const pages = page ?? (await countsOf(checks, tenantId, { document: base64, printerCommands }));
+      if (typeof pages !== 'number' && 'code' in pages) refuse(pages);
       else {
-        const chosen = page === undefined ? chosenPages(template.page.pages, pages) : [page];
+        const chosen = typeof pages === 'number' ? [pages] : printedPages(template.page.pages, pages);
         const total = records.length + chosen.length;
         if (total > most) {
           const reason = because('document-labels', { pages: total, most });
@@ -66,13 +67,24 @@ export async function pagedRecords(
       origins.push(index);
     }
   }
-  return pdfs === 0 ? undefined : { records, origins };
+  return paged === 0 ? undefined : { records, origins };
+}
+
+/** @param counts how often each page is printed */
+function printedPages(chosen: string | undefined, counts: readonly number[]): number[] {
+  return chosenPages(chosen, counts.length).flatMap((page) =>
+    new Array<number>(counts[page - 1] ?? 1).fill(page),
+  );
 }
 
 /** @throws ProblemError `not-ready` */
-async function countOf(checks: CheckPool, tenantId: string, base64: string): Promise<number | Reason> {
+async function countsOf(
+  checks: CheckPool,
+  tenantId: string,
+  check: { document: string; printerCommands: boolean },
+): Promise<readonly number[] | Reason> {
   try {
-    return await checks.pages(tenantId, base64, TIMES);
+    return await checks.pages(tenantId, check, TIMES);
   } catch (error) {
     if (!(error instanceof CheckStopped)) throw error;
     if (error.reason === 'memory') return because('draws-much', {});

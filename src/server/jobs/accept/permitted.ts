@@ -1,9 +1,14 @@
 /**
  * A job that was accepted before is printed again, goes on, or goes to another printer: it has its tenant's permission
- * of now for printer commands, not that of then.
+ * of now for printer commands, not that of then. A test goes to a virtual printer only, whoever sends it there.
  */
+import { z } from 'zod';
 import type { QueuedJob } from '../../../contract/queued-job.ts';
+import { because } from '../../../contract/reason.ts';
+import { bringsZpl } from '../../../render/document/document-file.ts';
 import type { CheckPool } from '../../../rendering/check-pool.ts';
+import { oneJob } from '../../one-job.ts';
+import { refusedBecause } from '../../problems.ts';
 import type { Queryable } from '../../store/pool.ts';
 import { printerCommandsOf } from '../../tenants/tenants.ts';
 import { requirePrintable } from './printable-values.ts';
@@ -15,7 +20,7 @@ import { requirePrintable } from './printable-values.ts';
 export async function withPermissionOfNow(db: Queryable, job: QueuedJob): Promise<QueuedJob> {
   const { printerCommands: _, ...harmless } = job;
   const allowed =
-    job.template.language === 'zpl' && (await printerCommandsOf(db, job.tenantId, 'FOR KEY SHARE'));
+    bringsZpl(job.template, job.records) && (await printerCommandsOf(db, job.tenantId, 'FOR KEY SHARE'));
   return allowed ? { ...harmless, printerCommands: true } : harmless;
 }
 
@@ -23,6 +28,16 @@ export async function withPermissionOfNow(db: Queryable, job: QueuedJob): Promis
 export async function requirePermitted(db: Queryable, checks: CheckPool, job: QueuedJob): Promise<void> {
   const now = await withPermissionOfNow(db, job);
   if (job.printerCommands && !now.printerCommands) await requireJobPrintable(checks, now);
+}
+
+const virtualNow = z.object({ ok: z.boolean() });
+
+/** Refuses a test that is at no virtual printer any more. @throws ProblemError `job-not-found`, `printer-not-virtual` */
+export async function requireTestable(db: Queryable, id: string): Promise<void> {
+  const sql =
+    'SELECT NOT test OR platen.only_virtual(scope, printer_id) AS ok FROM platen.jobs WHERE id = $1';
+  const { ok } = await oneJob(db, virtualNow, sql, id);
+  if (!ok) throw refusedBecause('printer-not-virtual', because('printer-real', {}));
 }
 
 /** @throws ProblemError those of `requirePrintable` */

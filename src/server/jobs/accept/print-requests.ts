@@ -9,6 +9,8 @@
 import { v7 as uuid } from 'uuid';
 import type { ValidationResult } from '../../../contract/admin.ts';
 import type { QueuedJob } from '../../../contract/queued-job.ts';
+import type { Template } from '../../../contract/template.ts';
+import { bringsZpl } from '../../../render/document/document-file.ts';
 import type { CheckPool } from '../../../rendering/check-pool.ts';
 import { revoked } from '../../oauth/caller.ts';
 import { ProblemError } from '../../problems.ts';
@@ -33,9 +35,13 @@ type Submission = {
   account: string;
   /** The account is a service account of our own. */
   ownAccount: boolean;
+  /** It is a test: it may go to a virtual printer only. */
+  test: boolean;
   /** Undefined: each request makes a job of its own. */
   key: string | undefined;
   body: unknown;
+  /** Printed instead of a saved one; the request's `idT` is a name only. */
+  template?: Template;
   /** Called with the ID of a new job, in the transaction that accepts it. */
   also?: Also<string>;
 };
@@ -69,11 +75,15 @@ export class PrintRequests {
   }
 
   /** The checks of `enqueue` without its effects. @throws ProblemError as `enqueue` would */
-  async validate(tenantId: string, body: unknown): Promise<ValidationResult> {
+  async validate(
+    { tenantId, test }: Pick<Submission, 'tenantId' | 'test'>,
+    body: unknown,
+  ): Promise<ValidationResult> {
     const checked = await this.#check.references(tenantId, await this.#check.payload(body), {
       fresh: true,
+      test,
     });
-    await checkQuota(this.#pool, tenantId, checked.labels);
+    await checkQuota(this.#pool, tenantId, checked.labels, test);
     const { printer, agentId, format } = checked.route;
     const { warnings, counts } = await this.#warnings(tenantId, checked, LISTED);
     return {
@@ -113,9 +123,10 @@ export class PrintRequests {
   }
 
   async #accept(submission: Submission): Promise<Accepted> {
-    const { tenantId, key } = submission;
-    const parsed = await this.#check.payload(submission.body);
-    const bodyHash = await inStretches(fingerprint(submission.body), parsed.request.data?.length ?? 1);
+    const { tenantId, key, test, body, template } = submission;
+    const parsed = await this.#check.payload(body);
+    const asked = template === undefined ? body : { body, template };
+    const bodyHash = await inStretches(fingerprint(asked), parsed.request.data?.length ?? 1);
     const before = async () =>
       key === undefined ? undefined : await previousAnswer(this.#pool, tenantId, key, bodyHash);
     /** Undefined: the outcome is `stale`, and everything has to be looked up anew. */
@@ -128,7 +139,7 @@ export class PrintRequests {
       let result: Verdict;
       let warnings: WarningCounts;
       try {
-        checked = await this.#check.references(tenantId, parsed, { fresh });
+        checked = await this.#check.references(tenantId, parsed, { fresh, test, template });
         // Before the job is accepted: what fails after that would be told to the caller as a job that is not queued.
         warnings = (await this.#warnings(tenantId, checked, COUNTED)).counts;
         answer = parsed.request.data === undefined ? jobId : [jobId];
@@ -185,6 +196,7 @@ function queuedJob(jobId: string, tenantId: string, checked: CheckedRequest): Qu
     copies: checked.request.numberCopies,
     records: checked.request.data ?? [{}],
     createdAt: new Date().toISOString(),
-    ...(checked.printerCommands && checked.template.language === 'zpl' && { printerCommands: true as const }),
+    ...(checked.printerCommands &&
+      bringsZpl(checked.template, checked.request.data ?? [{}]) && { printerCommands: true as const }),
   };
 }

@@ -32,6 +32,8 @@ type Checked = {
   origins?: readonly number[] | undefined;
 };
 
+type Target = Pick<RecordsCheck, 'dpi' | 'language' | 'media'>;
+
 /** @throws ProblemError `data-unprintable` with the records and fields; `format-incompatible`: no record would print */
 export async function requirePrintable(
   checks: CheckPool,
@@ -39,7 +41,12 @@ export async function requirePrintable(
   job: Checked & { format: PrinterFormat },
 ): Promise<void> {
   const { request, format } = job;
-  const faults = await unprintable(checks, tenantId, { ...job, dpi: format.dpi, media: format });
+  const faults = await unprintable(checks, tenantId, {
+    ...job,
+    dpi: format.dpi,
+    language: format.language,
+    media: format,
+  });
   const [fault] = faults;
   if (fault === undefined) return;
   if (fault.record === undefined) {
@@ -57,7 +64,7 @@ export async function requirePrintable(
 export async function requireValues(
   checks: CheckPool,
   tenantId: string,
-  job: Checked & { dpi: number; media: RecordsCheck['media'] },
+  job: Checked & Target,
 ): Promise<void> {
   const faults = await unprintable(checks, tenantId, job);
   if (faults[0]?.record !== undefined) throw refusedValues(faults, job.request.data, job.origins);
@@ -66,9 +73,9 @@ export async function requireValues(
 async function unprintable(
   checks: CheckPool,
   tenantId: string,
-  job: Checked & { dpi: number; media: RecordsCheck['media'] },
+  job: Checked & Target,
 ): Promise<Unprintable[]> {
-  const { template, request, dpi, media } = job;
+  const { template, request, dpi, language, media } = job;
   const records = request.data ?? [{}];
   const facts = {
     createdAt: new Date().toISOString(),
@@ -83,6 +90,7 @@ async function unprintable(
     const check = {
       template,
       dpi,
+      language,
       orientation: request.orientation,
       media,
       job: facts,

@@ -4,10 +4,12 @@ import type { z } from 'zod';
 import { recordsAt } from '../../../contract/document-pages.ts';
 import type { PrinterFormat } from '../../../contract/format.ts';
 import { labelsRequest } from '../../../contract/integrator-view.ts';
+import { LIMITS } from '../../../contract/limits.ts';
 import type { Orientation } from '../../../contract/print-request.ts';
 import { because } from '../../../contract/reason.ts';
 import type { Template } from '../../../contract/template.ts';
 import type { CheckPool } from '../../../rendering/check-pool.ts';
+import { InHand } from '../../in-hand.ts';
 import { faultAt, ProblemError, parseBody, payloadInvalid, refusedBecause } from '../../problems.ts';
 import { drawn, inTime } from '../../templates/drawn-label.ts';
 import { UNKNOWN_SIZE } from '../../templates/preview.ts';
@@ -15,9 +17,6 @@ import type { Templates } from '../../templates/templates.ts';
 import { requireLengths } from '../../templates/value-lengths.ts';
 import { pagedRecords } from './paged-records.ts';
 import { requireValues } from './printable-values.ts';
-
-/** Requests of one tenant that are in hand at a time: its other checks take turns with these. */
-const MOST_AT_ONCE = 4;
 
 type RenderedLabel = { language: Language; file: Uint8Array; labels: number };
 type Language = z.infer<typeof labelsRequest>['language'];
@@ -53,8 +52,8 @@ function formatOf(
 export class RenderedLabels {
   readonly #templates: Pick<Templates, 'get'>;
   readonly #checks: CheckPool;
-  /** Requests in hand, by tenant. */
-  readonly #inHand = new Map<string, number>();
+  /** By tenant: its other checks take turns with these. */
+  readonly #inHand = new InHand(4);
 
   constructor(templates: Pick<Templates, 'get'>, checks: CheckPool) {
     this.#templates = templates;
@@ -64,29 +63,27 @@ export class RenderedLabels {
   /**
    * The label that the request asks for, and how many labels the request has.
    * @throws ProblemError `too-many-requests`, `payload-invalid`, `template-not-found`, `format-incompatible`,
-   *   `data-unprintable`, `label-undrawable`, `not-ready`
+   *   `data-unprintable`, `labels-limit`, `label-undrawable`, `not-ready`
    */
   async file(tenantId: string, body: unknown): Promise<RenderedLabel> {
-    const inHand = this.#inHand.get(tenantId) ?? 0;
-    if (inHand >= MOST_AT_ONCE) {
-      const detail = `the tenant has ${MOST_AT_ONCE} labels drawn at a time: ask again after one of them`;
+    const end = this.#inHand.begin(tenantId);
+    if (end === undefined) {
+      const detail = `the tenant has ${this.#inHand.most} labels drawn at a time: ask again after one of them`;
       throw new ProblemError('too-many-requests', detail, { headers: { 'retry-after': '1' } });
     }
-    this.#inHand.set(tenantId, inHand + 1);
     try {
       return await this.#draw(tenantId, body);
     } finally {
-      const left = (this.#inHand.get(tenantId) ?? 1) - 1;
-      if (left === 0) this.#inHand.delete(tenantId);
-      else this.#inHand.set(tenantId, left);
+      end();
     }
   }
 
   async #draw(tenantId: string, body: unknown): Promise<RenderedLabel> {
     const { idT, data, label, dpi, orientation, language } = parseBody(labelsRequest, body);
-    const { template, printerCommands } = await this.#templates.get(tenantId, idT);
+    const saved = await this.#templates.get(tenantId, idT);
+    const { template, printerCommands } = saved;
     requireLengths(template, data ?? [], (index) => ['data', index]);
-    const pages = await pagedRecords(this.#checks, tenantId, template, data);
+    const pages = await pagedRecords(this.#checks, tenantId, saved, data, LIMITS.records);
     const records = pages?.records ?? data ?? [{}];
     const [record] = recordsAt(records, [label], template);
     if (record === undefined || label >= records.length) {
@@ -102,7 +99,7 @@ export class RenderedLabels {
     const request = { data: pages?.records ?? data, orientation, numberCopies: 1 };
     const media = UNKNOWN_SIZE;
     await requireValues(this.#checks, tenantId, {
-      ...{ template, printerCommands, request, dpi, media },
+      ...{ template, printerCommands, request, dpi, language, media },
       origins: pages?.origins,
     });
     const job = {

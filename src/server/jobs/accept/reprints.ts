@@ -34,6 +34,7 @@ const stored = z.object({
   status: jobStatus,
   printer_id: z.string(),
   template_id: z.string(),
+  test: z.boolean(),
   payload: queuedJob.nullable(),
 });
 
@@ -76,7 +77,7 @@ export class Reprints {
       this.#parts,
       {
         job,
-        checked: checkedOf(job, way),
+        checked: checkedOf(job, way, old.test),
         account,
         key: key === undefined ? undefined : { name: key, bodyHash },
       },
@@ -92,7 +93,7 @@ export class Reprints {
   }
 
   async #over(db: Queryable, id: string, lock = '') {
-    const sql = `SELECT tenant_id, status, printer_id, template_id, ${WHOLE_PAYLOAD} FROM platen.jobs WHERE id = $1 ${lock}`;
+    const sql = `SELECT tenant_id, status, printer_id, template_id, test, ${WHOLE_PAYLOAD} FROM platen.jobs WHERE id = $1 ${lock}`;
     const old = await oneJob(db, stored, sql, id);
     if (!statesIn('over').includes(old.status)) {
       const first = hasEnded(old.status) ? 'reprint-decide' : 'reprint-wait';
@@ -115,7 +116,7 @@ export class Reprints {
       format: request.format ?? (elsewhere ? undefined : payload.format.id),
     };
     const wished = { ...wish, idT: old.template_id, orientation, numberCopies: 1 };
-    const way = route(wished, await printers.find(old.tenant_id, askedOf(wished)), template);
+    const way = route(wished, await printers.find(old.tenant_id, askedOf(wished)), template, old.test);
     const { resume: _, again, ...asBefore } = payload;
     const pinned = chosen === undefined ? again : chosen.again;
     const job = await withPermissionOfNow(this.#parts.pool, {
@@ -130,11 +131,12 @@ export class Reprints {
 }
 
 /** The new job in the form of a checked request. */
-function checkedOf(job: QueuedJob, way: Route): Candidate['checked'] {
+function checkedOf(job: QueuedJob, way: Route, test: boolean): Candidate['checked'] {
   const { template, orientation, copies: numberCopies } = job;
   return {
     request: { idT: job.templateId, orientation, numberCopies },
     template,
+    test,
     printerCommands: job.printerCommands ?? false,
     route: way,
     labels: job.records.length * numberCopies,

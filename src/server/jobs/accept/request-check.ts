@@ -44,6 +44,8 @@ export type CheckedRequest = {
   mediaMustFit?: boolean;
   route: Route;
   labels: number;
+  /** It may go to a virtual printer only, and counts with the tests. */
+  test: boolean;
   /** Show whether what was looked up earlier has changed since. Undefined: it was looked up just now. */
   stamps: { template: string; route: string; asked: Asked } | undefined;
 };
@@ -94,20 +96,31 @@ export class RequestCheck {
   }
 
   /**
+   * @param options.test the printer must be virtual
+   * @param options.template instead of a saved one; such a request is looked up anew always
    * @param options.fresh look everything up anew. Otherwise earlier look-ups may serve, but never to refuse
    * @throws ProblemError `template-not-found`, those of `route`, `media-mismatch`, and `data-unprintable`
    */
-  async references(tenantId: string, parsed: Parsed, { fresh }: { fresh: boolean }): Promise<CheckedRequest> {
+  async references(
+    tenantId: string,
+    parsed: Parsed,
+    { fresh, test, template }: { fresh: boolean; test: boolean; template?: Template | undefined },
+  ): Promise<CheckedRequest> {
     const asked = askedOf(parsed.request);
+    if (template !== undefined) {
+      const found = await this.#printers.find(tenantId, asked);
+      const saved = { template, printerCommands: false, mediaMustFit: false };
+      return await this.#checked(tenantId, parsed, { saved, found }, test);
+    }
     const kept = fresh ? undefined : this.#kept(tenantId, parsed.request.idT, asked);
     const stampsOf = ({ saved, found }: Referred) => ({ template: saved.stamp, route: found.stamp, asked });
     if (kept === undefined) {
       const saved = await this.#templates.get(tenantId, parsed.request.idT);
       const found = await this.#printers.find(tenantId, asked);
-      return await this.#checked(tenantId, parsed, { saved, found });
+      return await this.#checked(tenantId, parsed, { saved, found }, test);
     }
     try {
-      return { ...(await this.#checked(tenantId, parsed, kept)), stamps: stampsOf(kept) };
+      return { ...(await this.#checked(tenantId, parsed, kept, test)), stamps: stampsOf(kept) };
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error;
       const saved = await this.#templates.get(tenantId, parsed.request.idT);
@@ -118,7 +131,7 @@ export class RequestCheck {
         kept.saved.mediaMustFit === saved.mediaMustFit;
       // Nothing has changed: the values may take long to check, and would be refused again.
       if (isSame) throw error;
-      return await this.#checked(tenantId, parsed, { saved, found });
+      return await this.#checked(tenantId, parsed, { saved, found }, test);
     }
   }
 
@@ -128,13 +141,18 @@ export class RequestCheck {
     return saved === undefined || found === undefined ? undefined : { saved, found };
   }
 
-  async #checked(tenantId: string, parsed: Parsed, { saved, found }: Referred): Promise<CheckedRequest> {
+  async #checked(
+    tenantId: string,
+    parsed: Parsed,
+    { saved, found }: { saved: Omit<SavedTemplate, 'id' | 'stamp'>; found: Found },
+    test: boolean,
+  ): Promise<CheckedRequest> {
     const { template, printerCommands, mediaMustFit } = saved;
     const { request: asked, long } = parsed;
     if (long) requireLengths(template, asked.data ?? [], (index) => ['data', index]);
-    const way = route(asked, found, template);
+    const way = route(asked, found, template, test);
     if (mediaMustFit) requireFit({ template, orientation: asked.orientation, format: way.format });
-    const pages = await pagedRecords(this.#checks, tenantId, template, asked.data, this.#limits.records);
+    const pages = await pagedRecords(this.#checks, tenantId, saved, asked.data, this.#limits.records);
     const request = pages === undefined ? asked : { ...asked, data: pages.records };
     const labels = this.#labels(request.data?.length ?? 1, request.numberCopies);
     await requirePrintable(this.#checks, tenantId, {
@@ -144,7 +162,7 @@ export class RequestCheck {
       origins: pages?.origins,
       format: way.format,
     });
-    return { request, labels, template, printerCommands, mediaMustFit, route: way, stamps: undefined };
+    return { request, labels, test, template, printerCommands, mediaMustFit, route: way, stamps: undefined };
   }
 }
 

@@ -33,18 +33,25 @@ export function onWay<Job extends object>(job: Job, { printer, format }: Route) 
   return { ...job, scope: printer.scope, printerId: printer.id, format };
 }
 
-/** @throws ProblemError `printer-unknown`, `printer-ambiguous`, `printer-unassigned`, `format-…` */
-export function route(request: PrintRequest, found: Found, template: Template): Route {
-  const printer = chosen(request, found);
+/**
+ * @param test the job is a test, which may go to a virtual printer only
+ * @throws ProblemError `printer-unknown`, `printer-ambiguous`, `printer-unassigned`, `printer-not-virtual`, `format-…`
+ */
+export function route(request: PrintRequest, found: Found, template: Template, test: boolean): Route {
+  const others = test ? found.others.filter(({ virtual }) => virtual) : found.others;
+  const printer = chosen(request, { ...found, others });
   const [agent] = printer.agents;
+  const field = request.printerId === printer.id ? 'printerId' : 'printer';
   if (agent === undefined) {
-    const field = request.printerId === printer.id ? 'printerId' : 'printer';
     throw refusal(
       'printer-unassigned',
       field,
       because('printer-no-agent', { printer: printer.id }),
       request[field],
     );
+  }
+  if (test && !printer.virtual) {
+    throw refusal('printer-not-virtual', field, because('printer-real', {}), request[field]);
   }
   return { printer, agentId: agent.id, format: chooseFormat(printer, request.format, template) };
 }
@@ -129,6 +136,7 @@ function refusal(
     | 'printer-unknown'
     | 'printer-ambiguous'
     | 'printer-unassigned'
+    | 'printer-not-virtual'
     | 'format-unknown'
     | 'format-ambiguous'
     | 'format-incompatible',

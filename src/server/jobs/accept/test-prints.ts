@@ -51,14 +51,18 @@ export class TestPrints {
       orientation: 'portrait',
       numberCopies: 1,
     } as const;
-    const way = route(request, found, testJob(tenantId, found.byId, first).template);
+    const way = route(request, found, testJob(tenantId, found.byId, first).template, false);
     const job = testJob(tenantId, way.printer, way.format);
     const { template } = job;
     const { jobId } = await acceptAlone(
       this.#parts,
       {
         job,
-        checked: { request, template, printerCommands: false, route: way, labels: 1, stamps: undefined },
+        // A person's look at a printer, not the test of an integration.
+        checked: {
+          ...{ request, template, printerCommands: false, route: way, labels: 1 },
+          ...{ test: false, stamps: undefined },
+        },
         account,
         key: key === undefined ? undefined : { name: key, bodyHash },
       },

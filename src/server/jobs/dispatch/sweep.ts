@@ -72,7 +72,9 @@ export class Sweep {
   readonly #cancellations: { sweep(): Promise<void> };
   readonly #moving: { sweep(): Promise<void> };
   readonly #withdrawals: { sweep(): Promise<void> };
+  readonly #expiries: { sweep(): Promise<void> };
   readonly #holds: { sweep(): Promise<void> };
+  readonly #added: { tell(): Promise<void> };
   readonly #housekeeping: () => Promise<void>;
   readonly #logger: Logger;
   /** ms */
@@ -91,7 +93,9 @@ export class Sweep {
     cancellations: { sweep(): Promise<void> };
     moving: { sweep(): Promise<void> };
     withdrawals: { sweep(): Promise<void> };
+    expiries: { sweep(): Promise<void> };
     holds: { sweep(): Promise<void> };
+    added: { tell(): Promise<void> };
     housekeeping: () => Promise<void>;
     logger: Logger;
     interval: number;
@@ -102,7 +106,9 @@ export class Sweep {
     this.#cancellations = parts.cancellations;
     this.#moving = parts.moving;
     this.#withdrawals = parts.withdrawals;
+    this.#expiries = parts.expiries;
     this.#holds = parts.holds;
+    this.#added = parts.added;
     this.#housekeeping = parts.housekeeping;
     this.#logger = parts.logger;
     this.#interval = parts.interval;
@@ -134,10 +140,12 @@ export class Sweep {
   /** One sweep. */
   async once(): Promise<void> {
     await this.#forgotten();
+    await this.#expiries.sweep();
     await this.#cancellations.sweep();
     await this.#moving.sweep();
     await this.#withdrawals.sweep();
     await this.#holds.sweep();
+    await this.#added.tell();
     const due = await rowsOf(
       this.#pool,
       z.object({ lane }),

@@ -8,8 +8,9 @@
  *                                                               nothing was sent ─ taken out ─▶ canceled
  *                                                               something may be ─ by force ──▶ canceled, the rest uncertain
  *
- * The agent reads the mark when it next renews its lease. The sweep sets the mark again if the queue has lost
- * it, tries again to cancel, and takes the mark away once the job has ended.
+ * The mark rings for the agent; where that is lost, the agent reads the mark when it next renews its lease. The
+ * sweep sets the mark again if the queue has lost it, tries again to cancel, and takes the mark away once the job
+ * has ended.
  */
 import { z } from 'zod';
 import type { JobView } from '../../../contract/job.ts';

@@ -41,6 +41,7 @@ const stored = z.object({
   tenant_id: z.string(),
   lane: z.string(),
   status: jobStatus,
+  test: z.boolean(),
   payload: queuedJob.nullable(),
 });
 
@@ -119,9 +120,10 @@ export class JobMoves {
   }
 
   async #wayOf(id: string, to: Target) {
-    const { tenant, lane, status, payload } = await this.#stored(id);
+    const { tenant, lane, status, test, payload } = await this.#stored(id);
     const wished = { ...to, idT: payload.templateId, orientation: payload.orientation, numberCopies: 1 };
-    const way = route(wished, await this.#printers.find(tenant, askedOf(wished)), payload.template);
+    const found = await this.#printers.find(tenant, askedOf(wished));
+    const way = route(wished, found, payload.template, test);
     const target = laneOf({ scope: way.printer.scope, printerId: way.printer.id });
     const there = onWay(payload, way);
     await requireFitIfWanted(this.#pool, there);
@@ -156,10 +158,11 @@ export class JobMoves {
   }
 
   async #stored(id: string) {
-    const sql = `SELECT tenant_id, lane, status, ${WHOLE_PAYLOAD} FROM platen.jobs WHERE id = $1`;
+    const sql = `SELECT tenant_id, lane, status, test, ${WHOLE_PAYLOAD} FROM platen.jobs WHERE id = $1`;
     const row = await oneJob(this.#pool, stored, sql, id);
-    if (row.payload === null) throw dataGone();
-    return { tenant: row.tenant_id, lane: row.lane, status: row.status, payload: row.payload };
+    const { tenant_id: tenant, lane, status, test, payload } = row;
+    if (payload === null) throw dataGone();
+    return { tenant, lane, status, test, payload };
   }
 }
 

@@ -57,7 +57,12 @@ const STOPPED = `SELECT id, status = 'canceled' AND ${FIRST} < records * copies 
   FROM platen.jobs
   WHERE move_to IS NOT NULL AND NOT move_to ? 'refused' AND status IN (${inSql(statesIn('over'))})`;
 
-const stored = z.object({ tenant_id: z.string(), template_id: z.string(), payload: queuedJob.nullable() });
+const stored = z.object({
+  tenant_id: z.string(),
+  template_id: z.string(),
+  test: z.boolean(),
+  payload: queuedJob.nullable(),
+});
 
 /** Asks for both steps, under the lock of the job. */
 export async function askToMove(client: Queryable, id: string, way: Route, by: Decision): Promise<void> {
@@ -130,12 +135,13 @@ export class Moving {
   /** Undefined: it was done, or taken back, meanwhile. @throws ProblemError those of `route` and `requirePermitted`, `label-data-gone` */
   async #accept(id: string, to: MovingTo): Promise<{ job: QueuedJob; from: number } | undefined> {
     const { pool, printers, checks } = this.#parts;
-    const sql = `SELECT tenant_id, template_id, ${WHOLE_PAYLOAD} FROM platen.jobs WHERE id = $1`;
-    const { tenant_id: tenantId, template_id: idT, payload } = await oneJob(pool, stored, sql, id);
+    const sql = `SELECT tenant_id, template_id, test, ${WHOLE_PAYLOAD} FROM platen.jobs WHERE id = $1`;
+    const row = await oneJob(pool, stored, sql, id);
+    const { tenant_id: tenantId, template_id: idT, test, payload } = row;
     if (payload === null) throw dataGone();
     const { template, orientation, copies: numberCopies } = payload;
     const request = { idT, orientation, numberCopies, printerId: to.printerId, format: to.format };
-    const way = route(request, await printers.find(tenantId, askedOf(request)), template);
+    const way = route(request, await printers.find(tenantId, askedOf(request)), template, test);
     const there = onWay(payload, way);
     await requirePermitted(pool, checks, there);
     return await transaction(pool, async (client) => {
@@ -149,7 +155,7 @@ export class Moving {
       await decidedBy(client, id, to);
       const { outcome } = await acceptIn(client, false, {
         job,
-        checked: { request, template, printerCommands, route: way, labels: 0, stamps: undefined },
+        checked: { request, template, test, printerCommands, route: way, labels: 0, stamps: undefined },
         ...{ account: to.who, ownAccount: false, answer: job.jobId },
         key: { name: `move-${id}`, bodyHash: Buffer.from(id) },
       });

@@ -101,11 +101,14 @@ export class Reports {
     const { after, upTo } = report.stretch ?? {};
     await transaction(this.#pool, async (client) => {
       const { rowCount } = await client.query(
-        `INSERT INTO platen.agents AS a (id, name, version, tenant_id, online, reported_at, seen_at, unreached)
-         VALUES ($1, $2, $3, $4, $5, least($6, now()), now() - make_interval(secs => $7), $8)
+        `INSERT INTO platen.agents AS a (id, name, version, tenant_id, online, reported_at, seen_at, unreached,
+           went_back, counts)
+         VALUES ($1, $2, $3, $4, $5, least($6, now()), now() - make_interval(secs => $7), $8, $10, $11)
          ON CONFLICT (id) DO UPDATE SET name = excluded.name, version = excluded.version,
            tenant_id = excluded.tenant_id, online = excluded.online, reported_at = excluded.reported_at, seen_at = excluded.seen_at,
-           unreached = CASE WHEN $9 THEN excluded.unreached ELSE a.unreached END
+           went_back = excluded.went_back,
+           unreached = CASE WHEN $9 THEN excluded.unreached ELSE a.unreached END,
+           counts = CASE WHEN $9 THEN excluded.counts ELSE a.counts END
          WHERE (a.reported_at <= excluded.reported_at
              OR a.seen_at < now() - make_interval(secs => ${CLOCK_DOUBTED}))
            AND (a.tenant_id IS NOT DISTINCT FROM excluded.tenant_id OR NOT a.online
@@ -120,6 +123,8 @@ export class Reports {
           ageMs / 1_000,
           storable(report.unreached ?? []),
           after === undefined,
+          report.wentBack === undefined ? null : storable(report.wentBack),
+          report.counts === undefined ? null : storable(report.counts),
         ],
       );
       if (rowCount === 0) return await this.#notTaken(client, report);

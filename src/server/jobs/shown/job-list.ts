@@ -203,7 +203,7 @@ export class JobList {
   }
 
   async #conditions(filter: JobCountFilter, wanted: { newest: boolean }): Promise<Conditions> {
-    const { id, tenant, printer, template, value, account, since, until } = filter;
+    const { id, tenant, printer, template, value, account, test, since, until } = filter;
     const where = new Conditions(wanted);
     if (id !== undefined) {
       const [first, last] = ['0', 'f'].map(filledWith(id));
@@ -214,6 +214,7 @@ export class JobList {
     if (template !== undefined)
       where.addOneOf('template_id', await this.#named(TEMPLATES_NAMED, template, tenant));
     if (value !== undefined) where.addMark(value);
+    if (test !== undefined) where.sql.push(test ? 'j.test' : 'NOT j.test');
     if (account !== undefined) where.add('j.account = ?', storable(account));
     if (since !== undefined) where.add('j.created_at >= ?', since);
     if (until !== undefined) where.add('j.created_at < ?', until);

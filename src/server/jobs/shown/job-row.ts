@@ -8,11 +8,12 @@ import { tolerantFault, tolerantReasons } from '../../../contract/read-report.ts
 import { oneJob } from '../../one-job.ts';
 import { HEARTBEAT_LOST } from '../../printers/printers.ts';
 import { inSql, type Queryable } from '../../store/pool.ts';
+import type { Whose } from '../../tenants/whose.ts';
 
 const UNDER_WAY = inSql(statesIn('under way'));
 /** Every column but the payload, which may be megabytes. */
 export const COLUMNS = `id, tenant_id, template_id, template_name, printer_id, printer_name, format, orientation, copies,
-  records, status, sent, printed, reasons, error, uncertain_from, uncertain_to, created_at, updated_at,
+  records, test, status, sent, printed, reasons, error, uncertain_from, uncertain_to, created_at, updated_at,
   cancel_requested_at IS NOT NULL AND status IN (${UNDER_WAY}) AS cancel_requested,
   status = 'queued' AND EXISTS (
     SELECT FROM platen.lane_settings s WHERE s.lane = jobs.lane AND s.held_at IS NOT NULL) AS lane_held,
@@ -34,6 +35,7 @@ export const jobRow = z.object({
   orientation,
   copies: z.int(),
   records: z.int(),
+  test: z.boolean(),
   status: jobStatus,
   sent: z.int(),
   printed: z.int(),
@@ -50,10 +52,10 @@ export const jobRow = z.object({
   nobody: z.tuple([printerReason]).nullable(),
 });
 
-/** A job of the tenant, or, without one, of any. @throws ProblemError `job-not-found` */
-export async function shownJob(db: Queryable, id: string, tenantId?: string): Promise<JobView> {
-  const sql = `SELECT ${COLUMNS} FROM platen.jobs WHERE id = $1 AND ($2::text IS NULL OR tenant_id = $2)`;
-  return jobViewOf(await oneJob(db, jobRow, sql, id, tenantId ?? null));
+/** Any job, or one that this caller may see. @throws ProblemError `job-not-found` */
+export async function shownJob(db: Queryable, id: string, to?: Whose): Promise<JobView> {
+  const sql = `SELECT ${COLUMNS} FROM platen.jobs WHERE id = $1 AND ($2::text IS NULL OR tenant_id = $2 AND test = $3)`;
+  return jobViewOf(await oneJob(db, jobRow, sql, id, to?.tenantId ?? null, to?.test ?? null));
 }
 
 export function jobViewOf(job: z.infer<typeof jobRow>): JobView {
@@ -79,6 +81,7 @@ export function jobViewOf(job: z.infer<typeof jobRow>): JobView {
     orientation: job.orientation,
     copies: job.copies,
     records: job.records,
+    ...(job.test && { test: true as const }),
     createdAt: job.created_at.toISOString(),
     updatedAt: job.updated_at.toISOString(),
   };
