@@ -61,6 +61,7 @@ test('several have the properties that they share, set at once; fields are put i
   await button('Further up: third').click();
   await button('Further up: third').click();
   expect(await button('Further up: third').isDisabled()).toBe(true);
+  await page.getByRole('group', { name: 'third' }).getByLabel('Caption').fill('Best before');
   await button('Save').click();
   await page.getByText('All is saved').waitFor();
   const kept = await savedTemplate(made);
@@ -72,7 +73,7 @@ test('several have the properties that they share, set at once; fields are put i
   await page.goto(`${site.up.url}/console/#/print?template=${made}`);
   await page.getByLabel('Printer', { exact: true }).selectOption({ label: 'virtual-1' });
   await page.getByText('Values', { exact: true }).waitFor();
-  expect(await page.locator('.fields label').allTextContents()).toEqual(['third', 'first', 'second']);
+  expect(await page.locator('.fields label').allTextContents()).toEqual(['Best before', 'first', 'second']);
 });
 
 test('content is typed where it stands, by mouse and by keyboard; rulers and grid are in millimetres of the label', async () => {
@@ -140,4 +141,71 @@ test('content is typed where it stands, by mouse and by keyboard; rulers and gri
   await page.getByText('All is saved').waitFor();
   const { elements: kept } = await savedTemplate(made);
   expect(kept).toMatchObject([{ text: 'Two\nlines' }, { value: 'R0-R' }]);
+});
+
+test('a layer is dragged to its place; on a tablet the panel is a sheet that is put down', async () => {
+  const elements = ['One', 'Two', 'Three'].map((text, at) => ({
+    type: 'text',
+    x: 4,
+    y: 4 + 8 * at,
+    text,
+    size: 4,
+  }));
+  const made = await opened({ name: 'Layers', width: 60, height: 30, elements });
+  await page.getByRole('tab', { name: 'Layers' }).click();
+  const names = async () =>
+    (await page.locator('.layers .layer-name').allTextContents()).map((name) => name.trim());
+  const before = ['Text Three', 'Text Two', 'Text One'];
+  await expect.poll(names).toEqual(before);
+  const middle = async (row: number) => {
+    const box = (await page.locator('.layers li').nth(row).boundingBox()) ?? { y: 0, height: 0 };
+    return box.y + box.height / 2;
+  };
+  const grips = page.locator('.layers .grip');
+  const { x } = (await grips.first().boundingBox()) ?? { x: 0 };
+  await grips.first().hover();
+  await page.mouse.down();
+  await page.mouse.move(x + 8, (await middle(1)) + 4);
+  await expect.poll(names).toEqual(['Text Two', 'Text Three', 'Text One']);
+  await page.mouse.move(x + 8, (await middle(2)) + 4);
+  await expect.poll(names).toEqual(['Text Two', 'Text One', 'Text Three']);
+  await page.mouse.up();
+  // It is one step.
+  await button('Undo').click();
+  await expect.poll(names).toEqual(before);
+  await button('Redo').click();
+  await button('Save').click();
+  await page.getByText('All is saved').waitFor();
+  expect((await savedTemplate(made)).elements).toMatchObject([
+    { text: 'Three' },
+    { text: 'One' },
+    { text: 'Two' },
+  ]);
+
+  await page.setViewportSize({ width: 820, height: 1_180 });
+  const sheet = page.locator('.side-panel');
+  const low = async () => {
+    const box = (await sheet.boundingBox()) ?? { y: 0, height: 0 };
+    return [box.y + box.height, box.height < 100];
+  };
+  await expect.poll(low).toEqual([1_180, false]);
+  await button('Show the panel').click();
+  await expect.poll(low).toEqual([1_180, true]);
+  expect(await barriers(page)).toEqual([]);
+  await page.getByRole('tab', { name: 'Fields' }).click();
+  await expect.poll(low).toEqual([1_180, false]);
+
+  // On a phone the label comes first, and has room beside the sheet once somebody wants that.
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.reload();
+  await page.locator('[data-drawn="true"]').waitFor();
+  await expect.poll(low).toEqual([740, true]);
+  await page.getByRole('tab', { name: 'Layers' }).click();
+  await expect.poll(low).toEqual([740, false]);
+  const label = (await page.locator('.canvas .sheet').boundingBox()) ?? { y: 0, height: 740 };
+  const top = (await sheet.boundingBox())?.y ?? 0;
+  expect(label.y).toBeGreaterThan(0);
+  expect(label.y + label.height).toBeLessThanOrEqual(top);
+  expect(await barriers(page)).toEqual([]);
+  await page.setViewportSize({ width: 1_440, height: 900 });
 });

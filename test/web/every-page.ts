@@ -137,7 +137,7 @@ async function dialogs(): Promise<void> {
         await shot(page, `${name}-${what}`);
         await page.keyboard.press('Escape');
       };
-      await open('held', /^(Release|Freigeben) …/);
+      await open('held', /^(Decide|Entscheiden) …/);
       await chosen('release-print', { value: 'print' });
       await open('held', /^(Move|Verschieben) …/);
       await chosen('move-refused', { label: 'virtual-1' });

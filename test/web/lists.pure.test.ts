@@ -59,6 +59,11 @@ test('chosen times stay as they are, and a span that nobody knows is none', () =
   expect(asked(new URLSearchParams({ since: 'constructor' }), false)).toBe('');
 });
 
+test('tests only, or none; another word is no filter', () => {
+  const query = (test: string) => asked(new URLSearchParams({ test }), true);
+  expect(['true', 'false', 'maybe'].map(query)).toEqual(['test=true', 'test=false', '']);
+});
+
 const rows = (...ids: string[]) => ids.map((id) => ({ id }));
 /** Newer rows have later letters. */
 const below = (a: { id: string }, b: { id: string }) => a.id < b.id;

@@ -42,6 +42,7 @@ beforeAll(async () => {
     `held/${held}`,
     'printers',
     'printers/wall',
+    'agents',
     `printers/${encodeURIComponent(printer)}`,
     'templates',
     `templates/${id}`,
@@ -69,11 +70,17 @@ async function each(page: Page, look: (address: string) => Promise<void>): Promi
   }
 }
 
-test.each(['light', 'dark'] as const)('nothing keeps anybody out, %s', async (scheme) => {
-  const page = await site.signedIn({ scheme });
-  const found: Record<string, string[]> = {};
+test.each([
+  { scheme: 'light', width: 1440, height: 900 },
+  { scheme: 'dark', width: 820, height: 1180 },
+] as const)('nothing keeps anybody out, and all of it fits: $scheme, $width px', async (look) => {
+  const page = await site.signedIn(look);
+  const found: Record<string, unknown[]> = {};
   await each(page, async (address) => {
-    const wrong = await barriers(page);
+    const wrong = [
+      ...(await barriers(page)),
+      ...((await overflow(page)) > 0 ? ['wider than the window'] : []),
+    ];
     if (wrong.length > 0) found[address] = wrong;
   });
   expect(found).toEqual({});
@@ -182,8 +189,11 @@ test('somebody is told in a chat what needs somebody: made, tested, and told no 
   await dialog.getByText('this service sends no mail').waitFor();
   await dialog.getByLabel('How').selectOption({ label: 'Slack or Mattermost' });
   await dialog.getByLabel('Address that the chat gave out').fill('https://[::1]/services/a-secret');
-  for (const name of ['Jobs wait at a printer that is ready', 'A secret ends soon', 'An agent is away'])
-    await dialog.getByLabel(name).uncheck();
+  // Whatever else there is to be told of, these two are chosen.
+  const chosen = ['A printer needs somebody', 'Jobs wait for a decision'];
+  const kinds = dialog.getByRole('group', { name: 'What' }).locator('label');
+  for (const name of await kinds.allInnerTexts())
+    await dialog.getByLabel(name, { exact: true }).setChecked(chosen.includes(name));
   await dialog.getByLabel('Minutes that it has to last').fill('10');
   await dialog.getByLabel('Quiet hours').check();
   await dialog.getByLabel('From').fill('21:30');
@@ -269,6 +279,15 @@ test('every page is reached and used with the keyboard alone', async () => {
   await page.keyboard.press('k');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'What happened' }).waitFor();
+  // So are the cards of printers, with the buttons in them as they are.
+  await site.show(page, 'printers');
+  const card = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: 'virtual-1' }) });
+  await card.getByText(/ today$/).click({ force: true });
+  await page.getByRole('heading', { name: 'virtual-1', level: 1 }).waitFor();
+  await site.show(page, 'printers');
+  await card.getByRole('button', { name: /^More: / }).click();
+  await page.getByRole('menuitem', { name: 'Rename …' }).waitFor();
+  await page.keyboard.press('Escape');
   await page.goto(`${site.up.url}/console/nonsense`);
   await page.getByRole('heading', { level: 1 }).waitFor();
   expect(page.url()).toBe(`${site.up.url}/console/#/nonsense`);

@@ -8,6 +8,7 @@ import { drawn } from '../kit/browser/browser.ts';
 import { ConsoleSite } from '../kit/browser/console-site.ts';
 import { MUTE } from '../kit/service/mute-printer.ts';
 import { designerPictures } from './designer-pictures.ts';
+import { tracePicture } from './trace-picture.ts';
 
 const OUT = join(import.meta.dirname, '../../docs/pictures');
 
@@ -29,9 +30,12 @@ try {
   const dark = await site.signedIn({ width: 1200, height: 760, scheme: 'dark' });
   await take(dark, 'printer', `printers/${encodeURIComponent(printer)}`);
   await designerPictures(site, OUT);
+  await tracePicture(OUT);
 } finally {
   await site.stop();
 }
+// The browser, which test files share, would keep the process.
+process.exit();
 
 async function take(page: Page, name: string, address: string): Promise<void> {
   await site.show(page, address);

@@ -215,6 +215,17 @@ test('who prints here finds printer and template as they were chosen last', asyn
   await expect.poll(() => chosen()).toEqual([other.id, second]);
   await page.reload();
   await expect.poll(() => chosen()).toEqual([other.id, second]);
+  // Whoever knows the label by its look chooses it by that, with the keyboard alone.
+  await button('Choose by its picture …').focus();
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Choose a template' });
+  await dialog.getByRole('img', { name: `The label ${TEMPLATE.name}`, exact: true }).waitFor();
+  await dialog.getByLabel('Search by name').fill(TEMPLATE.name);
+  await dialog.getByRole('img', { name: 'The label Another label' }).waitFor({ state: 'detached' });
+  expect(await barriers(page)).toEqual([]);
+  await dialog.getByRole('button', { name: TEMPLATE.name, exact: true }).focus();
+  await page.keyboard.press('Enter');
+  await expect.poll(() => chosen()).toEqual([idT, second]);
 });
 
 test('a value that cannot be printed is named at its field while it is typed', async () => {

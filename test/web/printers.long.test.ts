@@ -341,6 +341,9 @@ test('a printer that no agent has any more is shown as gone, and forgotten', asy
 
 test('a printer that its agent never reached stands there with the reason, since when, and what to do', async () => {
   await site.show(page, 'printers');
+  const missed = page.getByRole('link', { name: /(?:was|were) never reached$/ });
+  await missed.waitFor(PATIENTLY);
+  await missed.click();
   const agent = page.getByRole('listitem').filter({ hasText: 'dock 9' }).last();
   await agent.getByText(/refused.*tried since/i).waitFor(PATIENTLY);
   await agent.getByText(UNREACHED).waitFor();
@@ -348,6 +351,7 @@ test('a printer that its agent never reached stands there with the reason, since
   await page.getByText(/Look at its power and its cable, and ask your administrator/).waitFor();
 
   // Beside it one that is reached, with what its format sets.
+  await site.show(page, 'printers');
   const link = page.getByRole('link', { name: 'dock 5' });
   await link.waitFor(PATIENTLY);
   await link.focus();

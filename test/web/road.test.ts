@@ -124,9 +124,9 @@ test('several jobs are released at once, by keyboard, after a look at what that 
   for (const job of held) await site.up.ended(job);
   await site.show(page, 'jobs?status=held');
   await picked(held);
-  await press('Release …');
+  await press('Decide …');
   // Nobody guesses for the person whether labels are printed again.
-  await expect.poll(() => button(/^Release$/).isDisabled()).toBe(true);
+  await expect.poll(() => button(/^Print on$/).isDisabled()).toBe(true);
   await page.getByLabel('The uncertain labels of each').focus();
   await page.keyboard.press('ArrowDown');
   await page.getByText('2 jobs go on: 0 labels will be printed.').waitFor();
@@ -134,7 +134,7 @@ test('several jobs are released at once, by keyboard, after a look at what that 
   await page.getByText('2 jobs go on: 2 labels will be printed.').waitFor();
   await page.keyboard.press('ArrowUp');
   await page.getByText('2 jobs go on: 0 labels will be printed.').waitFor();
-  await press(/^Release$/);
+  await press(/^Print on$/);
   await page.getByText('Done for 2 jobs.').waitFor();
   for (const job of held) expect(await site.up.admin.job(job)).toMatchObject({ status: 'printed' });
 });

@@ -2,6 +2,7 @@
 import { Fragment } from 'preact';
 import { z } from 'zod';
 import { integrationView, templateView } from '../../src/contract/admin.ts';
+import { agentView } from '../../src/contract/agent-view.ts';
 import { deedKind } from '../../src/contract/deeds.ts';
 import { type AuditEntry, type AuditPage, auditPage, personView } from '../../src/contract/people.ts';
 import { printerView } from '../../src/contract/printer-view.ts';
@@ -21,7 +22,7 @@ import { useLive } from '../service/live.ts';
 import { type Rows, useOlder } from '../service/older.ts';
 import { ofTenant, session } from '../service/session.ts';
 import { inFull, t, whenExactly } from '../texts/texts.ts';
-import { scopeInWords } from './integrations.tsx';
+import { deedOf, detailOf, type Names, saidValue } from './deed-words.ts';
 
 /** Entries of one request of an export. */
 const BATCH = 1_000;
@@ -135,17 +136,16 @@ function Filters({ query }: { query: URLSearchParams }) {
   );
 }
 
-type Names = ReadonlyMap<string, string>;
-
 /** What templates, printers, integrations and people are called now, by their IDs. */
 function useNames(): Names {
   const templates = useLive(z.array(templateView), ofTenant('/templates'), () => false).live.data ?? [];
   const printers = useLive(z.array(printerView), '/printers', () => false).live.data ?? [];
   const accounts = useLive(z.array(integrationView), ofTenant('/integrations'), () => false).live.data ?? [];
+  const agents = useLive(z.array(agentView), '/agents', () => false).live.data ?? [];
   const webhooks = useLive(z.array(webhookView), ofTenant('/webhooks'), () => false).live.data ?? [];
   const people = useLive(z.array(personView), ofTenant('/people'), () => false).live.data ?? [];
   return new Map([
-    ...[...templates, ...printers].map(({ id, name }) => [id, name] as const),
+    ...[...templates, ...printers, ...agents].map(({ id, name }) => [id, name] as const),
     ...accounts.map(({ apiKey, name }) => [apiKey, name] as const),
     ...webhooks.map(({ id, url }) => [id, url] as const),
     ...people.map(({ id, name, login }) => [id, name === '' ? login : name] as const),
@@ -155,11 +155,13 @@ function useNames(): Names {
 /** The pages on which the objects of deeds are; the lists of those that have no page of their own. */
 const PAGE_OF: Readonly<Record<string, string>> = {
   job: 'jobs',
+  jobs: 'jobs',
   template: 'templates',
   printer: 'printers',
   webhook: 'webhooks',
 };
 const LIST_OF: Readonly<Record<string, string>> = {
+  agent: 'agents',
   integration: 'integrations',
   person: 'people',
   invitation: 'people',
@@ -189,7 +191,7 @@ function About({ entry: { object, what }, names }: { entry: AuditEntry; names: N
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** What an entry names besides, jobs with the way to them. */
-function Details({ of }: { of: AuditEntry['details'] }) {
+function Details({ of, names }: { of: AuditEntry['details']; names: Names }) {
   return (
     <div class="small muted">
       {Object.entries(of).map(([name, value], at) => (
@@ -201,7 +203,7 @@ function Details({ of }: { of: AuditEntry['details'] }) {
               {shortId(value)}
             </a>
           ) : (
-            saidValue(name, value)
+            saidValue(name, value, names)
           )}
         </Fragment>
       ))}
@@ -230,7 +232,7 @@ function Entries({ entries }: { entries: readonly AuditEntry[] }) {
           title: words.who,
           cell: ({ who }) => (
             <div>
-              {who.name}
+              <span class={who.kind === 'machine' ? 'nowrap' : ''}>{who.name}</span>
               {who.kind === 'machine' && <span class="muted small"> ({words.machine})</span>}
             </div>
           ),
@@ -240,7 +242,7 @@ function Entries({ entries }: { entries: readonly AuditEntry[] }) {
           cell: ({ what, details }) => (
             <div>
               <span title={what}>{deedOf(what)}</span>
-              <Details of={details} />
+              <Details of={details} names={names} />
             </div>
           ),
         },
@@ -253,36 +255,6 @@ function Entries({ entries }: { entries: readonly AuditEntry[] }) {
       ]}
     />
   );
-}
-
-/** The deed in words; a deed that only a newer service knows is shown by its code. */
-function deedOf(what: string): string {
-  const words: Readonly<Record<string, string>> = t.value.audit.deeds;
-  return Object.hasOwn(words, what) ? (words[what] ?? what) : what;
-}
-
-function detailOf(name: string): string {
-  const words: Readonly<Record<string, string>> = t.value.audit.details;
-  return Object.hasOwn(words, name) ? (words[name] ?? name) : name;
-}
-
-function saidValue(name: string, value: unknown): string {
-  const { audit: words, integrations, people } = t.value;
-  if (name === 'oldForHours') {
-    const spans: Readonly<Record<string, string>> = integrations.oldUntil;
-    return spans[String(value ?? '')] ?? words.hours(Number(value));
-  }
-  if (Array.isArray(value)) return value.map((one: unknown) => saidValue(name, one)).join(', ');
-  if (name === 'scope' && typeof value === 'string') return scopeInWords(value);
-  const known: Readonly<Record<string, string>> = name === 'role' ? people.roles : {};
-  if (typeof value === 'string' && Object.hasOwn(known, value)) return known[value] ?? value;
-  if (typeof value === 'object' && value !== null) {
-    return Object.values(value)
-      .map((one: unknown) => saidValue('', one))
-      .join(', ');
-  }
-  if (typeof value === 'boolean') return value ? words.yes : words.no;
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** Whether the address is short enough not to wrap: IPv4 is, IPv6 may need two lines. */

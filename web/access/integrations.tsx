@@ -19,6 +19,7 @@ import { ofTheTenant, useLive } from '../service/live.ts';
 import { ofTenant } from '../service/session.ts';
 import { t, when } from '../texts/texts.ts';
 import { Create, End, Rotate, Secret } from './new-integration.tsx';
+import { scopeWords } from './scope-words.ts';
 import { Usage } from './usage.tsx';
 
 type Question = { about: 'rotate' | 'account' | 'old' | 'new'; account: IntegrationView };
@@ -99,7 +100,7 @@ function Quota() {
   const { integrations: words } = t.value;
   const { live } = useLive(tenantView, ofTenant(''));
   if (live.data === undefined) return null;
-  const { used, labels } = live.data.quota;
+  const { used, labels, tests } = live.data.quota;
   return (
     <div class="card stack tight narrow">
       <div class="row spread">
@@ -107,6 +108,7 @@ function Quota() {
         <strong class="numbers">{words.quotaOf(used, labels)}</strong>
       </div>
       {labels !== null && <Meter part={Math.min(used, labels)} of={labels} />}
+      {tests.used > 0 && <p class="small muted">{words.testsOf(tests.used, tests.labels)}</p>}
     </div>
   );
 }
@@ -120,9 +122,17 @@ function Accounts({ accounts, onAsk }: AccountsProps) {
       rows={accounts}
       keyOf={({ apiKey }) => apiKey}
       columns={[
-        { title: words.name, lead: true, cell: ({ name }) => <strong>{name}</strong> },
+        {
+          title: words.name,
+          lead: true,
+          cell: ({ name, test }) => (
+            <>
+              <strong>{name}</strong> {test && <span class="badge">{words.test}</span>}
+            </>
+          ),
+        },
         { title: words.key, look: 'mono small anywhere', cell: ({ apiKey }) => apiKey },
-        { title: words.scope, cell: ({ scope }) => scopeInWords(scope) },
+        { title: words.scope, cell: ({ scope }) => scopeWords(scope) },
         { title: words.created, look: 'nowrap muted', cell: ({ createdAt }) => <Time at={createdAt} /> },
         {
           title: words.used,
@@ -157,14 +167,4 @@ function actionsOf(account: IntegrationView, onAsk: (question: Question) => void
       ? [item(words.rotate, 'rotate')]
       : [item(words.removeOld, 'old'), item(words.removeNew, 'new')];
   return [...secrets, item(words.revoke, 'account', true)];
-}
-
-/** @param scope permissions with spaces between them */
-export function scopeInWords(scope: string): string {
-  const { integrations: words } = t.value;
-  const known: Readonly<Record<string, string>> = words.may;
-  return scope
-    .split(' ')
-    .map((word) => known[word] ?? word)
-    .join(', ');
 }

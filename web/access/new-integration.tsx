@@ -15,6 +15,7 @@ import {
 import { CopyButton } from '../controls/copy.tsx';
 import { Ask, Dialog } from '../controls/dialog.tsx';
 import { ChoiceField, TextField, typed } from '../controls/field.tsx';
+import { OnlyHere } from '../controls/only-here.tsx';
 import { printerList } from '../printers/printer-words.tsx';
 import { call } from '../service/call.ts';
 import { ofTheTenant, useLive } from '../service/live.ts';
@@ -22,7 +23,6 @@ import { ofTenant } from '../service/session.ts';
 import { fieldsOf, savedTemplate } from '../templates/saved-template.ts';
 import { t } from '../texts/texts.ts';
 import { curlOf, type Example, NO_EXAMPLE } from './curl.ts';
-import { OnlyHere } from './only-here.tsx';
 
 type CreateProps = { onClose: () => void; onCreated: (account: IntegrationCreated) => void };
 
@@ -30,6 +30,7 @@ export function Create({ onClose, onCreated }: CreateProps) {
   const { integrations: words } = t.value;
   const name = useSignal('');
   const scope = useSignal<readonly Permission[]>(USUAL_SCOPE);
+  const test = useSignal(false);
   return (
     <Ask
       title={words.createTitle}
@@ -37,7 +38,7 @@ export function Create({ onClose, onCreated }: CreateProps) {
       disabled={scope.value.length === 0 || name.value.trim() === ''}
       onClose={onClose}
       onAction={async () => {
-        const body = { name: name.value.trim(), scope: scope.value };
+        const body = { name: name.value.trim(), scope: scope.value, test: test.value };
         onCreated(await call(integrationCreated, ofTenant('/integrations'), { body }));
       }}
     >
@@ -64,6 +65,19 @@ export function Create({ onClose, onCreated }: CreateProps) {
           </label>
         ))}
       </fieldset>
+      <div class="stack tight">
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={test.value}
+            onChange={({ currentTarget: { checked } }) => {
+              test.value = checked;
+            }}
+          />
+          {words.test}
+        </label>
+        <p class="small muted">{words.testSays}</p>
+      </div>
     </Ask>
   );
 }
@@ -82,12 +96,14 @@ export function Secret({ account, onClose }: SecretProps) {
     [words.audience, account.audience],
     [words.tenant, account.tenant],
     [words.endpoint, account.printEndpoint],
+    ...(account.printNodeKey === undefined ? [] : [[words.printNodeKey, account.printNodeKey] as const]),
   ] as const;
-  const command = curlOf(account, useExample());
+  const command = curlOf(account, useExample(account.test));
   return (
     <Dialog title={words.createdTitle} large stays onClose={onClose}>
       <OnlyHere url={account.printEndpoint} says={words.onlyHere} />
       <p class="note warn">{'oldSecret' in account ? words.rotatedSays : words.createdSays}</p>
+      {account.test && <p class="note">{words.testSays}</p>}
       <dl class="facts secret">
         {rows.map(([name, value]) => [
           <dt key={name}>{name}</dt>,
@@ -188,9 +204,17 @@ export function End({ account, what, onDone, onClose }: EndProps) {
   );
 }
 
-/** The example for the command: the first template with its samples, at an idle printer if there is one. */
-function useExample(): Example {
-  const printers = useLive(printerList, '/printers', () => false).live.data?.filter(({ hidden }) => !hidden);
+/** Printers of `--sandbox` at which a first label would fail, be held or take long (`docs/sandbox.md`). */
+const UNSUITABLE = new Set(['test-failed', 'test-held', 'test-slow']);
+
+/**
+ * The example for the command: the first template with its samples, at an idle printer if there is one.
+ * @param test the printer is one that takes tests
+ */
+function useExample(test: boolean): Example {
+  const printers = useLive(printerList, '/printers', () => false).live.data?.filter(
+    ({ name, hidden, forTests }) => !hidden && (forTests || !test) && !UNSUITABLE.has(name),
+  );
   const templates = useLive(z.array(templateView), ofTenant('/templates'), ofTheTenant).live.data;
   const [first] = templates ?? [];
   const path = first === undefined ? null : ofTenant(`/templates/${encodeURIComponent(first.id)}`);

@@ -13,6 +13,7 @@ import { CardTable } from '../controls/card-table.tsx';
 import { CopyButton } from '../controls/copy.tsx';
 import { Ask, Dialog } from '../controls/dialog.tsx';
 import { ChoiceField, TextField, typed } from '../controls/field.tsx';
+import { OnlyHere } from '../controls/only-here.tsx';
 import { Opens } from '../controls/opens.tsx';
 import { Page, Shown } from '../controls/page.tsx';
 import { Time } from '../controls/time.tsx';
@@ -20,7 +21,6 @@ import { call } from '../service/call.ts';
 import { ofTheTenant, useLive } from '../service/live.ts';
 import { findSession, ofTenant, session } from '../service/session.ts';
 import { t, when } from '../texts/texts.ts';
-import { OnlyHere } from './only-here.tsx';
 
 type Question = { about: 'role' | 'revoke' | 'link'; person: PersonView };
 

@@ -261,6 +261,12 @@ function MessageState({
   return <span class="badge warn">{words.next(when(dueAt))}</span>;
 }
 
+/** Why there was no answer, in words where there are any: the service says a code of the system, or a sentence. */
+function unanswered(why: string): string {
+  const known: Readonly<Record<string, string>> = t.value.webhooks.unanswered;
+  return Object.hasOwn(known, why) ? `${known[why]}` : why;
+}
+
 /** The newest answer. Its text is a stranger's. */
 function Answer({ message: { attempts } }: { message: WebhookMessage }) {
   const { webhooks: words } = t.value;
@@ -269,7 +275,7 @@ function Answer({ message: { attempts } }: { message: WebhookMessage }) {
   return (
     <div class="stack hair">
       <div>
-        {last.status ?? last.answer} <span class="muted">({words.ms(last.ms)})</span>
+        {last.status ?? unanswered(last.answer)} <span class="muted">({words.ms(last.ms)})</span>
         {attempts.length > 1 && <span class="muted">, {words.attempts(attempts.length)}</span>}
       </div>
       {last.status !== null && last.answer !== '' && <div class="muted">{last.answer.slice(0, 200)}</div>}

@@ -51,7 +51,7 @@ export function CardTable<Row>({ rows, keyOf, columns, menu }: CardTableProps<Ro
                 </td>
               ))}
               {menu !== undefined && (
-                <td class="right">
+                <td class="right deeds">
                   <Menu {...menu(row)} />
                 </td>
               )}

@@ -6,6 +6,7 @@ const PATHS = {
   held: 'M10 6.5V11M10 14h.01M10 2.5 18 16.5H2z',
   printers:
     'M4 4h12a1 1 0 0 1 1 1v6H3V5a1 1 0 0 1 1-1zM3 11h14v4a1 1 0 0 1-1 1H4a1 1 0 0 1-1-1zM6 14h4M14 14h.01',
+  agents: 'M4 4h12v8H4zM2 16h16M8.5 12 8 16M11.5 12l.5 4',
   templates: 'M3 5h14v10H3zM6 8v4M8 8v4M10 8v4M13 8h1.5M13 12h1.5',
   integrations: 'M8 6 4 10l4 4M12 6l4 4-4 4',
   webhooks: 'M3 10h9M8.5 6 12.5 10l-4 4M16.5 4v12',
@@ -14,6 +15,18 @@ const PATHS = {
     'M7.5 9.5a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM2.5 16.5c0-3 2-4.5 5-4.5s5 1.5 5 4.5M13 4a3 3 0 0 1 0 5.5M14.5 12.2c2 .5 3 2 3 4.3',
   audit: 'M5 3h7l4 4v10H5zM12 3v4h4M8 11h5M8 14h5',
   account: 'M10 10a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM3.5 17c0-3.5 2.6-5 6.5-5s6.5 1.5 6.5 5',
+  text: 'M4 6V4h12v2M10 4v12M7.5 16h5',
+  barcode: 'M4 4v12M7 4v12M9 4v12M12 4v12M16 4v12M14 4v12',
+  box: 'M3 5h14v10H3z',
+  ellipse: 'M10 5c4.4 0 7 2.2 7 5s-2.6 5-7 5-7-2.2-7-5 2.6-5 7-5z',
+  line: 'M4 16 16 4',
+  image: 'M3 4h14v12H3zM3 14l4-4 3.5 3.5L13 11l4 4M12.5 7.5h.01',
+  undo: 'M7 4 3 8l4 4M3 8h8.5a4.5 4.5 0 0 1 0 9H8',
+  redo: 'm13 4 4 4-4 4M17 8H8.5a4.5 4.5 0 0 0 0 9H12',
+  turn: 'M15.5 7A6.5 6.5 0 1 0 16.5 11M16 3v4.5h-4.5',
+  duplicate: 'M7 7h10v10H7zM13 7V3H3v10h4',
+  remove: 'M4 6h12M8 6V3.5h4V6M5.5 6l.8 11h7.4l.8-11M8.5 9v5M11.5 9v5',
+  drag: 'M7.5 5h.01M12.5 5h.01M7.5 10h.01M12.5 10h.01M7.5 15h.01M12.5 15h.01',
   menu: 'M3 5h14M3 10h14M3 15h14',
   more: 'M5 10h.01M10 10h.01M15 10h.01',
   check: 'm4 10.5 4 4 8-9',
@@ -34,7 +47,7 @@ export function Icon({ name }: { name: IconName }) {
       viewBox="0 0 20 20"
       fill="none"
       stroke="currentColor"
-      stroke-width={name === 'more' ? 3 : 1.5}
+      stroke-width={name === 'more' || name === 'drag' ? 3 : 1.5}
       stroke-linecap="round"
       stroke-linejoin="round"
       aria-hidden="true"

@@ -1,4 +1,4 @@
-/** Words for a JSON pointer into a template: the place where something is wrong. */
+/** Words for a JSON pointer into a template, or into what a form sends: the place where something is wrong. */
 import { t } from '../texts/texts.ts';
 
 /** `/elements/3/x`, RFC 6901. */
@@ -17,7 +17,32 @@ function placeOf(pointer: string): string {
     const one = Object.entries(places).find(([name]) => name === list)?.[1] ?? list;
     return [`${one} ${Number(index) + 1}`, ...(member === undefined ? [] : [namesIn(member)])].join(', ');
   }
-  return pointer === '/source' ? places.source : namesIn(pointer.slice(1));
+  if (pointer === '/source') return places.source;
+  const path = namesIn(pointer.slice(1));
+  const called = inForms();
+  return Object.hasOwn(called, path) ? (called[path] ?? path) : path;
+}
+
+/** What forms call the members that they send. */
+function inForms(): Readonly<Record<string, string>> {
+  const { people, webhooks, alerts, signIn, print, printers, job } = t.value;
+  return {
+    login: people.login,
+    name: people.name,
+    role: people.role,
+    url: webhooks.url,
+    events: webhooks.events,
+    to: alerts.to,
+    password: signIn.password,
+    numberCopies: print.copies,
+    printerId: print.printer,
+    format: print.format,
+    orientation: print.orientation,
+    labels: job.reprintWhich,
+    place: printers.place,
+    group: printers.group,
+    note: printers.note,
+  };
 }
 
 function namesIn(path: string): string {

@@ -265,11 +265,12 @@ function Desk({ id, version, saved, isDraft, drafts, from, onReload }: DeskProps
             >
               <Canvas editor={editor} />
             </div>
-            <p id="canvas-hint" class="small muted">
+            <p id="canvas-hint" class="unseen">
               {words.canvasHint}
             </p>
-            <Status editor={editor} />
-            <ViewBar editor={editor} onFit={fitLabel} />
+            <ViewBar editor={editor} onFit={fitLabel}>
+              <Status editor={editor} />
+            </ViewBar>
           </section>
           <Side editor={editor} />
         </div>
@@ -293,7 +294,7 @@ function Status({ editor }: { editor: Editor }) {
     : words.undrawable;
   const says = busy.value || !current ? words.drawing : settled;
   return (
-    <p class="small muted" data-drawn={!busy.value && current}>
+    <p class="small muted status" data-drawn={!busy.value && current}>
       {says}
     </p>
   );

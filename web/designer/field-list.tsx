@@ -1,4 +1,4 @@
-/** The list of the label's fields, each with its sample and its default. */
+/** The list of the label's fields, each with its caption, its sample and its default. */
 import { useSignal } from '@preact/signals';
 import { TextField, typed } from '../controls/field.tsx';
 import { Icon, type IconName } from '../controls/icon.tsx';
@@ -11,12 +11,12 @@ export function FieldList({ editor }: { editor: Editor }) {
   const name = useSignal('');
   const fault = useSignal(false);
   const fields = editor.scene.value.document.fields ?? [];
-  const set = (at: number, member: 'sample' | 'default', text: string) =>
+  const set = (at: number, member: 'caption' | 'sample' | 'default', text: string) =>
     editor.do((scene) => {
       const next = (scene.document.fields ?? []).map((field, place) => {
         if (place !== at) return field;
         const { [member]: _before, ...rest } = field;
-        return text === '' && member === 'sample' ? rest : { ...field, [member]: text };
+        return text === '' && member !== 'default' ? rest : { ...field, [member]: text };
       });
       return changeLabel(scene, { fields: next });
     }, `field ${at} ${member}`);
@@ -44,6 +44,13 @@ export function FieldList({ editor }: { editor: Editor }) {
       {fields.map((field, at) => (
         <fieldset key={field.name} class="stack tight">
           <legend class="label anywhere">{field.name}</legend>
+          <TextField
+            label={words.caption}
+            hint={words.captionHint}
+            maxLength={200}
+            value={field.caption ?? ''}
+            onText={(text) => set(at, 'caption', text)}
+          />
           <TextField
             label={words.sample}
             value={field.sample ?? ''}

@@ -1,7 +1,9 @@
 /** The list of all elements, the topmost first, to reorder, lock and hide them. */
+import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
 import { Icon, type IconName } from '../controls/icon.tsx';
 import { t } from '../texts/texts.ts';
-import { mark, moveLayer, placed } from './document.ts';
+import { mark, moveLayer, placed, type Scene } from './document.ts';
 import type { Editor } from './editor.ts';
 import { nameOf } from './naming.ts';
 
@@ -9,10 +11,35 @@ export function Layers({ editor }: { editor: Editor }) {
   const { designer: words } = t.value;
   const { selected } = editor.scene.value;
   const layers = placed(editor.scene.value).toReversed();
+  const list = useRef<HTMLOListElement>(null);
+  const dragged = useSignal<{ key: number; scene: Scene } | null>(null);
+  /** The layer that is dragged goes below those whose middle is above the pointer. */
+  const drag = ({ clientY }: PointerEvent) => {
+    const { value } = dragged;
+    if (value === null) return;
+    const others = [...(list.current?.children ?? [])].filter((_, at) => layers[at]?.key !== value.key);
+    const above = others.filter((row) => {
+      const { top, height } = row.getBoundingClientRect();
+      return top + height / 2 < clientY;
+    });
+    editor.dragged.value = moveLayer(value.scene, value.key, layers.length - 1 - above.length);
+  };
+  const drop = (keep: boolean) => {
+    const moved = editor.dragged.value;
+    editor.dragged.value = undefined;
+    if (keep && dragged.value !== null && moved !== undefined) editor.do(() => moved);
+    dragged.value = null;
+  };
   if (layers.length === 0) return <p class="muted">{words.nothingThere}</p>;
   return (
     <div class="stack tight">
-      <ol class="layers">
+      <ol
+        class="layers"
+        ref={list}
+        onPointerMove={drag}
+        onPointerUp={() => drop(true)}
+        onPointerCancel={() => drop(false)}
+      >
         {layers.map(({ key, at, element, locked, hidden }) => {
           const name = nameOf(element);
           const button = (
@@ -35,7 +62,24 @@ export function Layers({ editor }: { editor: Editor }) {
             </button>
           );
           return (
-            <li key={key} class={selected.includes(key) ? 'chosen' : ''}>
+            <li
+              key={key}
+              class={`${selected.includes(key) ? 'chosen' : ''} ${dragged.value?.key === key ? 'dragged' : ''}`}
+            >
+              <span
+                class="grip"
+                title={words.drag}
+                aria-hidden="true"
+                onPointerDown={(event) => {
+                  if (event.button !== 0) return;
+                  event.preventDefault();
+                  // The list stays where it is while its rows change places.
+                  list.current?.setPointerCapture(event.pointerId);
+                  dragged.value = { key, scene: editor.scene.value };
+                }}
+              >
+                <Icon name="drag" />
+              </span>
               <button
                 type="button"
                 class="layer-name"

@@ -1,6 +1,7 @@
 /** The tabs beside the label: properties, layers, fields, the whole label, and problems. */
 import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
+import { Icon } from '../controls/icon.tsx';
 import { t } from '../texts/texts.ts';
 import type { Editor } from './editor.ts';
 import { FieldList } from './field-list.tsx';
@@ -10,6 +11,8 @@ import { Properties } from './properties.tsx';
 import { RecordChoice } from './record-choice.tsx';
 import { WholeLabel } from './whole-label.tsx';
 
+/** As the style sheets have it. */
+const PHONE = '(max-width: 640px)';
 const TABS = ['properties', 'layers', 'fields', 'label', 'problems'] as const;
 type Tab = (typeof TABS)[number];
 
@@ -18,6 +21,13 @@ export function Side({ editor }: { editor: Editor }) {
   const id = useId();
   const open = useSignal<Tab>('properties');
   const count = editor.drawing.last.value?.problems.length ?? 0;
+  // On a tablet the panel is a sheet from below, which can be put down; on a phone it is down until somebody wants it.
+  const isUp = useSignal(!matchMedia(PHONE).matches);
+  const putUp = (up: boolean) => {
+    isUp.value = up;
+    // There the label and the sheet have room together only where the label is at the top.
+    if (up && matchMedia(PHONE).matches) document.querySelector('.desk')?.scrollIntoView();
+  };
   const move = (event: KeyboardEvent) => {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (by === undefined) return;
@@ -27,7 +37,7 @@ export function Side({ editor }: { editor: Editor }) {
     document.getElementById(`${id}-${next}`)?.focus();
   };
   return (
-    <section class="card side-panel" aria-label={words[open.value]}>
+    <section class={isUp.value ? 'card side-panel' : 'card side-panel down'} aria-label={words[open.value]}>
       <div class="panel-tabs" role="tablist" onKeyDown={move} tabIndex={-1}>
         {TABS.map((tab) => (
           <button
@@ -40,6 +50,7 @@ export function Side({ editor }: { editor: Editor }) {
             tabIndex={open.value === tab ? 0 : -1}
             onClick={() => {
               open.value = tab;
+              putUp(true);
             }}
           >
             {words[tab]}
@@ -47,6 +58,18 @@ export function Side({ editor }: { editor: Editor }) {
           </button>
         ))}
       </div>
+      <button
+        type="button"
+        class="button quiet square put-down"
+        aria-expanded={isUp.value}
+        aria-controls={`${id}-panel`}
+        aria-label={words.panel}
+        onClick={() => {
+          putUp(!isUp.value);
+        }}
+      >
+        <Icon name={isUp.value ? 'down' : 'up'} />
+      </button>
       <div id={`${id}-panel`} role="tabpanel" aria-labelledby={`${id}-${open.value}`} class="stack">
         {open.value === 'properties' && <Properties editor={editor} />}
         {open.value === 'layers' && <Layers editor={editor} />}

@@ -1,5 +1,6 @@
 /** The toolbar of the designer: adds elements, and acts on the selected ones. */
 import { useRef } from 'preact/hooks';
+import { Icon, type IconName } from '../controls/icon.tsx';
 import { t } from '../texts/texts.ts';
 import { ALIGNMENTS, align, distribute } from './align.ts';
 import { duplicate, remove, reorder } from './document.ts';
@@ -15,54 +16,57 @@ export function Toolbar({ editor }: { editor: Editor }) {
   const selected = editor.chosen.value;
   const put = (kind: (typeof KINDS)[number]) =>
     editor.put(newElement(kind, editor.scene.peek().document, words.newText));
+  const none = selected.length === 0;
   return (
     <div class="tools" role="toolbar" aria-label={words.tools}>
-      <div class="row">
+      <div class="tool-group">
         {KINDS.map((kind) => (
-          <button
-            key={kind}
-            type="button"
-            class="button"
-            aria-label={words.addThing(words.element[kind])}
-            onClick={() => put(kind)}
-          >
-            <span aria-hidden="true">+</span> {words.element[kind]}
-          </button>
+          <Tool key={kind} says={words.addThing(words.element[kind])} icon={kind} onUse={() => put(kind)} />
         ))}
         <AddPicture editor={editor} />
       </div>
-      <div class="row">
-        <button type="button" class="button" disabled={past.length === 0} onClick={() => editor.undo()}>
-          {words.undo}
-        </button>
-        <button type="button" class="button" disabled={future.length === 0} onClick={() => editor.redo()}>
-          {words.redo}
-        </button>
-        <button type="button" class="button" disabled={selected.length === 0} onClick={() => editor.turn()}>
-          {words.turn}
-        </button>
-        <button
-          type="button"
-          class="button"
-          disabled={selected.length === 0}
-          onClick={() => {
+      <div class="tool-group">
+        <Tool says={words.undo} icon="undo" off={past.length === 0} onUse={() => editor.undo()} />
+        <Tool says={words.redo} icon="redo" off={future.length === 0} onUse={() => editor.redo()} />
+      </div>
+      <div class="tool-group">
+        <Tool says={words.turn} icon="turn" off={none} onUse={() => editor.turn()} />
+        <Tool
+          says={words.duplicate}
+          icon="duplicate"
+          off={none}
+          onUse={() => {
             editor.do((scene) => duplicate(scene, selected, { x: 2, y: 2 }));
             editor.focusChosen();
           }}
-        >
-          {words.duplicate}
-        </button>
-        <Arrange editor={editor} />
-        <button
-          type="button"
-          class="button"
-          disabled={selected.length === 0}
-          onClick={() => editor.do((scene) => remove(scene, selected))}
-        >
-          {words.remove}
-        </button>
+        />
+        <Tool
+          says={words.remove}
+          icon="remove"
+          off={none}
+          onUse={() => editor.do((scene) => remove(scene, selected))}
+        />
       </div>
+      <Arrange editor={editor} />
     </div>
+  );
+}
+
+type ToolProps = { says: string; icon: IconName; off?: boolean; onUse: () => void };
+
+/** What a tool is for is said when it is pointed at, and to whoever hears it. */
+function Tool({ says, icon, off = false, onUse }: ToolProps) {
+  return (
+    <button
+      type="button"
+      class="button quiet square"
+      aria-label={says}
+      title={says}
+      disabled={off}
+      onClick={onUse}
+    >
+      <Icon name={icon} />
+    </button>
   );
 }
 
@@ -120,14 +124,7 @@ function AddPicture({ editor }: { editor: Editor }) {
   };
   return (
     <>
-      <button
-        type="button"
-        class="button"
-        aria-label={words.addThing(words.element.image)}
-        onClick={() => input.current?.click()}
-      >
-        <span aria-hidden="true">+</span> {words.element.image}
-      </button>
+      <Tool says={words.addThing(words.element.image)} icon="image" onUse={() => input.current?.click()} />
       <input
         ref={input}
         type="file"

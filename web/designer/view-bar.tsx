@@ -1,6 +1,7 @@
-/** The controls of the view: zoom, resolution, orientation and snapping. */
+/** The status bar below the label: whether what is seen is exact, and the controls of the view. */
 import { useSignal } from '@preact/signals';
-import { ChoiceField } from '../controls/field.tsx';
+import type { ComponentChildren } from 'preact';
+import { Choice } from '../controls/field.tsx';
 import { Opens } from '../controls/opens.tsx';
 import { t } from '../texts/texts.ts';
 import { type Editor, STEP } from './editor.ts';
@@ -10,45 +11,49 @@ import type { Snap } from './snapping.ts';
 
 const SNAPS: readonly Snap[] = ['dots', 'half', 'none'];
 
-export function ViewBar({ editor, onFit }: { editor: Editor; onFit: () => void }) {
+type ViewBarProps = { editor: Editor; onFit: () => void; children: ComponentChildren };
+
+/** @param children what stands first: whether the picture is exact */
+export function ViewBar({ editor, onFit, children }: ViewBarProps) {
   const { designer: words } = t.value;
   const { dpi, orientation, snap } = editor;
   const comparing = useSignal(false);
   const resolutions = [...new Set([...RESOLUTIONS, dpi.value])].toSorted((a, b) => a - b);
   return (
     <div class="view-bar">
+      {children}
       <fieldset class="row zoom">
         <legend class="unseen">{words.zoom}</legend>
         <button
           type="button"
-          class="button square"
+          class="button quiet square"
           aria-label={words.zoomOut}
           onClick={() => editor.magnify(1 / STEP)}
         >
           −
         </button>
-        <button type="button" class="button" onClick={onFit}>
+        <button type="button" class="button quiet" onClick={onFit}>
           {words.fit}
         </button>
         <button
           type="button"
-          class="button square"
+          class="button quiet square"
           aria-label={words.zoomIn}
           onClick={() => editor.magnify(STEP)}
         >
           +
         </button>
       </fieldset>
-      <ChoiceField
-        label={words.resolution}
+      <Choice
+        aria-label={words.resolution}
         value={String(dpi.value)}
         options={resolutions.map((value) => ({ value: String(value), words: words.dpi(value) }))}
         onChoice={(value) => {
           dpi.value = Number(value);
         }}
       />
-      <ChoiceField
-        label={words.orientation}
+      <Choice
+        aria-label={words.orientation}
         value={orientation.value}
         options={[
           { value: 'portrait', words: words.portrait },
@@ -58,8 +63,8 @@ export function ViewBar({ editor, onFit }: { editor: Editor; onFit: () => void }
           orientation.value = value === 'landscape' ? 'landscape' : 'portrait';
         }}
       />
-      <ChoiceField
-        label={words.snap}
+      <Choice
+        aria-label={words.snap}
         value={snap.value}
         options={SNAPS.map((value) => ({ value, words: words.snaps[value] }))}
         onChoice={(value) => {

@@ -28,6 +28,8 @@ export function asked(query: URLSearchParams, withStatus: boolean): string {
     const value = query.get(name);
     if (value) search.set(name, value);
   }
+  const test = query.get('test') ?? '';
+  if (test === 'true' || test === 'false') search.set('test', test);
   const id = query.get('id') ?? '';
   if (id !== '' && ID.test(id)) search.set('id', id);
   const value = query.get('value') ?? '';

@@ -41,7 +41,12 @@ export function Filters() {
   if (own !== undefined) senders.set(own, own);
   for (const { apiKey, name } of accounts ?? []) senders.set(apiKey, name);
   const open = useSignal(false);
-  const set = ['id', 'printer', 'template', 'account', 'since'].filter((name) => query.get(name)).length;
+  // Where there are no test keys there are no tests; who may not look at keys has the filter all the same.
+  const tests = query.get('test') ?? '';
+  const mayBeTests = tests !== '' || !may('integrations') || accounts?.some(({ test }) => test) === true;
+  const set = ['id', 'printer', 'template', 'account', 'test', 'since'].filter((name) =>
+    query.get(name),
+  ).length;
   const [printer, template] = [query.get('printer') ?? '', query.get('template') ?? ''];
   return (
     <search class="filters">
@@ -89,6 +94,18 @@ export function Filters() {
           ]}
           onChoice={(value) => refine({ account: value })}
         />
+        {mayBeTests && (
+          <Choice
+            aria-label={words.tests}
+            value={tests}
+            options={[
+              { value: '', words: words.anyTests },
+              { value: 'true', words: words.onlyTests },
+              { value: 'false', words: words.noTests },
+            ]}
+            onChoice={(value) => refine({ test: value })}
+          />
+        )}
         <Choice
           aria-label={words.accepted}
           value={query.get('since') ?? ''}

@@ -9,7 +9,7 @@ import { useLive } from '../service/live.ts';
 import { t } from '../texts/texts.ts';
 import { Decision } from './decision.tsx';
 import { JobActions } from './job-actions.tsx';
-import { faultWords, shortId } from './job-words.tsx';
+import { faultWords, shortId, TestBadge } from './job-words.tsx';
 import { useOlderJobs } from './older-jobs.ts';
 
 export function HeldJobs({ id }: { id: string | undefined }) {
@@ -38,8 +38,8 @@ function HeldList() {
                         {job.template.name}
                       </a>
                       <div class="muted">
-                        {words.at(job.printer.name)} · {general.labels(job.labels.total)} ·{' '}
-                        <Time at={job.createdAt} />
+                        {job.test && <TestBadge />} {words.at(job.printer.name)} ·{' '}
+                        {general.labels(job.labels.total)} · <Time at={job.createdAt} />
                       </div>
                       {job.uncertain !== null && (
                         <div>{words.which(job.uncertain.from + 1, job.uncertain.to)}</div>
@@ -86,8 +86,8 @@ function HeldJob({ id }: { id: string }) {
         {(found) => (
           <>
             <p class="muted">
-              {words.at(found.printer.name)} · {general.labels(found.labels.total)} ·{' '}
-              <Time at={found.statusSince} />
+              {found.test && <TestBadge />} {words.at(found.printer.name)} ·{' '}
+              {general.labels(found.labels.total)} · <Time at={found.statusSince} />
             </p>
             {found.error !== null && <p class="note warn">{faultWords(found.error)}</p>}
             {found.status === 'canceled' && <p class="note warn">{words.stopped}</p>}

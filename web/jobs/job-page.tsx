@@ -11,7 +11,15 @@ import { useLive } from '../service/live.ts';
 import { may } from '../service/session.ts';
 import { formatWords, inFull, t, when, whenExactly } from '../texts/texts.ts';
 import { JobActions } from './job-actions.tsx';
-import { cameOut, faultWords, isStuck, reasonsInWords, StatusBadge, shortId } from './job-words.tsx';
+import {
+  cameOut,
+  faultWords,
+  isStuck,
+  reasonsInWords,
+  StatusBadge,
+  shortId,
+  TestBadge,
+} from './job-words.tsx';
 import { LabelStrip } from './label-strip.tsx';
 import { foldedLife } from './life.ts';
 
@@ -59,6 +67,7 @@ function Head({ job }: { job: JobDetails }) {
   const waits = reasons.length > 0 && isUnderWay(job) && !reasons.includes('cancel-requested');
   return (
     <div class="row numbers">
+      {job.test && <TestBadge />}
       <StatusBadge status={status} reasons={reasons} {...(waits ? { why: reasonsInWords(reasons) } : {})} />
       <span>{status === 'canceled' ? cameOut(job) : jobs.of(labels.printed, labels.total)}</span>
       {waits && reasonsSince !== null && <span class="muted">{words.since(when(reasonsSince))}</span>}

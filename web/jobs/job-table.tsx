@@ -5,11 +5,14 @@ import { Meter } from '../controls/meter.tsx';
 import { Ago } from '../controls/time.tsx';
 import { TemplateThumb } from '../templates/template-picture.tsx';
 import { t } from '../texts/texts.ts';
-import { StatusWords, shortId } from './job-words.tsx';
+import { StatusWords, shortId, TestBadge } from './job-words.tsx';
 
 type Picking = { picked: ReadonlySet<string>; onPick: (ids: readonly string[], on: boolean) => void };
 
 type JobTableProps = { jobs: readonly ListedJob[]; picking?: Picking; onePrinter?: boolean };
+
+/** Letters of a printer's name that is not broken at its hyphens: the template's name gives way. */
+const SHORT = 16;
 
 /** @param onePrinter all jobs are of the printer that the page is about: its column is left out */
 export function JobTable({ jobs, picking, onePrinter = false }: JobTableProps) {
@@ -72,7 +75,8 @@ export function JobTable({ jobs, picking, onePrinter = false }: JobTableProps) {
                       <span class="small muted mono" title={job.id}>
                         {shortId(job.id)}
                       </span>
-                    )}
+                    )}{' '}
+                    {job.test && <TestBadge />}
                   </span>
                 </div>
               </td>
@@ -81,7 +85,14 @@ export function JobTable({ jobs, picking, onePrinter = false }: JobTableProps) {
                   <StatusWords job={job} />
                 </div>
               </td>
-              {!onePrinter && <td data-label={words.printer}>{job.printer.name}</td>}
+              {!onePrinter && (
+                <td
+                  data-label={words.printer}
+                  class={job.printer.name.length <= SHORT ? 'nowrap' : undefined}
+                >
+                  {job.printer.name}
+                </td>
+              )}
               <td data-label={words.labelsOut} class="numbers">
                 <div class="out">
                   {words.of(job.labels.printed, job.labels.total)}

@@ -47,6 +47,11 @@ export function StatusBadge({ status, reasons = [], why }: StatusBadgeProps) {
   );
 }
 
+/** Marks the job of a test key. */
+export function TestBadge() {
+  return <span class="badge">{t.value.integrations.test}</span>;
+}
+
 /** The state of a job, and the reasons why it waits. */
 export function StatusWords({ job }: { job: Pick<JobView, 'status' | 'reasons' | 'error'> }) {
   return (

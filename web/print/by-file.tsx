@@ -146,10 +146,10 @@ function Rows({ fields, table, mapping, onMapping, route, ready, attempts, agree
               {words.columnsHint} {words.rows(table.rows.length)}.
             </p>
           </div>
-          {fields.map(({ name: field }) => (
+          {fields.map(({ name: field, caption }) => (
             <ChoiceField
               key={field}
-              label={field}
+              label={caption === field ? field : `${caption} (${field})`}
               value={mapping[field] ?? ''}
               options={[
                 { value: '', words: words.leaveEmpty },

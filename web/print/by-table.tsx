@@ -74,9 +74,9 @@ export function ByTable({ fields, cells, route, ...rest }: ByTableProps) {
                   <th>
                     <span class="unseen">{words.rowNumber}</span>
                   </th>
-                  {fields.map(({ name }) => (
+                  {fields.map(({ name, caption }) => (
                     <th key={name} scope="col">
-                      {name}
+                      {caption}
                     </th>
                   ))}
                 </tr>
@@ -87,13 +87,13 @@ export function ByTable({ fields, cells, route, ...rest }: ByTableProps) {
                     <th scope="row" class="numbers">
                       {at + 1}
                     </th>
-                    {fields.map(({ name, sample }, column) => (
+                    {fields.map(({ name, caption, sample }, column) => (
                       <td key={name}>
                         <input
                           type="text"
                           class="input"
                           autocomplete="off"
-                          aria-label={words.cell(name, at + 1)}
+                          aria-label={words.cell(caption, at + 1)}
                           placeholder={at === 0 ? sample : undefined}
                           value={row[column] ?? ''}
                           onFocus={() => {

@@ -25,7 +25,7 @@ export function FieldControl({ field, kind, fault, value, onText }: Props) {
   const onInput = ({ currentTarget }: { currentTarget: HTMLInputElement | HTMLTextAreaElement }) =>
     onText(currentTarget.value);
   return (
-    <Field label={field.name} hint={hintOf(field, kind, value)} fault={unfinished ? undefined : fault}>
+    <Field label={field.caption} hint={hintOf(field, kind, value)} fault={unfinished ? undefined : fault}>
       {(attributes) => {
         if (kind.kind === 'choice' || kind.kind === 'yes-no') {
           return <Choice {...attributes} value={value} options={optionsOf(field, kind)} onChoice={onText} />;
@@ -48,7 +48,7 @@ export function FieldControl({ field, kind, fault, value, onText }: Props) {
               type="file"
               class="input"
               {...attributes}
-              accept="image/png,image/jpeg"
+              accept="application/pdf,image/png,image/jpeg,.zpl,.prn,.txt"
               onChange={async ({ currentTarget: { files } }) => {
                 const [file] = files ?? [];
                 if (file !== undefined) onText(await base64Of(file));

@@ -12,11 +12,12 @@ import { reasonsInWords } from '../jobs/job-words.tsx';
 import { nameAndPlace, type Printer, printerList, stateOf } from '../printers/printer-words.tsx';
 import { Attempts } from '../service/attempts.ts';
 import { ofTheTenant, useLive } from '../service/live.ts';
-import { jobLimits, ofTenant } from '../service/session.ts';
+import { jobLimits, may, ofTenant } from '../service/session.ts';
 import { fieldsOf, type SavedTemplate, savedTemplate } from '../templates/saved-template.ts';
 import { formatWords, mediaWords, t } from '../texts/texts.ts';
 import { ByFile } from './by-file.tsx';
 import { ByHand } from './by-hand.tsx';
+import { ByPicture } from './by-picture.tsx';
 import { ByTable } from './by-table.tsx';
 import { misfitWords, useMediaFit } from './media-fit.tsx';
 import { Progress } from './progress.tsx';
@@ -44,6 +45,11 @@ export function Print() {
   // The template that was chosen before is not shown while the chosen one is loading, or it could be printed.
   const isOther = saved.live.data !== undefined && saved.live.data.id !== template?.id;
   const filled = isOther ? { ...saved.live, data: undefined } : saved.live;
+  const byPicture = useSignal(false);
+  const choose = (id: string) => {
+    lastTemplate.keep(id);
+    refine({ template: id });
+  };
   const job = query.get('job');
   // The job is in the address: a reload keeps it, and a click on Print in the navigation drops it.
   const follow = (id: string | undefined) => go(['print'], { ...Object.fromEntries(query), job: id });
@@ -72,15 +78,25 @@ export function Print() {
                 ) : (
                   <>
                     <div class="choices">
-                      <ChoiceField
-                        label={words.template}
-                        value={template?.id ?? ''}
-                        options={options(list, template)}
-                        onChoice={(id) => {
-                          lastTemplate.keep(id);
-                          refine({ template: id });
-                        }}
-                      />
+                      <div class="stack hair">
+                        <ChoiceField
+                          label={words.template}
+                          value={template?.id ?? ''}
+                          options={options(list, template)}
+                          onChoice={choose}
+                        />
+                        {list.length > 1 && may('labels:read') && (
+                          <button
+                            type="button"
+                            class="link"
+                            onClick={() => {
+                              byPicture.value = true;
+                            }}
+                          >
+                            {words.byPicture}
+                          </button>
+                        )}
+                      </div>
                       <ChoiceField
                         label={words.printer}
                         value={printer?.id ?? ''}
@@ -95,6 +111,15 @@ export function Print() {
                         }}
                       />
                     </div>
+                    {byPicture.value && (
+                      <ByPicture
+                        templates={list}
+                        onChoice={choose}
+                        onClose={() => {
+                          byPicture.value = false;
+                        }}
+                      />
+                    )}
                     {printer !== undefined && <Beforehand printer={printer} />}
                     {template !== undefined && printer !== undefined && (
                       <Shown of={filled} onRetry={saved.reload}>

@@ -1,5 +1,6 @@
 /** Calls the service for the pages. Every answer is checked against the contract; a refusal is an error. */
 import { z } from 'zod';
+import { parseJson } from '../../src/contract/parse-json.ts';
 import { CONSOLE_HEADER } from '../../src/contract/people.ts';
 import { type Reason, readableReason } from '../../src/contract/reason.ts';
 
@@ -78,7 +79,7 @@ export type CallOptions = {
 export async function call<T>(schema: z.ZodType<T>, path: string, options: CallOptions = {}): Promise<T> {
   const response = await send(path, options);
   if (!response.ok) throw await refusalOf(response);
-  const body: unknown = await whole(response.json().catch(notJson), options.signal);
+  const body: unknown = await whole(response.text().then(parseJson).catch(notJson), options.signal);
   const answer = schema.safeParse(body ?? null);
   if (answer.success) return answer.data;
   throw new OtherVersion(`${path}: ${z.prettifyError(answer.error)}`);

@@ -1,5 +1,6 @@
 /** The navigation: links to all pages; on a narrow screen, a drawer behind a button. */
 import { useEffect } from 'preact/hooks';
+import { agentCounts } from '../../src/contract/agent-view.ts';
 import { jobCounts } from '../../src/contract/job-search.ts';
 import { printerCounts } from '../../src/contract/printer-view.ts';
 import { place, to } from '../address/place.ts';
@@ -16,8 +17,14 @@ const DRAWER = 'navigation-drawer';
 export function Navigation() {
   const { live } = useLive(jobCounts, '/jobs/counts', ({ jobs }) => jobs.length > 0);
   const printers = useLive(printerCounts, '/printers/counts', (change) => change.printers.length > 0).live;
-  const counts: Counts = { held: live.data?.undecided ?? 0, printers: printers.data?.standing ?? 0 };
-  const all = counts.held + counts.printers;
+  const ofAgents = may('integrations') ? '/agents/counts' : null;
+  const agents = useLive(agentCounts, ofAgents, (change) => change.agents.length > 0).live;
+  const counts: Counts = {
+    held: live.data?.undecided ?? 0,
+    printers: printers.data?.standing ?? 0,
+    agents: agents.data?.waiting ?? 0,
+  };
+  const all = counts.held + counts.printers + counts.agents;
   const [current = 'start'] = place.value.path;
   useEffect(() => {
     const drawer = document.getElementById(DRAWER);
@@ -55,7 +62,7 @@ function Brand() {
 }
 
 /** How many things on these pages wait for somebody. */
-type Counts = Readonly<Record<'held' | 'printers', number>>;
+type Counts = Readonly<Record<'held' | 'printers' | 'agents', number>>;
 
 function Links({ current, counts }: { current: string; counts: Counts }) {
   const { nav } = t.value;
@@ -67,7 +74,7 @@ function Links({ current, counts }: { current: string; counts: Counts }) {
     >
       <Icon name={PAGES[name].icon} />
       {name === 'account' ? (session.value?.person.name ?? nav.account) : nav[name]}
-      {(name === 'held' || name === 'printers') && counts[name] > 0 && (
+      {(name === 'held' || name === 'printers' || name === 'agents') && counts[name] > 0 && (
         <span class="count" title={nav.waits[name]}>
           {countWords(counts[name])}
         </span>

@@ -1,13 +1,6 @@
 /** The pages of the console: the address, permission and shortcut of each. */
 import type { ComponentChildren } from 'preact';
 import type { Need } from '../../src/contract/people.ts';
-import { AlertPage } from '../access/alert-page.tsx';
-import { Alerts } from '../access/alerts.tsx';
-import { Audit } from '../access/audit.tsx';
-import { Integrations } from '../access/integrations.tsx';
-import { People } from '../access/people.tsx';
-import { WebhookPage } from '../access/webhook-page.tsx';
-import { Webhooks } from '../access/webhooks.tsx';
 import type { IconName } from '../controls/icon.tsx';
 import { later } from '../controls/later.tsx';
 import { NotFound, Page } from '../controls/page.tsx';
@@ -29,6 +22,7 @@ export type PageName =
   | 'jobs'
   | 'held'
   | 'printers'
+  | 'agents'
   | 'templates'
   | 'integrations'
   | 'webhooks'
@@ -49,6 +43,15 @@ type PageEntry = {
   show: (id: string | undefined, what: string | undefined) => ComponentChildren;
 };
 
+// Those of an operator come with the first page; the others when somebody goes there.
+const Agents = later(async () => (await import('./seldom.ts')).Agents);
+const AlertPage = later(async () => (await import('./seldom.ts')).AlertPage);
+const Alerts = later(async () => (await import('./seldom.ts')).Alerts);
+const Audit = later(async () => (await import('./seldom.ts')).Audit);
+const Integrations = later(async () => (await import('./seldom.ts')).Integrations);
+const People = later(async () => (await import('./seldom.ts')).People);
+const WebhookPage = later(async () => (await import('./seldom.ts')).WebhookPage);
+const Webhooks = later(async () => (await import('./seldom.ts')).Webhooks);
 const Designer = later(async () => (await import('../designer/designer.tsx')).Designer);
 const Wall = later(async () => (await import('../printers/wall.tsx')).Wall);
 const NewTemplate = later(async () => (await import('../designer/new-template.tsx')).NewTemplate);
@@ -75,6 +78,7 @@ export const PAGES: Readonly<Record<PageName, PageEntry>> = {
       return id === undefined ? <Printers /> : <PrinterPage id={id} />;
     },
   },
+  agents: { group: 'setUp', icon: 'agents', needs: 'jobs:read', key: 'n', show: () => <Agents /> },
   templates: {
     group: 'setUp',
     icon: 'templates',

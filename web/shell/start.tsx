@@ -1,8 +1,8 @@
 /** The start page: what needs a person now; in an empty installation, the steps to the first label. */
 import { z } from 'zod';
 import { templateView } from '../../src/contract/admin.ts';
+import { agentView } from '../../src/contract/agent-view.ts';
 import { jobCounts, jobPage, MOST_COUNTED } from '../../src/contract/job-search.ts';
-import { agentView } from '../../src/contract/printer-view.ts';
 import { to } from '../address/place.ts';
 import { Icon } from '../controls/icon.tsx';
 import { Page, Shown } from '../controls/page.tsx';

@@ -10,7 +10,13 @@ export const savedTemplate = templateView.extend({
 });
 export type SavedTemplate = z.infer<typeof savedTemplate>;
 
-export type FieldFacts = { name: string; sample: string | undefined; default: string | undefined };
+export type FieldFacts = {
+  name: string;
+  sample: string | undefined;
+  default: string | undefined;
+  /** What people read in place of its name. */
+  caption: string;
+};
 
 /** Every field that is printed, with its sample and default where the template declares them. */
 export function fieldsOf({ fields, template: body }: SavedTemplate): FieldFacts[] {
@@ -20,6 +26,7 @@ export function fieldsOf({ fields, template: body }: SavedTemplate): FieldFacts[
     name,
     sample: declared.get(name)?.sample,
     default: declared.get(name)?.default,
+    caption: declared.get(name)?.caption || name,
   }));
 }
 

@@ -1,5 +1,7 @@
 /** Jedes deutsche Wort der Konsole. Englisch steht daneben in `en.ts`, mit denselben Schlüsseln. */
 import { accessWords } from './de/access.ts';
+import { addedWords } from './de/added.ts';
+import { agentWords } from './de/agents.ts';
 import { alertWords } from './de/alerts.ts';
 import { jobs, labels, many, verb } from './de/counted.ts';
 import { designerWords } from './de/designer.ts';
@@ -68,6 +70,7 @@ export const de: Texts = {
     jobs: 'Aufträge',
     held: 'Zu entscheiden',
     printers: 'Drucker',
+    agents: 'Agenten',
     templates: 'Vorlagen',
     integrations: 'Anbindungen',
     webhooks: 'Webhooks',
@@ -77,7 +80,11 @@ export const de: Texts = {
     account: 'Ihr Konto',
     shortcuts: 'Tastatur',
     groups: { setUp: 'Einrichten', administration: 'Verwalten' },
-    waits: { held: 'Aufträge, die zu entscheiden sind', printers: 'Drucker, die jemanden brauchen' },
+    waits: {
+      held: 'Aufträge, die zu entscheiden sind',
+      printers: 'Drucker, die jemanden brauchen',
+      agents: 'Drucker, über die zu entscheiden ist',
+    },
   },
   shortcuts: {
     title: 'Tastatur',
@@ -187,7 +194,9 @@ export const de: Texts = {
   ...jobWords,
   ...printingWords,
   ...accessWords,
+  ...agentWords,
   ...alertWords,
+  added: addedWords,
   designer: designerWords,
   gs1: gs1Words,
 };

@@ -2,18 +2,32 @@
 import type { ProviderRefusal } from '../../src/contract/people.ts';
 import { REASONS } from '../../src/words/reason-table.ts';
 import { accessWords } from './en/access.ts';
+import { addedWords } from './en/added.ts';
+import { agentWords } from './en/agents.ts';
 import { alertWords } from './en/alerts.ts';
 import { jobs, labels, many, verb } from './en/counted.ts';
 import { designerWords } from './en/designer.ts';
 import { gs1Words } from './en/gs1.ts';
 import { jobWords } from './en/jobs.ts';
 import { printingWords } from './en/printing.ts';
+import { refusals } from './en/refusals.ts';
 
 /** By the service's codes: it says them in English itself. */
 const ITS_OWN_WORDS: Readonly<Record<string, string>> = {};
 
+/** People know a tenant as their workspace. */
+const OF_WORKSPACES = Object.fromEntries(
+  Object.entries(REASONS).map(
+    ([code, words]) => [code, words.replaceAll(/\btenant\b/g, 'workspace')] as const,
+  ),
+);
+
 const REASON_WORDS: Readonly<Record<string, string>> = {
-  ...REASONS,
+  ...OF_WORKSPACES,
+  'printer-wanted': 'expected a printer',
+  'printer-names': 'several printers have this name',
+  'font-absent':
+    'the font {font}, which has the character {character}, is not installed: ask your administrator',
   // Without the standard that only programmers know by its number.
   'not-a-date': 'the value is not a date such as 2026-11-21 or 2026-11-21T07:45:00Z',
 };
@@ -50,7 +64,7 @@ export const en = {
   },
   problem: {
     title: 'That did not work',
-    refusals: ITS_OWN_WORDS,
+    refusals,
     reasons: REASON_WORDS,
     atRecord: (record: number) => `Record ${record}`,
     withSamples: 'With the samples of the fields',
@@ -77,6 +91,7 @@ export const en = {
     jobs: 'Jobs',
     held: 'To decide',
     printers: 'Printers',
+    agents: 'Agents',
     templates: 'Templates',
     integrations: 'Integrations',
     webhooks: 'Webhooks',
@@ -86,7 +101,11 @@ export const en = {
     account: 'Your account',
     shortcuts: 'Keyboard',
     groups: { setUp: 'Set-up', administration: 'Administration' },
-    waits: { held: 'Jobs to decide about', printers: 'Printers that need somebody' },
+    waits: {
+      held: 'Jobs to decide about',
+      printers: 'Printers that need somebody',
+      agents: 'Printers that wait for a decision',
+    },
   },
   shortcuts: {
     title: 'Keyboard',
@@ -192,7 +211,9 @@ export const en = {
   ...jobWords,
   ...printingWords,
   ...accessWords,
+  ...agentWords,
   ...alertWords,
+  added: addedWords,
   designer: designerWords,
   gs1: gs1Words,
 };

@@ -25,6 +25,8 @@ export const alertWords: Pick<Texts, 'alerts'> = {
       'alert.held': 'Aufträge sind zu entscheiden',
       'alert.lane': 'Aufträge warten an einem bereiten Drucker',
       'alert.agent': 'Ein Agent ist weg',
+      'alert.update': 'Ein Update eines Agenten ging zurück',
+      'alert.certificate': 'Das Zertifikat des Dienstes endet bald',
       'alert.secret': 'Ein Geheimnis endet bald',
     },
     events: {

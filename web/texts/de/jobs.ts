@@ -56,6 +56,10 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     until: 'Angenommen vor',
     account: 'Gesendet von',
     anyAccount: 'Jeder Absender',
+    tests: 'Tests',
+    anyTests: 'Mit Tests',
+    onlyTests: 'Nur Tests',
+    noTests: 'Ohne Tests',
     job: 'Auftrag',
     status: 'Stand',
     template: 'Vorlage',
@@ -78,16 +82,16 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
         says: (n, count) => `${jobs(n)}, noch nicht heraus: ${labels(count)}. Das wird nicht gedruckt.`,
       },
       retry: {
-        open: 'Wiederholen …',
+        open: 'Weiterdrucken …',
         title: 'Diese Aufträge weiterdrucken?',
-        action: 'Wiederholen',
+        action: 'Weiterdrucken',
         says: (n, count) =>
           `${jobs(n)} ${verb(n, 'geht', 'gehen')} weiter: ${labels(count)} ${verb(count, 'wird', 'werden')} gedruckt.`,
       },
       release: {
-        open: 'Freigeben …',
-        title: 'Diese Aufträge freigeben?',
-        action: 'Freigeben',
+        open: 'Entscheiden …',
+        title: 'Über diese Aufträge entscheiden',
+        action: 'Weiterdrucken',
         says: (n, count) =>
           `${jobs(n)} ${verb(n, 'geht', 'gehen')} weiter: ${labels(count)} ${verb(count, 'wird', 'werden')} gedruckt.`,
       },
@@ -136,7 +140,7 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     nextHold: (who) => `${who} hält den Drucker an. Es geht weiter, sobald er freigegeben ist.`,
     nextPrinted: 'Jedes Etikett ist heraus. Weiter geschieht nichts.',
     nextFailed:
-      'Die weiteren Etiketten sind sicher nicht heraus. Erst die Ursache beheben, dann wiederholen.',
+      'Die weiteren Etiketten sind sicher nicht heraus. Erst die Ursache beheben, dann weiterdrucken.',
     nextHeld:
       'Etiketten sind vielleicht heraus, vielleicht nicht. Jemand muss am Drucker nachsehen und entscheiden.',
     nextCanceled: 'Weiter wird nichts davon gedruckt.',
@@ -163,7 +167,7 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     cancelSubmit: 'Auftrag abbrechen',
     cancelKeep: 'Auftrag behalten',
     force: 'Abbrechen, obwohl kein Agent antwortet: Etiketten, die unterwegs sind, werden ungewiss',
-    retry: 'Wiederholen',
+    retry: 'Weiterdrucken',
     retryTitle: 'Den Rest drucken?',
     retrySays: (from, left) =>
       `Es geht mit Etikett ${from} weiter: ${labels(left)} ${verb(left, 'wird', 'werden')} gedruckt.`,

@@ -110,8 +110,6 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
     print: 'Drucken',
     jobs: 'Seine Aufträge',
     lastLabel: 'Letztes Etikett',
-    agents: 'Agenten',
-    noAgents: 'Noch hat sich kein Agent gemeldet.',
     online: 'Verbunden',
     agentOffline: 'Nicht verbunden',
     seen: (time) => `zuletzt gehört ${time}`,
@@ -153,6 +151,8 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
     orientation: 'Ausrichtung',
     copies: 'Kopien von jedem',
     choose: 'Auswählen …',
+    byPicture: 'Nach dem Bild auswählen …',
+    byPictureTitle: 'Vorlage auswählen',
     byHand: 'Von Hand',
     byFile: 'Aus einer Datei',
     byTable: 'Mehrere in einer Tabelle',
@@ -163,7 +163,7 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
     noFields: 'Diese Vorlage hat keine Felder: Jedes Etikett ist gleich.',
     sample: (text) => `zum Beispiel ${text}`,
     default: (text) => `wenn leer: ${text}`,
-    documentKind: 'eine Datei, PNG oder JPEG',
+    documentKind: 'eine Datei: PDF, PNG, JPEG oder ZPL',
     documentSize: (kilobytes) => `eine Datei mit ${kilobytes} kB ist gewählt`,
     digits: (n, least, most) =>
       least === undefined || most === undefined

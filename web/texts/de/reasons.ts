@@ -58,7 +58,7 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
   'gs1-check-digit': 'Bezeichner ({ai}): Die Prüfziffer ist falsch: Sie ist {expected}',
   'no-glyph': 'Das Zeichen {character} hat keine Schrift',
   'font-absent':
-    'Für das Zeichen {character} fehlt die Schrift {font}: Das Paket platen-fonts-cjk bringt sie mit; danach Platen neu starten',
+    'Für das Zeichen {character} ist die Schrift {font} nicht installiert: Fragen Sie Ihren Administrator',
   'text-too-large': 'Der Text passt auch in {smallest} mm Höhe nicht in seinen Rahmen',
   'text-over-edge': 'Der Text ragt über den Rand des Etiketts',
   'symbol-too-wide':
@@ -122,12 +122,14 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
   'svg-refers': 'Ein SVG auf einem Etikett verweist auf nichts außerhalb',
   'document-field': 'Erwartet ist ein Feld, das mit dem Dokument',
   'page-region': 'Erwartet ist „ink“, oder x, y, width und height in mm',
-  'document-none': 'Erwartet ist ein Dokument: PDF, PNG oder JPEG, in Base64',
+  'document-none': 'Erwartet ist ein Dokument: PDF, PNG, JPEG oder ZPL, in Base64',
   'document-base64': 'Erwartet ist Base64, ohne Zeilenumbruch und ohne „data:“ davor',
-  'document-kind': 'Das Dokument ist weder PDF noch PNG noch JPEG',
+  'document-kind': 'Das Dokument ist weder PDF noch PNG noch JPEG noch ZPL',
   'document-encrypted':
     'Das Dokument ist verschlüsselt: gedruckt wird ein PDF, das sich ohne Passwort öffnen lässt',
   'document-broken': 'Das Dokument ist kein lesbares PDF',
+  'document-zpl-broken': 'Das ZPL des Dokuments lässt sich nicht zeichnen',
+  'document-zpl-own': 'Ein ZPL-Drucker druckt ein ZPL-Dokument, wie es kam: {member} gilt nur für Bilder',
   'document-cut-off': 'Das Dokument ist abgeschnitten: ein PDF endet mit %%EOF',
   'document-faulty': 'Auf Seite {page} des Dokuments ist etwas nicht zu lesen',
   'document-pages': 'Das Dokument hat {pages} Seiten; höchstens {most} sind möglich',
@@ -211,7 +213,7 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
   'restored-from-backup':
     'Die Datenbank kommt aus einer Sicherung, und niemand weiß, was von dem Auftrag seither gedruckt wurde',
   'printer-commands-withdrawn':
-    'Während der Auftrag wartete, verlor sein Mandant die Erlaubnis für Druckerbefehle, die er enthalten kann',
+    'Während der Auftrag wartete, verlor der Arbeitsbereich die Erlaubnis für Druckerbefehle, die er enthalten kann',
   'not-confirmed':
     'Alles ist gesendet, aber dieser Drucker kann nicht sagen, was er gedruckt hat: Sehen Sie seine Etiketten an',
   // Von Aufträgen.
@@ -327,6 +329,7 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
   'printer-no-id-of': 'Einen Drucker mit dieser Kennung gibt es nicht; es gibt {choices}',
   'printer-no-name-of': 'Einen Drucker, der genau so heißt, gibt es nicht; es gibt {choices}',
   'printer-names': 'Mehrere Drucker heißen so: Erwartet ist eine ihrer Kennungen, {choices}',
+  'printer-real': 'Der Drucker ist kein virtueller, und ein Testschlüssel druckt nur auf virtuellen',
   'printer-no-agent': 'Den Drucker {printer} bedient kein Agent',
   'format-zpl-printer': 'Eine Vorlage in ZPL druckt nur auf ZPL-Druckern',
   'format-zpl': 'Eine Vorlage in ZPL druckt nur in Formaten für ZPL',
@@ -353,6 +356,13 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
   'time-zone': 'Erwartet wird eine Zeitzone wie Europe/Berlin',
   'secrets-two': 'Zwei Geheimnisse gelten schon: Entfernen Sie erst das, das nicht mehr gebraucht wird',
   'secrets-one': 'Es gibt nur ein Geheimnis: Machen Sie erst ein neues, oder sperren Sie die Anbindung',
+  'printer-address':
+    'Erwartet wird eine Adresse wie 10.0.0.5, drucker.local:9100 oder ipp://drucker.local/ipp/print',
+  'printer-added': 'Diese Adresse ist schon hinzugefügt',
+  'printers-added-most':
+    'Höchstens {most} Drucker lassen sich einem Agenten hinzufügen: Nennen Sie weitere in seiner Konfiguration',
+  'agent-hears-not':
+    'Der Agent erfährt vom Dienst nicht, welche Drucker er hat: Nennen Sie sie in seiner Konfiguration',
   'printer-agents':
     'Ein Agent hat den Drucker: Nehmen Sie ihn dort heraus, oder halten Sie den Agenten einen Tag an',
   'label-number': 'Dieses Etikett hat der Auftrag nicht: Gezählt ab 0 ist sein letztes {last}',

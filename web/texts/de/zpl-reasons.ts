@@ -45,6 +45,11 @@ export const zplReasons: Readonly<Record<keyof typeof ZPL_REASONS, string>> = {
   'zpl-syntax':
     '{command} ändert, was ein Befehl ist, und das geht nicht: Schreiben Sie die Vorlage mit ^, ~ und Kommas',
   'zpl-encoding': 'Als ^CI gehen 28 (UTF-8), 0, 13, 27 und 31 bis 36, ohne Umbelegung',
+  'zpl-encoding-bytes': 'Als ^CI gehen in einem Dokument 0 bis 13, 27, 28 (UTF-8) und 31 bis 36',
+  'zpl-commands-many': 'Es sind mehr als {most} Befehle',
+  'zpl-labels-many': 'Es sind mehr als {most} Etiketten',
+  'zpl-recalls-other':
+    'Mit ^XF wird {object} abgerufen, was das Dokument nicht mitbringt: Es kann einem anderen gehören',
   'zpl-second-label':
     'Hier beginnt ein zweites Etikett: Eine Vorlage ist ein Etikett, machen Sie aus jedem eine',
   'zpl-no-label': 'Erwartet ist genau ein Etikett, ^XA … ^XZ',

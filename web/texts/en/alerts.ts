@@ -22,6 +22,8 @@ export const alertWords = {
       'alert.held': 'Jobs wait for a decision',
       'alert.lane': 'Jobs wait at a printer that is ready',
       'alert.agent': 'An agent is away',
+      'alert.update': 'An update of an agent went back',
+      'alert.certificate': 'The certificate of the service ends soon',
       'alert.secret': 'A secret ends soon',
     },
     events: { 'alert.begun': 'Something needs somebody', 'alert.over': 'It is over', 'webhook.test': 'Test' },

@@ -58,6 +58,10 @@ export const jobWords = {
     until: 'Accepted before',
     account: 'Sent by',
     anyAccount: 'Any sender',
+    tests: 'Tests',
+    anyTests: 'With tests',
+    onlyTests: 'Tests only',
+    noTests: 'Without tests',
     job: 'Job',
     status: 'State',
     template: 'Template',
@@ -81,16 +85,16 @@ export const jobWords = {
           `${jobs(n)}, not out yet: ${labels(count)}. That will not be printed.`,
       },
       retry: {
-        open: 'Retry …',
+        open: 'Print on …',
         title: 'Print these jobs on?',
-        action: 'Retry',
+        action: 'Print on',
         says: (n: number, count: number) =>
           `${jobs(n)} ${verb(n, 'goes', 'go')} on: ${labels(count)} will be printed.`,
       },
       release: {
-        open: 'Release …',
-        title: 'Release these held jobs?',
-        action: 'Release',
+        open: 'Decide …',
+        title: 'Decide about these jobs',
+        action: 'Print on',
         says: (n: number, count: number) =>
           `${jobs(n)} ${verb(n, 'goes', 'go')} on: ${labels(count)} will be printed.`,
       },
@@ -138,7 +142,7 @@ export const jobWords = {
       `What is left could not go to ${printer}: ${why}. Print it again where it fits.`,
     nextHold: (who: string) => `${who} holds the printer. It goes on once the printer is resumed.`,
     nextPrinted: 'Every label is out. Nothing more happens.',
-    nextFailed: 'The labels that follow are certain not to be out. Mend the cause, then retry.',
+    nextFailed: 'The labels that follow are certain not to be out. Mend the cause, then have it print on.',
     nextHeld: 'Labels may or may not be out. Somebody has to look at the printer and decide.',
     nextCanceled: 'Nothing more of it will be printed.',
     nextMoved: (printer: string) =>
@@ -164,7 +168,7 @@ export const jobWords = {
     cancelSubmit: 'Cancel the job',
     cancelKeep: 'Keep the job',
     force: 'Cancel although no agent answers: labels that are under way become uncertain',
-    retry: 'Retry',
+    retry: 'Print on',
     retryTitle: 'Print the rest?',
     retrySays: (from: number, left: number) =>
       `It goes on with label ${from}: ${labels(left)} will be printed.`,

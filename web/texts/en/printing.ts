@@ -110,8 +110,6 @@ export const printingWords = {
     print: 'Print',
     jobs: 'Its jobs',
     lastLabel: 'Last label',
-    agents: 'Agents',
-    noAgents: 'No agent has reported yet.',
     online: 'Connected',
     agentOffline: 'Not connected',
     seen: (time: string) => `heard of ${time}`,
@@ -151,6 +149,8 @@ export const printingWords = {
     orientation: 'Orientation',
     copies: 'Copies of each',
     choose: 'Choose …',
+    byPicture: 'Choose by its picture …',
+    byPictureTitle: 'Choose a template',
     byHand: 'By hand',
     byFile: 'From a file',
     byTable: 'Several in a table',
@@ -161,7 +161,7 @@ export const printingWords = {
     noFields: 'This template has no fields: every label is the same.',
     sample: (text: string) => `for example ${text}`,
     default: (text: string) => `if left empty: ${text}`,
-    documentKind: 'a PNG or JPEG file',
+    documentKind: 'a PDF, PNG, JPEG or ZPL file',
     documentSize: (kilobytes: number) => `a file of ${kilobytes} kB is chosen`,
     digits: (n: number, least: number | undefined, most: number | undefined) =>
       least === undefined || most === undefined

@@ -1,0 +1,12 @@
+/** What an integration may, in words. */
+import { t } from '../texts/texts.ts';
+
+/** @param scope permissions with spaces between them */
+export function scopeWords(scope: string): string {
+  const { integrations: words } = t.value;
+  const known: Readonly<Record<string, string>> = words.may;
+  return scope
+    .split(' ')
+    .map((word) => known[word] ?? word)
+    .join(', ');
+}
