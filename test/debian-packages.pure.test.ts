@@ -17,7 +17,11 @@ test('no other file installs packages, and no test file asks for it', () => {
   expect(installing.map(([file]) => file)).toEqual([]);
   const asking = [...sources].filter(([, source]) => source.includes('installMissing'));
   const withinTests = asking.map(([file]) => file).filter((file) => file.startsWith('test/'));
-  expect(withinTests.sort()).toEqual(['test/chaos/chaos.ts', 'test/kit/servers/set-up.ts']);
+  expect(withinTests.sort()).toEqual([
+    'test/chaos/chaos.ts',
+    'test/chaos/many-sites.ts',
+    'test/kit/servers/set-up.ts',
+  ]);
 });
 
 test.each([

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import { DOCUMENTED, makeAgentUser } from '../kit/queue/agent-user.ts';
-import type { Attack } from './attacks.ts';
+import type { Attack } from './callers.ts';
 
 const { tenant, agentId } = DOCUMENTED;
 const PREFIX = 'platen';

@@ -9,6 +9,8 @@ import { CONSOLE_HEADER } from '../../src/contract/people.ts';
 import { startRedisAlone } from '../kit/servers/start-servers.ts';
 import { PlatenUp, temporaryDirectory } from '../kit/service/platen.ts';
 import { PASSWORD, tokenIn } from '../kit/service/signed-in.ts';
+import { HostileProvider } from './sign-ins.ts';
+import { SnmpDevices } from './snmp-devices.ts';
 import { StolenAgent } from './stolen-agent.ts';
 
 const size = { width: 101.6, height: 152.4 };
@@ -31,6 +33,9 @@ export type Sent = {
   agent?: Agent;
 };
 
+/** Where the service has its agents' lanes. */
+export type Place = 'redis' | 'gateway';
+
 /** The client address of the attackers' raw connections: not the one from which the service is watched. */
 const STRANGER = '127.0.0.2';
 /** That of people who look at the console. */
@@ -43,35 +48,59 @@ export class Target {
   readonly honest: IntegrationCreated;
   readonly templates: Readonly<Record<TemplateName, string>>;
   readonly honestTemplate: string;
-  readonly stolenAgent: StolenAgent;
+  readonly #stolenAgent: StolenAgent | undefined;
+  /** At which people of the attacker's tenant sign in. */
+  readonly provider: HostileProvider;
+  readonly snmpDevices: SnmpDevices | undefined;
   readonly #stack: AsyncDisposableStack;
   readonly #sockets = new Set<Socket>();
 
   #tokens = { attacker: '', honest: '' };
+  #operator: string | undefined;
+  #documents: string | undefined;
 
   private constructor(
-    parts: Pick<Target, 'up' | 'attacker' | 'honest' | 'templates' | 'honestTemplate' | 'stolenAgent'> & {
-      stack: AsyncDisposableStack;
-    },
+    parts: Pick<
+      Target,
+      'up' | 'attacker' | 'honest' | 'templates' | 'honestTemplate' | 'provider' | 'snmpDevices'
+    > & { stolenAgent: StolenAgent | undefined; stack: AsyncDisposableStack },
   ) {
     this.up = parts.up;
     this.attacker = parts.attacker;
     this.honest = parts.honest;
     this.templates = parts.templates;
     this.honestTemplate = parts.honestTemplate;
-    this.stolenAgent = parts.stolenAgent;
+    this.#stolenAgent = parts.stolenAgent;
+    this.provider = parts.provider;
+    this.snmpDevices = parts.snmpDevices;
     this.#stack = parts.stack;
   }
 
-  static async start(): Promise<Target> {
+  /**
+   * @param place `redis`: where agents have users of Redis; `gateway`: where they join over the service's own port
+   * @param alone whether its agent listens to everybody on this machine
+   */
+  static async start(place: Place, alone: boolean): Promise<Target> {
     await using stack = new AsyncDisposableStack();
     const directory = stack.use(await temporaryDirectory());
-    const redis = await startRedisAlone();
-    stack.defer(() => redis.stop());
+    const redis = place === 'redis' ? await startRedisAlone() : undefined;
+    stack.defer(async () => await redis?.stop());
+    const provider = stack.use(await HostileProvider.start());
+    const snmpDevices = alone ? stack.use(await SnmpDevices.start()) : undefined;
+    const agent = `${directory.path}/agent.json`;
+    const listens = { dnsSd: true, interfaces: ['127.0.0.1'], snmp: { targets: [SnmpDevices.ADDRESS] } };
+    await writeFile(agent, JSON.stringify({ discovery: alone ? listens : {} }));
     const up = await PlatenUp.start({
       dataDir: `${directory.path}/data`,
-      args: ['--virtual', '1'],
-      env: { LOG_LEVEL: 'warn', REDIS_URL: redis.redisUrl },
+      args: ['--virtual', '1', '--virtual-ipp', '1', '--agent-config', agent],
+      env: {
+        LOG_LEVEL: 'warn',
+        ...(redis !== undefined && { REDIS_URL: redis.redisUrl }),
+        PLATEN_SSO_ISSUER: provider.url,
+        PLATEN_SSO_CLIENT_ID: 'platen',
+        PLATEN_SSO_CLIENT_SECRET: 'the-secret-of-this-client',
+        PLATEN_SSO_TENANT: 'attacker',
+      },
     });
     stack.defer(async () => void (await up.stop()));
     const made: Record<string, string> = {};
@@ -101,10 +130,18 @@ export class Target {
           qr: z.string(),
         })
         .parse(made),
-      stolenAgent: stack.use(await StolenAgent.take(redis.redisUrl)),
+      stolenAgent: redis && stack.use(await StolenAgent.take(redis.redisUrl)),
+      provider,
+      snmpDevices,
       honestTemplate: (await up.admin.importTemplate('honest', template('honest', TEMPLATES.plain))).id,
       stack: stack.move(),
     });
+  }
+
+  /** @throws Error where agents have no users of Redis */
+  get stolenAgent(): StolenAgent {
+    if (this.#stolenAgent === undefined) throw new Error('no Redis');
+    return this.#stolenAgent;
   }
 
   get attackerToken(): string {
@@ -175,21 +212,43 @@ export class Target {
    * @returns a function that tells whether it is still open
    */
   async stream(tenant: string): Promise<() => boolean> {
-    const { url } = await this.up.admin.invite(tenant, {
-      login: `p${Math.random()}@example.com`,
-      role: 'viewer',
-    });
-    const accepted = await fetch(`${this.up.url}/app/invitations/accept`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', [CONSOLE_HEADER]: '1' },
-      body: JSON.stringify({ token: tokenIn(url), password: PASSWORD }),
-    });
-    const cookie = accepted.headers.get('set-cookie')?.split(';')[0] ?? '';
+    const cookie = await this.#person(tenant, 'viewer');
     const said = `GET /app/events HTTP/1.1\r\nhost: x\r\ncookie: ${cookie}\r\n\r\n`;
     const socket = this.#connect(OFFICE);
     const [answer] = await Promise.all([once(socket, 'data'), socket.write(said)]);
     if (!/^HTTP\/1\.1 200/.test(String(answer))) throw new Error(`no stream: ${String(answer)}`);
     return () => !socket.resume().closed;
+  }
+
+  /** The headers of a person of the attacker's, who may see labels and edit templates. */
+  async operator(): Promise<Record<string, string>> {
+    this.#operator ??= await this.#person('attacker', 'operator');
+    return { cookie: this.#operator, 'content-type': 'application/json', [CONSOLE_HEADER]: '1' };
+  }
+
+  /** A template of the attacker's that prints documents. */
+  async documentTemplate(): Promise<string> {
+    const made = { name: 'documents', ...size, language: 'document', fields: [{ name: 'document' }] };
+    this.#documents ??= (await this.up.admin.importTemplate('attacker', made)).id;
+    return this.#documents;
+  }
+
+  /** The port of a virtual printer. */
+  async portOf(name: string): Promise<number> {
+    const printer = (await this.up.admin.printers()).find((one) => one.name === name);
+    if (printer === undefined) throw new Error(`no printer ${name}`);
+    return Number(new URL(printer.uri).port);
+  }
+
+  /** Invites somebody to the tenant. @returns the cookie of their session */
+  async #person(tenant: string, role: string): Promise<string> {
+    const { url } = await this.up.admin.invite(tenant, { login: `p${Math.random()}@example.com`, role });
+    const accepted = await fetch(`${this.up.url}/app/invitations/accept`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', [CONSOLE_HEADER]: '1' },
+      body: JSON.stringify({ token: tokenIn(url), password: PASSWORD }),
+    });
+    return accepted.headers.get('set-cookie')?.split(';')[0] ?? '';
   }
 
   /** Sends the honest caller's request, of `large` bytes about; `ms` is how long its answer took. */

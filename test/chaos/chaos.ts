@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { installMissing, SERVERS } from '../kit/servers/debian-packages.ts';
+import { makeCluster } from '../kit/servers/made-cluster.ts';
 import { Random } from './random.ts';
 import { Round } from './round.ts';
 import { openSite, SETUPS, type Setup } from './site.ts';
@@ -99,15 +100,20 @@ async function main(): Promise<void> {
       minutes: { type: 'string', default: '2' },
       seed: { type: 'string', default: String(Math.floor(Date.now() / 1_000) % 1_000_000) },
       setup: { type: 'string' },
+      gateway: { type: 'boolean' },
     },
   });
+  if (values.gateway) values.setup = 'gateway';
   const minutes = Number(values.minutes);
   const seed = Number(values.seed);
   const setup = SETUPS.find((name) => name === values.setup);
   if (!(minutes > 0) || !Number.isInteger(seed) || (values.setup !== undefined && setup === undefined)) {
-    throw new Error(`usage: npm run chaos -- [--minutes N] [--seed S] [--setup ${SETUPS.join('|')}]`);
+    throw new Error(
+      `usage: npm run chaos -- [--minutes N] [--seed S] [--gateway | --setup ${SETUPS.join('|')}]`,
+    );
   }
   installMissing(SERVERS);
+  await makeCluster();
   const say = (text: string) => process.stdout.write(`${text}\n`);
   say(`seed ${seed}`);
   const result = await chaos({ minutes, seed, ...(setup !== undefined && { setup }), say });

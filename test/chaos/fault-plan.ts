@@ -1,7 +1,9 @@
 /** The faults that happen while labels are printed, and end after a while. Each is drawn from the seed. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { LOOKED_AT_MS } from '../../src/agent/job/row.ts';
+import { faultsElsewhere } from './faults-elsewhere.ts';
 import type { PaperPrinter } from './paper-printer.ts';
+import type { PlatenProcess } from './platen-process.ts';
 import type { Random } from './random.ts';
 import type { ChaosSite, SitePrinter } from './site.ts';
 
@@ -23,42 +25,49 @@ const none = async (): Promise<void> => {};
 
 /** All faults of the site. */
 export function faultsOf(site: ChaosSite, random: Random): Fault[] {
-  return [...processFaults(site, random), ...site.printers.flatMap((one) => printerFaults(one, random))];
+  return [
+    ...[...site.agents, ...site.services].flatMap((running) => processFaults(running, random)),
+    ...serverFaults(site, random),
+    ...site.elsewhere.flatMap((agent) => faultsElsewhere(agent, site.services, random)),
+    ...site.printers.flatMap((one) => printerFaults(one, random)),
+  ];
 }
 
-function processFaults(site: ChaosSite, random: Random): Fault[] {
+/** What happens to a process. */
+export function processFaults(running: PlatenProcess, random: Random): Fault[] {
+  const again = async () => running.launch();
+  return [
+    {
+      name: `SIGKILL of ${running.name}`,
+      weight: 3,
+      begin: async () => {
+        await running.kill();
+        await pause(random.between(0, 3_000));
+        return again;
+      },
+    },
+    {
+      name: `SIGSTOP of ${running.name}`,
+      weight: 2,
+      begin: async () => {
+        running.sleep(true);
+        await pause(random.between(500, 14_000));
+        return async () => running.sleep(false);
+      },
+    },
+    {
+      name: `SIGTERM of ${running.name}`,
+      weight: 1,
+      begin: async () => {
+        await running.stop();
+        return again;
+      },
+    },
+  ];
+}
+
+function serverFaults(site: ChaosSite, random: Random): Fault[] {
   const faults: Fault[] = [];
-  for (const running of [...site.agents, ...(site.service === undefined ? [] : [site.service])]) {
-    const again = async () => running.launch();
-    faults.push(
-      {
-        name: `SIGKILL of ${running.name}`,
-        weight: 3,
-        begin: async () => {
-          await running.kill();
-          await pause(random.between(0, 3_000));
-          return again;
-        },
-      },
-      {
-        name: `SIGSTOP of ${running.name}`,
-        weight: 2,
-        begin: async () => {
-          running.sleep(true);
-          await pause(random.between(500, 14_000));
-          return async () => running.sleep(false);
-        },
-      },
-      {
-        name: `SIGTERM of ${running.name}`,
-        weight: 1,
-        begin: async () => {
-          await running.stop();
-          return again;
-        },
-      },
-    );
-  }
   for (const database of site.databases) {
     const how = random.pick(['SIGKILL', 'SIGINT'] as const);
     faults.push(

@@ -26,6 +26,8 @@ export interface PaperPrinterOptions {
   odometer: boolean;
   /** More connections than one are refused. */
   single: boolean;
+  /** This machine's address in the printer's network; left out: loopback. */
+  host?: string;
 }
 
 /** A label that came out, with the numbers that stand on it; a label fed by hand has none. */
@@ -51,6 +53,7 @@ const ID = /\^FD(K\d+R\d+Z)/g;
 
 export class PaperPrinter {
   readonly options: PaperPrinterOptions;
+  readonly #host: string;
   readonly paper: PaperLabel[] = [];
   #port = 0;
   #server: Server | undefined;
@@ -76,10 +79,11 @@ export class PaperPrinter {
 
   constructor(options: PaperPrinterOptions) {
     this.options = options;
+    this.#host = options.host ?? '127.0.0.1';
   }
 
   get uri(): string {
-    return `socket://127.0.0.1:${this.#port}`;
+    return `socket://${this.#host}:${this.#port}`;
   }
 
   /** Nothing that was sent is still to come out. */
@@ -97,7 +101,7 @@ export class PaperPrinter {
     const server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
     if (this.options.single) server.maxConnections = 1;
     this.#server = server;
-    this.#port = await listening(server, this.#port);
+    this.#port = await listening(server, this.#port, this.#host);
   }
 
   /** Loses connections, what waits, the label under the head, and the stored formats; not the odometer. */
@@ -132,7 +136,7 @@ export class PaperPrinter {
   /** Somebody else begins a label, and never ends it; in the middle of one of ours, it is none. */
   async half(): Promise<void> {
     if (this.#server === undefined || this.#format !== undefined) return;
-    const socket = connect(this.#port, '127.0.0.1');
+    const socket = connect(this.#port, this.#host);
     // Its power may go meanwhile.
     socket.on('error', () => undefined);
     socket.end('^XA^FO10,10^FDK0R0Z^FS');
@@ -240,7 +244,7 @@ export class PaperPrinter {
     if (variable === undefined || this.#format !== undefined) return undefined;
     if (variable.startsWith('odometer.') && !odometer) return '"?"';
     if (variable === COUNTER) this.counterAsked++;
-    const address = { ip: '127.0.0.1', port: this.#port };
+    const address = { ip: this.#host, port: this.#port };
     return `"${sgdValue(variable, state, media, address, media.height) ?? '?'}"`;
   }
 

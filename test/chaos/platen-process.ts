@@ -4,31 +4,36 @@ import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { PLATEN } from '../kit/programs/built.ts';
 
-const START_TIMEOUT_MS = 120_000;
+/** Against hanging: on a machine that has much else to do, the processes take minutes to start. */
+const START_TIMEOUT_MS = 600_000;
 /** Longer than any stop may take. */
 const STOP_TIMEOUT_MS = 90_000;
 
 export class PlatenProcess {
   readonly name: string;
-  readonly #args: readonly string[];
+  readonly #command: readonly string[];
   readonly #env: Record<string, string>;
   readonly #ready: RegExp;
   readonly #log: WriteStream;
   #child: ChildProcess | undefined;
   /** Whether the process may end: before `launch`, and once it was told to end. */
   #expected = true;
+  /** `launch` does nothing meanwhile. */
+  keptDown = false;
   /** Each time that it ended without being told to, or did not end when it was told to. */
   readonly falls: string[] = [];
 
   constructor(parts: {
     name: string;
     args: readonly string[];
+    /** What is put before it: see `Network.within`. */
+    within?: readonly string[];
     env: Record<string, string>;
     ready: RegExp;
     logFile: string;
   }) {
     this.name = parts.name;
-    this.#args = parts.args;
+    this.#command = [...(parts.within ?? []), PLATEN, ...parts.args];
     this.#env = parts.env;
     this.#ready = parts.ready;
     this.#log = createWriteStream(parts.logFile, { flags: 'a' });
@@ -44,9 +49,10 @@ export class PlatenProcess {
 
   /** Starts it, without waiting until it is ready. */
   launch(): void {
-    if (this.#child !== undefined) return;
+    if (this.#child !== undefined || this.keptDown) return;
     const { DATABASE_URL: _database, REDIS_URL: _redis, ...env } = process.env;
-    const child = spawn(PLATEN, this.#args, {
+    const [program = PLATEN, ...args] = this.#command;
+    const child = spawn(program, args, {
       env: { ...env, ...this.#env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

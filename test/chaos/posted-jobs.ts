@@ -12,6 +12,8 @@ export interface PostedJob {
   records: number;
   copies: number;
   id: string;
+  /** When the service said that it has it, by `Date.now()`. */
+  acceptedAt: number;
 }
 
 export const TEMPLATE = {
@@ -50,7 +52,7 @@ export class Poster {
    * @throws Error for a refusal that no repetition cures
    */
   async post(
-    job: Omit<PostedJob, 'id'>,
+    job: Omit<PostedJob, 'id' | 'acceptedAt'>,
     printerId: string,
     signal: AbortSignal,
   ): Promise<string | undefined> {

@@ -6,7 +6,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JobView } from '../../src/contract/job.ts';
 import { hasEnded } from '../../src/contract/job-life.ts';
-import { type Fault, faultsOf } from './fault-plan.ts';
+import type { Fault } from './fault-plan.ts';
 import type { PlatenProcess } from './platen-process.ts';
 import { labelId, type PostedJob } from './posted-jobs.ts';
 import type { Random } from './random.ts';
@@ -21,6 +21,7 @@ const MOST_OPEN = 3;
 const MUTE_PAUSE_MS = 3_000;
 /** Between two looks at the jobs, ms. */
 const LOOK_MS = 300;
+const NEVER = new AbortController().signal;
 
 export class Round {
   readonly #site: ChaosSite;
@@ -36,6 +37,8 @@ export class Round {
   readonly violations: Violation[] = [];
   faults = 0;
   held = 0;
+  /** Jobs that were posted at a fixed rate, answered or not. */
+  asked = 0;
 
   constructor(site: ChaosSite, random: Random, firstJob: number, say: (text: string) => void) {
     this.#site = site;
@@ -57,8 +60,11 @@ export class Round {
   async run(ms: number): Promise<void> {
     const site = this.#site;
     const over = AbortSignal.timeout(ms);
-    const posting = site.printers.map((one, index) => this.#post(one, index, over));
-    await this.#makeFaults([...faultsOf(site, this.#random), this.#cancellation()], over);
+    const posting =
+      site.jobsPerSecond === undefined
+        ? site.printers.map((one, index) => this.#post(one, index, over))
+        : [this.#postInTurn(site.jobsPerSecond, over)];
+    await this.#makeFaults(site.faults(site, this, this.#random), over);
     // A request is repeated until the service answers, so that one has to be there.
     await this.#mend();
     await Promise.all(posting);
@@ -84,10 +90,30 @@ export class Round {
       const records = this.#random.between(1, small ? 3 : 40);
       const job = { number: number++, printer, records, copies: this.#random.pick([1, 1, 1, 2, 3]) };
       const jobId = await this.#site.poster.post(job, id, over);
-      if (jobId !== undefined) this.#jobs.push({ ...job, id: jobId });
+      if (jobId !== undefined) this.#jobs.push({ ...job, id: jobId, acceptedAt: Date.now() });
       // A mute printer's jobs are held at once: without a pause a person would have hundreds to decide.
       if (this.#site.printers[printer]?.printer.options.mute) await pause(MUTE_PAUSE_MS);
     }
+  }
+
+  /** A job for each printer in turn, at a fixed rate; it waits for the answer of the printer's one before, and for no other's. */
+  async #postInTurn(perSecond: number, over: AbortSignal): Promise<void> {
+    const { printers, poster } = this.#site;
+    const posts: Promise<void>[] = printers.map(() => Promise.resolve());
+    for (let turn = 0; !over.aborted; turn++) {
+      const [printer, number] = [turn % printers.length, this.#firstJob + turn];
+      const job = { number, printer, records: this.#random.between(1, 5), copies: 1 };
+      const before = posts[printer];
+      const post = async () => {
+        await before;
+        const id = await poster.post(job, printers[printer]?.id ?? '', NEVER);
+        if (id !== undefined) this.#jobs.push({ ...job, id, acceptedAt: Date.now() });
+      };
+      posts[printer] = post();
+      this.asked++;
+      await pause(1_000 / perSecond);
+    }
+    await Promise.all(posts);
   }
 
   async #openAt(printer: number): Promise<number> {
@@ -103,7 +129,7 @@ export class Round {
   }
 
   /** A person cancels a job, whatever it is doing; where the service refuses that, the job goes on. */
-  #cancellation(): Fault {
+  cancellation(): Fault {
     return {
       name: 'a person: cancels a job',
       weight: 3,
@@ -130,7 +156,7 @@ export class Round {
           one.finally(() => running.delete(target(fault))),
         );
       }
-      await pause(this.#random.between(100, 1_500));
+      await pause(this.#random.between(100, this.#site.mostBetweenFaults));
     }
     await Promise.all(running.values());
   }
@@ -138,6 +164,7 @@ export class Round {
   async #mend(): Promise<void> {
     for (const database of this.#site.databases) await database.start();
     for (const { printer } of this.#site.printers) await printer.mend();
+    for (const { line } of this.#site.elsewhere) line.mend();
     for (const running of this.#processes) running.launch();
     this.#say('mended');
   }
@@ -148,6 +175,7 @@ export class Round {
     let last = '';
     let movedAt = Date.now();
     for (;;) {
+      await this.#site.approve({ agentsToo: true }).catch(() => undefined);
       const open = (await this.#jobsOpen().catch(() => undefined))?.filter(({ id }) => ids.has(id));
       if (open?.length === 0) return;
       const now = JSON.stringify(open?.map((view) => [view.id, view.labels, view.status]));
@@ -176,6 +204,21 @@ export class Round {
     return views;
   }
 
+  /** How long after a job was accepted its labels were out, ms, the soonest first; of jobs that nobody had to decide. */
+  get delays(): number[] {
+    const { printers } = this.#site;
+    const outAt = printers.map(({ printer }) => new Map(printer.paper.map(({ ids, at }) => [ids[0], at])));
+    const untouched = this.#jobs.filter((job) => !this.#touched.has(job));
+    return untouched
+      .flatMap((job) =>
+        Array.from({ length: job.records }, (_, record) => {
+          const at = outAt[job.printer]?.get(labelId(job, record));
+          return at === undefined ? [] : [at - job.acceptedAt];
+        }).flat(),
+      )
+      .sort((one, other) => one - other);
+  }
+
   #judge(when: string, views: ReadonlyMap<PostedJob, JobView>): void {
     for (const [job, view] of views) {
       if (!hasEnded(view.status)) continue;
@@ -191,6 +234,7 @@ export class Round {
     for (const [job, view] of await this.#views()) {
       if (view.status !== 'held') continue;
       this.held++;
+      this.#say(`held: ${this.#site.printers[job.printer]?.name}, job ${job.number}, ${describe(view)}`);
       const { admin, printers } = this.#site;
       const counts = counted(printers[job.printer]?.printer.paper ?? []);
       const total = job.records * job.copies;
@@ -239,8 +283,8 @@ export class Round {
   }
 
   get #processes(): readonly PlatenProcess[] {
-    const { agents, service } = this.#site;
-    return service === undefined ? agents : [service, ...agents];
+    const { agents, services } = this.#site;
+    return [...services, ...agents];
   }
 
   /** Takes the notes of processes that ended without being told to, or did not end when told to. */

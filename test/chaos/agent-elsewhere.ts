@@ -1,0 +1,120 @@
+/** An agent at another site, and what may happen to it there: its directory is copied, rolled back, its key revoked. */
+import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
+import type { AdminClient } from '../../src/cli/admin-client.ts';
+import { enrollAgent } from '../../src/cli/enrolment.ts';
+import { invitationMade, waitsOutside } from '../../src/contract/agent-view.ts';
+import type { Line } from './line.ts';
+import type { PlatenProcess } from './platen-process.ts';
+
+/** Between two tries of what a person does while the service is away, ms. */
+const AGAIN_MS = 500;
+const GIVE_UP_MS = 120_000;
+
+interface Parts {
+  name: string;
+  agent: PlatenProcess;
+  /** The same agent on a copy of its directory. */
+  copy: PlatenProcess;
+  data: string;
+  line: Line;
+  admin: AdminClient;
+}
+
+export class AgentElsewhere {
+  readonly name: string;
+  readonly line: Line;
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.name = parts.name;
+    this.line = parts.line;
+    this.#parts = parts;
+  }
+
+  /** Starts the agent a second time, on a copy of its directory. */
+  startCopy(): void {
+    const { copy, data } = this.#parts;
+    rmSync(`${data}-copy`, { recursive: true, force: true });
+    // Files come and go in the directory of an agent that runs.
+    if (tryCopy(data, `${data}-copy`)) copy.launch();
+  }
+
+  async stopCopy(): Promise<void> {
+    await this.#parts.copy.kill();
+    this.#parts.copy.falls.length = 0;
+  }
+
+  /** Its directory becomes what it was at the last back-up, while the agent is away; and makes the next back-up. */
+  async rollBack(): Promise<void> {
+    const { data } = this.#parts;
+    await this.#whileDown(async () => {
+      const [backup, next] = [`${data}-backup`, `${data}-next`];
+      renameSync(data, next);
+      if (existsSync(backup)) renameSync(backup, data);
+      else cpSync(next, data, { recursive: true });
+      renameSync(next, backup);
+    });
+  }
+
+  /** A person revokes it, and lets it in again with another code. @param ms between the two */
+  async revoke(ms: number): Promise<void> {
+    const { admin, name, data, line } = this.#parts;
+    const { id } = (await until(() => admin.agents())).find((one) => one.name === name) ?? {};
+    if (id === undefined) throw new Error(`${name} is not known`);
+    await until(() => admin.ofAgents(z.unknown(), 'POST', `/${id}/revoke`));
+    await pause(ms);
+    await this.#whileDown(() => until(() => enroll(admin, line, name, data)));
+  }
+
+  /** Whatever else starts the agent meanwhile. */
+  async #whileDown(done: () => Promise<void>): Promise<void> {
+    const { agent } = this.#parts;
+    agent.keptDown = true;
+    try {
+      await agent.kill();
+      await done();
+    } finally {
+      agent.keptDown = false;
+      agent.launch();
+    }
+  }
+}
+
+/** Enrols an agent by its own line. */
+export async function enroll(admin: AdminClient, line: Line, name: string, data: string): Promise<void> {
+  const { code } = await admin.ofAgents(invitationMade, 'POST', '/invitations', { name });
+  await enrollAgent(`${line.url}#${code}`, data);
+}
+
+/** Approves the printers that wait. @param agentsToo let in agents that were refused for an old state */
+export async function approveAt(admin: AdminClient, { agentsToo }: { agentsToo: boolean }): Promise<void> {
+  for (const agent of await admin.agents()) {
+    const waits = agent.enrolled?.notServed.some(({ state }) => state === 'waiting') === true;
+    if (waits) await admin.ofAgents(z.unknown(), 'POST', `/${agent.id}/printers`, { state: 'approved' });
+    if (agentsToo && waitsOutside(agent)) await admin.ofAgents(z.unknown(), 'POST', `/${agent.id}/let-in`);
+  }
+}
+
+/** Has it done, however long the service is away. */
+async function until<T>(done: () => Promise<T>): Promise<T> {
+  const limit = AbortSignal.timeout(GIVE_UP_MS);
+  for (;;) {
+    try {
+      return await done();
+    } catch (error) {
+      if (limit.aborted) throw error;
+      await pause(AGAIN_MS);
+    }
+  }
+}
+
+function tryCopy(from: string, to: string): boolean {
+  try {
+    cpSync(from, to, { recursive: true });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,124 @@
+/** The faults of agents at other sites, of their lines, and of the instances that they join. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { AgentElsewhere } from './agent-elsewhere.ts';
+import type { Fault } from './fault-plan.ts';
+import { KINDS, WAYS } from './line.ts';
+import type { PlatenProcess } from './platen-process.ts';
+import type { Random } from './random.ts';
+
+const none = async (): Promise<void> => {};
+/** How long a frame is waited for at which the line is cut, ms. */
+const ARMED_MS = 8_000;
+
+export function faultsElsewhere(
+  agent: AgentElsewhere,
+  services: readonly PlatenProcess[],
+  random: Random,
+): Fault[] {
+  const { line, name } = agent;
+  return [
+    {
+      name: `${name}: its line is cut`,
+      weight: 2,
+      begin: async () => {
+        line.cut(true);
+        await pause(random.between(0, 12_000));
+        return async () => line.cut(false);
+      },
+    },
+    {
+      name: `${name}: its line is cut at a frame`,
+      weight: 6,
+      begin: async () => {
+        const way = random.pick(WAYS);
+        line.cutAt({ way, kind: random.pick(KINDS[way]), before: random.chance(0.5) });
+        const over = AbortSignal.timeout(ARMED_MS);
+        while (!over.aborted && line.cutsLater) await pause(20);
+        line.cutAt(undefined);
+        return none;
+      },
+    },
+    {
+      name: `${name}: its line is silent one way`,
+      weight: 2,
+      begin: async () => {
+        const way = random.pick(WAYS);
+        line.silent[way] = true;
+        await pause(random.between(500, 20_000));
+        return async () => {
+          line.silent[way] = false;
+          line.flush();
+        };
+      },
+    },
+    {
+      name: `${name}: its line is slow`,
+      weight: 1,
+      begin: async () => {
+        line.slow = true;
+        await pause(random.between(2_000, 15_000));
+        return async () => {
+          line.slow = false;
+        };
+      },
+    },
+    {
+      name: `${name}: frames come twice, and late`,
+      weight: 2,
+      begin: async () => {
+        line.troubled = { twice: 20, late: 10, most: random.pick([20, 500, 3_000]) };
+        await pause(random.between(2_000, 10_000));
+        return async () => {
+          line.troubled = undefined;
+        };
+      },
+    },
+    {
+      name: `${name}: frames of an earlier connection`,
+      weight: 2,
+      begin: async () => {
+        for (let times = 0; times < 5; times++) {
+          line.sayAgain((all) => random.pick(all));
+          await pause(100);
+        }
+        return none;
+      },
+    },
+    {
+      name: `${name}: runs on a copy of its directory, too`,
+      weight: 1,
+      begin: async () => {
+        agent.startCopy();
+        await pause(random.between(1_000, 12_000));
+        return () => agent.stopCopy();
+      },
+    },
+    {
+      name: `${name}: its directory is rolled back`,
+      weight: 1,
+      begin: async () => {
+        await agent.rollBack();
+        return none;
+      },
+    },
+    {
+      name: `${name}: revoked, and let in again`,
+      weight: 1,
+      begin: async () => {
+        await agent.revoke(random.between(500, 6_000));
+        return none;
+      },
+    },
+    {
+      name: 'SIGKILL of both instances',
+      weight: 0.5,
+      begin: async () => {
+        await Promise.all(services.map((service) => service.kill()));
+        await pause(random.between(0, 5_000));
+        return async () => {
+          for (const service of services) service.launch();
+        };
+      },
+    },
+  ];
+}

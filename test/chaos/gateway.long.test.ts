@@ -1,0 +1,3 @@
+import { testMinuteOfFaults } from './minute.ts';
+
+testMinuteOfFaults('gateway', 2);
