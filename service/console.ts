@@ -18,10 +18,10 @@ import { basename, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
 
-/** What the pages are made of, from the root: their own sources, the contract that they share, and this file. */
+/** What the pages are made of, from the root: their own sources, what they share with the service, and this file. */
 const SOURCES = [
   'web/**/*.{ts,tsx,css,html,svg}',
-  'src/contract/**/*.ts',
+  'src/{contract,tables,words}/**/*.ts',
   'templates/*.json',
   'service/console.ts',
   'package-lock.json',
