@@ -132,8 +132,12 @@ test('drives what people add for it in the console, also after a start at which 
   agent = agentAt(queue);
   await agent.start();
   const printers = async () => JSON.stringify((await service.admin('GET', '/printers')).body);
-  const agents = async () => JSON.stringify((await service.admin('GET', '/agents')).body);
-  await expect.poll(agents, { timeout: 30_000 }).toContain(place.agentId);
+  // It is listed since it enrolled; printers are added for one that has reported.
+  const seenAt = async () => {
+    const agents = z.array(agentView).parse((await service.admin('GET', '/agents')).body);
+    return agents.find(({ id }) => id === place.agentId)?.seenAt;
+  };
+  await expect.poll(seenAt, { timeout: 30_000 }).toBeTypeOf('string');
   const keeper = await SignedIn.asKeeper(service);
   const body = {
     ...{ agent: place.agentId, address: printer.uri, name: 'Added' },

@@ -246,9 +246,12 @@ test('an admin of a workspace keeps its own agents, and sees no more of the shar
   await inDialog('Make the code', eve).click();
   const place = await enrollAgent((await eve.locator('dialog code').textContent()) ?? '', directories.make());
   expect(place).toMatchObject({ name: 'Hall 2', scope: 'acme' });
+  await eve.getByText('It has enrolled, and is not connected yet: start it there.').waitFor();
   await inDialog(/^(?:I have kept it|Close)$/, eve)
     .last()
     .click();
+  // The lists of codes and of agents come by two requests: for a moment the used code stands there still.
+  await row('Hall 2', eve).getByText('Waiting for it').waitFor({ state: 'detached' });
   await button('More: Hall 2', eve).click();
   const deeds = await eve.getByRole('menuitem').allTextContents();
   expect(deeds).toEqual(['Rename …', 'Revoke …']);

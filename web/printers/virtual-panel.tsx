@@ -1,6 +1,10 @@
 /** The panel of a virtual printer: faults to set by a click, and its printed labels. */
 import { useSignal } from '@preact/signals';
-import { VIRTUAL_FAULTS, virtualPrinter } from '../../src/contract/printer-actions.ts';
+import {
+  VIRTUAL_FAULTS,
+  type VirtualPrinterView,
+  virtualPrinter,
+} from '../../src/contract/printer-actions.ts';
 import { Problem, wordsOf } from '../controls/problem.tsx';
 import { say } from '../controls/toast.tsx';
 import { call } from '../service/call.ts';
@@ -16,16 +20,20 @@ export function VirtualPanel({ printer }: { printer: Printer }) {
   const path = actionPath(printer, 'virtual');
   const { live, reload } = useLive(virtualPrinter, path);
   const busy = useSignal(false);
+  // What a click was answered with counts until the next look: a second click would otherwise repeat the first.
+  const answered = useSignal<{ at: number; view: VirtualPrinterView } | null>(null);
   if (live.data === undefined) {
     if (live.problem !== undefined) return <Problem problem={live.problem} onRetry={reload} />;
     return <p class="muted">{t.value.general.loading}</p>;
   }
-  const { faults, printed } = live.data;
+  const { at, view } = answered.value ?? { at: 0, view: live.data };
+  const { faults, printed } = at > live.at ? view : live.data;
   const toggle = async (word: (typeof VIRTUAL_FAULTS)[number]) => {
     busy.value = true;
     try {
       const wanted = VIRTUAL_FAULTS.filter((one) => faults.includes(one) !== (one === word));
-      await call(virtualPrinter, path, { method: 'PUT', body: { faults: wanted } });
+      const now = await call(virtualPrinter, path, { method: 'PUT', body: { faults: wanted } });
+      answered.value = { at: Date.now(), view: now };
       reload();
     } catch (error) {
       say(error instanceof Error ? wordsOf(error) : String(error), true);
