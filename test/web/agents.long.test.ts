@@ -250,8 +250,6 @@ test('an admin of a workspace keeps its own agents, and sees no more of the shar
   await inDialog(/^(?:I have kept it|Close)$/, eve)
     .last()
     .click();
-  // The lists of codes and of agents come by two requests: for a moment the used code stands there still.
-  await row('Hall 2', eve).getByText('Waiting for it').waitFor({ state: 'detached' });
   await button('More: Hall 2', eve).click();
   const deeds = await eve.getByRole('menuitem').allTextContents();
   expect(deeds).toEqual(['Rename …', 'Revoke …']);

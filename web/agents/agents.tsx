@@ -61,7 +61,10 @@ export function Agents() {
               <BroughtPrinters agents={agents} onDone={reload} />
               <List
                 rows={[
-                  ...(open.live.data ?? []).map((invitation) => ({ invitation })),
+                  // The lists come one after the other: an agent is not shown beside the code it has used.
+                  ...(open.live.data ?? [])
+                    .filter(({ id }) => agents.every(({ enrolled }) => enrolled?.invitation !== id))
+                    .map((invitation) => ({ invitation })),
                   ...agents.map((agent) => ({ agent })),
                 ]}
                 onAsk={(question) => {
