@@ -1,6 +1,11 @@
 /** What a device reports about itself, in any language: its identity, its status, what it has printed. */
 import type { LanguageId, RasterType } from '../src/contract/format.ts';
-import type { IdentityEvidence, PrinterReason, PrinterState } from '../src/contract/printer.ts';
+import type {
+  IdentityEvidence,
+  PrinterReason,
+  PrinterState,
+  PrinterSupply,
+} from '../src/contract/printer.ts';
 
 export interface DeviceIdentity {
   evidence: IdentityEvidence;
@@ -23,6 +28,7 @@ export interface DeviceIdentity {
 export interface DeviceStatus {
   state: PrinterState;
   reasons: PrinterReason[];
+  supplies?: PrinterSupply[];
   /** Labels that the device has accepted and not printed yet; 0: all are out; null: it cannot tell. */
   labelsPending: number | null;
   /** How many of `labelsPending` are formats, counted once however many copies they have; default: all. */

@@ -1,6 +1,6 @@
 /** What an agent tells Prometheus. No label names a job, a tenant or a printer. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { PRINTER_REASONS, type PrinterDescription, printerState } from '../contract/printer.ts';
+import { PRINTER_REASONS, type PrinterDescription, printerState, SUPPLY_STEPS } from '../contract/printer.ts';
 import { type Counting, JOB_ENDS } from './counted-source.ts';
 
 /** s */
@@ -8,7 +8,7 @@ const FIRST_BYTE_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30
 const REPORT_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
 interface Counted {
-  readonly printers: readonly Pick<PrinterDescription, 'state' | 'reasons'>[];
+  readonly printers: readonly Pick<PrinterDescription, 'state' | 'reasons' | 'supplies'>[];
   readonly renderThreads: { busy: number; idle: number };
 }
 
@@ -76,6 +76,18 @@ export function watchAgent(agent: Counted, registry: Registry): void {
       const said = agent.printers.flatMap(({ reasons }) => reasons);
       for (const reason of PRINTER_REASONS) {
         this.set({ reason }, said.filter((one) => one === reason).length);
+      }
+    },
+  });
+  new Gauge({
+    name: 'platen_agent_printers_with_supply_at_most',
+    help: 'Printers of this agent that say how much is left, by the percent that their lowest supply has at most.',
+    labelNames: ['percent'],
+    registers,
+    collect() {
+      const lowest = agent.printers.map(({ supplies = [] }) => Math.min(...supplies.map(({ left }) => left)));
+      for (const percent of SUPPLY_STEPS) {
+        this.set({ percent }, lowest.filter((left) => left <= percent).length);
       }
     },
   });

@@ -1,7 +1,7 @@
 /** Printers as the internal interface shows them; `admin.ts` has its other routes. */
 import { z } from 'zod';
 import { printerFormat } from './format.ts';
-import { confirmedBy, printerReason, printerState } from './printer.ts';
+import { confirmedBy, printerReason, printerState, printerSupply } from './printer.ts';
 import { tenantId } from './tenant-id.ts';
 
 // GET /app/printers?tenant=
@@ -12,6 +12,8 @@ export const printerView = z.object({
   name: z.string(),
   status: z.union([printerState, z.literal('offline')]),
   reasons: z.array(printerReason),
+  /** Empty: it tells none. */
+  supplies: z.array(printerSupply).default([]),
   formats: z.array(printerFormat),
   agents: z.array(
     z.object({

@@ -40,6 +40,17 @@ export const PRINTER_REASONS = [
 export const printerReason = z.enum(PRINTER_REASONS);
 export type PrinterReason = z.infer<typeof printerReason>;
 
+/** Most supplies that are told of one printer. */
+export const MOST_SUPPLIES = 20;
+/** Something that a printer uses up, in percent that are left; of a container that it fills, the room. */
+export const printerSupply = z.object({
+  name: z.string().min(1).max(100),
+  left: z.int().min(0).max(100),
+});
+export type PrinterSupply = z.infer<typeof printerSupply>;
+/** The percentages by which printers are counted whose lowest supply has at most so much left. */
+export const SUPPLY_STEPS = [0, 5, 10, 25] as const;
+
 /**
  * What an ID was made from, most trusted first. An ID from `address` or `queue` changes when the printer gets
  * another address or queue, and says so by its prefix.
@@ -67,6 +78,8 @@ export const printerDescription = z.object({
   model: z.string().max(200).optional(),
   state: printerState,
   reasons: z.array(printerReason).max(PRINTER_REASONS.length),
+  /** Left out: it tells none. */
+  supplies: z.array(printerSupply).max(MOST_SUPPLIES).optional(),
   /** The first is the printer's default. */
   formats: z.array(printerFormat).min(1).max(200),
   /** Left out: not known before it is reached. */

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { z } from 'zod';
-import { PRINTER_REASONS } from '../contract/printer.ts';
+import { PRINTER_REASONS, SUPPLY_STEPS } from '../contract/printer.ts';
 import { type AgentCounts, agentCounts, agentId, type JobReport } from '../contract/report.ts';
 import type { CheckPool } from '../rendering/check-pool.ts';
 import { HEARTBEAT_LOST } from './printers/printers.ts';
@@ -35,6 +35,7 @@ const standing = z.object({
   oldest: z.coerce.number(),
   states: counted,
   reasons: counted,
+  supplies: z.array(z.coerce.number()),
   agents: counted,
   sites: z.array(z.object({ agent: agentId, counts: agentCounts })),
 });
@@ -48,7 +49,7 @@ const printerIsHeard = `a.online AND a.seen_at > now() - make_interval(secs => $
 const STANDING = `WITH waiting AS (
     SELECT extract(epoch FROM now() - min(created_at)) AS age FROM platen.jobs WHERE status = 'queued' GROUP BY lane),
   printers AS (
-    SELECT DISTINCT ON (a.tenant_id, p.printer_id) p.reasons, ${printerIsHeard} AS heard,
+    SELECT DISTINCT ON (a.tenant_id, p.printer_id) p.reasons, p.supplies, ${printerIsHeard} AS heard,
         CASE WHEN ${printerIsHeard} THEN p.state ELSE 'offline' END AS state
       FROM platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id
       WHERE p.gone_at IS NULL ORDER BY a.tenant_id, p.printer_id, heard DESC, a.seen_at DESC)
@@ -61,6 +62,9 @@ const STANDING = `WITH waiting AS (
       SELECT state, count(*) AS n FROM printers GROUP BY state) AS s) AS states,
     (SELECT coalesce(json_object_agg(reason, n), '{}') FROM (
       SELECT reason, count(*) AS n FROM printers, unnest(reasons) AS reason WHERE heard GROUP BY reason) AS r) AS reasons,
+    (SELECT json_agg((SELECT count(*) FROM printers WHERE heard AND
+        (SELECT min((supply->>'left')::int) FROM json_array_elements(supplies) AS supply) <= most) ORDER BY most)
+      FROM unnest($2::int[]) AS most) AS supplies,
     (SELECT json_build_object('online', count(*) FILTER (WHERE ${printerIsHeard}), 'offline',
       count(*) FILTER (WHERE NOT (${printerIsHeard}))) FROM platen.agents a) AS agents,
     (SELECT coalesce(json_agg(json_build_object('agent', a.id, 'counts', a.counts) ORDER BY a.id), '[]') FROM platen.agents a
@@ -213,6 +217,14 @@ export class ServiceMetrics {
         for (const reason of PRINTER_REASONS) made.set({ reason }, reasons[reason] ?? 0);
       },
     );
+    known(
+      'platen_printers_with_supply_at_most',
+      'Printers that say how much is left, by the percent that their lowest supply has at most.',
+      ['percent'],
+      (made, { supplies }) => {
+        for (const [index, percent] of SUPPLY_STEPS.entries()) made.set({ percent }, supplies[index] ?? 0);
+      },
+    );
     known('platen_agents', 'Agents by whether they are heard.', ['state'], (made, { agents }) => {
       for (const state of ['online', 'offline']) made.set({ state }, agents[state] ?? 0);
     });
@@ -318,7 +330,7 @@ export class ServiceMetrics {
 
   async #ask(): Promise<Standing | null> {
     const late = new AbortController();
-    const query = onlyRow(this.#pool, standing, STANDING, [WAITED]).catch(() => null);
+    const query = onlyRow(this.#pool, standing, STANDING, [WAITED, SUPPLY_STEPS]).catch(() => null);
     try {
       return await Promise.race([query, wait(LIMIT, null, { signal: late.signal })]);
     } finally {

@@ -7,7 +7,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { serviceFile } from '../../src/cli/which-service.ts';
+import { SUPPLY_STEPS } from '../../src/contract/printer.ts';
 import { webhookSecret } from '../../src/contract/webhook.ts';
+import { type Ippeveprinter, startIppeveprinter } from '../kit/programs/ippeveprinter.ts';
 import { Programs } from '../kit/programs/programs.ts';
 import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
 import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
@@ -24,6 +26,7 @@ let scraped: string;
 let agentUrl: string;
 let prometheus: string;
 let template: string;
+let eve: Ippeveprinter;
 const agents = new RunningPrograms();
 const programs = new Programs();
 
@@ -51,10 +54,11 @@ beforeAll(async () => {
   const file = serviceFile.parse(JSON.parse(await readFile(join(dataDir, 'service.json'), 'utf8')));
   scraped = file.metricsUrl ?? '';
   const port = await freePort();
-  const agent = agents.start(['agent', '--data', join(directory.path, 'agent'), '--name', 'second'], {
-    ...env,
-    PLATEN_METRICS_PORT: String(port),
-  });
+  eve = await startIppeveprinter('none');
+  const agent = agents.start(
+    ['agent', '--data', join(directory.path, 'agent'), '--name', 'second', '--printer', eve.uri],
+    { ...env, PLATEN_METRICS_PORT: String(port) },
+  );
   await agent.until(() => /agent \S+ runs/.test(agent.said()));
   agentUrl = `http://127.0.0.1:${port}/metrics`;
 
@@ -86,6 +90,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await programs.end();
   await agents.end();
+  await eve?.stop();
   await up?.stop();
   await backend?.close();
   await directory?.[Symbol.asyncDispose]();
@@ -174,8 +179,8 @@ test('jobs, labels and printers are counted, and no series names one of them', a
   expect(await value('platen_agent_first_byte_seconds_count{job="platen"}')).toBe(3);
   expect(await value('platen_job_duration_seconds_count{outcome="printed"}')).toBe(3);
   expect(await value('platen_job_duration_seconds_sum{outcome="printed"}')).toBeLessThan(60);
-  expect(await value('sum(platen_printers)')).toBe(1);
-  await until(async () => (await value('platen_printers{state="idle"}')) === 1, 'the printer at rest');
+  expect(await value('sum(platen_printers)')).toBe(2);
+  await until(async () => (await value('platen_printers{state="idle"}')) === 2, 'the printers at rest');
   expect(await value('platen_agents{state="online"}')).toBe(2);
   expect(await value('platen_database_up')).toBe(1);
   expect(await value('sum(platen_database_connections{state="idle"})')).toBeGreaterThan(0);
@@ -188,6 +193,23 @@ test('jobs, labels and printers are counted, and no series names one of them', a
   expect(text.split('\n').length - before).toBeLessThan(60);
   for (const word of [...jobs, printer?.id ?? '', 'virtual-1', 'default', template])
     expect(text).not.toContain(word);
+});
+
+test('a printer that says how much is left is counted by its lowest supply, and shown with all of them', async () => {
+  const printers = await up.admin.printers();
+  const told = printers.find(({ uri }) => uri === eve.uri)?.supplies ?? [];
+  // What the PWG's sample printer has built in.
+  expect(told).toEqual([
+    { name: 'Toner Waste Tank', left: 25 },
+    { name: 'Black Toner', left: 75 },
+  ]);
+  const lowest = Math.min(...told.map(({ left }) => left));
+  for (const of of ['platen_printers', 'platen_agent_printers']) {
+    for (const percent of SUPPLY_STEPS) {
+      const counted = await value(`${of}_with_supply_at_most{percent="${percent}",job!=""}`);
+      expect([of, percent, counted]).toEqual([of, percent, lowest <= percent ? 1 : 0]);
+    }
+  }
 });
 
 test('every query of the dashboard and of the rules asks for what there is', async () => {

@@ -119,6 +119,12 @@ function Facts({ printer }: { printer: Printer }) {
       <dd class="mono">{printer.uri}</dd>
       <dt>{words.confirmedBy}</dt>
       <dd>{printer.confirmedBy === null ? words.notKnown : words.confirmed[printer.confirmedBy]}</dd>
+      {printer.supplies.length > 0 && (
+        <>
+          <dt>{words.supplies}</dt>
+          <dd>{printer.supplies.map(({ name, left }) => words.supplyLeft(name, left)).join(', ')}</dd>
+        </>
+      )}
       <dt>{words.formats}</dt>
       <dd>
         <ul>

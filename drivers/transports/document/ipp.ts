@@ -22,6 +22,7 @@ import { IppClient, IppStatusError } from '../../ipp/client.ts';
 import { type IppAttribute, type IppValue, numbersOf, stringsOf, valuesOf } from '../../ipp/message.ts';
 import { JOB_STATES, PRINTER_STATES } from '../../ipp/names.ts';
 import { printerReasons } from '../../ipp/reasons.ts';
+import { SUPPLY_ATTRIBUTES, suppliesOf } from '../../ipp/supplies.ts';
 import { BY_AUTHORITY, FirstUse } from '../../ipp/tls.ts';
 import { LANGUAGES, printsPages } from '../../languages/index.ts';
 import { plainText } from '../device-id.ts';
@@ -59,7 +60,12 @@ const DESCRIPTION = [
   'print-scaling-supported',
   'sides-supported',
 ];
-const STATUS = ['printer-state', 'printer-state-reasons', 'printer-impressions-completed'];
+const STATUS = [
+  'printer-state',
+  'printer-state-reasons',
+  'printer-impressions-completed',
+  ...SUPPLY_ATTRIBUTES,
+];
 const JOB = [
   'job-id',
   'job-name',
@@ -172,7 +178,7 @@ class IppPort implements DocumentPort {
     const state: PrinterState = PRINTER_STATES.get(numbersOf(said, 'printer-state')[0] ?? 0) ?? 'unknown';
     const reasons = printerReasons(stringsOf(said, 'printer-state-reasons'), state === 'stopped');
     const odometer = count(said, 'printer-impressions-completed');
-    return { state, reasons, labelsPending: null, odometer };
+    return { state, reasons, supplies: suppliesOf(said), labelsPending: null, odometer };
   }
 
   async create({ name, language, media }: DocumentRequest, signal: AbortSignal): Promise<string> {

@@ -3,7 +3,13 @@
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import { plainText } from '../../../drivers/transports/device-id.ts';
 import type { LanguageId } from '../../contract/format.ts';
-import type { ConfirmedBy, PrinterDescription, PrinterReason, PrinterState } from '../../contract/printer.ts';
+import type {
+  ConfirmedBy,
+  PrinterDescription,
+  PrinterReason,
+  PrinterState,
+  PrinterSupply,
+} from '../../contract/printer.ts';
 import type { Logger } from '../../log.ts';
 import { type Fingerprint, fingerprintOf } from '../discovery/fingerprints.ts';
 import { addressOf, evidenceOf, printerIdOf } from '../discovery/identity.ts';
@@ -38,6 +44,7 @@ export class Printer {
   seenAt: number;
   state: PrinterState = 'unknown';
   reasons: readonly PrinterReason[] = [];
+  #supplies: readonly PrinterSupply[] = [];
 
   /**
    * Offline until it is seen.
@@ -85,9 +92,10 @@ export class Printer {
   }
 
   /** null: it could not be asked. */
-  status(status: Pick<DeviceStatus, 'state' | 'reasons'> | null): void {
+  status(status: Pick<DeviceStatus, 'state' | 'reasons' | 'supplies'> | null): void {
     this.state = status?.state ?? 'unknown';
     this.reasons = status?.reasons ?? [];
+    this.#supplies = status?.supplies ?? [];
     this.#device.offline = this.#offline();
   }
 
@@ -138,6 +146,7 @@ export class Printer {
       ...(model !== undefined && { model }),
       state: this.online ? this.state : 'unknown',
       reasons: this.online ? [...this.reasons] : this.#offline(),
+      ...(this.#supplies.length > 0 && { supplies: [...this.#supplies] }),
       formats: formatsOf({ ...size, ...driver }, identity),
       ...(confirmed !== undefined && { confirmedBy: confirmed }),
     };

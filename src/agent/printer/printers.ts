@@ -357,7 +357,10 @@ export class Printers {
   }
 
   /** What the printer itself says; for a printer that never answers, what a provider says of it. */
-  #statusOf(printer: Printer, endpoint: Endpoint): Pick<DeviceStatus, 'state' | 'reasons'> | null {
+  #statusOf(
+    printer: Printer,
+    endpoint: Endpoint,
+  ): Pick<DeviceStatus, 'state' | 'reasons' | 'supplies'> | null {
     if (endpoint.answers) return endpoint.status;
     const told = [...this.#owners].flatMap(([other, owner]) =>
       owner !== printer ? [] : [...other.listed.values()].flatMap(({ sighting }) => sighting.status ?? []),

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { type PrinterFormat, printerFormat } from '../../contract/format.ts';
 import { type Lane, laneOf, type Scope, scope } from '../../contract/lane.ts';
 import { keptSettings } from '../../contract/print-settings.ts';
-import { confirmedBy, printerState } from '../../contract/printer.ts';
+import { confirmedBy, printerState, printerSupply } from '../../contract/printer.ts';
 import type { PrinterView } from '../../contract/printer-view.ts';
 import { tolerantReasons } from '../../contract/read-report.ts';
 import { type Queryable, rowsOf } from '../store/pool.ts';
@@ -33,6 +33,7 @@ const sighting = z
     model: z.string().nullable(),
     state: printerState,
     reasons: tolerantReasons,
+    supplies: z.array(printerSupply),
     formats: z.array(printerFormat),
     confirmed_by: confirmedBy.nullable().catch(null),
     gone: z.boolean(),
@@ -65,7 +66,7 @@ export type Printer = {
   virtual: boolean;
 };
 
-const SIGHTINGS = `SELECT p.printer_id, p.name, s.display_name, coalesce(s.hidden, false) AS hidden, coalesce(s.print_settings, '{}') AS print_settings, p.uri, p.model, p.state, p.reasons, p.formats, p.confirmed_by,
+const SIGHTINGS = `SELECT p.printer_id, p.name, s.display_name, coalesce(s.hidden, false) AS hidden, coalesce(s.print_settings, '{}') AS print_settings, p.uri, p.model, p.state, p.reasons, p.supplies, p.formats, p.confirmed_by,
     p.gone_at IS NOT NULL AS gone,
     EXISTS (SELECT FROM platen.virtual_printers v WHERE v.agent_id = p.agent_id AND v.uri = p.uri) AS virtual,
     a.id AS agent_id, a.tenant_id, a.name AS agent_name,
@@ -260,6 +261,7 @@ async function listedOf(seen: readonly Sighting[], holdersOf: HoldersOf): Promis
         reportedName: best.name,
         status: online ? best.state : 'offline',
         reasons: online ? best.reasons : [],
+        supplies: online ? best.supplies : [],
         formats: best.formats,
         agents: rows
           .filter(({ gone }) => !gone)

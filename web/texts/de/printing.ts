@@ -70,6 +70,8 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
       labelShift: (n) => `um ${n} Punkte nach links`,
     },
     confirmedBy: 'Etiketten bestätigt',
+    supplies: 'Vorrat',
+    supplyLeft: (name, left) => `${name} ${left} %`,
     confirmed: {
       count: 'vom Drucker, der sie zählt',
       pending: 'vom Drucker, der sagt, was noch wartet',

@@ -70,6 +70,8 @@ export const printingWords = {
       labelShift: (n: number) => `moved left by ${n} dots`,
     },
     confirmedBy: 'Labels confirmed by',
+    supplies: 'What is left',
+    supplyLeft: (name: string, left: number) => `${name} ${left} %`,
     confirmed: {
       count: 'the printer, which counts them',
       pending: 'the printer, which says what still waits',

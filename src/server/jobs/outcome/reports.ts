@@ -130,17 +130,17 @@ export class Reports {
       if (rowCount === 0) return await this.#notTaken(client, report);
       const printers = [...new Map(report.printers.map((printer) => [printer.id, printer])).values()];
       const changed = await client.query(
-        `INSERT INTO platen.agent_printers AS p (agent_id, printer_id, name, uri, model, state, reasons, formats,
+        `INSERT INTO platen.agent_printers AS p (agent_id, printer_id, name, uri, model, state, reasons, supplies, formats,
            confirmed_by)
          SELECT $1, r.id, r.name, r.uri, r.model, r.state,
-           ARRAY(SELECT json_array_elements_text(r.reasons)), r.formats, r."confirmedBy"
-         FROM json_to_recordset($2) AS r(id text, name text, uri text, model text, state text, reasons json, formats json,
+           ARRAY(SELECT json_array_elements_text(r.reasons)), coalesce(r.supplies, '[]'), r.formats, r."confirmedBy"
+         FROM json_to_recordset($2) AS r(id text, name text, uri text, model text, state text, reasons json, supplies json, formats json,
            "confirmedBy" text)
          ON CONFLICT (agent_id, printer_id) DO UPDATE SET name = excluded.name, uri = excluded.uri,
-           model = excluded.model, state = excluded.state, reasons = excluded.reasons, formats = excluded.formats,
-           confirmed_by = coalesce(excluded.confirmed_by, p.confirmed_by), gone_at = NULL
-         WHERE (p.name, p.uri, p.model, p.state, p.reasons, p.formats::text, p.confirmed_by, p.gone_at) IS DISTINCT FROM
-           (excluded.name, excluded.uri, excluded.model, excluded.state, excluded.reasons, excluded.formats::text,
+           model = excluded.model, state = excluded.state, reasons = excluded.reasons, supplies = excluded.supplies,
+           formats = excluded.formats, confirmed_by = coalesce(excluded.confirmed_by, p.confirmed_by), gone_at = NULL
+         WHERE (p.name, p.uri, p.model, p.state, p.reasons, p.supplies::text, p.formats::text, p.confirmed_by, p.gone_at) IS DISTINCT FROM
+           (excluded.name, excluded.uri, excluded.model, excluded.state, excluded.reasons, excluded.supplies::text, excluded.formats::text,
             coalesce(excluded.confirmed_by, p.confirmed_by), NULL)`,
         [report.agentId, storable(printers)],
       );
