@@ -56,6 +56,12 @@ export function makeInstaller({ stage, file, version, time }: Installer): void {
       },
       // Another build of the same version replaces the installed one too.
       { table: 'Upgrade', changed: [[/\t1\t\tWIX_UPGRADE_DETECTED/, '\t513\t\tWIX_UPGRADE_DETECTED']] },
+      // From the command line to what runs as the system, and into no log.
+      {
+        table: 'Property',
+        changed: [[/^(SecureCustomProperties\t.*)$/m, `$1;${INVITATION}`]],
+        added: [`MsiHiddenProperties\t${INVITATION}`],
+      },
       { table: 'Environment', begins: PATH_TABLE, added: [PATH_ROW] },
       {
         table: '_SummaryInformation',
@@ -109,7 +115,12 @@ interface ServiceAction {
   when: string;
   /** Runs only if a later action fails, to undo the action beside it. */
   undoes?: true;
+  /** What it is called with is in no log. */
+  secret?: true;
 }
+
+/** The property that may have the invitation of an agent at another site. */
+const INVITATION = 'INVITATION';
 
 const GOES = 'REMOVE="ALL" AND NOT UPGRADINGPRODUCTCODE';
 const COMES = 'NOT REMOVE="ALL"';
@@ -123,17 +134,21 @@ const SERVICE_ACTIONS: readonly ServiceAction[] = [
   { name: 'StopService', does: 'stop', at: 1_891, when: 'UPGRADINGPRODUCTCODE' },
   { name: 'RemoveService', does: 'uninstall', at: 1_892, when: GOES },
   { name: 'RemoveAgain', does: 'uninstall', at: 5_890, when: `${COMES} AND NOT Installed`, undoes: true },
-  { name: 'InstallService', does: 'install', at: 5_891, when: COMES },
+  {
+    ...{ name: 'InstallService', does: `install --enroll "[${INVITATION}]"`, at: 5_891, when: COMES },
+    secret: true,
+  },
 ];
 
 /** Runs an installed program (18), deferred and as the system (0x400 + 0x800), and in a rollback (0x100). */
 const PROGRAM = 0x12 | 0x400 | 0x800;
 const WAY_BACK = 0x100;
+const HIDES_TARGET = 0x2000;
 /** Ignores the exit code: an action that cannot be undone does not keep the others from being undone. */
 const WHATEVER_IT_SAYS = 0x40;
 
-function actionRow({ name, does, undoes }: ServiceAction): string {
-  const type = PROGRAM | (undoes ? WAY_BACK | WHATEVER_IT_SAYS : 0);
+function actionRow({ name, does, undoes, secret }: ServiceAction): string {
+  const type = PROGRAM | (undoes ? WAY_BACK | WHATEVER_IT_SAYS : 0) | (secret ? HIDES_TARGET : 0);
   const target = `"[INSTALLDIR]app\\platen.js" service ${does}`;
   return [name, type, `F_${idOf('bin/node.exe')}`, target, ''].join('\t');
 }

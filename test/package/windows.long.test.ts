@@ -20,6 +20,7 @@ import { z } from 'zod';
 import { openEncoder } from '../../drivers/languages/index.ts';
 import { archive, layOutWindows } from '../../service/package/windows.ts';
 import { makeInstaller } from '../../service/windows/installer.ts';
+import { agentView, invitationMade } from '../../src/contract/agent-view.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { template } from '../../src/contract/template.ts';
 import type { Bitmap } from '../../src/render/image/bitmap.ts';
@@ -30,6 +31,7 @@ import { differingDots, dotsOf, drawZpl } from '../kit/judges/judges.ts';
 import { type Cupsd, startCupsd } from '../kit/programs/cupsd.ts';
 import { WinePrefix } from '../kit/programs/wine-prefix.ts';
 import { onRedis } from '../kit/servers/backends.ts';
+import { ServiceHarness } from '../kit/service/harness.ts';
 import { smallLabel } from '../kit/service/small-label.ts';
 import { type DocumentSink, startDocumentSink } from '../kit/wire/document-sink.ts';
 
@@ -280,4 +282,26 @@ test('removed: the program and the service are gone, what it kept is there', asy
   await expect(wine.run(['reg', 'query', `${SERVICES}\\${SERVICE}`])).rejects.toThrow('ended with 1');
   expect(readdirSync(onDrive(HOME)).sort()).toEqual(['agent.json', 'data', 'logs']);
   expect(existsSync(onDrive(`${HOME}\\data\\agent.db`))).toBe(true);
+});
+
+test('installed with an invitation: it enrols, and is at its service without a word more', async () => {
+  const service = await ServiceHarness.start({ redis: false });
+  try {
+    await service.tenant('acme');
+    const asked = { name: 'Dock Hamburg', tenant: 'acme' };
+    const { url } = invitationMade.parse((await service.admin('POST', '/agents/invitations', asked)).body);
+    rmSync(onDrive(HOME), { recursive: true });
+    await wine.run(['msiexec', '/i', 'C:\\agent-0.9.1.msi', '/qn', `INVITATION=${url}`]);
+    expect(await status()).toMatchObject({ state: 'running' });
+    await until('it is connected', async () => {
+      const agents = z.array(agentView).parse((await service.admin('GET', '/agents')).body);
+      return agents.some(
+        ({ name, tenant, version, enrolled }) =>
+          [name, tenant, version, enrolled?.connectedSince != null].join() === 'Dock Hamburg,acme,0.9.1,true',
+      );
+    });
+    await wine.run(['msiexec', '/x', 'C:\\agent-0.9.1.msi', '/qn']);
+  } finally {
+    await service.stop();
+  }
 });

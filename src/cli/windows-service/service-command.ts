@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { z } from 'zod';
 import { ENROLMENT } from '../../contract/own-user.ts';
 import { agentCommand } from '../agent.ts';
+import { enrollAgent } from '../enrolment.ts';
 import { CommandFailure } from '../failure.ts';
 import { printJson, printLine } from '../output.ts';
 import { makePrivate, READS, WRITES } from './private-directory.ts';
@@ -29,8 +30,12 @@ export function windowsServiceCommand(): Command {
   service
     .command('install')
     .description('make the service, or let it run this version from now on, and start it')
+    .option(
+      '--enroll <invitation>',
+      'have its agent known to a service elsewhere first, as "platen agent enroll" does; empty: not',
+    )
     .option('--no-start', 'do not start it')
-    .action(async ({ start }: { start: boolean }) => await install(start));
+    .action(install);
   service
     .command('uninstall')
     .description('stop the service, and remove it; configuration and data stay')
@@ -62,7 +67,7 @@ export function windowsServiceCommand(): Command {
   return service;
 }
 
-async function install(start: boolean): Promise<void> {
+async function install({ enroll, start }: { enroll?: string; start: boolean }): Promise<void> {
   const { home, config, data, logs } = windowsPlaces();
   await stopService(SERVICE_NAME);
   await makePrivate(home, SERVICE_NAME, READS);
@@ -77,11 +82,13 @@ async function install(start: boolean): Promise<void> {
   for (const directory of [data, logs]) await makePrivate(directory, SERVICE_NAME, WRITES);
   printLine(`${SERVICE_NAME} is ${made ? 'installed' : 'changed'}; its configuration is ${config}`);
   if (unknown.length > 0) process.stderr.write(`This Windows does not know: ${unknown.join(', ')}\n`);
+  if (enroll) {
+    const { name, origin } = await enrollAgent(enroll, data);
+    printLine(`${name} is enrolled at ${origin}`);
+  }
   if (!start) return;
   if (!knowsItsService(config, data)) {
-    printLine(
-      `Enrol it (platen agent enroll … --data ${data}), or set "redisUrl" in ${config}, then: platen service start`,
-    );
+    printLine(`Enrol it (platen agent enroll …), or set "redisUrl" in ${config}, then: platen service start`);
     return;
   }
   await startService(SERVICE_NAME);
