@@ -41,3 +41,6 @@ export interface DeviceStatus {
   /** The device holds a part of a label and waits for the rest; it counts that label as pending. */
   unfinished?: true;
 }
+
+/** How a device is, without what it counts: also other services say that of it. */
+export type DeviceState = Pick<DeviceStatus, 'state' | 'reasons' | 'supplies'>;

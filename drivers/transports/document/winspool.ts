@@ -15,7 +15,7 @@
 import { languageId } from '../../../src/contract/format.ts';
 import type { PrinterReason } from '../../../src/contract/printer.ts';
 import { TransportError, type TransportTimeouts } from '../../connection.ts';
-import type { DeviceStatus } from '../../device.ts';
+import type { DeviceState, DeviceStatus } from '../../device.ts';
 import { plainText } from '../device-id.ts';
 import { orAborted, within } from '../pauses.ts';
 import {
@@ -296,7 +296,7 @@ const WORK_OFFLINE = 0x400;
 export function printerStatus({
   Status,
   Attributes,
-}: Pick<PrinterInfo, 'Status' | 'Attributes'>): Pick<DeviceStatus, 'state' | 'reasons'> {
+}: Pick<PrinterInfo, 'Status' | 'Attributes'>): DeviceState {
   const told = REASONS.flatMap(([flag, reason]) => (Status & flag ? [reason] : []));
   const reasons = [...new Set([...told, ...(Attributes & WORK_OFFLINE ? (['offline'] as const) : [])])];
   if (reasons.length > 0) return { state: 'stopped', reasons };

@@ -1,6 +1,6 @@
 /** One printer as the agent knows it: who it is, where it is, how it is. */
 
-import type { DeviceStatus } from '../../../drivers/device.ts';
+import type { DeviceState } from '../../../drivers/device.ts';
 import { plainText } from '../../../drivers/transports/device-id.ts';
 import type { LanguageId } from '../../contract/format.ts';
 import type {
@@ -92,7 +92,7 @@ export class Printer {
   }
 
   /** null: it could not be asked. */
-  status(status: Pick<DeviceStatus, 'state' | 'reasons' | 'supplies'> | null): void {
+  status(status: DeviceState | null): void {
     this.state = status?.state ?? 'unknown';
     this.reasons = status?.reasons ?? [];
     this.#supplies = status?.supplies ?? [];

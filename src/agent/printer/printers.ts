@@ -18,7 +18,7 @@
  * A printer is online while the endpoint that it is driven by is listed and can be reached. One that is
  * offline is dropped when it has not been seen for a set time, or no exhaustive list has it any more.
  */
-import type { DeviceStatus } from '../../../drivers/device.ts';
+import type { DeviceState } from '../../../drivers/device.ts';
 import type { UnreachedPrinter } from '../../contract/printer.ts';
 import type { Logger } from '../../log.ts';
 import type { AgentConfig } from '../config.ts';
@@ -357,10 +357,7 @@ export class Printers {
   }
 
   /** What the printer itself says; for a printer that never answers, what a provider says of it. */
-  #statusOf(
-    printer: Printer,
-    endpoint: Endpoint,
-  ): Pick<DeviceStatus, 'state' | 'reasons' | 'supplies'> | null {
+  #statusOf(printer: Printer, endpoint: Endpoint): DeviceState | null {
     if (endpoint.answers) return endpoint.status;
     const told = [...this.#owners].flatMap(([other, owner]) =>
       owner !== printer ? [] : [...other.listed.values()].flatMap(({ sighting }) => sighting.status ?? []),

@@ -13,7 +13,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { z } from 'zod';
-import type { DeviceStatus } from '../../../../../drivers/device.ts';
+import type { DeviceState } from '../../../../../drivers/device.ts';
 import { plainText } from '../../../../../drivers/transports/device-id.ts';
 import { socketAddress } from '../../../../../drivers/transports/stream/tcp.ts';
 import type { PrinterReason, PrinterState } from '../../../../contract/printer.ts';
@@ -57,7 +57,7 @@ interface SnmpPrinter {
   evidence: Evidence;
   /** sysName: what its administrator calls it. */
   name?: string;
-  status: Pick<DeviceStatus, 'state' | 'reasons'>;
+  status: DeviceState;
 }
 
 const PORT = 161;
