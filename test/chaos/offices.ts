@@ -79,6 +79,7 @@ async function open(
   const adminToken = randomBytes(24).toString('base64url');
   const env = {
     ...{ DATABASE_URL: database.url, PLATEN_PUBLIC_URL: URL_OF_SERVICE, PLATEN_TRUST_PROXY: '1' },
+    PLATEN_DRAIN_SECONDS: '5',
     ...{ PLATEN_ADMIN_TOKEN: adminToken, PLATEN_KEY: randomBytes(32).toString('base64') },
   };
   const services = [one, two].map((port, at) => {
