@@ -1,6 +1,10 @@
 /** The maintainer scripts, which dpkg runs when a package is installed, upgraded, removed or purged. */
+import { processAt } from '../../src/cli/linux-service/in-use.ts';
 import { CONFIGURATION, startedAsUser } from '../../src/cli/linux-service/unit.ts';
 import { ENROLMENT, STATE, USER } from '../../src/contract/own-user.ts';
+
+/** Where `platen service install` has its units; those of packages are elsewhere. */
+const UNITS = '/etc/systemd/system';
 
 export interface ServicePackage {
   /** The name of the systemd unit: `platen-agent`. */
@@ -62,7 +66,7 @@ ${started}
 fi
 `,
     // Stops the service before its files are removed: it may need one of them to finish the labels under way. One that
-    // systemd did not start may be the first process of a container: that is the person's to end.
+    // the unit did not start may be the first process of a container, or somebody's watched folder: that is the person's to end.
     prerm: `#!/bin/sh
 set -e
 for exe in /proc/[0-9]*/exe; do
@@ -70,8 +74,9 @@ for exe in /proc/[0-9]*/exe; do
   process=\${exe%/exe}
   ! grep -qs "/${unit}.service$" "$process/cgroup" || continue
   case "$(tr '\\0' ' ' 2>/dev/null < "$process/cmdline")" in
-    *"/app/platen.js up "* | *"/app/platen.js agent "* | *"/app/platen.js server "*)
-      echo "${unit}: process \${process#/proc/} runs it, and systemd did not start that: its files would vanish under it." >&2
+    *"/app/platen.js up "* | *"/app/platen.js agent "* | *"/app/platen.js server "* | \
+      *"/app/platen.js watch "* | *"/app/platen.js virtual "* | *"/app/platen.js demo "*)
+      echo "${unit}: process \${process#/proc/} runs it, and ${unit}.service did not start that: its files would vanish under it." >&2
       echo "  End it with what has started it (its labels come to their end first), then do this again." >&2
       exit 1
       ;;
@@ -87,11 +92,21 @@ if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
   systemctl --system daemon-reload >/dev/null || true
 fi
 if [ "$1" = purge ]; then
+  unit=$(grep -ls '^WorkingDirectory=${STATE}$' ${UNITS}/platen.service ${UNITS}/platen-agent.service | head -n 1)
+  if [ -n "$unit" ]; then
+    echo "${unit}: ${STATE} stays, since $unit runs on it."
+    exit 0
+  fi
   if command -v deb-systemd-helper >/dev/null; then
     deb-systemd-helper purge ${unit}.service >/dev/null || true
   fi
   # Agent and service share their state: it goes with the last of the two.
   if [ ! -e /usr/bin/platen ]; then
+    process=$(${processAt(STATE)})
+    if [ -n "$process" ]; then
+      echo "${unit}: process $process has files open in ${STATE}: end it with what has started it, then purge again." >&2
+      exit 1
+    fi
     rm -rf ${STATE}
     rmdir ${CONFIGURATION} 2>/dev/null || true
   fi

@@ -154,6 +154,15 @@ describe.skipIf(process.getuid?.() !== 0)('versions side by side', () => {
     );
   });
 
+  test('its user could not run it: that is said, and nothing is started', async () => {
+    await machine.run('sh', '-c', 'mkdir -m 700 /opt/closed && cp -a /opt/platen/0.1.0 /opt/closed/');
+    await expect(machine.run('/opt/closed/0.1.0/bin/platen', 'service', 'install')).rejects.toThrow(
+      /the user platen cannot run \/opt\/closed\/current\/bin\/platen \(.*\): have it where others can read it/,
+    );
+    expect(existsSync(join(machine.root, 'etc/systemd/system/platen-agent.service'))).toBe(false);
+    await machine.run('rm', '-r', '/opt/closed', '/usr/local/bin/platen', '/etc/platen');
+  }, 120_000);
+
   test('made a service, it waits for its configuration, and then prints', async () => {
     const [said] = await follow('service install');
     expect(said).toContain('/opt/platen/current leads to 0.1.0');
@@ -250,8 +259,22 @@ describe.skipIf(process.getuid?.() !== 0)('versions side by side', () => {
     await expect(machine.run('/opt/platen/0.2.0/bin/platen', 'service', 'status')).rejects.toThrow(
       'no service',
     );
-    await machine.run('/opt/platen/0.2.0/bin/platen', 'service', 'install');
-    await machine.run('/opt/platen/0.2.0/bin/platen', 'service', 'uninstall', '--purge');
+    const opened = `exec 3</var/lib/platen/agent.db; sleep 600 >/dev/null 2>&1 & echo $! >/run/works.pid`;
+    await machine.run('sh', '-c', opened);
+    // As the package platen-agent would have left it, had it been here before.
+    writeFileSync(join(machine.root, 'var/lib/dpkg/info/platen-agent.postrm'), '');
+    expect(await machine.run('/opt/platen/0.2.0/bin/platen', 'service', 'install')).toContain(
+      'keep a copy before you purge',
+    );
+    const said = await machine.run('/opt/platen/0.2.0/bin/platen', 'service', 'uninstall');
+    const purge = /sudo (\S+ service uninstall --purge)/.exec(said)?.[1] ?? 'false';
+    const pid = await machine.run('cat', '/run/works.pid');
+    await expect(machine.run('sh', '-c', purge)).rejects.toThrow(`process ${pid} has files open`);
+    await machine.run('kill', pid);
+    await until('it has ended', async () =>
+      (await machine.run('sh', '-c', `kill -0 ${pid} 2>/dev/null || echo gone`)).includes('gone'),
+    );
+    await machine.run('sh', '-c', purge);
     const left =
       'ls -d /var/lib/platen /etc/platen /etc/systemd/system/platen* /usr/local/bin/platen 2>/dev/null || true';
     expect(await machine.run('sh', '-c', left)).toBe('');

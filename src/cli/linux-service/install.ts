@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { ENROLMENT, STATE, USER } from '../../contract/own-user.ts';
 import { ownAccount, whyNotRun } from '../../server/store/own-account.ts';
 import { CommandFailure } from '../failure.ts';
+import { whoWorksOn } from './in-use.ts';
 import type { Program } from './program.ts';
 import { CONFIGURATION, unitText } from './unit.ts';
 
@@ -93,6 +94,9 @@ function makeDirectories(role: Role, says: (line: string) => void): void {
   const config = configOf(role);
   if (existsSync(config)) {
     says(`${config} stays as it is`);
+    // What dpkg keeps of a package that was removed: a purge deletes its configuration, whoever uses it by then.
+    if (existsSync(`/var/lib/dpkg/info/${UNITS[role]}.postrm`))
+      says(`apt counts it to the removed package ${UNITS[role]}: keep a copy before you purge that`);
     return;
   }
   writeFileSync(config, `${JSON.stringify(SETTINGS[role], null, 2)}\n`, { mode: 0o640 });
@@ -125,6 +129,7 @@ function layBeside({ root, version, command }: Program, home: string, says: (lin
  * @param role null: the service is gone already
  * @param purge also remove what it kept: jobs, journal, keys, configuration
  * @param command by which what it kept can still be purged afterwards
+ * @throws CommandFailure where another program works on what would be removed
  */
 export function uninstall(
   role: Role | null,
@@ -136,6 +141,12 @@ export function uninstall(
   if (!purge) {
     says(`${STATE} and ${CONFIGURATION} stay; they go too with: sudo ${command} service uninstall --purge`);
     return;
+  }
+  const process = whoWorksOn(STATE);
+  if (process !== undefined) {
+    throw new CommandFailure(
+      `process ${process} has files open in ${STATE}: end it with what has started it, then: sudo ${command} service uninstall --purge`,
+    );
   }
   rmSync(STATE, { recursive: true, force: true });
   rmSync(CONFIGURATION, { recursive: true, force: true });
