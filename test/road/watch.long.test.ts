@@ -1,8 +1,19 @@
 /** `platen watch`: each file that is put into a folder is printed once, whatever happens meanwhile. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, copyFile, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import {
+  chmod,
+  chown,
+  copyFile,
+  cp,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import writeXlsxFile from 'write-excel-file/node';
 import { PLATEN } from '../kit/programs/built.ts';
@@ -39,11 +50,11 @@ class Watcher {
   readonly #child: ChildProcess;
   said = '';
 
-  constructor(folder: string, args: string[] = [], url = up.url, uid?: number) {
+  constructor(folder: string, args: string[] = [], url = up.url, uid?: number, program = PLATEN) {
     const common = ['--template', 'Shelf', '--printer', 'virtual-1', '--settle', '0.3'];
     const env = { ...process.env, PLATEN_URL: url, PLATEN_ADMIN_TOKEN: up.adminToken };
     const who = uid === undefined ? {} : { uid, gid: uid };
-    this.#child = spawn(PLATEN, ['watch', folder, ...common, ...args], { env, ...who });
+    this.#child = spawn(program, ['watch', folder, ...common, ...args], { env, ...who });
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.on('data', (chunk) => {
         this.said += String(chunk);
@@ -185,6 +196,22 @@ test('a file that cannot be moved on stays, and is printed once', async () => {
   await chmod(join(folder, 'done'), 0o755);
   await expect.poll(() => names(folder, 'done')).toEqual(['stays.json', 'stays.json.txt']);
   expect(await up.admin.jobs()).toHaveLength(before + 1);
+});
+
+test('updated or taken away under it, the program ends, and the file is printed by the next one', async () => {
+  const folder = await folderNamed('updated');
+  const program = join(directory.path, 'program');
+  await cp(dirname(dirname(PLATEN)), program, { recursive: true, verbatimSymlinks: true });
+  const watcher = new Watcher(folder, [], up.url, undefined, join(program, 'service/platen'));
+  await expect.poll(() => watcher.said).toContain('watching');
+  await rm(join(program, 'app'), { recursive: true });
+  await writeFile(join(folder, 'one.json'), '{"sku":"updated","name":"1"}');
+  expect(await watcher.end()).toBe(1);
+  expect(watcher.said).toContain('start "platen watch" again');
+  expect(await names(folder, 'failed')).toEqual([]);
+  const next = new Watcher(folder);
+  await expect.poll(() => names(folder, 'done')).toEqual(['one.json', 'one.json.txt']);
+  expect(await next.end('SIGTERM')).toBe(0);
 });
 
 test('while the service is away nothing is taken', async () => {

@@ -9,6 +9,16 @@ import type { Asked } from './reading-thread.ts';
 /** The file cannot be printed as it is, and never will be. */
 export class UnprintableFile extends Error {}
 
+/** Platen was updated or taken away while it ran: it can read no file any more, whatever is in it. */
+export class ProgramGone extends Error {
+  constructor(cause: Error) {
+    super('The program was updated or taken away while it ran: start "platen watch" again.', { cause });
+  }
+}
+
+/** How Node says that a file of the program, or one that it needs, is not there. */
+const GONE = new Set(['MODULE_NOT_FOUND', 'ERR_MODULE_NOT_FOUND']);
+
 /** What the name's end says that a file is, and the most bytes of one. */
 const KINDS: Readonly<Record<string, { kind: Asked['kind']; most: number }>> = {
   '.json': { kind: 'json', most: 20_000_000 },
@@ -64,7 +74,7 @@ const answered = z.union([
 
 /**
  * @param fields of the template, which the columns of a table are the values of
- * @throws UnprintableFile; the signal's reason
+ * @throws UnprintableFile; ProgramGone
  */
 export async function recordsFrom(
   path: string,
@@ -78,8 +88,11 @@ export async function recordsFrom(
     heapMb: HEAP_MB,
     workerData: { bytes, kind, fields: [...fields] } satisfies Asked,
     answered: resolve,
-    failed: (error, outOfMemory) =>
-      reject(new UnprintableFile(outOfMemory ? 'It has more in it than can be read.' : error.message)),
+    failed: (error, outOfMemory) => {
+      const gone = 'code' in error && GONE.has(String(error.code));
+      if (gone) reject(new ProgramGone(error));
+      else reject(new UnprintableFile(outOfMemory ? 'It has more in it than can be read.' : error.message));
+    },
     exited: () => reject(new UnprintableFile('It cannot be read.')),
   });
   const late = setTimeout(

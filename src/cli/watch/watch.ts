@@ -14,6 +14,7 @@ import { untilToldToStop } from '../stop-signal.ts';
 import { type Taken, WatchedFolder } from './folder.ts';
 import { OneWatcher } from './one-watcher.ts';
 import { NotNow, printed } from './printed.ts';
+import { ProgramGone } from './records.ts';
 import { isLeft, openForWriting, Settling } from './whole.ts';
 
 export interface WatchOptions extends RouteOptions {
@@ -66,7 +67,10 @@ class Watch {
     this.#settling = new Settling(options.settle * 1000);
   }
 
-  /** Until told to stop. @throws CommandFailure when template or printer are not known, at the start */
+  /**
+   * Until told to stop.
+   * @throws CommandFailure when template or printer are not known, at the start; when the program is gone
+   */
   async run(): Promise<void> {
     let retryMs = FIRST_RETRY_MS;
     let ready = false;
@@ -83,6 +87,8 @@ class Watch {
         this.#said.delete('');
       } catch (error) {
         if (this.#signal.aborted) break;
+        // Whoever has started it starts the new program, which goes on with what was taken.
+        if (error instanceof ProgramGone) throw new CommandFailure(error.message);
         if (!ready && error instanceof CommandFailure && !isAway(error)) throw error;
         this.#say('', explain(error));
         well = false;
@@ -125,7 +131,7 @@ class Watch {
     }
   }
 
-  /** Prints the files that were taken. @returns whether none has to be tried again */
+  /** Prints the files that were taken. @returns whether none has to be tried again @throws ProgramGone */
   async #print(): Promise<boolean> {
     let well = true;
     for (const taken of await this.#folder.taken()) {
@@ -134,6 +140,7 @@ class Watch {
         this.#report(taken, await printed(this.#folder, taken, this.#options, this.#signal));
       } catch (error) {
         this.#signal.throwIfAborted();
+        if (error instanceof ProgramGone) throw error;
         this.#say(taken.name, explain(error));
         well = false;
         if (error instanceof NotNow) break;
