@@ -70,13 +70,19 @@ export async function readConfigFile<S extends z.ZodObject>(file: string, schema
   return parsed.data;
 }
 
+const anyObject = z.looseObject({});
+
 /** A file's content, unchecked. @throws CommandFailure for a file that cannot be read, or holds no object */
 export async function readJson(file: string): Promise<Record<string, unknown>> {
+  let content: unknown;
   try {
-    return z.looseObject({}).parse(JSON.parse(await readFile(file, 'utf8')));
+    content = JSON.parse(await readFile(file, 'utf8'));
   } catch (error) {
     throw new CommandFailure(`Cannot read ${file}: ${explain(error)}`, EXIT.usage);
   }
+  const parsed = anyObject.safeParse(content);
+  if (parsed.success) return parsed.data;
+  throw new CommandFailure(`${file}:\n${faultsOf(parsed.error, anyObject, content)}`, EXIT.usage);
 }
 
 /** The faults of `content` as text for people; for an unknown key, with the key that was probably meant. */

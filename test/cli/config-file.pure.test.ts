@@ -34,6 +34,7 @@ test.each([
 
 test.each([
   ['a record', { agent: [] }, 'expected an object'],
+  ['a file’s object', '[]', 'expected an object'],
   ['a whole number', { port: 1.5 }, 'expected a whole number'],
   ['a number', { port: 'http' }, 'expected a'],
   ['a choice', { agent: { printers: [{ uri: 3 }] } }, 'expected'],
