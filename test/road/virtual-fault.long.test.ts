@@ -65,6 +65,9 @@ test('with "up": a job waits for what is missing, says so, and goes on', async (
     { name: 'virtual-1', faults: [], printed: 3 },
     { name: 'virtual-ipp-1', faults: [], printed: 3 },
   ]);
+  // As the launcher of a package says where its service keeps its state.
+  const usual = await platen(['virtual', 'status'], { PLATEN_DATA: dataDir });
+  expect(usual.stdout, usual.stderr).toMatch(/^virtual-1 +none +0 +3 /m);
   expect(await refused('virtual', 'fault', 'virtul-1', 'silent', '--data', dataDir)).toEqual([
     1,
     expect.stringContaining('did you mean virtual-1?'),
