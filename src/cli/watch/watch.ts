@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { createLogger } from '../../log.ts';
 import { connect } from '../admin-client.ts';
 import { explain } from '../explain.ts';
-import { CommandFailure } from '../failure.ts';
+import { CommandFailure, EXIT } from '../failure.ts';
 import { positiveNumber } from '../option-values.ts';
 import { forTerminal, printLine } from '../output.ts';
 import { idAmong, type RouteOptions, routeOf, TEMPLATE, withRoute } from '../print.ts';
@@ -67,10 +67,7 @@ class Watch {
     this.#settling = new Settling(options.settle * 1000);
   }
 
-  /**
-   * Until told to stop.
-   * @throws CommandFailure when template or printer are not known, at the start; when the program is gone
-   */
+  /** Until told to stop, or the program is gone. @throws CommandFailure when template or printer are not known, at the start */
   async run(): Promise<void> {
     let retryMs = FIRST_RETRY_MS;
     let ready = false;
@@ -87,8 +84,13 @@ class Watch {
         this.#said.delete('');
       } catch (error) {
         if (this.#signal.aborted) break;
-        // Whoever has started it starts the new program, which goes on with what was taken.
-        if (error instanceof ProgramGone) throw new CommandFailure(error.message);
+        // Whoever has started it starts the new program, which goes on with what was taken. Nothing can be loaded any more
+        // that would word a failure.
+        if (error instanceof ProgramGone) {
+          process.stderr.write(`platen: ${error.message}\n`);
+          process.exitCode = EXIT.failed;
+          return;
+        }
         if (!ready && error instanceof CommandFailure && !isAway(error)) throw error;
         this.#say('', explain(error));
         well = false;
