@@ -59,6 +59,7 @@ const PAYLOAD: readonly InterfaceCode[] = [
   'quota-exceeded',
   'overloaded',
   'internal',
+  'not-ready',
 ];
 const KEY: readonly InterfaceCode[] = [
   'idempotency-key-missing',
