@@ -60,6 +60,7 @@ export const DEEDS = [
   'session.sign-in-by-provider',
   'session.sign-in-by-passkey',
   'session.wrong-password',
+  'session.wrong-passkey',
   'session.sign-out',
   'session.sign-out-everywhere',
   'session.set-password',

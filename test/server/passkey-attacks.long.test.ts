@@ -212,6 +212,26 @@ describe('nobody signs in', () => {
     expect([said.status, said.code]).toEqual([403, 'passkey-refused']);
   });
 
+  test('without a line in the audit, where a challenge of the service was answered with a person’s passkey', async () => {
+    const wrong = async () => {
+      const { rows } = await service.pool.query(
+        `SELECT object, who_name AS name FROM platen.audit WHERE what = 'session.wrong-passkey' ORDER BY id`,
+      );
+      return rows;
+    };
+    const before = await wrong();
+    const challenge = await challengeToSignIn();
+    // A copy, which has counted less.
+    await signIn(annsKey.signed(challenge, { counter: 1 }));
+    const line = { object: ann.id, name: 'ann' };
+    expect(await wrong()).toEqual([...before, line]);
+    // Nothing was asked: strangers could write without end.
+    await signIn(annsKey.signed(challenge, { counter: 1 }));
+    await signIn(annsKey.signed(randomBytes(32).toString('base64url')));
+    await signIn(annsKey.signed(await challengeToSignIn(), { id: randomBytes(32) }));
+    expect(await wrong()).toEqual([...before, line]);
+  });
+
   test('with what was sent before, nor twice at once', async () => {
     const sent = annsKey.signed(await challengeToSignIn());
     const answers = await Promise.all(Array.from({ length: 8 }, () => signIn(sent)));

@@ -74,6 +74,16 @@ test.each([
   }
 });
 
+test.each([
+  ['no data at all', undefined],
+  ['a record without it', [{}]],
+  ['null', [{ document: null }]],
+  ['an empty text', [{ document: '' }]],
+])('a label that gets no document, %s: 400, as it is certain to fail', async (_, data) => {
+  for (const answer of [await acme.validate({ data }), await acme.enqueue({ data })])
+    expect([answer.status, codeOf(answer)]).toEqual([400, 'data-unprintable']);
+});
+
 test.each(['0', '3-,', 'all', '1..2'])('pages %j are refused with their place', async (pages) => {
   const body = { ...CARRIER, name: 'Wrong', page: { pages } };
   const answer = await service.admin('POST', '/tenants/acme/templates', body);

@@ -14,11 +14,11 @@ import { callerAddress, networkOf } from '../network.ts';
 import { ProblemError, parseBody, refusedBecause } from '../problems.ts';
 import type { Pool } from '../store/pool.ts';
 import { writeDeed } from './access.ts';
-import type { Passkeys, RelyingParty } from './passkeys.ts';
+import { type Passkeys, type RelyingParty, WrongPasskey } from './passkeys.ts';
 import { passwordMatches } from './password.ts';
 import type { People } from './people.ts';
 import type { PublicName } from './public-name.ts';
-import { A_PERSON, ANYBODY, busy, type SignIns, tooOften } from './sign-ins.ts';
+import { A_PERSON, ANYBODY, busy, type SignIns, tooOften, visitorFor } from './sign-ins.ts';
 import { personIn } from './visitor.ts';
 
 type Parts = {
@@ -54,14 +54,24 @@ export async function passkeyRoutes(app: FastifyInstance, parts: Parts): Promise
     if (wait > 0) throw tooOften(wait);
     return passkeyRequest.parse(await passkeys.optionsToSignIn(at));
   });
+  /** As often at most as a challenge was asked for. */
+  const noteWrong = async (request: FastifyRequest, error: unknown): Promise<never> => {
+    const person = error instanceof WrongPasskey ? await people.byId(pool, error.personId) : undefined;
+    if (person !== undefined) await signIns.noteWrong(request, visitorFor(person), 'passkey');
+    throw error;
+  };
   app.post('/app/session/passkey', BY_ANYBODY, async (request, reply) => {
-    const { personId, use } = await passkeys.signIn(parseBody(passkeySignIn, request.body), party(request));
-    const view = await signIns.begin(app, request, reply, 'session.sign-in-by-passkey', async (db) => {
-      await use(db);
-      const person = await people.byId(db, personId);
-      if (person === undefined) throw new ProblemError('passkey-refused', 'nobody has it');
-      return person;
-    });
+    const sent = parseBody(passkeySignIn, request.body);
+    const signedIn = async () => {
+      const { personId, use } = await passkeys.signIn(sent, party(request));
+      return await signIns.begin(app, request, reply, 'session.sign-in-by-passkey', async (db) => {
+        await use(db);
+        const person = await people.byId(db, personId);
+        if (person === undefined) throw new ProblemError('passkey-refused', 'nobody has it');
+        return person;
+      });
+    };
+    const view = await signedIn().catch((error: unknown) => noteWrong(request, error));
     await failures.forgive(...counted(request));
     return view;
   });
@@ -83,7 +93,7 @@ export async function passkeyRoutes(app: FastifyInstance, parts: Parts): Promise
         const wait = await failures.count(...of);
         if (wait > 0) throw tooOften(wait);
         if (!(await passwordMatches(current ?? '', person.password_hash).catch(busy))) {
-          await signIns.noteWrongPassword(request, visitor);
+          await signIns.noteWrong(request, visitor, 'password');
           throw new ProblemError('password-wrong', 'the current password is wrong');
         }
         await failures.forgive(...of);

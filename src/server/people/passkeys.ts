@@ -31,6 +31,16 @@ type Row = z.infer<typeof passkeyRow>;
 export type RelyingParty = { id: string; origin: string };
 type Who = { id: string; login: string; name: string };
 
+/** A person's passkey has answered a challenge of ours, and wrongly: somebody has a copy, or leads the person astray. */
+export class WrongPasskey extends ProblemError {
+  readonly personId: string;
+
+  constructor(personId: string, why: string, cause?: unknown) {
+    super('passkey-refused', why, cause === undefined ? {} : { cause });
+    this.personId = personId;
+  }
+}
+
 export class Passkeys {
   readonly #pool: Pool;
 
@@ -70,7 +80,7 @@ export class Passkeys {
     also: Also<PasskeyView>,
   ): Promise<PasskeyView> {
     const { verifyRegistrationResponse } = await webauthn();
-    const verified = await refusing(async () => {
+    const verified = await refusing(refused, async () => {
       await requireNoMaker(sent.response.attestationObject);
       return await verifyRegistrationResponse({
         response: { ...sent, clientExtensionResults: {} },
@@ -126,7 +136,7 @@ export class Passkeys {
   /**
    * Finds the person whose passkey has signed the challenge.
    * @returns the person's ID, and a function that notes the passkey's use, in the session's transaction
-   * @throws ProblemError `passkey-refused`
+   * @throws ProblemError `passkey-refused`; the same as WrongPasskey
    */
   async signIn(
     { credential: sent }: z.output<typeof passkeySignIn>,
@@ -139,13 +149,19 @@ export class Passkeys {
       throw refused('it is somebody else’s');
     }
     const { verifyAuthenticationResponse } = await webauthn();
-    const { verified, authenticationInfo } = await refusing(() =>
+    let isAnswer = false;
+    const wrong = (why: string, cause?: unknown) =>
+      isAnswer ? new WrongPasskey(row.person_id, why, cause) : refused(why, cause);
+    const { verified, authenticationInfo } = await refusing(wrong, () =>
       verifyAuthenticationResponse({
         response: {
           ...{ id: sent.id, rawId: sent.rawId, type: sent.type, clientExtensionResults: {} },
           response: { clientDataJSON, authenticatorData, signature },
         },
-        expectedChallenge: (challenge) => this.#useChallenge(challenge, null),
+        expectedChallenge: async (challenge) => {
+          isAnswer = await this.#useChallenge(challenge, null);
+          return isAnswer;
+        },
         expectedOrigin: party.origin,
         expectedRPID: party.id,
         credential: {
@@ -156,7 +172,7 @@ export class Passkeys {
         requireUserVerification: true,
       }),
     );
-    if (!verified) throw refused('it could not be verified');
+    if (!verified) throw wrong('it could not be verified');
     const { newCounter } = authenticationInfo;
     return {
       personId: row.person_id,
@@ -167,7 +183,7 @@ export class Passkeys {
           [row.id, newCounter],
         );
         // Two sign-ins with the same count: one of the two passkeys is a copy.
-        if (rowCount === 0) throw refused('it has been used or removed meanwhile');
+        if (rowCount === 0) throw wrong('it has been used or removed meanwhile');
       },
     };
   }
@@ -221,20 +237,20 @@ async function requireNoMaker(attestation: string): Promise<void> {
   throw new Error('it names its maker');
 }
 
-async function refusing<T>(work: () => Promise<T>): Promise<T> {
+type Refuses = (why: string, cause: unknown) => ProblemError;
+
+async function refusing<T>(refuses: Refuses, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     // The library throws for any answer that does not fit; errors of the database are passed on.
     if (error instanceof ProblemError || (error instanceof Error && 'severity' in error)) throw error;
-    throw new ProblemError('passkey-refused', 'what the authenticator answered does not fit', {
-      cause: error,
-    });
+    throw refuses('what the authenticator answered does not fit', error);
   }
 }
 
-function refused(why: string): ProblemError {
-  return new ProblemError('passkey-refused', why);
+function refused(why: string, cause?: unknown): ProblemError {
+  return new ProblemError('passkey-refused', why, cause === undefined ? {} : { cause });
 }
 
 function limit(): ProblemError {

@@ -58,7 +58,7 @@ export async function sessionRoutes(app: FastifyInstance, parts: Parts): Promise
     if (!matches || person === undefined) {
       // Not waited for: the time that the answer takes tells nobody whether there is such a person.
       if (person !== undefined) {
-        signIns.noteWrongPassword(request, visitorFor(person)).catch((error: unknown) => {
+        signIns.noteWrong(request, visitorFor(person), 'password').catch((error: unknown) => {
           request.log.warn({ err: error }, 'a wrong password is not in the audit');
         });
       }
@@ -139,7 +139,7 @@ export async function sessionRoutes(app: FastifyInstance, parts: Parts): Promise
       const wrong = () => new ProblemError('password-wrong', 'the current password is wrong');
       // A person who came by a link may have no password yet, and then none is asked for.
       if (known !== null && !(await passwordMatches(current ?? '', known).catch(busy))) {
-        await signIns.noteWrongPassword(request, visitor);
+        await signIns.noteWrong(request, visitor, 'password');
         throw wrong();
       }
       await failures.forgive(`${visitor.tenant}/${visitor.login}`, callerAddress(request));

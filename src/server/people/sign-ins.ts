@@ -79,14 +79,15 @@ export class SignIns {
     return this.view(session);
   }
 
-  /** Says in the audit that a wrong password was given for this person. */
-  async noteWrongPassword(request: FastifyRequest, visitor: PersonVisitor): Promise<void> {
+  /** Says in the audit that a wrong password, or a wrong passkey, was given for this person. */
+  async noteWrong(
+    request: FastifyRequest,
+    visitor: PersonVisitor,
+    given: 'password' | 'passkey',
+  ): Promise<void> {
     const { id, tenant } = visitor;
-    await writeEntry(
-      this.#pool,
-      { request, who: whoIs(visitor), tenant, what: 'session.wrong-password' },
-      { object: id },
-    );
+    const what = `session.wrong-${given}` as const;
+    await writeEntry(this.#pool, { request, who: whoIs(visitor), tenant, what }, { object: id });
   }
 
   /** What the console is told of a session. */

@@ -364,6 +364,7 @@ export const accessWords: Pick<
       'session.sign-in-by-provider': 'Über die zentrale Anmeldung angemeldet',
       'session.sign-in-by-passkey': 'Mit einem Passkey angemeldet',
       'session.wrong-password': 'Falsches Passwort angegeben',
+      'session.wrong-passkey': 'Falschen Passkey angegeben',
       'session.sign-out': 'Abgemeldet',
       'session.sign-out-everywhere': 'Überall abgemeldet',
       'session.set-password': 'Passwort gesetzt',

@@ -357,6 +357,7 @@ export const accessWords = {
       'session.sign-in-by-provider': 'Signed in by single sign-on',
       'session.sign-in-by-passkey': 'Signed in with a passkey',
       'session.wrong-password': 'Gave a wrong password',
+      'session.wrong-passkey': 'Gave a wrong passkey',
       'session.sign-out': 'Signed out',
       'session.sign-out-everywhere': 'Signed out everywhere',
       'session.set-password': 'Set a password',
