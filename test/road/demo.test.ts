@@ -1,5 +1,5 @@
 /** The newcomer's first command: it ends well, its pictures hold what was sent, and nothing is left running. */
-import { readdir } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { barcodesIn } from '../kit/judges/pictures.ts';
@@ -25,4 +25,17 @@ test('npm run demo', async () => {
   expect(await printed('tube')).toEqual(Array(3).fill(['DataMatrix']));
   // Its data directory is gone, and with it what would have to be running.
   expect(await readdir(directory.path)).toEqual(['labels']);
+});
+
+test('where its folder cannot be made, as in a checkout that can only be read, it says so and leaves nothing', async () => {
+  await using directory = await temporaryDirectory();
+  const temporary = join(directory.path, 'tmp');
+  await mkdir(temporary);
+  // Root can write into any directory, and into no file as into one.
+  await writeFile(join(directory.path, 'checkout'), '');
+  const out = join(directory.path, 'checkout/demo-labels');
+  const { code, stderr } = await platen(['demo', '--out', out], { TMPDIR: temporary });
+  expect(code).toBe(1);
+  expect(stderr).toContain('name another one, such as --out /tmp/demo-labels');
+  expect(await readdir(temporary)).toEqual([]);
 });
