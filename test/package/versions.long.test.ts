@@ -270,7 +270,7 @@ describe.skipIf(process.getuid?.() !== 0)('versions side by side', () => {
     const purge = /sudo (\S+ service uninstall --purge)/.exec(said)?.[1] ?? 'false';
     const pid = await machine.run('cat', '/run/works.pid');
     await expect(machine.run('sh', '-c', purge)).rejects.toThrow(`process ${pid} has files open`);
-    await machine.run('kill', pid);
+    await machine.run('sh', '-c', `kill ${pid}`);
     await until('it has ended', async () =>
       (await machine.run('sh', '-c', `kill -0 ${pid} 2>/dev/null || echo gone`)).includes('gone'),
     );
