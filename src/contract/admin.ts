@@ -87,6 +87,9 @@ export const integrationView = z.object({
   revokedAt: z.iso.datetime().nullable(),
 });
 export type IntegrationView = z.infer<typeof integrationView>;
+/** Who sends jobs over HTTP, for those who see jobs, but no keys' permissions: what jobs have as their account, and its name. */
+export const jobSender = integrationView.pick({ apiKey: true, name: true, test: true });
+export type JobSender = z.infer<typeof jobSender>;
 /** What an integrator enters to use the interface. The secret is shown this one time. */
 export const integrationCreated = z.object({
   tokenUrl: z.string(),

@@ -6,10 +6,12 @@ import {
   type IntegrationView,
   integrationRotated,
   integrationView,
+  jobSender,
   usage,
 } from '../../src/contract/admin.ts';
 import { countUsage, SQL } from '../../src/server/tenants/usage.ts';
 import { type Answer, codeOf, PRINTER } from '../kit/service/harness.ts';
+import { SignedIn } from '../kit/service/signed-in.ts';
 import { useService } from '../kit/service/use-service.ts';
 
 const service = useService();
@@ -115,6 +117,16 @@ test('when it was last used is known to a few minutes, and costs one write in th
   await service.token(account);
   const now = (await shown(account.apiKey))?.lastUsedAt ?? '';
   expect(Date.now() - Date.parse(now)).toBeLessThan(60_000);
+});
+
+test('who sees jobs sees who sends them, by name, and nothing else of the keys', async () => {
+  const { apiKey } = await service.integration('acme');
+  const foreign = await service.integration('globex');
+  const viewer = await SignedIn.as(service, 'acme', 'viewer');
+  const { body } = await viewer.call('/app/tenants/acme/senders');
+  const all = z.array(jobSender.strict()).parse(body);
+  expect(all).toContainEqual({ apiKey, name: (await shown(apiKey))?.name, test: false });
+  expect(all.some((one) => one.apiKey === foreign.apiKey)).toBe(false);
 });
 
 describe('what was printed', () => {

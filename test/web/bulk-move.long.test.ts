@@ -132,7 +132,7 @@ test('what was sent to a printer that is not reached is said before, and decided
   // The page tells what became of it.
   const moved = `${total - sent} moved to virtual-2`;
   await page
-    .getByText(`The job has stopped: ${printed} out, ${sent - printed} uncertain, ${moved}.`)
+    .getByText(`Bin label has stopped at virtual-1: ${printed} out, ${sent - printed} uncertain, ${moved}.`)
     .waitFor(PATIENTLY);
   expect(await admin.job(job)).toMatchObject({ status: 'canceled', uncertain: { from: printed, to: sent } });
 

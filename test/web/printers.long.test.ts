@@ -251,6 +251,9 @@ test('a printer is found by its place and group, in lists, where one is chosen, 
   await site.show(page, 'printers');
   await page.getByRole('heading', { name: 'Shipping' }).waitFor();
   await page.getByRole('heading', { name: 'Without a group' }).waitFor();
+  // The size of its media stands beside it.
+  const own = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: 'virtual-1' }) });
+  await own.getByText('101.6 × 152.4 mm', { exact: true }).waitFor();
   await site.show(page, 'print');
   await page.getByLabel('Printer', { exact: true }).selectOption({ label: 'virtual-1 (Hall 2, dock 4)' });
   await site.show(page, 'printers/wall');

@@ -12,6 +12,7 @@ import { call } from '../service/call.ts';
 import { useLive } from '../service/live.ts';
 import { t } from '../texts/texts.ts';
 import { shortId } from './job-words.tsx';
+import { follow } from './outcomes.tsx';
 
 export type BulkAction = JobBulk['action'];
 
@@ -61,13 +62,14 @@ export function Bulk({ action, ids, from, onClose, onDone }: BulkProps) {
   const run = async () => {
     const result = await call(jobBulkResult, '/jobs/bulk', { body: { action, ids, ...more } });
     const { done, labels } = split(result);
-    const asked = done.filter(({ outcome }) => outcome === 'asked').length;
+    const asked = done.filter(({ outcome }) => outcome === 'asked').map(({ id }) => id);
     const to = offered.find(({ id }) => id === printer.value)?.name ?? '';
     say(
       action === 'move'
-        ? words.bulkMoved(done.length, labels, asked, to)
-        : words.bulkDone(done.length, asked),
+        ? words.bulkMoved(done.length, labels, asked.length, to)
+        : words.bulkDone(done.length, asked.length),
     );
+    follow(asked);
     onDone();
   };
   const { done, refused, labels, sent } = split(plan.value);

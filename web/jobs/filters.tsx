@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { z } from 'zod';
-import { integrationView, templateView } from '../../src/contract/admin.ts';
+import { templateView } from '../../src/contract/admin.ts';
 import { printerView } from '../../src/contract/printer-view.ts';
 import { place, refine } from '../address/place.ts';
 import { Choice } from '../controls/field.tsx';
@@ -11,6 +11,7 @@ import { ofTheTenant, useLive } from '../service/live.ts';
 import { may, ofTenant, session } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
 import { BETWEEN, ID, localTime, TODAY } from './asked.ts';
+import { useSenders } from './senders.ts';
 import { ValueSearch } from './value-search.tsx';
 
 const MORE = 'more-filters';
@@ -20,11 +21,7 @@ export function Filters() {
   const { query } = place.value;
   const printers = useLive(z.array(printerView), '/printers', () => false).live.data ?? [];
   const templates = useLive(z.array(templateView), ofTenant('/templates'), ofTheTenant).live.data ?? [];
-  const accounts = useLive(
-    z.array(integrationView),
-    may('integrations') ? ofTenant('/integrations') : null,
-    () => false,
-  ).live.data;
+  const known = useSenders();
   // A text that no ID begins with is not in the address: it stays in the field until a filter changes.
   const wrongText = useSignal('');
   const wrong = wrongText.value !== '';
@@ -36,14 +33,14 @@ export function Filters() {
     return [{ value: '', words: any }, ...[...names].sort().map((name) => ({ value: name, words: name }))];
   };
   const account = query.get('account') ?? '';
-  const senders = new Map(account === '' ? [] : [[account, account]]);
+  const senders = new Map(account === '' ? [] : [[account, known.nameOf(account)]]);
   const own = session.value?.person.login;
   if (own !== undefined) senders.set(own, own);
-  for (const { apiKey, name } of accounts ?? []) senders.set(apiKey, name);
+  for (const [apiKey, name] of known.names) senders.set(apiKey, name);
   const open = useSignal(false);
-  // Where there are no test keys there are no tests; who may not look at keys has the filter all the same.
+  // Where there are no test keys there are no tests.
   const tests = query.get('test') ?? '';
-  const mayBeTests = tests !== '' || !may('integrations') || accounts?.some(({ test }) => test) === true;
+  const mayBeTests = tests !== '' || known.tests === true;
   const set = ['id', 'printer', 'template', 'account', 'test', 'since'].filter((name) =>
     query.get(name),
   ).length;
@@ -120,10 +117,10 @@ export function Filters() {
           onChoice={(value) => refine({ since: value, from: '', until: '' })}
         />
         {query.get('since') === BETWEEN && (
-          <>
+          <div class="bounds">
             <Bound name="from" words={words.from} />
             <Bound name="until" words={words.until} />
-          </>
+          </div>
         )}
       </div>
     </search>
@@ -133,16 +130,17 @@ export function Filters() {
 /** One end of a time span: in UTC in the address, in the viewer's zone on the page. */
 function Bound({ name, words }: { name: 'from' | 'until'; words: string }) {
   return (
-    <input
-      type="datetime-local"
-      class="input"
-      aria-label={words}
-      title={words}
-      value={localTime(place.value.query.get(name) ?? '')}
-      onChange={({ currentTarget: { value } }) => {
-        const at = new Date(value);
-        refine({ [name]: Number.isNaN(at.getTime()) ? '' : at.toISOString() });
-      }}
-    />
+    <label class="bound">
+      <span class="small muted">{words}</span>
+      <input
+        type="datetime-local"
+        class="input"
+        value={localTime(place.value.query.get(name) ?? '')}
+        onChange={({ currentTarget: { value } }) => {
+          const at = new Date(value);
+          refine({ [name]: Number.isNaN(at.getTime()) ? '' : at.toISOString() });
+        }}
+      />
+    </label>
   );
 }

@@ -11,6 +11,7 @@ import { call } from '../service/call.ts';
 import { may } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
 import { cameOut } from './job-words.tsx';
+import { follow } from './outcomes.tsx';
 import { type ActionProps, actionPath, type QuestionProps, useOtherPrinters, useWhy } from './question.tsx';
 import { Reprint } from './reprint.tsx';
 
@@ -71,7 +72,12 @@ function Cancel({ job, onDone, onClose }: QuestionProps) {
   const { field, why } = useWhy();
   const run = async () => {
     const now = await call(jobView, actionPath(job, 'cancel'), { body: { force: force.value, ...why() } });
-    say(now.status === 'canceled' ? `${words.canceled} ${cameOut(now)}.` : words.asked);
+    if (now.status === 'canceled') {
+      say(`${words.canceled} ${cameOut(now)}.`);
+    } else {
+      say(words.asked);
+      follow([job.id]);
+    }
     onDone();
   };
   const away = job.reasons.some((reason) => reason === 'agent-offline' || reason === 'printer-gone');
@@ -143,7 +149,12 @@ function Move({ job, onDone, onClose }: QuestionProps) {
   const run = async () => {
     const body = { printerId: target, ...(from === undefined ? {} : { from }), ...why() };
     const now = await call(jobView, actionPath(job, 'move'), { body });
-    say(now.status === 'printing' ? words.stops(now.printer.name) : words.moved(left, now.printer.name));
+    if (now.status === 'printing') {
+      say(words.stops(now.printer.name));
+      follow([job.id]);
+    } else {
+      say(words.moved(left, now.printer.name));
+    }
     onDone();
   };
   return (

@@ -1,27 +1,19 @@
 /** The page of one job: its state, its history, its labels and values, and its actions. */
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
 import { type JobDetails, type JobEvent, jobDetails, jobRecords } from '../../src/contract/job-details.ts';
 import { to } from '../address/place.ts';
-import { Meter } from '../controls/meter.tsx';
 import { Page, Shown } from '../controls/page.tsx';
 import { Time } from '../controls/time.tsx';
-import { say } from '../controls/toast.tsx';
 import { useLive } from '../service/live.ts';
 import { may } from '../service/session.ts';
-import { formatWords, inFull, t, when, whenExactly } from '../texts/texts.ts';
+import { formatWords, inFull, t, whenExactly } from '../texts/texts.ts';
 import { JobActions } from './job-actions.tsx';
-import {
-  cameOut,
-  faultWords,
-  isStuck,
-  reasonsInWords,
-  StatusBadge,
-  shortId,
-  TestBadge,
-} from './job-words.tsx';
+import { faultWords, reasonsInWords, shortId } from './job-words.tsx';
 import { LabelStrip } from './label-strip.tsx';
 import { foldedLife } from './life.ts';
+import { Head, Next } from './next.tsx';
+import { useOutcome } from './outcomes.tsx';
+import { useSenders } from './senders.ts';
 
 /** Labels whose pictures are shown at a time. */
 const STRIP = 8;
@@ -33,6 +25,7 @@ export function JobPage({ id }: { id: string }) {
     jobs.includes(id),
   );
   const job = live.data;
+  const { nameOf } = useSenders();
   useOutcome(job);
   return (
     <Page
@@ -50,109 +43,14 @@ export function JobPage({ id }: { id: string }) {
               <Values job={found} />
             </div>
             <div class="stack wide">
-              <Facts job={found} />
-              <Life job={found} />
+              <Facts job={found} nameOf={nameOf} />
+              <Life job={found} nameOf={nameOf} />
             </div>
           </div>
         )}
       </Shown>
     </Page>
   );
-}
-
-/** State, reasons, count and time in one piece: `Waiting: out of labels  3 of 20  since 08:45`. */
-function Head({ job }: { job: JobDetails }) {
-  const { job: words, jobs } = t.value;
-  const { status, reasons, labels, reasonsSince } = job;
-  const waits = reasons.length > 0 && isUnderWay(job) && !reasons.includes('cancel-requested');
-  return (
-    <div class="row numbers">
-      {job.test && <TestBadge />}
-      <StatusBadge status={status} reasons={reasons} {...(waits ? { why: reasonsInWords(reasons) } : {})} />
-      <span>{status === 'canceled' ? cameOut(job) : jobs.of(labels.printed, labels.total)}</span>
-      {waits && reasonsSince !== null && <span class="muted">{words.since(when(reasonsSince))}</span>}
-    </div>
-  );
-}
-
-function isUnderWay({ status }: JobDetails): boolean {
-  return status === 'printing' || status === 'queued';
-}
-
-/** Whether it is to stop, or what is left of it is to go elsewhere. */
-function isStopping({ reasons, moving }: JobDetails): boolean {
-  return reasons.includes('cancel-requested') || (moving !== null && moving.refused === null);
-}
-
-/** Says what came out once a job has stopped: who asked for that may look elsewhere on the page. */
-function useOutcome(job: JobDetails | undefined): void {
-  const stopping = useRef(false);
-  useEffect(() => {
-    if (job === undefined) return;
-    if (isStopping(job)) {
-      stopping.current = true;
-    } else if (stopping.current && (job.status === 'canceled' || job.status === 'printed')) {
-      stopping.current = false;
-      say(job.status === 'printed' ? t.value.job.tooLate : `${t.value.job.stopped} ${cameOut(job)}.`);
-    }
-  }, [job]);
-}
-
-function Next({ job }: { job: JobDetails }) {
-  const { job: words } = t.value;
-  const doubt = job.status === 'held' || job.uncertain !== null;
-  const tone = doubt ? 'warn' : job.status === 'failed' ? 'bad' : '';
-  const underWay = isUnderWay(job);
-  return (
-    <section class="stack tight" aria-label={words.next}>
-      <div class={`note ${underWay && isStuck(job.reasons) ? 'warn' : tone}`}>
-        <p>{nextWords(job)}</p>
-        {job.restOf !== null && (
-          <p>{job.restOf.printer === null ? words.isRestOfGone : words.isRest(job.restOf.printer)}</p>
-        )}
-        {job.status === 'canceled' && job.uncertain !== null && (
-          <p>{words.maybeOut(job.uncertain.from + 1, job.uncertain.to)}</p>
-        )}
-        {isStopping(job) && job.labels.sent > job.labels.printed && underWay && (
-          <p>{words.mayCome(job.labels.sent - job.labels.printed)}</p>
-        )}
-        {job.moving?.refused != null && <p>{words.moveRefused(job.moving.printer, job.moving.refused)}</p>}
-        {job.error !== null && <p>{faultWords(job.error)}</p>}
-        {(job.status === 'held' || job.actions.includes('release')) && (
-          <div class="row">
-            <a class="button primary" href={to(['held', job.id])}>
-              {words.decide}
-            </a>
-          </div>
-        )}
-      </div>
-      {underWay && <Meter part={job.labels.printed} of={job.labels.total} />}
-    </section>
-  );
-}
-
-function nextWords(job: JobDetails): string {
-  const { job: words } = t.value;
-  const [rest] = job.rests;
-  if (job.status === 'canceled' && rest !== undefined) return words.nextMoved(rest.printer);
-  if (job.status === 'queued' && job.hold !== null) return words.nextHold(job.hold.by);
-  const stops = job.reasons.includes('cancel-requested');
-  if (job.moving !== null && job.moving.refused === null) {
-    if (stops) return words.nextMoving(job.moving.printer);
-    // Where every label that is not out may be out, nothing goes there.
-    if ((job.uncertain?.to ?? job.labels.printed) < job.labels.total)
-      return words.nextLeft(job.moving.printer);
-  }
-  if (job.status === 'printing' && stops) return words.nextStopping(job.labels.sent - job.labels.printed);
-  if (isUnderWay(job) && isStuck(job.reasons)) return words.nextWaits;
-  return {
-    queued: words.nextQueued,
-    printing: words.nextPrinting,
-    printed: words.nextPrinted,
-    failed: words.nextFailed,
-    held: words.nextHeld,
-    canceled: words.nextCanceled,
-  }[job.status];
 }
 
 function Labels({ job }: { job: JobDetails }) {
@@ -268,7 +166,9 @@ function shownValue(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-function Facts({ job }: { job: JobDetails }) {
+type Told = { job: JobDetails; nameOf: (account: string) => string };
+
+function Facts({ job, nameOf }: Told) {
   const { job: words, jobs } = t.value;
   return (
     <dl class="facts">
@@ -291,7 +191,7 @@ function Facts({ job }: { job: JobDetails }) {
       <dt>{words.account}</dt>
       <dd>
         <a class="anywhere" href={to(['jobs'], { account: job.account })}>
-          {job.account}
+          {nameOf(job.account)}
         </a>
       </dd>
       <dt>{jobs.accepted}</dt>
@@ -324,7 +224,7 @@ function OtherJobs({ are, ids }: { are: string; ids: readonly string[] }) {
   );
 }
 
-function Life({ job }: { job: JobDetails }) {
+function Life({ job, nameOf }: Told) {
   const { job: words } = t.value;
   const unfolded = useSignal(false);
   const lines = unfolded.value ? job.events : foldedLife(job.events);
@@ -335,7 +235,7 @@ function Life({ job }: { job: JobDetails }) {
         {lines.map((line, at) => (
           <li key={`${'kind' in line ? line.at : line[0]?.at} ${at}`}>
             {'kind' in line ? (
-              <Event event={line} />
+              <Event event={line.who === null ? line : { ...line, who: nameOf(line.who) }} />
             ) : (
               <button
                 type="button"

@@ -33,15 +33,21 @@ export function isStuck(reasons: readonly JobReason[]): boolean {
   return reasons.some((reason) => !HARMLESS.includes(reason));
 }
 
-type StatusBadgeProps = { status: JobStatus; reasons?: readonly JobReason[]; why?: string };
+type Standing = Pick<JobView, 'status' | 'reasons' | 'uncertain'>;
+
+/** How many labels of a canceled job may be out: they wait for somebody, though the job does not. */
+function inDoubt({ status, uncertain }: Standing): number {
+  return status === 'canceled' && uncertain !== null ? uncertain.to - uncertain.from : 0;
+}
 
 /** @param why the reasons in words, where the badge is to say them too */
-export function StatusBadge({ status, reasons = [], why }: StatusBadgeProps) {
+export function StatusBadge({ job, why }: { job: Standing; why?: string }) {
   const { job: words, status: states } = t.value;
+  const { status, reasons } = job;
   const stuck = isStuck(reasons);
   const said = stuck && status === 'printing' ? words.waitsForPrinter : states[status];
   return (
-    <span class={`badge ${stuck ? 'warn' : TONE[status]}`}>
+    <span class={`badge ${stuck || inDoubt(job) > 0 ? 'warn' : TONE[status]}`}>
       {why === undefined ? said : `${stuck ? states.queued : said}: ${why}`}
     </span>
   );
@@ -52,12 +58,14 @@ export function TestBadge() {
   return <span class="badge">{t.value.integrations.test}</span>;
 }
 
-/** The state of a job, and the reasons why it waits. */
-export function StatusWords({ job }: { job: Pick<JobView, 'status' | 'reasons' | 'error'> }) {
+/** The state of a job, and why it waits, or how many of its labels may be out. */
+export function StatusWords({ job }: { job: Standing }) {
+  const doubt = inDoubt(job);
+  const why = job.reasons.length > 0 || doubt === 0 ? reasonsInWords(job.reasons) : t.value.job.doubt(doubt);
   return (
     <>
-      <StatusBadge status={job.status} reasons={job.reasons} />
-      {job.reasons.length > 0 && <div class="small muted">{reasonsInWords(job.reasons)}</div>}
+      <StatusBadge job={job} />
+      {why !== '' && <span class="small muted why">{why}</span>}
     </>
   );
 }

@@ -10,6 +10,7 @@ import { Field, TextField, typed } from '../controls/field.tsx';
 import { Menu } from '../controls/menu.tsx';
 import { Problem, wordsOf } from '../controls/problem.tsx';
 import { say } from '../controls/toast.tsx';
+import { follow } from '../jobs/outcomes.tsx';
 import { call } from '../service/call.ts';
 import { useLive } from '../service/live.ts';
 import { may } from '../service/session.ts';
@@ -139,13 +140,15 @@ function Clear({ printer, onDone, onClose }: QuestionProps) {
   const run = async () => {
     const body = { printing: printing.value };
     const result = await call(jobBulkResult, actionPath(printer, 'clear'), { body });
-    say(words.cleared(result.jobs.filter(({ outcome }) => outcome !== 'refused').length));
+    const { done: canceled = [], asked = [] } = Object.groupBy(result.jobs, ({ outcome }) => outcome);
+    say(words.cleared(canceled.length, asked.length));
+    follow(asked.map(({ id }) => id));
     onDone();
   };
   return (
     <Ask
       title={words.clearTitle}
-      action={job.cancel}
+      action={jobs.bulk.cancel.action}
       danger
       disabled={done.length === 0}
       onClose={onClose}

@@ -3,6 +3,7 @@ import { Component, type ComponentChildren } from 'preact';
 import { place } from '../address/place.ts';
 import { Problem } from '../controls/problem.tsx';
 import { Toasts } from '../controls/toast.tsx';
+import { Outcomes } from '../jobs/outcomes.tsx';
 import { WALL } from '../printers/printers.tsx';
 import { silentSince } from '../service/live.ts';
 import { session } from '../service/session.ts';
@@ -50,6 +51,7 @@ function Content() {
         <Guard key={path.join('/')}>{pageAt(path)}</Guard>
       </main>
       <Shortcuts />
+      <Outcomes />
     </div>
   );
 }

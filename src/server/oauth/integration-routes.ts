@@ -1,7 +1,13 @@
 /** The internal interface's service accounts, and what they and people have printed. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { integrationCreate, integrationRotate, SECRETS, usageQuery } from '../../contract/admin.ts';
+import {
+  integrationCreate,
+  integrationRotate,
+  type JobSender,
+  SECRETS,
+  usageQuery,
+} from '../../contract/admin.ts';
 import type { DeedWord } from '../../contract/deeds.ts';
 import { idParam } from '../id-param.ts';
 import { writeDeed, written } from '../people/access.ts';
@@ -64,6 +70,15 @@ export async function integrationRoutes(app: FastifyInstance, parts: Parts): Pro
     },
   );
 
+  app.get(
+    '/app/tenants/:id/senders',
+    { config: { needs: 'jobs:read', about: 'tenant' } },
+    async (request): Promise<JobSender[]> => {
+      const tenant = await tenants.get(idParam.parse(request.params).id);
+      const all = await credentials.integrations.list(tenant.id);
+      return all.map(({ apiKey, name, test }) => ({ apiKey, name, test }));
+    },
+  );
   app.get('/app/tenants/:id/usage', { config: { needs: 'jobs:read', about: 'tenant' } }, async (request) => {
     const { days } = parseBody(usageQuery, request.query);
     const tenant = await tenants.get(idParam.parse(request.params).id);

@@ -90,7 +90,11 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
     clearTitle: 'Alles abbrechen, was hier wartet?',
     clearNone: 'Sonst wartet hier nichts.',
     clearPrinting: (n) => `Auch den Auftrag in Arbeit anhalten: ${labels(n)} noch nicht heraus`,
-    cleared: (n) => `${jobs(n)} abgebrochen.`,
+    cleared: (n, stopping) =>
+      [
+        ...(n > 0 || stopping === 0 ? [`${jobs(n)} abgebrochen.`] : []),
+        ...(stopping > 0 ? [`${jobs(stopping)} ${verb(stopping, 'wird', 'werden')} angehalten.`] : []),
+      ].join(' '),
     rename: 'Umbenennen …',
     renameTitle: 'Drucker umbenennen',
     renameHint: (name) =>
@@ -186,6 +190,7 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
     lane: (n) => `${jobs(n)} ${verb(n, 'ist', 'sind')} vor diesem dran.`,
     onHold: (printer) => `${printer} ist angehalten. Der Auftrag wartet, bis er freigegeben wird.`,
     misfit: (media, label) => `Dieser Drucker hat Etiketten von ${media}; die Vorlage hat ${label}.`,
+    misfitRefused: 'In diesem Arbeitsbereich werden Etiketten, die nicht passen, nicht gedruckt.',
     misfitTitle: 'Das Etikett passt nicht',
     fits: 'Es passt auf:',
     noneFits: 'Kein Drucker hat Papier dieser Größe.',

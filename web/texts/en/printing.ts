@@ -90,7 +90,11 @@ export const printingWords = {
     clearTitle: 'Cancel all that waits here?',
     clearNone: 'Nothing else waits here.',
     clearPrinting: (n: number) => `Also stop the job in progress: ${labels(n)} not out yet`,
-    cleared: (n: number) => `${jobs(n)} canceled.`,
+    cleared: (n: number, stopping: number) =>
+      [
+        ...(n > 0 || stopping === 0 ? [`${jobs(n)} canceled.`] : []),
+        ...(stopping > 0 ? [`${jobs(stopping)} ${verb(stopping, 'is', 'are')} being stopped.`] : []),
+      ].join(' '),
     rename: 'Rename …',
     renameTitle: 'Rename the printer',
     renameHint: (name: string) =>
@@ -184,6 +188,7 @@ export const printingWords = {
     lane: (n: number) => `${jobs(n)} ${verb(n, 'is', 'are')} before this one.`,
     onHold: (printer: string) => `${printer} is on hold. The job waits until it is resumed.`,
     misfit: (media: string, label: string) => `This printer has ${media} labels; the template is ${label}.`,
+    misfitRefused: 'In this workspace labels that do not fit are not printed.',
     misfitTitle: 'The label does not fit',
     fits: 'It fits:',
     noneFits: 'No printer has media of this size.',

@@ -1,0 +1,75 @@
+/**
+ * Says what became of jobs that were asked to stop, on whatever page the person is by then: what came out, what nobody knows,
+ * what has moved.
+ */
+import { effect, signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { type JobDetails, jobDetails } from '../../src/contract/job-details.ts';
+import { to } from '../address/place.ts';
+import { say } from '../controls/toast.tsx';
+import { useLive } from '../service/live.ts';
+import { session } from '../service/session.ts';
+import { t } from '../texts/texts.ts';
+import { cameOut } from './job-words.tsx';
+import { isStopping } from './next.tsx';
+
+/** Jobs that are followed at a time: each is asked for by itself. */
+const MOST = 20;
+
+const followed = signal<readonly string[]>([]);
+/** A job stops once, so it is told once, however many pages see that it does. */
+const told = new Set<string>();
+effect(() => {
+  if (session.value === null) followed.value = [];
+});
+
+/** Has the outcome of jobs told that are being stopped. */
+export function follow(ids: readonly string[]): void {
+  const more = ids.filter((id) => !told.has(id) && !followed.value.includes(id));
+  if (more.length > 0) followed.value = [...followed.value, ...more].slice(0, MOST);
+}
+
+/** Follows the job of a page, whoever has asked it to stop. */
+export function useOutcome(job: JobDetails | undefined): void {
+  useEffect(() => {
+    if (job !== undefined && isStopping(job)) follow([job.id]);
+  }, [job]);
+}
+
+export function Outcomes() {
+  return (
+    <>
+      {followed.value.map((id) => (
+        <Outcome key={id} id={id} />
+      ))}
+    </>
+  );
+}
+
+function Outcome({ id }: { id: string }) {
+  const { live } = useLive(jobDetails, `/jobs/${encodeURIComponent(id)}`, ({ jobs }) => jobs.includes(id));
+  const job = live.data;
+  useEffect(() => {
+    if (job === undefined || isStopping(job)) return;
+    followed.value = followed.value.filter((one) => one !== id);
+    const words = outcomeOf(job);
+    if (words === undefined || told.has(id)) return;
+    told.add(id);
+    say(
+      <>
+        {words} <a href={to(['jobs', id])}>{t.value.job.open}</a>
+      </>,
+    );
+  }, [job]);
+  return null;
+}
+
+/** undefined: it did not stop, but is held or goes on, as its page and the navigation say. */
+function outcomeOf(job: JobDetails): string | undefined {
+  const { job: words } = t.value;
+  if (job.status === 'printed') return words.tooLate(job.template.name);
+  if (job.status !== 'canceled') return undefined;
+  const { moving } = job;
+  const refused = moving?.refused == null ? '' : ` ${words.moveRefused(moving.printer, moving.refused)}`;
+  return `${words.stopped(job.template.name, job.printer.name)} ${cameOut(job)}.${refused}`;
+}
