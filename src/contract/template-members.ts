@@ -23,6 +23,8 @@ export const templateField = z.strictObject({
   sample: z.string().max(LIMITS.valueLength).optional(),
   /** What people who type its value read in place of its name. */
   caption: z.string().max(200).optional(),
+  /** People know a job by the value of this field: lists of jobs show it. */
+  reference: z.boolean().optional(),
 });
 export type TemplateField = z.infer<typeof templateField>;
 

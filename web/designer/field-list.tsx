@@ -1,8 +1,10 @@
-/** The list of the label's fields, each with its caption, its sample and its default. */
+/** The list of the label's fields: what each is called and typed as, its sample and its default, and whether jobs are known by it. */
 import { useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
 import { TextField, typed } from '../controls/field.tsx';
 import { Icon, type IconName } from '../controls/icon.tsx';
-import { t } from '../texts/texts.ts';
+import { type FieldKind, fieldKinds } from '../print/field-kinds.ts';
+import { listed, t } from '../texts/texts.ts';
 import { changeLabel } from './document.ts';
 import type { Editor } from './editor.ts';
 
@@ -10,7 +12,9 @@ export function FieldList({ editor }: { editor: Editor }) {
   const { designer: words } = t.value;
   const name = useSignal('');
   const fault = useSignal(false);
-  const fields = editor.scene.value.document.fields ?? [];
+  const { document } = editor.scene.value;
+  const fields = document.fields ?? [];
+  const kinds = useMemo(() => fieldKinds(document), [document]);
   const set = (at: number, member: 'caption' | 'sample' | 'default', text: string) =>
     editor.do((scene) => {
       const next = (scene.document.fields ?? []).map((field, place) => {
@@ -20,6 +24,14 @@ export function FieldList({ editor }: { editor: Editor }) {
       });
       return changeLabel(scene, { fields: next });
     }, `field ${at} ${member}`);
+  // Jobs are known by one value.
+  const refer = (at: number, on: boolean) =>
+    editor.do((scene) => {
+      const next = (scene.document.fields ?? []).map(({ reference: _before, ...field }, place) =>
+        on && place === at ? { ...field, reference: true } : field,
+      );
+      return changeLabel(scene, { fields: next });
+    });
   // The page Print asks for the values in this order.
   const move = (from: number, to: number) =>
     editor.do((scene) => {
@@ -44,6 +56,7 @@ export function FieldList({ editor }: { editor: Editor }) {
       {fields.map((field, at) => (
         <fieldset key={field.name} class="stack tight">
           <legend class="label anywhere">{field.name}</legend>
+          <p class="small muted">{words.typedAs(kindWords(kinds.get(field.name)))}</p>
           <TextField
             label={words.caption}
             hint={words.captionHint}
@@ -61,6 +74,14 @@ export function FieldList({ editor }: { editor: Editor }) {
             value={field.default ?? ''}
             onText={(text) => set(at, 'default', text)}
           />
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={field.reference === true}
+              onChange={({ currentTarget }) => refer(at, currentTarget.checked)}
+            />
+            {words.reference}
+          </label>
           <div class="row">
             <Step of={field.name} icon="up" says={words.up} off={at === 0} onStep={() => move(at, at - 1)} />
             <Step
@@ -102,6 +123,23 @@ export function FieldList({ editor }: { editor: Editor }) {
       </form>
     </div>
   );
+}
+
+/** What the page Print has people type. */
+function kindWords(kind: FieldKind = { kind: 'text' }): string {
+  const { kinds } = t.value.designer;
+  switch (kind.kind) {
+    case 'digits':
+      return kinds.digits(kind.least, kind.most);
+    case 'date':
+      return kind.time ? kinds.time : kinds.date;
+    case 'choice':
+      return kinds.choice(listed(kind.values));
+    case 'suggested':
+      return kinds.suggested(listed(kind.values));
+    default:
+      return kinds[kind.kind];
+  }
 }
 
 type StepProps = { of: string; icon: IconName; says: string; off: boolean; onStep: () => void };

@@ -1,6 +1,6 @@
 /** Worte des Zeichners. */
 import type { Texts } from '../en.ts';
-import { many } from './counted.ts';
+import { many, span, verb } from './counted.ts';
 
 export const designerWords: Texts['designer'] = {
   title: (name) => `${name} zeichnen`,
@@ -130,6 +130,21 @@ export const designerWords: Texts['designer'] = {
   fieldFault: 'Keine Klammern, kein „|“, und kein anderes Feld dieses Namens.',
   caption: 'Beschriftung',
   captionHint: 'So heißt es auf der Seite Drucken. Leer: sein Name.',
+  reference: 'In Listen heißt ein Auftrag danach',
+  typedAs: (kind) => `Die Seite Drucken nimmt ${kind}.`,
+  kinds: {
+    text: 'jeden Text',
+    lines: 'mehrere Zeilen Text',
+    date: 'einen Tag',
+    time: 'Tag und Uhrzeit',
+    digits: (least, most) =>
+      most === undefined ? 'Ziffern' : `${span(least ?? most, most)} ${verb(most, 'Ziffer', 'Ziffern')}`,
+    number: 'eine Zahl',
+    choice: (values) => `eines davon: ${values}`,
+    suggested: (values) => `jeden Text, und bietet ${values} an`,
+    'yes-no': 'Ja oder Nein',
+    document: 'eine Datei',
+  },
   sample: 'Beispiel',
   default: 'Wenn ein Datensatz keines hat',
   noFields: 'Ein Feld ist, was sich von Etikett zu Etikett ändert: {{name}} in einem Text oder Barcode.',

@@ -1,5 +1,5 @@
 /** Words of the designer. */
-import { many } from './counted.ts';
+import { many, span, verb } from './counted.ts';
 
 export const designerWords = {
   title: (name: string) => `Draw ${name}`,
@@ -128,6 +128,21 @@ export const designerWords = {
   fieldFault: 'No braces, no "|", and no other field of this name.',
   caption: 'Caption',
   captionHint: 'What the page Print calls it. Empty: its name.',
+  reference: 'Lists name a job by it',
+  typedAs: (kind: string) => `The page Print takes ${kind}.`,
+  kinds: {
+    text: 'any text',
+    lines: 'several lines of text',
+    date: 'a day',
+    time: 'a day and a time',
+    digits: (least: number | undefined, most: number | undefined) =>
+      most === undefined ? 'digits' : `${span(least ?? most, most)} ${verb(most, 'digit', 'digits')}`,
+    number: 'a number',
+    choice: (values: string) => `one of these: ${values}`,
+    suggested: (values: string) => `any text, and offers ${values}`,
+    'yes-no': 'yes or no',
+    document: 'a file',
+  },
   sample: 'Sample',
   default: 'If a record has none',
   noFields: 'A field is what changes from label to label: {{name}} in a text or a barcode.',

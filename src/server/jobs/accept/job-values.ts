@@ -29,9 +29,10 @@ export function searchableValues({ records }: Pick<QueuedJob, 'records'>): strin
   return [...found];
 }
 
-/** The first field of the template that the first record fills. */
+/** The first field that the first record fills, of those that the template calls its reference, and then of all. */
 export function firstValue({ template, records: [first = {}] }: QueuedJob): string | null {
-  for (const name of fieldsOf(template)) {
+  const references = template.fields.flatMap(({ name, reference }) => (reference === true ? [name] : []));
+  for (const name of [...references, ...fieldsOf(template)]) {
     if (name === documentField(template)) continue;
     const text = shown(first, name);
     if (text !== '') return text;

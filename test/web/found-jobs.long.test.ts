@@ -1,0 +1,93 @@
+/** Jobs are known by names: of who sent them, and by the value that their template calls its reference. */
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { barriers, overflow } from '../kit/browser/browser.ts';
+import { type ConsoleSite, openWithTemplate, TEMPLATE } from '../kit/browser/console-site.ts';
+import { Integrator } from '../kit/service/platen.ts';
+
+let site: ConsoleSite;
+let page: Page;
+let idT: string;
+beforeAll(async () => {
+  ({ site, page, idT } = await openWithTemplate());
+});
+afterEach(() => expect(site.faults.splice(0)).toEqual([]));
+afterAll(() => site?.stop());
+
+test('an operator finds what a system has sent, by its name and never by its key', async () => {
+  const { up } = site;
+  const system = await Integrator.make(up);
+  const { apiKey } = system.account;
+  const of = async (article: string) =>
+    await system.post({ idT, printer: 'virtual-2', data: [{ article, number: '800001' }] });
+  const sent = await of('Bolt');
+  await up.ended(sent);
+  await up.ended(
+    await up.admin.print('default', { idT, printer: 'virtual-2', data: [{ article: 'Nut', number: '1' }] }),
+  );
+  const [{ name = '' } = {}] = await up.admin.integrations('default');
+  const { url } = await up.admin.invite('default', { login: 'op', role: 'operator' });
+  const context = await site.browser.newContext({ locale: 'en-GB', viewport: { width: 360, height: 740 } });
+  const op = await context.newPage();
+  await op.goto(url);
+  await op.getByLabel('Choose a password').fill('correct horse battery');
+  await op.getByRole('button', { name: 'Accept and sign in' }).click();
+  await op.getByRole('heading', { name: 'Start' }).waitFor();
+
+  await site.show(op, 'jobs');
+  await op.getByRole('button', { name: 'Filters', exact: true }).click();
+  await op.getByLabel('Sent by').selectOption({ label: name });
+  await expect.poll(() => op.locator('tbody tr').count()).toBe(1);
+  expect([await barriers(op), await overflow(op)]).toEqual([[], 0]);
+  await op.getByRole('link', { name: 'Bin label' }).click();
+  await op.getByText(`Accepted from ${name}`).waitFor();
+  expect(await op.locator('dt:text-is("Sent by") + dd').textContent()).toBe(name);
+  expect(await op.locator('body').textContent()).not.toContain(apiKey);
+  // The way from there leads to its other jobs.
+  await op.locator('dt:text-is("Sent by") + dd a').click();
+  await expect.poll(() => op.locator('tbody tr').count()).toBe(1);
+  await op.getByRole('button', { name: 'Filters (1)' }).click();
+  expect(await op.getByLabel('Sent by').locator('option:checked').textContent()).toBe(name);
+  expect(await op.locator('body').textContent()).not.toContain(apiKey);
+  await context.close();
+});
+
+test('a row has the value that the template calls its reference, which is said in the designer', async () => {
+  const { admin } = site.up;
+  const elements = [
+    ...TEMPLATE.elements,
+    { type: 'text', x: 3, y: 26, size: 3, text: '{{until | date:dd.MM.yyyy}}' },
+  ];
+  const fields = [...TEMPLATE.fields, { name: 'until', sample: '2026-11-27' }];
+  const { id } = await admin.importTemplate('default', { ...TEMPLATE, name: 'Known', fields, elements });
+  const print = () =>
+    admin.print('default', {
+      idT: id,
+      printer: 'virtual-2',
+      data: [{ article: 'Washer', number: '0017', until: '2026-11-27' }],
+    });
+  const first = await print();
+  await site.show(page, `templates/${id}/design`);
+  await page.locator('[data-drawn="true"]').waitFor();
+  await page.getByRole('tab', { name: 'Fields' }).click();
+  const field = (name: string) => page.getByRole('group', { name, exact: true });
+  // How a value is typed follows from what the label does with it, and is said.
+  await field('article').getByText('The page Print takes any text.').waitFor();
+  await field('until').getByText('The page Print takes a day.').waitFor();
+  const known = (name: string) => field(name).getByLabel('Lists name a job by it');
+  await known('article').focus();
+  await page.keyboard.press('Space');
+  // Only one is: the other loses it.
+  await known('number').focus();
+  await page.keyboard.press('Space');
+  expect([await known('article').isChecked(), await known('number').isChecked()]).toEqual([false, true]);
+  expect(await barriers(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('All is saved').waitFor();
+  const second = await print();
+  for (const job of [first, second]) await site.up.ended(job);
+
+  await site.show(page, 'jobs?template=Known');
+  await page.getByRole('row', { name: /Known · 0017/ }).waitFor();
+  await page.getByRole('row', { name: /Known · Washer/ }).waitFor();
+});
