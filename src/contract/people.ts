@@ -126,7 +126,8 @@ export const passwordSet = z.strictObject({
 const jobLimits = z.object({ records: z.int(), labels: z.int() });
 export const sessionView = z.object({
   person: z.object({ id: z.string(), login: z.string(), name: z.string(), role, hasPassword: z.boolean() }),
-  tenant: z.object({ id: tenantId, name: z.string() }),
+  /** `mediaMustFit`: a job whose label does not fit the printer's media is refused. */
+  tenant: z.object({ id: tenantId, name: z.string(), mediaMustFit: z.boolean() }),
   may: z.array(need),
   /** When the session ends in any case; without requests it ends sooner. */
   expiresAt: z.iso.datetime(),

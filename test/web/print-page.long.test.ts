@@ -8,6 +8,7 @@ import { barriers } from '../kit/browser/browser.ts';
 import { type ConsoleSite, openWithTemplate, TEMPLATE } from '../kit/browser/console-site.ts';
 import { barcodesIn } from '../kit/judges/pictures.ts';
 import { MUTE } from '../kit/service/mute-printer.ts';
+import { platen } from '../kit/service/platen.ts';
 
 const PATIENTLY = { timeout: 30_000 };
 
@@ -175,6 +176,26 @@ test('samples are marked as such, what was typed is there for the next label, an
   await button('Print another').click();
   await button('Empty all').click();
   expect(await page.getByLabel('number', { exact: true }).inputValue()).toBe('');
+});
+
+test('where labels that do not fit are refused, the page says so before, and offers the printers that fit', async () => {
+  const rule = (word: string) => platen(['tenant', 'set-media-fit', 'default', word, '--data', site.dataDir]);
+  await rule('refuse');
+  const before = (await site.up.admin.jobs()).length;
+  await site.show(page, `print?template=${idT}&printer=${encodeURIComponent(ids.get('virtual-1') ?? '')}`);
+  await page.reload();
+  const says = page.getByText('In this workspace labels that do not fit are not printed.');
+  await says.waitFor();
+  await page.getByLabel('article', { exact: true }).fill('Nut');
+  await page.getByLabel('number', { exact: true }).fill('78');
+  await button('Print 1 label').click();
+  const asks = page.getByRole('dialog', { name: 'The label does not fit' });
+  expect(await asks.getByRole('button', { name: 'Print anyway' }).isDisabled()).toBe(true);
+  await asks.getByRole('button', { name: MUTE }).click();
+  await says.waitFor({ state: 'detached' });
+  expect(await site.up.admin.jobs()).toHaveLength(before);
+  await rule('warn');
+  await page.reload();
 });
 
 test('a template that is still asked for is waited for: the one chosen before cannot be filled in or printed', async () => {

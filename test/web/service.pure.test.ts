@@ -32,7 +32,7 @@ function answers(by: Readonly<Record<string, () => Response>>): { path: string; 
 const refusal = (status: number, code: string) => () => Response.json({ code, title: code }, { status });
 const VIEW = {
   person: { id: 'p', login: 'ann', name: 'Ann', role: 'viewer', hasPassword: true },
-  tenant: { id: 'default', name: 'Default' },
+  tenant: { id: 'default', name: 'Default', mediaMustFit: false },
   may: [],
   expiresAt: '2026-11-22T10:00:00.000Z',
   limits: { records: 1_000, labels: 1_000 },

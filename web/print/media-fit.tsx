@@ -6,6 +6,7 @@ import { misfit } from '../../src/contract/media-fit.ts';
 import { template as templateOf } from '../../src/contract/template.ts';
 import { Ask } from '../controls/dialog.tsx';
 import type { Printer } from '../printers/printer-words.tsx';
+import { session } from '../service/session.ts';
 import type { SavedTemplate } from '../templates/saved-template.ts';
 import { t } from '../texts/texts.ts';
 
@@ -46,10 +47,11 @@ type FitProps = {
 export function useMediaFit({ template, orientation, format, printers, onPrinter }: FitProps) {
   const { print: words } = t.value;
   const asks = useSignal<((yes: boolean) => void) | null>(null);
+  const refused = session.value?.tenant.mediaMustFit === true;
   const said = format && misfitWords(template, orientation, format);
   const about = said && `${template.id} ${said}`;
   const agrees = async (): Promise<boolean> => {
-    if (about === undefined || agreed.has(about)) return true;
+    if (about === undefined || (!refused && agreed.has(about))) return true;
     return await new Promise((resolve) => {
       asks.value = resolve;
     });
@@ -83,6 +85,7 @@ export function useMediaFit({ template, orientation, format, printers, onPrinter
   const says: ComponentChildren = said !== undefined && (
     <div class="note warn stack tight">
       <p>{said}</p>
+      {refused && <p>{words.misfitRefused}</p>}
       {offers}
     </div>
   );
@@ -90,10 +93,12 @@ export function useMediaFit({ template, orientation, format, printers, onPrinter
     <Ask
       title={words.misfitTitle}
       action={words.printAnyway}
+      disabled={refused}
       onClose={() => answer(false)}
       onAction={async () => answer(true)}
     >
       <p>{said}</p>
+      {refused && <p>{words.misfitRefused}</p>}
       {offers}
     </Ask>
   );

@@ -28,6 +28,7 @@ const sessionRow = z.object({
   id: z.string(),
   tenant_id: z.string(),
   tenant_name: z.string(),
+  media_must_fit: z.boolean(),
   login: z.string(),
   name: z.string(),
   role,
@@ -99,7 +100,7 @@ export class Sessions {
       this.#pool,
       sessionRow,
       `SELECT s.id AS session_id, s.expires_at, s.seen_at < now() - interval '1 minute' AS stale,
-         p.id, p.tenant_id, t.name AS tenant_name, p.login, p.name, p.role, p.deployment,
+         p.id, p.tenant_id, t.name AS tenant_name, t.media_must_fit, p.login, p.name, p.role, p.deployment,
          p.password_hash IS NOT NULL AS has_password
        FROM platen.sessions s JOIN platen.people p ON p.id = s.person_id JOIN platen.tenants t ON t.id = p.tenant_id
        WHERE ${where} AND ${LASTS}`,
@@ -117,7 +118,7 @@ export class Sessions {
         deployment: row.deployment,
         hasPassword: row.has_password,
       },
-      tenant: { id: row.tenant_id, name: row.tenant_name },
+      tenant: { id: row.tenant_id, name: row.tenant_name, mediaMustFit: row.media_must_fit },
     };
     return { session, stale: row.stale };
   }
