@@ -62,6 +62,28 @@ test('several have the properties that they share, set at once; fields are put i
   await button('Further up: third').click();
   expect(await button('Further up: third').isDisabled()).toBe(true);
   await page.getByRole('group', { name: 'third' }).getByLabel('Caption').fill('Best before');
+
+  // The canvas stays where it is, as high as the window lets it be: the panel scrolls.
+  await page.setViewportSize({ width: 1_440, height: 900 });
+  const stage = page.locator('.stage-scroll');
+  const at = await stage.boundingBox();
+  expect(at?.height).toBeGreaterThan(600);
+  await page.getByLabel('Name of the field').scrollIntoViewIfNeeded();
+  expect(await stage.boundingBox()).toEqual(at);
+  expect(await page.evaluate('document.documentElement.scrollHeight <= innerHeight')).toBe(true);
+  await expect
+    .poll(() => page.evaluate('document.querySelector(".side-panel").scrollTop'))
+    .toBeGreaterThan(0);
+  const tab = await page.getByRole('tab', { name: 'Layers' }).boundingBox();
+  expect(tab?.y).toBeGreaterThanOrEqual((await page.locator('.side-panel').boundingBox())?.y ?? 900);
+  // Help is a key away, also with the focus on the label.
+  await thing(/^Box/).focus();
+  await page.keyboard.press('?');
+  const keys = page.getByRole('dialog', { name: 'Keyboard' });
+  await keys.getByRole('heading', { name: 'In the designer, with the focus on the label' }).waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await keys.waitFor({ state: 'detached' });
   await button('Save').click();
   await page.getByText('All is saved').waitFor();
   const kept = await savedTemplate(made);
