@@ -132,11 +132,11 @@ export function show(result: JobBulkResult, { json }: { json?: true }): void {
   const words = result.dryRun
     ? { done: 'would be done', asked: 'its agent would be asked', refused: 'refused' }
     : { done: 'done', asked: 'its agent is asked', refused: 'refused' };
-  const rows = result.jobs.map(({ id, status, outcome, labels, detail }) => [
+  const rows = result.jobs.map(({ id, status, outcome, labels, detail, fits }) => [
     short.get(id) ?? id,
     status,
     String(labels),
-    detail === null ? words[outcome] : `${words[outcome]}: ${detail}`,
+    `${words[outcome]}${detail === null ? '' : `: ${detail}`}${fits ? '' : '; its label does not fit the media there'}`,
   ]);
   printLine(table(['ID', 'STATUS', 'LABELS', 'OUTCOME'], rows));
   if (result.more) printLine('… and more.');

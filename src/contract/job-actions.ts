@@ -128,6 +128,8 @@ export const jobBulkResult = z.object({
       labels: z.int(),
       /** Those of them that were sent, and of which nobody knows yet whether they are out. */
       sent: z.int(),
+      /** Of a move that can be done: whether the label fits the media there. */
+      fits: z.boolean().default(true),
     }),
   ),
   more: z.boolean(),

@@ -47,6 +47,7 @@ test('by keyboard: the printer that has them is refused, the other one prints th
   await expect.poll(() => page.getByRole('button', { name: /^Move$/ }).isDisabled()).toBe(true);
   await target.selectOption({ label: 'virtual-2' });
   await page.getByText('2 jobs, not out yet: 2 labels').waitFor();
+  await page.getByText('The labels do not fit: this printer has 101.6 × 152.4 mm.').waitFor();
   await press(/^Move$/);
   await page.getByText('2 jobs moved to virtual-2: 2 labels.').waitFor();
   for (const job of jobs) {

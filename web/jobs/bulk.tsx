@@ -10,7 +10,7 @@ import { Problem, refusalWords } from '../controls/problem.tsx';
 import { say } from '../controls/toast.tsx';
 import { call } from '../service/call.ts';
 import { useLive } from '../service/live.ts';
-import { t } from '../texts/texts.ts';
+import { mediaWords, t } from '../texts/texts.ts';
 import { shortId } from './job-words.tsx';
 import { follow } from './outcomes.tsx';
 
@@ -63,16 +63,16 @@ export function Bulk({ action, ids, from, onClose, onDone }: BulkProps) {
     const result = await call(jobBulkResult, '/jobs/bulk', { body: { action, ids, ...more } });
     const { done, labels } = split(result);
     const asked = done.filter(({ outcome }) => outcome === 'asked').map(({ id }) => id);
-    const to = offered.find(({ id }) => id === printer.value)?.name ?? '';
     say(
       action === 'move'
-        ? words.bulkMoved(done.length, labels, asked.length, to)
+        ? words.bulkMoved(done.length, labels, asked.length, target?.name ?? '')
         : words.bulkDone(done.length, asked.length),
     );
     follow(asked);
     onDone();
   };
-  const { done, refused, labels, sent } = split(plan.value);
+  const { done, refused, labels, sent, misfits } = split(plan.value);
+  const target = offered.find(({ id }) => id === printer.value);
   const own = words.bulk[action];
   const choose = { value: '', words: t.value.print.choose };
   return (
@@ -115,6 +115,9 @@ export function Bulk({ action, ids, from, onClose, onDone }: BulkProps) {
       {plan.value !== undefined && (
         <div class="stack" role="status">
           <p>{done.length === 0 ? words.bulkNone : own.says(done.length, labels)}</p>
+          {misfits > 0 && (
+            <p class="note warn">{words.misfits(misfits, done.length, mediaWords(target?.formats ?? []))}</p>
+          )}
           {sent > 0 && <p>{action === 'move' ? jobWords.moveWay(sent, false) : jobWords.mayCome(sent)}</p>}
           {refused.length > 0 && (
             <div class="note">
@@ -142,5 +145,6 @@ function split(result: JobBulkResult | undefined) {
     refused: jobs.filter(({ outcome }) => outcome === 'refused'),
     labels: done.reduce((sum, job) => sum + job.labels, 0),
     sent: done.reduce((sum, job) => sum + job.sent, 0),
+    misfits: done.filter(({ fits }) => !fits).length,
   };
 }

@@ -106,6 +106,8 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     moveAll: 'Alle verschieben …',
     moveAllTitle: (printer) => `Alles verschieben, was auf ${printer} wartet`,
     moveAllNone: 'Auf ihn wartet nichts mehr.',
+    misfits: (n, of, media) =>
+      `${n === of ? 'Die Etiketten passen' : `Bei ${n} von ${of} passen die Etiketten`} nicht: Dieser Drucker hat ${media}.`,
     uncertain: 'Die ungewissen Etiketten eines jeden',
     uncertainSkip: 'sind alle da: nicht noch einmal',
     uncertainPrint: 'sind nicht da: noch einmal drucken',

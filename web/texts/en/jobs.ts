@@ -109,6 +109,8 @@ export const jobWords = {
     moveAll: 'Move all …',
     moveAllTitle: (printer: string) => `Move all that waits for ${printer}`,
     moveAllNone: 'Nothing waits for it any more.',
+    misfits: (n: number, of: number, media: string) =>
+      `${n === of ? 'The' : `For ${n} of ${of} the`} labels do not fit: this printer has ${media}.`,
     uncertain: 'The uncertain labels of each',
     uncertainSkip: 'are all there: they are not printed again',
     uncertainPrint: 'are not there: they are printed again',

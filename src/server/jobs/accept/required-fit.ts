@@ -4,17 +4,26 @@ import { printsPages } from '../../../../drivers/languages/index.ts';
 import type { PrinterFormat } from '../../../contract/format.ts';
 import { misfit } from '../../../contract/media-fit.ts';
 import type { QueuedJob } from '../../../contract/queued-job.ts';
+import type { Reason } from '../../../contract/reason.ts';
 import { faultAt, refusedBecause } from '../../problems.ts';
 import { onlyRow, type Queryable } from '../../store/pool.ts';
 import { tenantRules } from '../../tenants/tenants.ts';
 
 type Fitting = Pick<QueuedJob, 'template' | 'orientation'> & { format: PrinterFormat };
 
+function misfitOf({ template, orientation, format }: Fitting): Reason | undefined {
+  return misfit(template, orientation, format, printsPages(format.language));
+}
+
+export function fitsMedia(job: Fitting): boolean {
+  return misfitOf(job) === undefined;
+}
+
 /** @throws ProblemError `media-mismatch` */
-export function requireFit({ template, orientation, format }: Fitting): void {
-  const reason = misfit(template, orientation, format, printsPages(format.language));
+export function requireFit(job: Fitting): void {
+  const reason = misfitOf(job);
   if (reason !== undefined)
-    throw refusedBecause('media-mismatch', reason, { errors: [faultAt('/format', reason, format.name)] });
+    throw refusedBecause('media-mismatch', reason, { errors: [faultAt('/format', reason, job.format.name)] });
 }
 
 const wanted = z.object(tenantRules).pick({ media_must_fit: true });

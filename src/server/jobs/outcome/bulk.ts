@@ -10,7 +10,7 @@ import type { Decision } from './locked-job.ts';
 import type { JobMoves, Target } from './moves.ts';
 
 type Done = JobBulkResult['jobs'][number];
-type Fate = Pick<Done, 'outcome' | 'code' | 'detail' | 'reason'>;
+type Fate = Pick<Done, 'outcome' | 'code' | 'detail' | 'reason'> & { fits?: boolean };
 type Parts = { cancellations: Cancellations; decisions: JobDecisions; moves: JobMoves };
 
 /** What is done to each job. */
@@ -49,20 +49,22 @@ export async function bulk(
   for (const job of [...chosen.filter((one) => !begun(one)), ...chosen.filter(begun)]) {
     const fate = await orRefused(async () => {
       const expected = await expectedOf(parts, deed, job);
-      return dryRun || expected.outcome === 'refused' ? expected : await act(parts, deed, job, by);
+      if (dryRun || expected.outcome === 'refused') return expected;
+      return { ...expected, ...(await act(parts, deed, job, by)) };
     });
     done.push({ ...shown(job), labels: labelsOf(deed, job), ...fate });
   }
   return { dryRun, jobs: done, more: jobs.length > MOST_AT_ONCE };
 }
 
-function shown({ id, status, labels }: JobView): Pick<Done, 'id' | 'status' | 'labels' | 'sent'> {
+function shown({ id, status, labels }: JobView): Pick<Done, 'id' | 'status' | 'labels' | 'sent' | 'fits'> {
   const { total, sent, printed } = labels;
   return {
     id,
     status,
     labels: total - printed,
     sent: status === 'printing' ? Math.max(0, sent - printed) : 0,
+    fits: true,
   };
 }
 
@@ -112,14 +114,12 @@ async function expectedOf(parts: Parts, deed: Deed, job: JobView): Promise<Fate>
       return DONE;
     case 'move':
       if (status === 'printing') {
-        await parts.moves.check(job.id, deed.to);
-        return { outcome: 'asked', code: null, detail: null };
+        return { outcome: 'asked', code: null, detail: null, fits: await parts.moves.check(job.id, deed.to) };
       }
       if (status !== 'queued' && !mayBecome(status, 'queued', 'person'))
         return refused('job-not-movable', `the job is ${status}`);
       if (isUncertain(job)) return refused('labels-uncertain', 'a person has to look which labels are out');
-      await parts.moves.check(job.id, deed.to);
-      return DONE;
+      return { ...DONE, fits: await parts.moves.check(job.id, deed.to) };
   }
 }
 

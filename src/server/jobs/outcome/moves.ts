@@ -25,7 +25,7 @@ import { faultAt, ProblemError, payloadInvalid, refusedBecause } from '../../pro
 import { type Pool, transaction } from '../../store/pool.ts';
 import { WHOLE_PAYLOAD } from '../../templates/job-templates.ts';
 import { requireJobPrintable, requirePermitted, withPermissionOfNow } from '../accept/permitted.ts';
-import { requireFitIfWanted } from '../accept/required-fit.ts';
+import { fitsMedia, requireFitIfWanted } from '../accept/required-fit.ts';
 import { askedOf, onWay, type Route, route } from '../accept/route.ts';
 import type { Dispatching } from '../dispatch/dispatching.ts';
 import { shownJob } from '../shown/job-row.ts';
@@ -112,11 +112,16 @@ export class JobMoves {
     return shownJob(this.#pool, id);
   }
 
-  /** Checks that the template prints on the printer `to`, and that `to` is another one. @throws as `move` */
-  async check(id: string, to: Target): Promise<void> {
+  /**
+   * Checks that the template prints on the printer `to`, and that `to` is another one.
+   * @returns whether the label fits the media there
+   * @throws as `move`
+   */
+  async check(id: string, to: Target): Promise<boolean> {
     const { lane, target, there } = await this.#wayOf(id, to);
     if (lane === target) throw notMovable(because('move-same', {}));
     await requirePermitted(this.#pool, this.#checks, there);
+    return fitsMedia(there);
   }
 
   async #wayOf(id: string, to: Target) {
