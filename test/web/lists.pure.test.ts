@@ -13,13 +13,20 @@ afterEach(() => {
 const at = (time: string) => vi.useFakeTimers({ now: new Date(time), toFake: ['Date'] });
 
 test('the last hour is the same query however late it is, and another time each time that it is asked', () => {
-  const query = new URLSearchParams({ since: '1h', printer: 'a&b', status: 'held' });
+  const query = new URLSearchParams({ since: '1h', printer: 'a&b', status: 'failed' });
   at('2026-11-21T10:00:59Z');
   const before = asked(query, true);
-  expect(timed(`/jobs?${before}`)).toBe('/jobs?printer=a%26b&status=held&since=2026-11-21T09%3A00%3A59.000Z');
+  expect(timed(`/jobs?${before}`)).toBe(
+    '/jobs?printer=a%26b&status=failed&since=2026-11-21T09%3A00%3A59.000Z',
+  );
   at('2026-11-21T10:01:00Z');
   expect(asked(query, true)).toBe(before);
   expect(timed(`/jobs?${before}`)).toContain('since=2026-11-21T09%3A01%3A00.000Z');
+});
+
+test('what is to be decided about is more than what is held', () => {
+  const query = new URLSearchParams({ status: 'held' });
+  expect([asked(query, true), asked(query, false)]).toEqual(['undecided=true', '']);
 });
 
 test('today begins at midnight where somebody looks', () => {

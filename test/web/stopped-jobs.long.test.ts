@@ -80,6 +80,16 @@ test('labels that may be out are said on that card, with the way to decide, at e
   );
   await told.getByRole('link', { name: 'Open it' }).click(PATIENTLY);
   await page.getByRole('heading', { name: 'What happened' }).waitFor();
+  // In lists it is amber, and among those to decide about, as the navigation and the start page count them.
+  await site.show(page, '');
+  await page.getByRole('link', { name: '1 To decide', exact: true }).click();
+  const row = page.getByRole('row', { name: new RegExp(`Canceled\\s*${sent - printed} uncertain`) });
+  await row.locator('.badge.warn').waitFor();
+  expect((await row.boundingBox())?.height).toBeLessThanOrEqual(41);
+  await page
+    .getByRole('link', { name: /^To decide\s*1$/ })
+    .and(page.locator('[aria-current="true"]'))
+    .waitFor();
   for (const look of [
     { width: 360, height: 740, scheme: 'dark', locale: 'de-DE' },
     { width: 820, height: 1_180 },

@@ -24,10 +24,14 @@ export function localTime(iso: string): string {
  */
 export function asked(query: URLSearchParams, withStatus: boolean): string {
   const search = new URLSearchParams();
-  for (const name of ['printer', 'template', 'account', ...(withStatus ? ['status'] : [])]) {
+  for (const name of ['printer', 'template', 'account']) {
     const value = query.get(name);
     if (value) search.set(name, value);
   }
+  const status = query.get('status') ?? '';
+  // What is to be decided about is more than what is held: labels of a canceled job may be out, too.
+  if (withStatus && status === 'held') search.set('undecided', 'true');
+  else if (withStatus && status !== '') search.set('status', status);
   const test = query.get('test') ?? '';
   if (test === 'true' || test === 'false') search.set('test', test);
   const id = query.get('id') ?? '';

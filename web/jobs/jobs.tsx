@@ -125,7 +125,7 @@ function States() {
     ...JOB_STATUSES.filter((one) => one !== 'queued' && one !== 'printing').map((one) => ({
       value: one,
       words: status[one],
-      count: live.data?.[one],
+      count: live.data?.[one === 'held' ? 'undecided' : one],
     })),
   ];
   return (

@@ -89,11 +89,11 @@ function Today() {
   const { start: words, jobs } = t.value;
   const { live } = useLive(jobCounts, TODAY_COUNTS, ({ jobs }) => jobs.length > 0, timed);
   if (live.data === undefined) return null;
-  const { queued, printing, printed, failed, held, canceled } = live.data;
+  const { queued, printing, printed, failed, undecided, canceled } = live.data;
   const figures = [
     { status: 'printed', said: words.printed, count: printed },
     { status: 'queued,printing', said: jobs.underWay, count: queued + printing },
-    { status: 'held', said: t.value.status.held, count: held },
+    { status: 'held', said: t.value.status.held, count: undecided },
     { status: 'failed', said: t.value.status.failed, count: failed },
     { status: 'canceled', said: t.value.status.canceled, count: canceled },
   ];
