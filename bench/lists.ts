@@ -50,6 +50,9 @@ const QUERIES = [
   'tenant=acme&value=000000003b9aca07',
   'tenant=acme&value=ffffffffffffffff',
   'tenant=acme&value=0000000000000000&status=held',
+  'tenant=acme&undecided=true',
+  'tenant=acme&undecided=true&printer=Line 7',
+  'tenant=acme&undecided=true&value=0000000000000000',
   'value=0000000000000000',
 ];
 
@@ -110,7 +113,7 @@ for (const query of QUERIES) {
   const asked = Object.fromEntries(new URLSearchParams(query));
   const filter: JobFilter = jobFilter.parse(asked);
   await note(`list ?${query}`, () => list.page(filter), GOALS.list);
-  if (filter.status === undefined)
+  if (filter.status === undefined && filter.undecided === undefined)
     await note(`counts ?${query}`, () => list.counts(jobCountFilter.parse(asked)), GOALS.page);
 }
 await note('usage of 366 days, not counted yet', () => usageOf(pool, 'acme', 366), GOALS.page, 1);

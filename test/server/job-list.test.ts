@@ -161,6 +161,7 @@ describe('what a page reads does not grow with what was printed', () => {
     'tenant=acme&undecided=true',
     'tenant=globex&undecided=true',
     'undecided=true',
+    'tenant=acme&undecided=true&printer=Line%200',
     'tenant=acme&status=held,failed,queued',
     `tenant=acme&printer=${PRINTERS[0]}`,
     'tenant=acme&account=key-1',
