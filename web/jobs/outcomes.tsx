@@ -7,6 +7,7 @@ import { useEffect } from 'preact/hooks';
 import { type JobDetails, jobDetails } from '../../src/contract/job-details.ts';
 import { to } from '../address/place.ts';
 import { say } from '../controls/toast.tsx';
+import { Refusal } from '../service/call.ts';
 import { useLive } from '../service/live.ts';
 import { session } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
@@ -49,9 +50,12 @@ export function Outcomes() {
 function Outcome({ id }: { id: string }) {
   const { live } = useLive(jobDetails, `/jobs/${encodeURIComponent(id)}`, ({ jobs }) => jobs.includes(id));
   const job = live.data;
+  // The job is gone, or not for this person: nothing of it will be known.
+  const refused = live.problem instanceof Refusal && [403, 404].includes(live.problem.status);
   useEffect(() => {
-    if (job === undefined || isStopping(job)) return;
+    if (!refused && (job === undefined || isStopping(job))) return;
     followed.value = followed.value.filter((one) => one !== id);
+    if (refused || job === undefined) return;
     const words = outcomeOf(job);
     if (words === undefined || told.has(id)) return;
     told.add(id);
@@ -60,7 +64,7 @@ function Outcome({ id }: { id: string }) {
         {words} <a href={to(['jobs', id])}>{t.value.job.open}</a>
       </>,
     );
-  }, [job]);
+  }, [job, refused]);
   return null;
 }
 
