@@ -65,7 +65,11 @@ export function StatusWords({ job }: { job: Standing }) {
   return (
     <>
       <StatusBadge job={job} />
-      {why !== '' && <span class="small muted why">{why}</span>}
+      {why !== '' && (
+        <span class="small muted why" title={why}>
+          {why}
+        </span>
+      )}
     </>
   );
 }

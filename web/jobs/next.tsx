@@ -44,7 +44,7 @@ export function Next({ job }: { job: JobDetails }) {
         {job.status === 'canceled' && job.uncertain !== null && (
           <p>{words.maybeOut(job.uncertain.from + 1, job.uncertain.to)}</p>
         )}
-        {isStopping(job) && job.labels.sent > job.labels.printed && underWay && (
+        {job.moving !== null && isStopping(job) && job.labels.sent > job.labels.printed && underWay && (
           <p>{words.mayCome(job.labels.sent - job.labels.printed)}</p>
         )}
         {job.moving?.refused != null && <p>{words.moveRefused(job.moving.printer, job.moving.refused)}</p>}
