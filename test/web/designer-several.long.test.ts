@@ -65,6 +65,8 @@ test('several have the properties that they share, set at once; fields are put i
 
   // The canvas stays where it is, as high as the window lets it be: the panel scrolls.
   await page.setViewportSize({ width: 1_440, height: 900 });
+  // The bar below it has what the picture is in one line or in two.
+  await page.getByText('These are the dots of the printer').waitFor();
   const stage = page.locator('.stage-scroll');
   const at = await stage.boundingBox();
   expect(at?.height).toBeGreaterThan(600);
