@@ -112,9 +112,9 @@ function holding(
   const queue: JobQueue = {
     backend: real.backend,
     ping: () => real.ping(),
-    enqueueMany: async (jobs) => {
+    enqueue: async (...jobs) => {
       await held.promise;
-      await real.enqueueMany(jobs);
+      await real.enqueue(...jobs);
     },
     remove: (...of) => real.remove(...of),
     look: (...of) => real.look(...of),

@@ -11,7 +11,6 @@
  * journal decides whether the job may go on, not a counter.
  */
 import { type Lane, printerOf, scopeOf } from '../contract/lane.ts';
-import type { QueuedJob } from '../contract/queued-job.ts';
 import type { AgentLanes, Consumer, Delivery, LaneHandler } from './lane-store.ts';
 import { markIn } from './lease.ts';
 import { parseJob } from './payload.ts';
@@ -286,7 +285,7 @@ export class LaneConsumer implements Consumer {
     const own = taken.ofRow ? { scope: scopeOf(lane), printerId: printerOf(lane) } : {};
     const { abort, fence } = held;
     let notes = 0;
-    const delivered: Delivery<QueuedJob> = {
+    const delivered: Delivery = {
       job: { ...parsed.value, ...own },
       delivery,
       note,

@@ -59,19 +59,18 @@ export interface ServiceLanes {
   remove(lane: Lane, queueId: string): Promise<boolean>;
   /** Takes out a job that waits, or whose consumer is gone. */
   takeAway(lane: Lane, queueId: string): Promise<boolean>;
-  /** Jobs that have not ended. */
-  depth(lane: Lane): Promise<number>;
 }
 
 export type LaneStore = AgentLanes & ServiceLanes;
 
-export interface Delivery<T> {
-  job: T;
-  /** Number of this delivery of the job, from 1; of a later one: look up how far the one before got. */
+/** A job that is handed to whoever serves its lane. */
+export interface Delivery {
+  job: QueuedJob;
+  /** How often the job was handed to somebody, this time counted. Before a second time somebody may have begun to print it. */
   delivery: number;
-  /** What an earlier delivery's handler left with the job by `setNote`; undefined: nothing. */
+  /** What was last left with the job by `setNote`; undefined: nothing. */
   note: unknown;
-  /** This job was waiting when the consumer asked for it, so more jobs may wait behind it. */
+  /** The job waited in the lane before it was asked for, so more jobs may wait there. */
   waited: boolean;
   /**
    * Stores a note with the job for its next delivery, wherever that is. Once it resolves, the note is
@@ -86,8 +85,12 @@ export interface Delivery<T> {
   signal: AbortSignal;
 }
 
-export type Outcome = 'done' | 'hand-back' | 'not-mine';
-export type LaneHandler = (delivery: Delivery<QueuedJob>) => Promise<Outcome>;
+/**
+ * `hand-back`: the job goes to the front of its lane, to be delivered again. `not-mine`: the job is in the wrong lane and is
+ * taken out of it; the service adds it to the right one.
+ */
+export type HandlerResult = 'done' | 'hand-back' | 'not-mine';
+export type LaneHandler = (delivery: Delivery) => Promise<HandlerResult>;
 
 export interface Consumer {
   /** Takes no further job; what is being handled goes on. */

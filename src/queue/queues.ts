@@ -52,19 +52,11 @@ export class Queues extends AgentQueue {
   }
 
   /**
-   * Adds a job to its lane. A job that is known there, waiting, active or finished, stays as it is.
-   * @throws QueueError `unavailable`, `invalid-id`, `closed`
-   */
-  async enqueue(job: QueuedJob): Promise<void> {
-    await this.enqueueMany([job]);
-  }
-
-  /**
    * Adds jobs to their lanes, those for one lane in the order given. A job that is known there, waiting, active or
    * finished, stays as it is.
    * @throws QueueError `unavailable`, `invalid-id`, `closed`
    */
-  async enqueueMany(jobs: readonly QueuedJob[]): Promise<void> {
+  async enqueue(...jobs: readonly QueuedJob[]): Promise<void> {
     for (const job of jobs) checkQueueId(queueIdOf(job));
     const lanes = [...Map.groupBy(jobs, laneOfJob)].map(async ([lane, ofLane]) => {
       const form = this.backend === 'redis' ? parted : whole;
@@ -85,12 +77,7 @@ export class Queues extends AgentQueue {
     return await this.#ofJob(lane, queueId, 'removing a job', (...of) => this.#store.remove(...of));
   }
 
-  /** Whether the lane knows the job: waiting, active, or finished within the last 48 h. */
-  async has(lane: Lane, queueId: string): Promise<boolean> {
-    return (await this.look(lane, queueId)) !== null;
-  }
-
-  /** What the lane knows of a job; null: nothing. */
+  /** What the lane knows of a job, whether it waits, is in hand, or ended within the last 48 h; null: nothing. */
   async look(lane: Lane, queueId: string): Promise<JobInQueue | null> {
     return await this.#ofJob(lane, queueId, 'looking up a job', (...of) => this.#store.look(...of));
   }
@@ -127,11 +114,6 @@ export class Queues extends AgentQueue {
   async #mark(lane: Lane, name: string, on: boolean): Promise<void> {
     laneQueue(lane);
     await this.command('marking a lane', () => this.#store.leases.mark(lane, name, on));
-  }
-
-  /** Jobs that are not finished: waiting, and in hand. */
-  async depth(lane: Lane): Promise<number> {
-    return await this.command('counting jobs', () => this.#store.depth(laneQueue(lane)));
   }
 
   /** Whether reports of an agent wait to be handled. @throws QueueError `unavailable`, `closed` */

@@ -66,7 +66,7 @@ test('it prints, waits, is canceled, hands back and reports with the documented 
     scope: 'acme',
   });
   const jobs = [jobOf(3), jobOf(2)];
-  await site.queues.enqueueMany(jobs);
+  await site.queues.enqueue(...jobs);
   for (const { jobId } of jobs) expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed' });
   const long = jobOf(1, 1_000);
   await site.queues.enqueue(long);

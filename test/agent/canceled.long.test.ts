@@ -52,7 +52,7 @@ test.each([
     const { printerId } = await site.startAgent(printer, { config });
     const job = jobFor(printerId, 40, copies);
     const next = jobFor(printerId, ['next']);
-    await site.queues.enqueueMany([job, next]);
+    await site.queues.enqueue(job, next);
     await printer.printed(7);
     await deleted(printer, what);
     const end = await site.reports.end(job.jobId);

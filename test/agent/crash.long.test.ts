@@ -52,7 +52,7 @@ describe.each(tried)('$name', (backend) => {
     const job = jobFor(printerId, 5, 4);
     const next = jobFor(printerId, ['next']);
     const first = await start(dataDir, { crash });
-    await site.queues.enqueueMany([job, next]);
+    await site.queues.enqueue(job, next);
     await killedItself(first);
     await start(dataDir);
     expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 20 } });
@@ -65,7 +65,7 @@ describe.each(tried)('$name', (backend) => {
     async () => {
       const { dataDir, printerId } = await prepare(20);
       const jobs = [jobFor(printerId, 8), jobFor(printerId, ['next'])];
-      await site.queues.enqueueMany(jobs);
+      await site.queues.enqueue(...jobs);
       const first = await start(dataDir);
       await printer.printed(2);
       await kill(first);
@@ -153,7 +153,7 @@ describe.each(tried)('$name', (backend) => {
   test('killed again and again, at moments that nobody chose', async () => {
     const { dataDir, printerId } = await prepare(20);
     const jobs = [jobFor(printerId, 12, 3), jobFor(printerId, ['a', 'b'], 7)];
-    await site.queues.enqueueMany(jobs);
+    await site.queues.enqueue(...jobs);
     for (const count of [1, 6, 17, 37, 45]) {
       const child = await start(dataDir);
       await printer.printed(count);

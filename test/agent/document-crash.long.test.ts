@@ -41,7 +41,7 @@ test.each(cases)('killed: $point, time $nth', async (crash) => {
   const job = jobFor(printerId, 5, 2);
   const next = jobFor(printerId, ['next']);
   const first = await start(dataDir, { crash });
-  await site.queues.enqueueMany([job, next]);
+  await site.queues.enqueue(job, next);
   await killedItself(first);
   await start(dataDir);
   expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 10 } });
@@ -56,7 +56,7 @@ test.each(cases)('killed: $point, time $nth', async (crash) => {
 test('killed again and again, at moments that nobody chose', async () => {
   const { dataDir, printerId } = await prepare();
   const jobs = [jobFor(printerId, 9, 2), jobFor(printerId, ['a', 'b'], 5)];
-  await site.queues.enqueueMany(jobs);
+  await site.queues.enqueue(...jobs);
   for (const count of [1, 6, 17, 26]) {
     const child = await start(dataDir);
     await printer.printed(count);
@@ -76,7 +76,7 @@ test.each(DOCUMENT_POINTS.map((point) => ({ point, nth: 2 })))(
     const next = sheetJob(printerId, ['next']);
     const sheets = { languages: 'standard', window: 2 * PER_PAGE } as const;
     const first = await start(dataDir, { ...sheets, crash });
-    await site.queues.enqueueMany([job, next]);
+    await site.queues.enqueue(job, next);
     await killedItself(first);
     await start(dataDir, sheets);
     expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 15 } });
@@ -91,7 +91,7 @@ test('sheets, killed again and again, at moments that nobody chose', async () =>
   const { dataDir, printerId } = await prepare(PAGE);
   const jobs = [sheetJob(printerId, 11, 2), sheetJob(printerId, ['a', 'b', 'c'], 5)];
   const sheets = { languages: 'standard', window: 3 * PER_PAGE } as const;
-  await site.queues.enqueueMany(jobs);
+  await site.queues.enqueue(...jobs);
   for (const count of [1, 3, 5, 8]) {
     const child = await start(dataDir, sheets);
     await printer.printed(count);

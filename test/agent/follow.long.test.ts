@@ -47,7 +47,7 @@ test('the next job begins on the answer that ended the last', async () => {
   const { device, got } = await printer('FOLLOW-1');
   await site.startAgent(device, { config });
   const jobs = Array.from({ length: 6 }, (_, n) => jobFor(serialId('FOLLOW-1'), [`job ${n}`]));
-  await site.queues.enqueueMany(jobs);
+  await site.queues.enqueue(...jobs);
   for (const { jobId } of jobs)
     expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed', labels: { printed: 1 } });
   const [, ...between] = got.join(' ').split('label').slice(0, -1);
@@ -119,7 +119,7 @@ async function both() {
   const { drivers, open } = watched();
   const { printerId } = await site.startAgent(slow, { drivers });
   const [a, b] = [jobFor(printerId, ['a']), jobFor(printerId, ['b'])];
-  await site.queues.enqueueMany([a, b]);
+  await site.queues.enqueue(a, b);
   await expect.poll(() => slow.waiting, { interval: 5, timeout: 30_000 }).toBe(2);
   return { slow, open, a: a.jobId, b: b.jobId };
 }
@@ -190,7 +190,7 @@ test('a label of the first one is gone while the second drives: what both have l
   slow.set({ slow: 600_000 });
   const { printerId } = await site.startAgent(slow);
   const [a, b] = [jobFor(printerId, ['a1', 'a2', 'a3']), jobFor(printerId, ['b'])];
-  await site.queues.enqueueMany([a, b]);
+  await site.queues.enqueue(a, b);
   await expect.poll(() => slow.waiting, { interval: 5, timeout: 30_000 }).toBe(4);
   for (const { jobId } of [a, b])
     expect(notes.get(jobId)).toMatchObject({ underWay: { odometer: expect.any(Number) } });
@@ -239,7 +239,7 @@ async function secondInTheMaking(serial: string, first: string[], format: Partia
     ),
   );
   await site.startAgent(slow);
-  await site.queues.enqueueMany([a, b]);
+  await site.queues.enqueue(a, b);
   await asked;
   return {
     ...{ slow, a: a.jobId, b: b.jobId },

@@ -59,7 +59,7 @@ test('a stop in the middle hands the job back; the next start goes on where it w
   const first = await site.startAgent(printer, { config: { timings: { confirm: 30_000 } } });
   const job = jobFor(first.printerId, 30, 2);
   const next = jobFor(first.printerId, ['next']);
-  await site.queues.enqueueMany([job, next]);
+  await site.queues.enqueue(job, next);
   await printer.printed(7);
   await first.agent.stop({ graceMs: 0 });
   const back = await site.reports.job(job.jobId, ({ status }) => status === 'queued');

@@ -6,6 +6,7 @@ import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { expected, jobFor } from '../kit/agent/site.ts';
 import { useSite } from '../kit/agent/use-site.ts';
 import { agentBackends } from '../kit/queue/over-gateway.ts';
+import { unfinished } from '../kit/queue/unfinished.ts';
 import { tried } from '../kit/servers/backends.ts';
 
 describe.each(tried(agentBackends().filter(({ embedded }) => !embedded)))('on $name', (backend) => {
@@ -40,7 +41,7 @@ describe.each(tried(agentBackends().filter(({ embedded }) => !embedded)))('on $n
       globex: job('globex', ['g1', 'g2']),
       shared: job(null, ['s1']),
     };
-    await site.queues.enqueueMany(Object.values(jobs));
+    await site.queues.enqueue(...Object.values(jobs));
     for (const { jobId } of Object.values(jobs))
       expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed' });
     expect(printers.acme.labels).toEqual(expected(jobs.acme));
@@ -56,9 +57,9 @@ describe.each(tried(agentBackends().filter(({ embedded }) => !embedded)))('on $n
     expect(await site.print(own)).toMatchObject({ status: 'printed' });
     expect(printers.acme.labels).toEqual(['a1']);
     expect(site.reports.of(foreign.jobId)).toEqual([]);
-    await expect.poll(() => site.queues.depth(lane)).toBe(0);
+    await expect.poll(() => unfinished(site.queues, lane, [foreign.jobId, own.jobId])).toBe(0);
     // Where it belongs, it is not known yet: there it is added, and printed.
-    expect(await site.queues.has(laneOf(foreign), foreign.jobId)).toBe(false);
+    expect(await site.queues.look(laneOf(foreign), foreign.jobId)).toBeNull();
     expect(await site.print(foreign)).toMatchObject({ status: 'printed' });
     expect(printers.globex.labels).toEqual(['g1']);
   });

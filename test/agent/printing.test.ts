@@ -64,7 +64,7 @@ test('a record that cannot be made fails the job before anything is printed', as
   const records = Array.from({ length: 60 }, (_, n) => (n === 57 ? 'bad' : String(n)));
   const job = jobFor(printerId, records);
   const next = jobFor(printerId, ['next']);
-  await site.queues.enqueueMany([job, next]);
+  await site.queues.enqueue(job, next);
   expect(await site.reports.end(job.jobId)).toMatchObject({
     status: 'failed',
     labels: { sent: 0, printed: 0 },
@@ -79,7 +79,7 @@ test('a template that breaks its render thread, twice, holds its own job and no 
   const { printerId } = await site.startAgent(printer);
   const job = jobFor(printerId, ['fine', 'exit']);
   const next = jobFor(printerId, ['next']);
-  await site.queues.enqueueMany([job, next]);
+  await site.queues.enqueue(job, next);
   expect(await site.reports.end(job.jobId)).toMatchObject({
     status: 'held',
     error: { code: 'internal' },

@@ -247,7 +247,7 @@ async function drive(printer: Recorded, directories: Directories): Promise<void>
     const [found] = there.printers;
     if (found === undefined) throw new Error('no printer was found');
     const jobs = jobsFor(found.id);
-    await queues.enqueueMany(jobs);
+    await queues.enqueue(...jobs);
     for (const { jobId } of jobs) {
       const { status, error } = await reports.end(jobId);
       if (status !== 'printed') throw new Error(`${jobId} is ${status}: ${error?.message}`);

@@ -50,7 +50,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     const jobs = single(printerId, 'a', 'b', 'c');
     const waiting: boolean[] = [];
     printer.on('label', () => waiting.push(printer.waiting > 0));
-    await site.queues.enqueueMany(jobs);
+    await site.queues.enqueue(...jobs);
     await allPrinted(printer, jobs);
     expect(waiting).toEqual([true, true, false]);
   });
@@ -61,7 +61,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
       config: { window: { labels: 4, bytes: 65_536 } },
     });
     const jobs = [jobFor(printerId, 9), jobFor(printerId, 3, 5), jobFor(printerId, 1), jobFor(printerId, 6)];
-    await site.queues.enqueueMany(jobs);
+    await site.queues.enqueue(...jobs);
     await allPrinted(printer, jobs);
   });
 
@@ -75,7 +75,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     const jobs = [first, second, third].filter((job) => job !== undefined);
     const waiting: boolean[] = [];
     printer.on('label', () => waiting.push(printer.waiting > 0));
-    await site.queues.enqueueMany(jobs);
+    await site.queues.enqueue(...jobs);
     await allPrinted(printer, jobs);
     expect(waiting).toEqual([false, true, false]);
   });
@@ -96,7 +96,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     const { printer, printerId } = await slow();
     await site.startAgent(printer);
     const jobs = single(printerId, 'a', 'b', 'c');
-    await site.queues.enqueueMany(jobs);
+    await site.queues.enqueue(...jobs);
     await bothUnderWay(printer);
     printer.dropConnectionAfter(1);
     await allPrinted(printer, jobs);
@@ -106,7 +106,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     const { printer, printerId } = await slow();
     await site.startAgent(printer);
     const jobs = single(printerId, 'a', 'b', 'c');
-    await site.queues.enqueueMany(jobs);
+    await site.queues.enqueue(...jobs);
     await bothUnderWay(printer);
     await printer.powerOff();
     await printer.powerOn();
@@ -117,7 +117,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     const { printer, printerId } = await slow();
     await site.startAgent(printer, { config: { window: { labels: 4, bytes: 65_536 } } });
     const jobs = [jobFor(printerId, 3), jobFor(printerId, 9)];
-    await site.queues.enqueueMany(jobs);
+    await site.queues.enqueue(...jobs);
     await printer.printed(1);
     await expect.poll(() => printer.waiting, { interval: 5 }).toBeGreaterThan(2);
     await printer.powerOff();
@@ -129,7 +129,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     const { printer, printerId } = await slow();
     await site.startAgent(printer, { config });
     const jobs = single(printerId, 'a', 'b');
-    await site.queues.enqueueMany(jobs);
+    await site.queues.enqueue(...jobs);
     await bothUnderWay(printer);
     printer.set({ paused: true });
     const lost = once(printer, 'lost');
@@ -149,7 +149,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     const { printer, printerId } = await slow();
     await site.startAgent(printer, { config });
     const jobs = [jobFor(printerId, ['a1', 'a2']), jobFor(printerId, ['b'])];
-    await site.queues.enqueueMany(jobs);
+    await site.queues.enqueue(...jobs);
     await expect.poll(() => printer.waiting, { interval: 5 }).toBe(3);
     let lost = 0;
     printer.on('lost', () => (lost += 1));
@@ -170,7 +170,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     const { printer, printerId } = await slow();
     await site.startAgent(printer, { config });
     const jobs = single(printerId, 'a', 'b');
-    await site.queues.enqueueMany(jobs);
+    await site.queues.enqueue(...jobs);
     await expect.poll(() => printer.waiting, { interval: 5 }).toBe(1);
     printer.dropFormats(1);
     for (const { jobId } of jobs) {
@@ -183,7 +183,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     const { printer, printerId } = await slow();
     await site.startAgent(printer);
     const jobs = single(printerId, 'a', 'b');
-    await site.queues.enqueueMany(jobs);
+    await site.queues.enqueue(...jobs);
     await bothUnderWay(printer);
     printer.set({ 'media-empty': true });
     const [canceled, other] = which === 0 ? jobs : jobs.toReversed();
@@ -202,7 +202,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     await site.startAgent(printer);
     const [first, second, ...waiting] = single(printerId, 'a', 'b', 'c', 'd');
     if (first === undefined || second === undefined) throw new Error('two jobs');
-    await site.queues.enqueueMany([first, second, ...waiting]);
+    await site.queues.enqueue(first, second, ...waiting);
     await bothUnderWay(printer);
     printer.set({ 'media-empty': true });
     await site.reports.job(first.jobId, ({ reasons }) => reasons.includes('media-empty'));
@@ -229,7 +229,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     const { printer, printerId } = await slow();
     const { agent, dataDir } = await site.startAgent(printer, { config: { timings: { confirm: 200 } } });
     const jobs = single(printerId, 'a', 'b', 'c');
-    await site.queues.enqueueMany(jobs);
+    await site.queues.enqueue(...jobs);
     await bothUnderWay(printer);
     await agent.stop({ graceMs: 0 });
     await site.startAgent(printer, { dataDir });
@@ -243,7 +243,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     const [first, second] = jobs;
     if (first === undefined || second === undefined) throw new Error('two jobs');
     await site.queues.markHeld(laneOf(first), true);
-    await site.queues.enqueueMany(jobs);
+    await site.queues.enqueue(...jobs);
     await site.queues.markHeld(laneOf(first), false);
     await printer.printed(1);
     await site.queues.markHeld(laneOf(first), true);
@@ -258,7 +258,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     const [a, c] = [jobFor(printerId, 2), jobFor(printerId, ['c'])];
     const b = jobFor(printerId, ['b']);
     b.format = { ...b.format, language: 'tspl' };
-    await site.queues.enqueueMany([a, b, c]);
+    await site.queues.enqueue(a, b, c);
     expect(await site.reports.end(b.jobId)).toMatchObject({
       status: 'failed',
       error: { code: 'language-unsupported' },
@@ -271,7 +271,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     const own = { config: { id: 'agent-of-the-test' } };
     const first = await site.startProcess(printer, own);
     const jobs = single(printerId, 'a', 'b');
-    await site.queues.enqueueMany(jobs);
+    await site.queues.enqueue(...jobs);
     await bothUnderWay(printer);
     await killInPause(first, printer);
     await site.startProcess(printer, own);
@@ -287,7 +287,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     const config = { timings: { lease: 1_000 } };
     const first = await site.startProcess(printer, { config });
     const jobs = single(printerId, 'a', 'b', 'c');
-    await site.queues.enqueueMany(jobs);
+    await site.queues.enqueue(...jobs);
     await bothUnderWay(printer);
     await killInPause(first, printer);
     await site.startProcess(printer, { config });
@@ -308,7 +308,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     const own = { dataDir: site.directories.make(), config: { timings: { vanished: 2_000 } } };
     const first = await site.startProcess(printer, { ...own, crash });
     const jobs = single(printerId, 'a', 'b', 'c', 'd');
-    await site.queues.enqueueMany(jobs);
+    await site.queues.enqueue(...jobs);
     await killedItself(first);
     await site.startProcess(printer, own);
     await allPrinted(printer, jobs);
@@ -319,7 +319,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     const printer = await site.startPrinter({ speed: 10, serial });
     const [dataDir, printerId] = [site.directories.make(), serialId(serial)];
     const jobs = Array.from({ length: 30 }, (_, n) => jobFor(printerId, [`job ${n}`]));
-    await site.queues.enqueueMany(jobs);
+    await site.queues.enqueue(...jobs);
     for (const count of [2, 5, 9, 14, 20, 26]) {
       const child = await site.startProcess(printer, { dataDir });
       await printer.printed(count);

@@ -64,7 +64,7 @@ describe.each([
     const one = await startWanted(two, () => two.startProcess(ONE, lease));
     await two.startOther(lease);
     const jobs = [jobFor(two.printerId, 60), jobFor(two.printerId, 5, 3), jobFor(two.printerId, ['a', 'b'])];
-    await site.queues.enqueueMany(jobs);
+    await site.queues.enqueue(...jobs);
     await two.printer.printed(6);
     await killMaster(fleet, one);
     if (dies) await kill(one);

@@ -27,7 +27,7 @@ describe.each(tried(agentBackends()))('names of fields at the queue on $name', (
       with_(String.raw`x\\`, 'planted'),
       with_(String.raw`x\y`, 'of somebody else'),
     ];
-    await used.queues.enqueueMany(jobs);
+    await used.queues.enqueue(...jobs);
     const got = new Collected<QueuedJob>();
     await serve(used.queues, lane, async ({ job: taken }) => {
       got.add(taken);

@@ -36,7 +36,7 @@ describe.each(backends().filter(({ name }) => name === 'server PostgreSQL'))('on
     await queues.enqueue(job(lane));
     await serve(queues, lane, async ({ setNote }) => {
       await setNote({ planned: 'while nothing waits' });
-      await queues.enqueueMany(Array.from({ length: WAITING }, () => job(lane)));
+      await queues.enqueue(...Array.from({ length: WAITING }, () => job(lane)));
       for (let note = 0; note < NOTES; note++) await setNote({ note });
       noted.resolve();
       return 'hand-back';

@@ -144,7 +144,7 @@ async function newestOf(redis: Redis, stream: string): Promise<string> {
 function sweepOf({ pool, queues: queue, logger }: ServiceHarness): Sweep {
   const nothing = async () => undefined;
   const sweep = new Sweep({
-    dispatcher: { inLanes: false, start: nothing, stop: nothing, accept: nothing, dispatch: nothing },
+    dispatcher: { inLanes: false, start: nothing, stop: nothing, dispatch: nothing },
     cancellations: { sweep: nothing },
     moving: { sweep: nothing },
     holds: { sweep: nothing },

@@ -58,7 +58,7 @@ describe.each(tried(backends()))('on $name', (backend) => {
 
   test('two agents ask for a job of one lane at one moment: the one with the lease gets it', async () => {
     const [first, second] = [job(lane), job(lane)];
-    await used.queues.enqueueMany([first, second]);
+    await used.queues.enqueue(first, second);
     expect([await lease(ONE, 'one.1'), await lease(OTHER, 'other.1')]).toEqual([true, false]);
     const turnsOf = process();
     const consumers = ['one.1', 'other.1'].map((term) => ({ term, turns: turnsOf() }));
@@ -75,7 +75,7 @@ describe.each(tried(backends()))('on $name', (backend) => {
 
   test('an agent that goes on at another process is not refused, and what it asked the first one comes late', async () => {
     const jobs = [job(lane), job(lane), job(lane)];
-    await used.queues.enqueueMany(jobs);
+    await used.queues.enqueue(...jobs);
     await lease(ONE, 'one.1');
     const [old, young] = [process()(), process()()];
     const question = { lane, term: 'one.1', beside: [] };
@@ -133,7 +133,7 @@ describe.each(tried(backends().filter(({ kind }) => kind === 'postgres')))('leas
     expect(statements).toHaveLength(3);
     const [first] = agents;
     if (first === undefined) return;
-    await used.queues.enqueueMany([job(first.lane)]);
+    await used.queues.enqueue(job(first.lane));
     expect(await askAll()).toEqual(granted);
     expect(statements).toHaveLength(4);
     expect(waiting).toEqual([first.lane]);
@@ -166,7 +166,7 @@ describe.each(tried(backends().filter(({ kind }) => kind === 'postgres')))('leas
       return 'done';
     });
     const [heard, unheard] = [job(lane), job(lane)];
-    await used.queues.enqueueMany([heard]);
+    await used.queues.enqueue(heard);
     await got.reach(1);
     // The lane has been asked again since, and was empty.
     await expect.poll(() => used.queues.look(lane, heard.jobId)).toMatchObject({ state: 'ended' });

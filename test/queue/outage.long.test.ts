@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openQueues, type Queues, type QueuesOptions } from '../../src/queue/index.ts';
 import { Collected, job, keepingLogger, printerId } from '../kit/queue/samples.ts';
 import { serve } from '../kit/queue/serving.ts';
+import { unfinished } from '../kit/queue/unfinished.ts';
 import { backends, type OpenBackend } from '../kit/servers/backends.ts';
 import { BreakableRoad } from '../kit/wire/breakable-road.ts';
 import { listening } from '../kit/wire/listening.ts';
@@ -87,7 +88,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))(
           code: 'unavailable',
           retrySafe: true,
         });
-        await expect(queues.depth(printerId())).rejects.toMatchObject({ code: 'unavailable' });
+        await expect(queues.look(printerId(), randomUUID())).rejects.toMatchObject({ code: 'unavailable' });
         expect(Date.now() - started).toBeLessThan(15_000);
         await road.close();
         await road.open();
@@ -108,7 +109,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))(
     it('closes in bounded time while a queue of it is still being opened', async () => {
       const closing = await openQueues(options);
       road.silence();
-      await expect(closing.depth(printerId())).rejects.toMatchObject({ code: 'unavailable' });
+      await expect(closing.look(printerId(), randomUUID())).rejects.toMatchObject({ code: 'unavailable' });
       await road.close();
       const closed = closing.close().then(() => 'closed');
       expect(await Promise.race([closed, wait(15_000, 'still open')])).toBe('closed');
@@ -136,7 +137,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))(
       const [first, second, last] = [job(printer), job(printer), job(printer)];
       await queues.enqueue(job(printer));
       road.silence();
-      await expect(queues.enqueueMany([first, second])).rejects.toMatchObject({ code: 'unavailable' });
+      await expect(queues.enqueue(first, second)).rejects.toMatchObject({ code: 'unavailable' });
       await road.close();
       await road.open();
       const add = () =>
@@ -146,7 +147,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))(
         );
       await expect.poll(add, { timeout: 20_000, interval: 200 }).toBe('added');
       // A command that was under way may have come through; the next one must not follow it.
-      expect(await queues.has(printer, second.jobId)).toBe(false);
+      expect(await queues.look(printer, second.jobId)).toBeNull();
     });
 
     it('neither spins nor floods the log while it is away, and goes on by itself', async () => {
@@ -161,7 +162,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))(
         });
       }
       const before = printers.map((printer) => job(printer));
-      await queues.enqueueMany(before);
+      await queues.enqueue(...before);
       await got.reach(5);
       // Every connection breaks as soon as it is made, and every worker has a job that is done: the state in which
       // BullMQ's own workers ask for the next one again and again.
@@ -175,7 +176,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))(
       // Added behind its back, so that nobody but the worker itself can find them.
       const direct = await openQueues({ ...backend, logger: keepingLogger() });
       const during = printers.map((printer) => job(printer));
-      await direct.enqueueMany(during);
+      await direct.enqueue(...during);
       await road.open();
       const all = await got.reach(10);
       expect(new Set(all)).toEqual(new Set([...before, ...during].map(({ jobId }) => jobId)));
@@ -216,7 +217,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))(
     it('leaves a job with its worker while the lease lasts', async () => {
       const printer = printerId();
       const [a, b] = [job(printer), job(printer)];
-      await queues.enqueueMany([a, b]);
+      await queues.enqueue(a, b);
       const got = new Collected<string>();
       const release = Promise.withResolvers<void>();
       let aborted = false;
@@ -252,7 +253,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))(
       await direct.close();
       release.resolve();
       expect(await got.reach(2)).toEqual([a.jobId, b.jobId]);
-      await expect.poll(() => queues.depth(printer), { timeout: 10_000 }).toBe(0);
+      await expect.poll(() => unfinished(queues, printer, [a.jobId, b.jobId]), { timeout: 10_000 }).toBe(0);
       expect(aborted).toBe(false);
       expect(got.values).toHaveLength(2);
     });
@@ -261,7 +262,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))(
       const short = await openQueues(options);
       const printer = printerId();
       const jobs = [job(printer), job(printer), job(printer)];
-      await short.enqueueMany(jobs);
+      await short.enqueue(...jobs);
       const got = new Collected<string>();
       await serve(short, printer, async ({ job: { jobId } }) => {
         got.add(jobId);
@@ -298,7 +299,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))(
     it('completes a job that was done while it was away', async () => {
       const printer = printerId();
       const [a, b] = [job(printer), job(printer)];
-      await queues.enqueueMany([a, b]);
+      await queues.enqueue(a, b);
       const got = new Collected<string>();
       await serve(queues, printer, async ({ job: { jobId } }) => {
         got.add(jobId);
@@ -309,7 +310,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))(
       await wait(500);
       await road.open();
       expect(await got.reach(2)).toEqual([a.jobId, b.jobId]);
-      await expect.poll(() => queues.depth(printer).catch(() => -1), { timeout: 20_000 }).toBe(0);
+      await expect.poll(() => unfinished(queues, printer, [a.jobId, b.jobId]).catch(() => -1), { timeout: 20_000 }).toBe(0);
       expect(got.values).toHaveLength(2);
     });
   },
@@ -340,7 +341,7 @@ describe.each(backends())('the connections of 30 workers on $name', ({ kind, ope
         return 'done';
       });
     }
-    await queues.enqueueMany(printers.map((printer) => job(printer)));
+    await queues.enqueue(...printers.map((printer) => job(printer)));
     await got.reach(30);
     if (redis !== undefined) {
       // Bells, and whatever is asked, are on the one that was there.

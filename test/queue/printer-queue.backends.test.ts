@@ -8,6 +8,7 @@ import { QueueError, type Queues, type Unreadable } from '../../src/queue/index.
 import { agentBackends, openQueuesOf } from '../kit/queue/over-gateway.ts';
 import { Collected, job, keepingLogger, printerId } from '../kit/queue/samples.ts';
 import { serve } from '../kit/queue/serving.ts';
+import { unfinished } from '../kit/queue/unfinished.ts';
 import { type OpenBackend, tried } from '../kit/servers/backends.ts';
 
 describe.each(tried(agentBackends()))('a printer queue on $name', ({ kind, open }) => {
@@ -57,16 +58,16 @@ describe.each(tried(agentBackends()))('a printer queue on $name', ({ kind, open 
       return 'done';
     });
     for (const one of jobs.slice(0, 10)) await queues.enqueue(one);
-    await queues.enqueueMany(jobs.slice(10));
+    await queues.enqueue(...jobs.slice(10));
     expect(await got.reach(30)).toEqual(jobs.map(({ jobId }) => jobId));
   });
 
   it('keeps printers apart in one sweep', async () => {
     const other = printerId();
     const jobs = [job(printer), job(other), job(printer), job(other)];
-    await queues.enqueueMany(jobs);
-    expect(await queues.depth(printer)).toBe(2);
-    expect(await queues.depth(other)).toBe(2);
+    await queues.enqueue(...jobs);
+    const ids = jobs.map(({ jobId }) => jobId);
+    for (const lane of [printer, other]) expect(await unfinished(queues, lane, ids)).toBe(2);
   });
 
   it('ignores a job that it knows: waiting, active or done', async () => {
@@ -76,8 +77,8 @@ describe.each(tried(agentBackends()))('a printer queue on $name', ({ kind, open 
     const release = Promise.withResolvers<void>();
     await queues.enqueue(one);
     await queues.enqueue(one);
-    await queues.enqueueMany([one, one]);
-    expect(await queues.depth(printer)).toBe(1);
+    await queues.enqueue(one, one);
+    expect(await queues.look(printer, one.jobId)).toMatchObject({ state: 'waiting', deliveries: 0 });
     await serve(queues, printer, async ({ job: { jobId } }) => {
       got.add(jobId);
       if (jobId === one.jobId) await release.promise;
@@ -86,11 +87,11 @@ describe.each(tried(agentBackends()))('a printer queue on $name', ({ kind, open 
     await got.reach(1);
     await queues.enqueue(one);
     release.resolve();
-    await expect.poll(() => queues.depth(printer)).toBe(0);
+    await expect.poll(() => unfinished(queues, printer, [one.jobId])).toBe(0);
     await queues.enqueue(one);
-    await queues.enqueueMany([one, marker]);
+    await queues.enqueue(one, marker);
     expect(await got.reach(2)).toEqual([one.jobId, marker.jobId]);
-    await expect.poll(() => queues.depth(printer)).toBe(0);
+    await expect.poll(() => unfinished(queues, printer, [one.jobId, marker.jobId])).toBe(0);
     expect(got.values).toHaveLength(2);
   });
 
@@ -100,9 +101,9 @@ describe.each(tried(agentBackends()))('a printer queue on $name', ({ kind, open 
     if (first === undefined || second === undefined) throw new Error('two jobs');
     const got = new Collected<string>();
     const release = Promise.withResolvers<void>();
-    await queues.enqueueMany(jobs);
-    expect(await queues.has(printer, first.jobId)).toBe(true);
-    expect(await queues.has(printer, randomUUID())).toBe(false);
+    await queues.enqueue(...jobs);
+    expect(await queues.look(printer, first.jobId)).not.toBeNull();
+    expect(await queues.look(printer, randomUUID())).toBeNull();
     await serve(queues, printer, async ({ job: { jobId } }) => {
       got.add(jobId);
       await release.promise;
@@ -113,10 +114,10 @@ describe.each(tried(agentBackends()))('a printer queue on $name', ({ kind, open 
     expect(await queues.remove(printer, second.jobId)).toBe(true);
     expect(await queues.remove(printer, second.jobId)).toBe(false);
     expect(await queues.remove(printer, randomUUID())).toBe(false);
-    expect(await queues.has(printer, second.jobId)).toBe(false);
+    expect(await queues.look(printer, second.jobId)).toBeNull();
     release.resolve();
-    await expect.poll(() => queues.depth(printer)).toBe(0);
-    expect(await queues.has(printer, first.jobId)).toBe(true);
+    await expect.poll(() => unfinished(queues, printer, [first.jobId])).toBe(0);
+    expect(await queues.look(printer, first.jobId)).not.toBeNull();
     expect(await queues.remove(printer, first.jobId)).toBe(false);
     expect(got.values).toEqual([first.jobId]);
   });
@@ -125,13 +126,14 @@ describe.each(tried(agentBackends()))('a printer queue on $name', ({ kind, open 
     const jobs = [job(printer), job(printer), job(printer)];
     const got = new Collected<[string, number]>();
     let paper = false;
-    await queues.enqueueMany(jobs);
+    await queues.enqueue(...jobs);
     const consumer = await serve(queues, printer, async (delivery) => {
       got.add([delivery.job.jobId, delivery.delivery]);
       return paper ? 'done' : 'hand-back';
     });
     await got.reach(1);
-    await expect.poll(() => queues.depth(printer)).toBe(3);
+    const waiting = jobs.map(({ jobId }) => jobId);
+    await expect.poll(() => unfinished(queues, printer, waiting)).toBe(3);
     await expect.poll(() => consumer.paused).toBe(true);
     const late = job(printer);
     await queues.enqueue(late);
@@ -151,7 +153,7 @@ describe.each(tried(agentBackends()))('a printer queue on $name', ({ kind, open 
     const jobs = [job(printer), job(printer)];
     const got = new Collected<string>();
     let failures = 2;
-    await queues.enqueueMany(jobs);
+    await queues.enqueue(...jobs);
     await serve(queues, printer, async ({ job: { jobId } }) => {
       got.add(jobId);
       if (failures-- > 0) throw new Error('journal is full');
@@ -170,7 +172,7 @@ describe.each(tried(agentBackends()))('a printer queue on $name', ({ kind, open 
     const [a, b] = [job(printer), job(printer)];
     await queues.enqueue(a);
     await got.reach(1);
-    await expect.poll(() => queues.depth(printer)).toBe(0);
+    await expect.poll(() => unfinished(queues, printer, [a.jobId])).toBe(0);
     await consumer.pause();
     await queues.enqueue(b);
     // Another queue's job goes the whole way meanwhile.
@@ -192,7 +194,7 @@ describe.each(tried(agentBackends()))('a printer queue on $name', ({ kind, open 
     const got = new Collected<string>();
     const release = Promise.withResolvers<void>();
     let aborted = false;
-    await queues.enqueueMany([a, b]);
+    await queues.enqueue(a, b);
     const consumer = await serve(queues, printer, async ({ job: { jobId }, signal }) => {
       got.add(jobId);
       await release.promise;
@@ -205,7 +207,7 @@ describe.each(tried(agentBackends()))('a printer queue on $name', ({ kind, open 
     await stopped;
     expect(aborted).toBe(false);
     expect(got.values).toEqual([a.jobId]);
-    expect(await queues.depth(printer)).toBe(1);
+    expect(await queues.look(printer, b.jobId)).toMatchObject({ state: 'waiting' });
   });
 
   it('aborts the handler of a consumer that is stopped by force, which may hand the job back', async () => {
@@ -213,7 +215,7 @@ describe.each(tried(agentBackends()))('a printer queue on $name', ({ kind, open 
     const got = new Collected<string>();
     const stop = new AbortController();
     let reason: unknown;
-    await queues.enqueueMany([a, b]);
+    await queues.enqueue(a, b);
     await serve(
       queues,
       printer,
@@ -247,7 +249,7 @@ describe.each(tried(agentBackends()))('a printer queue on $name', ({ kind, open 
     const unreadable = new Collected<Unreadable>();
     const logger = keepingLogger();
     const reader = await another({ logger });
-    await queues.enqueueMany([bad, good]);
+    await queues.enqueue(bad, good);
     await serve(
       reader,
       printer,
@@ -261,7 +263,7 @@ describe.each(tried(agentBackends()))('a printer queue on $name', ({ kind, open 
     expect(unreadable.values).toEqual([
       { queueId: bad.jobId, lane: printer, issues: [expect.stringMatching(/^copies: /)] },
     ]);
-    await expect.poll(() => queues.depth(printer)).toBe(0);
+    await expect.poll(() => unfinished(queues, printer, [bad.jobId, good.jobId])).toBe(0);
     expect(logger.lines.join()).toContain(bad.jobId);
     expect(logger.lines.join()).not.toContain('Jane Doe');
   });
@@ -273,7 +275,7 @@ describe.each(tried(agentBackends()))('a printer queue on $name', ({ kind, open 
     await expect(queues.enqueue({ ...job(printer), jobId: 'a:b' })).rejects.toMatchObject({
       code: 'invalid-id',
     });
-    await expect(queues.depth('reports' as Lane)).rejects.toMatchObject({ code: 'invalid-id' });
+    await expect(queues.look('reports' as Lane, randomUUID())).rejects.toMatchObject({ code: 'invalid-id' });
     await expect(queues.enqueue({ ...job(printer), printerId: 'reports' })).rejects.toMatchObject({
       code: 'invalid-id',
     });
@@ -314,9 +316,9 @@ describe.each(tried(agentBackends()))('a printer queue on $name', ({ kind, open 
     await queues.enqueue(one);
     expect(await stored(one.jobId)).toContain('Jane Doe');
     await serve(queues, printer, async () => 'done');
-    await expect.poll(() => queues.depth(printer)).toBe(0);
+    await expect.poll(() => unfinished(queues, printer, [one.jobId])).toBe(0);
     await expect.poll(() => stored(one.jobId)).not.toContain('Jane Doe');
-    expect(await queues.has(printer, one.jobId)).toBe(true);
+    expect(await queues.look(printer, one.jobId)).not.toBeNull();
   });
 
   /** All that the server keeps of a job. */

@@ -39,7 +39,7 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
     jobs: QueuedJob[],
     options: Partial<QueuesOptions> & { length?: LeaseLength } = {},
   ): Promise<void> {
-    await queues.enqueueMany(jobs);
+    await queues.enqueue(...jobs);
     const settings = JSON.stringify({ ...backend, ...options, printer });
     const child = spawn(process.execPath, [...SHORT_LIVED, program, settings], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -79,7 +79,7 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
 
   it('comes first again however often that happens', async () => {
     const jobs = [job(printer), job(printer)];
-    await queues.enqueueMany(jobs);
+    await queues.enqueue(...jobs);
     const got = new Collected<[string, number]>();
     for (let time = 1; time <= 3; time += 1) {
       const consumer = await serve(queues, printer, async ({ job: { jobId }, delivery, signal }) => {
@@ -101,7 +101,7 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
 
   it.runIf(kind === 'postgres')('comes first again while somebody has its row locked', async () => {
     const jobs = [job(printer), job(printer)];
-    await queues.enqueueMany(jobs);
+    await queues.enqueue(...jobs);
     const first = await serve(queues, printer, async () => 'hand-back');
     await expect.poll(() => first.paused, { timeout: 10_000 }).toBe(true);
     await first.stop();
@@ -135,7 +135,7 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
 
   it('comes first again when its worker has lost it and asks for the next', async () => {
     const jobs = [job(printer), job(printer)];
-    await queues.enqueueMany(jobs);
+    await queues.enqueue(...jobs);
     const got = new Collected<[string, number]>();
     await serve(queues, printer, async ({ job: { jobId }, delivery, signal }) => {
       got.add([jobId, delivery]);

@@ -5,19 +5,19 @@ import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Lane } from '../../src/contract/lane.ts';
-import type { QueuedJob } from '../../src/contract/queued-job.ts';
-import type { Delivery, Outcome } from '../../src/queue/lane-store.ts';
+import type { Delivery, HandlerResult } from '../../src/queue/index.ts';
 import { processFile, SHORT_LIVED } from '../kit/programs/built.ts';
 import { agentBackends } from '../kit/queue/over-gateway.ts';
 import { Collected, job, printerId } from '../kit/queue/samples.ts';
 import { delivered, serve } from '../kit/queue/serving.ts';
+import { unfinished } from '../kit/queue/unfinished.ts';
 import { useQueues } from '../kit/queue/use-queues.ts';
 import { administer } from '../kit/servers/backends.ts';
 
 const program = processFile('test/queue/consumer-process.ts');
 
-interface Hand extends Delivery<QueuedJob> {
-  end(how: Outcome | Error): void;
+interface Hand extends Delivery {
+  end(how: HandlerResult | Error): void;
 }
 
 describe.each(agentBackends())('two in hand, on $name', (backend) => {
@@ -32,13 +32,13 @@ describe.each(agentBackends())('two in hand, on $name', (backend) => {
   async function lane(count: number) {
     const name = printerId();
     const jobs = Array.from({ length: count }, () => job(name));
-    await used.queues.enqueueMany(jobs);
+    await used.queues.enqueue(...jobs);
     const got = new Collected<Hand>();
     over.push(() => {
       for (const { end } of got.values) end('done');
     });
     const consumer = await serve(used.queues, name, async (delivery) => {
-      const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+      const { promise, resolve, reject } = Promise.withResolvers<HandlerResult>();
       // Before it is awaited, a test may already be over.
       promise.catch(() => undefined);
       got.add({ ...delivery, end: (how) => (how instanceof Error ? reject(how) : resolve(how)) });
@@ -60,9 +60,10 @@ describe.each(agentBackends())('two in hand, on $name', (backend) => {
   async function elsewhere(): Promise<void> {
     const other = printerId();
     const got = await delivered(used.queues, other);
-    await used.queues.enqueue(job(other));
+    const own = job(other);
+    await used.queues.enqueue(own);
     await got.reach(1);
-    await expect.poll(() => used.queues.depth(other)).toBe(0);
+    await expect.poll(() => unfinished(used.queues, other, [own.jobId])).toBe(0);
   }
 
   const stateOf = async (of: Lane, id: string | undefined) =>
@@ -96,7 +97,7 @@ describe.each(agentBackends())('two in hand, on $name', (backend) => {
     const hands = await two();
     expect(hands.map(({ delivery }) => delivery)).toEqual([1, 1]);
     expect([await stateOf(name, ids[0]), await stateOf(name, ids[1])]).toEqual(['active', 'active']);
-    expect(await used.queues.depth(name)).toBe(3);
+    expect(await unfinished(used.queues, name, ids)).toBe(3);
     for (const id of ids.slice(0, 2)) {
       expect(await used.queues.remove(name, id)).toBe(false);
       expect(await used.queues.takeAway(name, id)).toBe(false);
@@ -115,7 +116,7 @@ describe.each(agentBackends())('two in hand, on $name', (backend) => {
     const third = await nth(3);
     at(hands, 1 - ending).end('done');
     third.end('done');
-    await expect.poll(() => used.queues.depth(name)).toBe(0);
+    await expect.poll(() => unfinished(used.queues, name, ids)).toBe(0);
     expect(idsOf()).toEqual(ids);
     for (const id of ids) expect(await used.queues.look(name, id)).toMatchObject({ deliveries: 1 });
   });
@@ -258,7 +259,7 @@ describe.each(agentBackends())('two in hand, on $name', (backend) => {
     hands[0].end('done');
     await stopped;
     expect(hands.map(({ signal }) => signal.aborted)).toEqual([false, false]);
-    expect([await stateOf(name, ids[0]), await used.queues.depth(name)]).toEqual(['ended', 1]);
+    expect([await stateOf(name, ids[0]), await unfinished(used.queues, name, ids)]).toEqual(['ended', 1]);
   });
 
   test('stopped by force: both are aborted, and what they hand back comes in its order', async () => {
@@ -292,7 +293,7 @@ describe.each(agentBackends())('two in hand, on $name', (backend) => {
     hands[0].end('hand-back');
     await expect.poll(() => stateOf(name, ids[0])).toBe('waiting');
     expect(await used.queues.remove(name, at(ids, 0))).toBe(true);
-    expect(await used.queues.depth(name)).toBe(2);
+    expect(await unfinished(used.queues, name, ids)).toBe(2);
     hands[1].end('done');
     await consumer.resume();
     expect((await nth(3)).job.jobId).toBe(ids[2]);
@@ -301,7 +302,7 @@ describe.each(agentBackends())('two in hand, on $name', (backend) => {
   test('its process is killed: the earlier comes first, then the other, each with its note', async () => {
     const name = printerId();
     const jobs = [job(name), job(name), job(name)];
-    await used.queues.enqueueMany(jobs);
+    await used.queues.enqueue(...jobs);
     const settings = JSON.stringify({ ...used.backend, printer: name, follows: true });
     const child = spawn(process.execPath, [...SHORT_LIVED, program, settings], {
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -90,7 +90,7 @@ describe('the life of a job', () => {
 
   test('who asked for a cancellation stands there, also where the agent ends the job', async () => {
     const id = await newJob();
-    await expect.poll(() => service.queues.has(PRINTER, id), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => service.queues.look(PRINTER, id), { timeout: 10_000 }).not.toBeNull();
     const taken = Promise.withResolvers<void>();
     const consumer = await serve(service.queues, PRINTER, async ({ job, setNote }) => {
       if (job.jobId !== id) return 'done';

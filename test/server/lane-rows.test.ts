@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { Sweep } from '../../src/server/jobs/dispatch/sweep.ts';
 import { Collected } from '../kit/queue/samples.ts';
 import { serve } from '../kit/queue/serving.ts';
+import { unfinished } from '../kit/queue/unfinished.ts';
 import { backends, type OpenBackend } from '../kit/servers/backends.ts';
 import { jobIdOf, newKey, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
 
@@ -39,7 +40,7 @@ describe.each(backends().filter(({ kind }) => kind === 'postgres'))('on $name', 
       return 'done';
     });
     expect(await got.reach(1)).toEqual([[id, [{ sku: 'a' }]]]);
-    await expect.poll(() => service.queues.depth(PRINTER), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => unfinished(service.queues, PRINTER, [id]), { timeout: 10_000 }).toBe(0);
     await consumer.stop();
   });
 
@@ -74,7 +75,7 @@ describe.each(backends().filter(({ kind }) => kind === 'postgres'))('on $name', 
     const [recent, long] = [await endedFor(9), await endedFor(11)];
     const nothing = async () => undefined;
     const sweep = new Sweep({
-      dispatcher: { inLanes: true, start: nothing, stop: nothing, accept: nothing, dispatch: nothing },
+      dispatcher: { inLanes: true, start: nothing, stop: nothing, dispatch: nothing },
       ...{ cancellations: { sweep: nothing }, moving: { sweep: nothing }, holds: { sweep: nothing } },
       added: { tell: nothing },
       expiries: { sweep: nothing },

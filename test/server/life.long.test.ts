@@ -32,7 +32,7 @@ describe('health', () => {
       config: { sweepInterval: 50 },
       queue: (real) => ({
         backend: real.backend,
-        enqueueMany: (jobs) => (away ? Promise.reject(new Error('away')) : real.enqueueMany(jobs)),
+        enqueue: (...jobs) => (away ? Promise.reject(new Error('away')) : real.enqueue(...jobs)),
         ping: () => (away ? Promise.reject(new Error('away')) : real.ping()),
         remove: (lane, jobId) => real.remove(lane, jobId),
         look: (lane, jobId) => real.look(lane, jobId),
@@ -61,7 +61,7 @@ describe('health', () => {
     });
     away = false;
     expect(await printers()).toMatchObject([{ agents: [{ online: true, serves: false }] }]);
-    await expect.poll(() => alone.queues.has(PRINTER, id), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => alone.queues.look(PRINTER, id), { timeout: 10_000 }).not.toBeNull();
     await expect.poll(async () => (await alone.call('/readyz')).status, { timeout: 10_000 }).toBe(200);
     await alone.stop();
   });

@@ -38,7 +38,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
   const enqueue = async (idT: string) => {
     const body = { idT, printerId: PRINTER, numberCopies: 4 };
     const id = jobIdOf(await service.admin('POST', '/tenants/acme/jobs', body));
-    await expect.poll(() => service.queues.has(PRINTER, id), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => service.queues.look(PRINTER, id), { timeout: 10_000 }).not.toBeNull();
     return id;
   };
   const show = async (id: string) => (await service.admin('GET', `/jobs/${id}`)).body;
@@ -134,7 +134,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
         ...{ status: 'held', uncertain: null, labels: { printed: 0 } },
         error: { code: 'permission-withdrawn', reason: { code: 'printer-commands-withdrawn' } },
       });
-      expect(await service.queues.has(PRINTER, id)).toBe(false);
+      expect(await service.queues.look(PRINTER, id)).toBeNull();
     }
     expect(await said(service.admin('POST', `/jobs/${pauses}/resume`, {}))).toEqual(refused);
     expect((await service.admin('POST', `/jobs/${draws}/resume`, {})).body).toMatchObject({

@@ -1,7 +1,7 @@
 /** Reports that are applied together, as a service takes them from the queue. */
 import { expect, test } from 'vitest';
 import { readReport } from '../../src/contract/read-report.ts';
-import type { Reported } from '../../src/server/jobs/dispatch/queue-port.ts';
+import type { Reported } from '../../src/queue/index.ts';
 import { Reports } from '../../src/server/jobs/outcome/reports.ts';
 import { describePrinter } from '../kit/service/harness.ts';
 import { jobReport, useToldPrinter } from '../kit/service/job-report.ts';

@@ -120,7 +120,7 @@ describe('of a job', () => {
 
   test('a canceled job is not brought back by reports from before, but what was printed is shown', async () => {
     const id = await newJob();
-    await expect.poll(() => service.queues.has(PRINTER, id)).toBe(true);
+    await expect.poll(() => service.queues.look(PRINTER, id)).not.toBeNull();
     expect((await service.admin('POST', `/jobs/${id}/cancel`)).status).toBe(200);
     // An agent had it, and handed it back, before it was canceled; the reports come late.
     await service.report(jobReport(id, { labels: { sent: 3, printed: 1 } }));

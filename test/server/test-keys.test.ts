@@ -165,7 +165,7 @@ describe('who says that a printer is virtual', () => {
         ...{ status: 'held', uncertain: null, labels: { printed: 0 } },
         error: { code: 'permission-withdrawn', reason: { code: 'printer-real' } },
       });
-    expect(await service.queues.has(VIRTUAL, test)).toBe(false);
+    expect(await service.queues.look(VIRTUAL, test)).toBeNull();
     expect(await details(live)).toMatchObject({ status: 'queued' });
     isRefused(await act(test, 'resume'));
     await service.agent([], { agentId: 'agent-stolen' });

@@ -42,7 +42,6 @@ const lookedAt = z.object({
   endedMs: z.number().nullable(),
 });
 const takenOut = z.object({ out: z.boolean() });
-const counted = z.object({ jobs: z.int() });
 
 /**
  * Connects, and brings the schema up to date.
@@ -111,10 +110,6 @@ function storeOn(pool: Pool, bell: PostgresBell, errors: ErrorLog): LaneStore {
     },
     remove: (lane, queueId) => takeOut(lane, queueId, false),
     takeAway: (lane, queueId) => takeOut(lane, queueId, true),
-    async depth(lane) {
-      const sql = 'SELECT count(*)::integer AS jobs FROM lanes.job WHERE lane = $1 AND ended_at IS NULL';
-      return counted.parse((await pool.query(sql, [lane])).rows[0]).jobs;
-    },
     async publish(report, of) {
       await turns.publish(nameOf({ scope: of, agentId: report.agentId }), report);
       // The report is in the same database as the job and its lane: neither is lost without the others.

@@ -146,11 +146,6 @@ export class RedisLanes implements LaneStore {
     return (await TAKE_OUT.run(this.#redis, keys, [queueId, abandoned])) === 1;
   }
 
-  async depth(lane: Lane): Promise<number> {
-    const lists = ['wait', 'active'].map((name) => this.#redis.llen(this.#keyOf(lane, name)));
-    return (await Promise.all(lists)).reduce((sum, jobs) => sum + jobs, 0);
-  }
-
   publish(report: Report, of: Scope): Promise<ReportPlace | null> {
     return this.#parts.streams.publish(report, of);
   }

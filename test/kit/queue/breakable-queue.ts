@@ -29,11 +29,11 @@ export class BreakableQueue implements JobQueue {
     return this.#real.backend;
   }
 
-  async enqueueMany(jobs: readonly QueuedJob[]): Promise<void> {
+  async enqueue(...jobs: readonly QueuedJob[]): Promise<void> {
     if (this.broken) throw new Error('the queue is away');
     this.onAdd();
     await this.gate;
-    await this.#real.enqueueMany(jobs);
+    await this.#real.enqueue(...jobs);
     this.added.push(jobs.map((job) => job.jobId));
   }
   async ping(): Promise<void> {

@@ -82,7 +82,6 @@ export function memoryQueues(logger: QueueLogger, onReport: (report: Report) => 
     look: async () => null,
     remove: async () => false,
     takeAway: async () => false,
-    depth: async (lane) => jobsOf(lane).length,
     turnsOf: () => turns,
     listen: (lane, ring) => bell.listen(lane, ring),
     answers: () => true,

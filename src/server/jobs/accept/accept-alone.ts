@@ -35,7 +35,7 @@ export async function acceptAlone(
   );
   switch (accepted.outcome) {
     case 'accepted':
-      dispatcher.accept(job);
+      dispatcher.accept?.(job);
       return { jobId: job.jobId, replayed: false };
     case 'replayed':
       return { jobId: accepted.jobId, replayed: true };

@@ -158,7 +158,7 @@ export class PrintRequests {
       }
       switch (result.outcome) {
         case 'accepted':
-          this.#dispatcher.accept(job);
+          this.#dispatcher.accept?.(job);
           this.#accepted(job);
           return { answer, jobId, replayed: false, warnings };
         case 'replayed':

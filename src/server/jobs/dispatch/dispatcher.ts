@@ -185,7 +185,7 @@ export class Dispatcher implements Dispatching {
         if (ids.length > 0) {
           const { jobs, unreadable } = await this.#payloads(client, ids);
           if (unreadable.length > 0) await this.#fail(client, unreadable);
-          await inTime(this.#queue.enqueueMany(jobs));
+          await inTime(this.#queue.enqueue(...jobs));
           await client.query('UPDATE platen.jobs SET dispatched_at = now() WHERE id = ANY($1)', [ids]);
         }
         return {

@@ -8,8 +8,8 @@ export interface Dispatching {
   start(): void;
   /** Resolves once nothing is being added any more. A later sweep adds what was not added yet. */
   stop(): Promise<void>;
-  /** Called with each accepted job, once its transaction has committed. */
-  accept(job: QueuedJob): void;
+  /** To be called with each accepted job, once its transaction has committed; not there if the job is in its lane by then. */
+  accept?(job: QueuedJob): void;
   /** Soon adds the lane's jobs that are not in it yet: they go on, were moved, or were left by a crash. */
   dispatch(lane: Lane): void;
 }

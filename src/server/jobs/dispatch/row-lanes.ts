@@ -28,8 +28,6 @@ export class RowLanes implements Dispatching {
     await Promise.all(this.#running);
   }
 
-  accept(): void {}
-
   dispatch(lane: Lane): void {
     if (this.#stopped) return;
     const entering = this.#enter(lane).finally(() => this.#running.delete(entering));

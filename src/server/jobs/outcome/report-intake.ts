@@ -1,7 +1,8 @@
 /** Takes reports from the queue for as long as the service runs; while the queue is away, tries again. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from '../../../log.ts';
-import type { JobQueue, ReportConsumer, Reported } from '../dispatch/queue-port.ts';
+import type { Consumer, Reported } from '../../../queue/index.ts';
+import type { JobQueue } from '../dispatch/queue-port.ts';
 import type { Reports } from './reports.ts';
 
 /** ms to wait before each new attempt to apply a report whose printer the service does not know yet. */
@@ -20,7 +21,7 @@ export class ReportIntake {
   readonly #logger: Logger;
   /** By agent, until when the service does not wait for its reports (`performance.now()`). */
   readonly #doubted = new Map<string, number>();
-  #consumer: ReportConsumer | undefined;
+  #consumer: Pick<Consumer, 'stop'> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #connecting: Promise<void> = Promise.resolve();
   #stopped = true;

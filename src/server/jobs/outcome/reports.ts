@@ -13,9 +13,9 @@ import { z } from 'zod';
 import { statesBefore, statesChangedBy } from '../../../contract/job-life.ts';
 import type { AgentStateReport, JobReport, Report } from '../../../contract/report.ts';
 import type { Logger } from '../../../log.ts';
+import type { Reported } from '../../../queue/index.ts';
 import { HEARTBEAT_LOST } from '../../printers/printers.ts';
 import { onlyRow, type Pool, type Queryable, sqlState, transaction } from '../../store/pool.ts';
-import type { Reported } from '../dispatch/queue-port.ts';
 
 /** SQLSTATE class of values that the database can never hold: such a report is dropped, not tried for ever. */
 const DATA_EXCEPTION = '22';
