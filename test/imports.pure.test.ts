@@ -81,6 +81,17 @@ test('imports run one way', () => {
   expect(wrong).toEqual([]);
 });
 
+test('no two files export a type of one name', () => {
+  const exporters = new Map<string, string[]>();
+  for (const file of files.filter((one) => partOf(one) !== 'web')) {
+    const source = readFileSync(join(root, file), 'utf8');
+    for (const [, name = ''] of source.matchAll(/^export (?:abstract )?(?:class|interface|type) (\w+)/gm))
+      exporters.set(name, [...(exporters.get(name) ?? []), file]);
+  }
+  expect(exporters.size).toBeGreaterThan(400);
+  expect([...exporters].filter(([, of]) => of.length > 1)).toEqual([]);
+});
+
 test('only src/queue imports bullmq', () => {
   const users = imports.filter(({ specifier }) => specifier === 'bullmq').map(({ file }) => partOf(file));
   expect([...new Set(users)]).toEqual(['queue']);

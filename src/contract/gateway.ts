@@ -83,7 +83,7 @@ const entry = z.discriminatedUnion('what', [
   /** A report, as JSON. */
   z.object({ i, what: z.literal('told'), report: z.string().max(REPORT_BYTES) }),
 ]);
-export type Entry = z.infer<typeof entry>;
+export type FrameEntry = z.infer<typeof entry>;
 
 const ms = z
   .number()

@@ -26,4 +26,4 @@ export const readiness = z
     certificate: z.object({ host: z.string(), endsAt: z.iso.datetime(), isSoon: z.boolean() }),
   })
   .partial();
-export type Readiness = z.infer<typeof readiness>;
+export type ServiceHealth = z.infer<typeof readiness>;

@@ -9,7 +9,7 @@ import { QueueError, reasonOf } from './queue-error.ts';
 import type { ErrorLog, QueueLogger } from './queue-log.ts';
 import { laneQueue } from './queue-name.ts';
 import type { ReportPlace } from './redis/report-stream.ts';
-import type { StopOptions } from './stop-options.ts';
+import type { StopLimits } from './stop-limits.ts';
 import { within } from './within.ts';
 
 interface ConsumeOptions {
@@ -131,7 +131,7 @@ export class AgentQueue {
   }
 
   /** Stops every consumer, each as `stop` with this time limit, and disconnects. Idempotent. */
-  close(options: StopOptions = {}): Promise<void> {
+  close(options: StopLimits = {}): Promise<void> {
     this.#closing ??= (async () => {
       await Promise.all([...this.running].map((one) => one.stop(options)));
       await this.#lanes.close();

@@ -16,7 +16,7 @@ import { markIn } from './lease.ts';
 import { parseJob } from './payload.ts';
 import { QueueError, reasonOf } from './queue-error.ts';
 import type { ErrorLog, QueueLogger } from './queue-log.ts';
-import type { StopOptions } from './stop-options.ts';
+import type { StopLimits } from './stop-limits.ts';
 import type { InHand, LaneTurns, TakenJob } from './turns.ts';
 import { isWithin, within } from './within.ts';
 
@@ -137,7 +137,7 @@ export class LaneConsumer implements Consumer {
     this.#abort(new QueueError('lock-lost', `the lease of lane ${this.#plan.lane} is lost`));
   }
 
-  stop({ timeoutMs = 30_000, graceMs = 5_000 }: StopOptions = {}): Promise<void> {
+  stop({ timeoutMs = 30_000, graceMs = 5_000 }: StopLimits = {}): Promise<void> {
     if (this.#stopping === undefined) this.#stopping = this.#stop(timeoutMs, graceMs);
     // A second call may shorten the wait.
     else if (timeoutMs <= 0) this.#abort(stopped());

@@ -6,7 +6,7 @@ import type { Listener } from './bell.ts';
 import type { LeaseStore } from './lease.ts';
 import type { ReportPlace } from './redis/report-stream.ts';
 import type { ReportStore } from './report-batch.ts';
-import type { StopOptions } from './stop-options.ts';
+import type { StopLimits } from './stop-limits.ts';
 import type { LaneTurns } from './turns.ts';
 
 /** A job as its lane knows it. */
@@ -101,7 +101,7 @@ export interface Consumer {
    * Takes no further job, waits `timeoutMs` (30 s) for the handlers, aborts their signals, waits `graceMs` (5 s) more,
    * and leaves. A job whose handler is still not done then is delivered again elsewhere. Idempotent.
    */
-  stop(options?: StopOptions): Promise<void>;
+  stop(options?: StopLimits): Promise<void>;
 }
 
 /** How long an ended job is known, ms: longer than callers repeat a request (24 h). */

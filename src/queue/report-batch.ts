@@ -7,7 +7,7 @@ import type { Report } from '../contract/report.ts';
 import type { Parsed } from './payload.ts';
 import type { ErrorLog, QueueLogger } from './queue-log.ts';
 import { nameOf, parseName, type ReportOrigin } from './redis/report-stream.ts';
-import type { StopOptions } from './stop-options.ts';
+import type { StopLimits } from './stop-limits.ts';
 
 export interface Reported {
   report: Report;
@@ -32,7 +32,7 @@ export interface ReportPlan {
 export interface ReportSource {
   start(): void;
   /** Waits for the reports in hand, at most so long. Idempotent. */
-  stop(options?: StopOptions): Promise<void>;
+  stop(options?: StopLimits): Promise<void>;
 }
 
 export interface ReportStore {

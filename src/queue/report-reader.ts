@@ -15,9 +15,9 @@ import { z } from 'zod';
 import { REPORT_BYTES } from '../contract/report.ts';
 import { duplicateOf, nodesOf } from './redis/connection.ts';
 import { LONGEST_NAME, NO_HURRY, parseName, type ReportStreams } from './redis/report-stream.ts';
-import { type Connection, RedisScript } from './redis/script.ts';
+import { type RedisConnection, RedisScript } from './redis/script.ts';
 import { BACKOFF, type Reported, type ReportPlan, type ReportSource, readable } from './report-batch.ts';
-import type { StopOptions } from './stop-options.ts';
+import type { StopLimits } from './stop-limits.ts';
 import { isWithin } from './within.ts';
 
 /** Groups of streams read at the same time; streams in a group; and reports read at once. */
@@ -100,8 +100,8 @@ const read = z.tuple([
 export class ReportReader implements ReportSource {
   readonly #streams: ReportStreams;
   readonly #plan: ReportPlan;
-  readonly #redis: Connection;
-  #ear: Connection | undefined;
+  readonly #redis: RedisConnection;
+  #ear: RedisConnection | undefined;
   readonly #id = randomUUID();
   readonly #stopped = new AbortController();
   readonly #known = new Set<string>();
@@ -143,7 +143,7 @@ export class ReportReader implements ReportSource {
   }
 
   /** Waits for the reports in hand, at most so long. Idempotent. */
-  stop({ timeoutMs = 30_000 }: StopOptions = {}): Promise<void> {
+  stop({ timeoutMs = 30_000 }: StopLimits = {}): Promise<void> {
     this.#stopping ??= (async () => {
       this.#stopped.abort();
       for (const timer of this.#timers) clearInterval(timer);

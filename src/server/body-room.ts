@@ -21,7 +21,7 @@ type RoomOptions = { total: number; perParty: number; reserve: number };
 type Waiting = { party: string; bytes: number; admit: () => void };
 
 /** The place of a body in the room. */
-export interface Place {
+export interface BodyPlace {
   /** So many more bytes of the body have come; infinitely many: it is here in whole. */
   came(bytes: number): void;
   /** Gives the room back; again it does nothing. */
@@ -51,7 +51,7 @@ export class BodyRoom {
     party: string,
     bytes: number,
     { signal, lost }: { signal: AbortSignal; lost: (late: ProblemError) => void },
-  ): Promise<Place | undefined> {
+  ): Promise<BodyPlace | undefined> {
     if (bytes <= SMALL) return undefined;
     if (!this.#fits(party, bytes)) await this.#turn(party, bytes, signal);
     else this.#add(party, bytes);

@@ -1,6 +1,6 @@
 /** `GET /healthz`: the process answers. `GET /readyz`: it can do its work, so a load balancer may send it requests. */
 import type { FastifyInstance } from 'fastify';
-import type { Readiness } from '../contract/readiness.ts';
+import type { ServiceHealth } from '../contract/readiness.ts';
 import { ProblemError } from './problems.ts';
 
 /** How long database and queue have to answer, ms: less than a load balancer waits. */
@@ -11,7 +11,7 @@ type Parts = {
   checkDatabase: () => Promise<void>;
   checkQueue: () => Promise<void>;
   /** How that does which decides nothing. */
-  also: () => Promise<Readiness>;
+  also: () => Promise<ServiceHealth>;
 };
 
 export function healthRoutes(app: FastifyInstance, parts: Parts): void {

@@ -46,10 +46,10 @@ export function isConstant(field: string): boolean {
 }
 
 /** What placeholders are filled from when a record does not carry them: defaults of fields, and constants. */
-export type Scope = ReadonlyMap<string, string>;
+export type Defaults = ReadonlyMap<string, string>;
 
 /** What missing or null fields print. */
-export function fieldDefaults(fields: readonly TemplateField[]): Scope {
+export function fieldDefaults(fields: readonly TemplateField[]): Defaults {
   return new Map(fields.map((field) => [field.name, field.default ?? '']));
 }
 
@@ -60,7 +60,7 @@ export function fieldDefaults(fields: readonly TemplateField[]): Scope {
 export function templateScope(
   template: Pick<DesignedTemplate, 'timeZone' | 'fields'>,
   job?: JobFacts,
-): Scope {
+): Defaults {
   const zone = template.timeZone ?? 'UTC';
   try {
     requireZone(zone);

@@ -10,7 +10,7 @@ import { LIMITS } from '../contract/limits.ts';
 import type { LabelRecord, RecordValue } from '../contract/print-request.ts';
 import { because, becauseOf, type Reason, reasonText } from '../contract/reason.ts';
 import { fieldName } from '../contract/template-members.ts';
-import { isConstant, type Scope } from './built-ins.ts';
+import { type Defaults, isConstant } from './built-ins.ts';
 import { numberText } from './decimal.ts';
 import { compileFilters, type Filter, FilterFault, ValueFault } from './filters.ts';
 
@@ -83,12 +83,16 @@ interface MergeText {
 }
 
 /** Own properties only: a field may be called `constructor`. */
-function fieldText(record: LabelRecord, name: string, scope: Scope): string {
+function fieldText(record: LabelRecord, name: string, scope: Defaults): string {
   return valueText(Object.hasOwn(record, name) ? record[name] : undefined, scope.get(name) ?? '');
 }
 
 /** What a placeholder prints for a record. @throws ValueFault naming the field */
-export function placeholderText({ field, filter }: Placeholder, record: LabelRecord, scope: Scope): string {
+export function placeholderText(
+  { field, filter }: Placeholder,
+  record: LabelRecord,
+  scope: Defaults,
+): string {
   if (isConstant(field) && !scope.has(field)) {
     throw new Error(`${field} needs the job that the label is made for`);
   }
@@ -103,7 +107,7 @@ export function placeholderText({ field, filter }: Placeholder, record: LabelRec
 }
 
 /** What is the same for every label of a job becomes the template's own text. */
-function withoutConstants(parts: readonly Part[], scope: Scope): Part[] {
+function withoutConstants(parts: readonly Part[], scope: Defaults): Part[] {
   return parts.map((part) => {
     if (typeof part === 'string' || !isConstant(part.field)) return part;
     return placeholderText(part, {}, scope);
@@ -111,7 +115,7 @@ function withoutConstants(parts: readonly Part[], scope: Scope): Part[] {
 }
 
 /** @throws JobFaultError `template-invalid` */
-export function compileText(text: string, scope: Scope, element?: string): MergeText {
+export function compileText(text: string, scope: Defaults, element?: string): MergeText {
   const parts = withoutConstants(parsePlaceholders(text, element), scope);
   const fields = parts.flatMap((part) => (typeof part === 'string' ? [] : [part.field]));
   const fill = (record: LabelRecord, transform?: (value: string) => string): string => {

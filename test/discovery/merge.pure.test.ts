@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { standardTransports } from '../../drivers/transports/index.ts';
 import type { Evidence } from '../../src/agent/discovery/evidence.ts';
 import { printerIdOf } from '../../src/agent/discovery/identity.ts';
-import { type MergedPrinter, merge, type Place, type Seen } from '../../src/agent/discovery/merge.ts';
+import { type Identified, type MergedPrinter, merge, type Seen } from '../../src/agent/discovery/merge.ts';
 import { printerId } from '../../src/contract/printer.ts';
 
 const HERE = { host: 'agent-1', transports: standardTransports };
@@ -19,7 +19,7 @@ const at = (provider: string, uri: string, evidence: Evidence = {}, id?: string)
 });
 const uris = (printers: MergedPrinter[]) => printers.map(({ seen }) => seen.map(({ uri }) => uri));
 /** What an agent keeps of a printer between two scans: everything that any way to it said. */
-const remembered = ({ id, seen }: MergedPrinter): Place & { id: string } => ({
+const remembered = ({ id, seen }: MergedPrinter): Identified & { id: string } => ({
   id,
   uri: seen[0]?.uri ?? '',
   evidence: Object.assign({}, ...seen.map(({ evidence }) => evidence)),

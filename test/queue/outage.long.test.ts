@@ -310,7 +310,9 @@ describe.each(backends().filter(({ embedded }) => !embedded))(
       await wait(500);
       await road.open();
       expect(await got.reach(2)).toEqual([a.jobId, b.jobId]);
-      await expect.poll(() => unfinished(queues, printer, [a.jobId, b.jobId]).catch(() => -1), { timeout: 20_000 }).toBe(0);
+      await expect
+        .poll(() => unfinished(queues, printer, [a.jobId, b.jobId]).catch(() => -1), { timeout: 20_000 })
+        .toBe(0);
       expect(got.values).toHaveLength(2);
     });
   },

@@ -12,7 +12,7 @@
  *            file is `aborted`, not begun; lost after that is unknown. Small servers print data as it comes,
  *            so even an incomplete file may have printed something
  *
- * These outcomes are kept in memory (`outcomes.ts`). After a crash nothing is known of a job.
+ * These outcomes are kept in memory (`device-jobs.ts`). After a crash nothing is known of a job.
  *
  * The control file goes first, so that a server that prints as it reads knows the job's format; `l` there says that
  * the data goes to the printer as it is. RFC 1179 §3.1 wants a source port from 721 to 731, which only the
@@ -25,6 +25,7 @@ import { hostAndPort, inUri } from '../../address.ts';
 import { type Connection, TransportError, type TransportTimeouts } from '../../connection.ts';
 import type { DeviceStatus } from '../../device.ts';
 import { socketAddress, tcpTransport } from '../stream/tcp.ts';
+import { DeviceJobs } from './device-jobs.ts';
 import {
   type DocumentDescription,
   type DocumentPort,
@@ -33,7 +34,6 @@ import {
   type DocumentTransport,
   type PrinterJobState,
 } from './document.ts';
-import { Outcomes } from './outcomes.ts';
 
 const DEFAULT_PORT = 515;
 const ANY = 'application/octet-stream';
@@ -44,7 +44,7 @@ const END_OF_FILE = Uint8Array.of(0);
 /** A server may store the whole data file before it acknowledges it, ms. */
 const STORED = 30_000;
 
-const outcomes = new Outcomes();
+const outcomes = new DeviceJobs();
 
 export const lpdTransport: DocumentTransport = {
   scheme: 'lpd',

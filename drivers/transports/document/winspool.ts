@@ -18,6 +18,7 @@ import { TransportError, type TransportTimeouts } from '../../connection.ts';
 import type { DeviceState, DeviceStatus } from '../../device.ts';
 import { plainText } from '../device-id.ts';
 import { orAborted, within } from '../pauses.ts';
+import { DeviceJobs } from './device-jobs.ts';
 import {
   type DocumentDescription,
   type DocumentPort,
@@ -26,7 +27,6 @@ import {
   type DocumentTransport,
   type PrinterJobState,
 } from './document.ts';
-import { Outcomes } from './outcomes.ts';
 import { openPrinter, type PrinterHandle, type PrinterInfo } from './winspool-api.ts';
 import { addressOfPort } from './winspool-ports.ts';
 
@@ -35,7 +35,7 @@ const PIECE = 64 * 1024;
 /** `EndDocPrinter` may send what is left to the device itself, ms. */
 const END = 30_000;
 
-const outcomes = new Outcomes();
+const outcomes = new DeviceJobs();
 
 export const winspoolTransport: DocumentTransport = {
   scheme: 'winspool',

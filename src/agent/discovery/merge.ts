@@ -36,14 +36,14 @@ import { addressOf, evidenceOf, printerIdOf } from './identity.ts';
 import { CONFIGURED } from './providers/configured.ts';
 
 /** What is known of who is at an address. */
-export interface Place {
+export interface Identified {
   uri: string;
   /** Set by the operator. */
   id?: string | undefined;
   evidence?: Evidence | undefined;
 }
 
-export interface Seen extends Place {
+export interface Seen extends Identified {
   provider: string;
 }
 
@@ -89,7 +89,7 @@ interface Surroundings {
 export function merge<S extends Seen>(
   found: readonly S[],
   here: Surroundings,
-  known: readonly (Place & { id: string })[] = [],
+  known: readonly (Identified & { id: string })[] = [],
 ): MergedPrinter<S>[] {
   const nodes = [
     ...found.map((one, place) => nodeOf(one, here, `found ${one.provider}`, place, undefined)),
@@ -128,7 +128,7 @@ function joined(nodes: readonly Node[], anchors: ReadonlyMap<Node, string>): Map
 }
 
 function nodeOf(
-  { uri, id, evidence = {} }: Place,
+  { uri, id, evidence = {} }: Identified,
   here: Surroundings,
   provider: string,
   place: number,

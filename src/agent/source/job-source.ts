@@ -5,9 +5,9 @@
 import type { Lane, Scope } from '../../contract/lane.ts';
 import type { Report } from '../../contract/report.ts';
 import type {
+  Consumer,
   Delivery,
   HandlerResult,
-  Consumer as LaneConsumer,
   LeaseAnswer,
   LeaseAsk,
   LeaseLength,
@@ -43,8 +43,6 @@ export interface PickedUpJob extends Omit<Delivery, 'note' | 'setNote'> {
 }
 
 export type JobHandler = (delivery: PickedUpJob) => Promise<HandlerResult>;
-export type { HandlerResult };
-export type Consumer = Pick<LaneConsumer, 'pause' | 'resume' | 'stop'>;
 
 interface ConsumeOptions {
   /** A job whose payload could not be read is set aside when this has ended. `issues` hold no values. */

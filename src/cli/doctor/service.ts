@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { z } from 'zod';
 import metadata from '../../../package.json' with { type: 'json' };
 import { GATEWAY_PATH } from '../../contract/gateway.ts';
-import { type Readiness, type ReceiversHealth, readiness } from '../../contract/readiness.ts';
+import { type ReceiversHealth, readiness, type ServiceHealth } from '../../contract/readiness.ts';
 import { lookAtPostgres, lookAtRedis, QueueError } from '../../queue/index.ts';
 import { serverAt } from '../awaiting.ts';
 import { explain } from '../explain.ts';
@@ -92,7 +92,7 @@ export async function service({ service, client, isAgent, dataDir }: Subject): P
 }
 
 /** What is set up beside jobs and printers. No label waits for any of it, so nothing of it is a failure. */
-function besides({ webhooks, alerts, mail, traces, gateway, certificate }: Readiness): Finding[] {
+function besides({ webhooks, alerts, mail, traces, gateway, certificate }: ServiceHealth): Finding[] {
   return [
     ...ofReceivers('webhooks', 'platen webhook', webhooks),
     ...ofReceivers('alerts', 'platen alert', alerts),
@@ -103,7 +103,7 @@ function besides({ webhooks, alerts, mail, traces, gateway, certificate }: Readi
   ];
 }
 
-function ofServer(check: string, health: Readiness['mail'], look: string): Finding[] {
+function ofServer(check: string, health: ServiceHealth['mail'], look: string): Finding[] {
   if (health === undefined) return [];
   const { failed: why } = health;
   return [
@@ -111,14 +111,14 @@ function ofServer(check: string, health: Readiness['mail'], look: string): Findi
   ];
 }
 
-function ofGateway({ agents, connected }: NonNullable<Readiness['gateway']>): Finding {
+function ofGateway({ agents, connected }: NonNullable<ServiceHealth['gateway']>): Finding {
   const words = `${connected} of ${agents} ${agents === 1 ? 'agent' : 'agents'} at other sites connected`;
   if (connected > 0) return ok('gateway', words);
   const advice = `Look whether the proxy before the service passes WebSockets on at ${GATEWAY_PATH}, and whether the agents run.`;
   return warning('gateway', words, advice);
 }
 
-function ofCertificate({ host, endsAt, isSoon }: NonNullable<Readiness['certificate']>): Finding {
+function ofCertificate({ host, endsAt, isSoon }: NonNullable<ServiceHealth['certificate']>): Finding {
   const words = `that of ${host} is good until ${endsAt}`;
   if (!isSoon) return ok('certificate', words);
   return warning('certificate', words, 'Renew it at the proxy, and look why it does not renew itself.');

@@ -16,7 +16,7 @@ import { type Places, placesFromEnv, placesOver } from '../places.ts';
 import { type ServiceFile, type ServiceOptions, serviceOf, USUAL_DATA } from '../which-service.ts';
 import { type Finding, failed, ok } from './finding.ts';
 
-export interface Installed {
+export interface InstalledService {
   account: Account;
   /** What the unit starts; null: nothing of the kind. */
   command: string | null;
@@ -27,7 +27,7 @@ export interface Subject {
   /** null: none was named, and none is installed. */
   file: string | null;
   /** Its user and its command, where the system runs it, and where root asks. */
-  installed: Installed | null;
+  installed: InstalledService | null;
   /** An agent alone, whose service is elsewhere. */
   isAgent: boolean;
   places: Places;
@@ -121,7 +121,7 @@ async function readFileOf(
   return { written: written ?? {}, agent, metrics: written?.metrics };
 }
 
-function installedAs(file: string | null, isAgent: boolean): Installed | null {
+function installedAs(file: string | null, isAgent: boolean): InstalledService | null {
   const unit = unitOf({ file, isAgent });
   const account = unit === null || process.getuid?.() !== 0 ? null : accountOf(USER);
   if (account === null) return null;

@@ -22,25 +22,26 @@ import type { Program } from './program.ts';
 import { CONFIGURATION, unitText } from './unit.ts';
 
 /** What runs: an agent alone, or service and agent. */
-export type Role = 'agent' | 'up';
-export const UNITS: Readonly<Record<Role, string>> = { agent: 'platen-agent', up: 'platen' };
+export type ServiceRole = 'agent' | 'up';
+export const UNITS: Readonly<Record<ServiceRole, string>> = { agent: 'platen-agent', up: 'platen' };
 const ON_PATH = '/usr/local/bin/platen';
-const DESCRIPTIONS: Readonly<Record<Role, string>> = {
+const DESCRIPTIONS: Readonly<Record<ServiceRole, string>> = {
   agent: 'Print agent that drives label printers',
   up: 'Label print service, with the agent that drives the printers',
 };
 const AGENT_SETTINGS = { printers: [], discovery: { dnsSd: true, usb: true } };
 /** The configuration that a new installation begins with. */
-export const SETTINGS: Readonly<Record<Role, object>> = {
+export const SETTINGS: Readonly<Record<ServiceRole, object>> = {
   agent: AGENT_SETTINGS,
   up: { host: '127.0.0.1', port: 8310, agent: AGENT_SETTINGS },
 };
 
-export const configOf = (role: Role) => join(CONFIGURATION, role === 'agent' ? 'agent.json' : 'platen.json');
-const unitFile = (role: Role) => `/etc/systemd/system/${UNITS[role]}.service`;
+export const configOf = (role: ServiceRole) =>
+  join(CONFIGURATION, role === 'agent' ? 'agent.json' : 'platen.json');
+const unitFile = (role: ServiceRole) => `/etc/systemd/system/${UNITS[role]}.service`;
 
 /** @param says called with a line for each step @returns whether it was started @throws CommandFailure */
-export function install(program: Program, role: Role, says: (line: string) => void): boolean {
+export function install(program: Program, role: ServiceRole, says: (line: string) => void): boolean {
   const other = UNITS[role === 'agent' ? 'up' : 'agent'];
   for (const unit of [UNITS[role], other]) {
     if (existsSync(`/lib/systemd/system/${unit}.service`)) {
@@ -87,7 +88,7 @@ function knowsItsService(): boolean {
   return readFileSync(configOf('agent'), 'utf8').includes('"redisUrl"') || existsSync(join(STATE, ENROLMENT));
 }
 
-function makeDirectories(role: Role, says: (line: string) => void): void {
+function makeDirectories(role: ServiceRole, says: (line: string) => void): void {
   execFileSync('install', ['-d', '-o', USER, '-g', USER, '-m', '0700', STATE]);
   execFileSync('install', ['-d', '-o', 'root', '-g', USER, '-m', '0750', CONFIGURATION]);
   says(`${STATE} for its state, which nobody else can read`);
@@ -132,7 +133,7 @@ function layBeside({ root, version, command }: Program, home: string, says: (lin
  * @throws CommandFailure where another program works on what would be removed
  */
 export function uninstall(
-  role: Role | null,
+  role: ServiceRole | null,
   purge: boolean,
   command: string,
   says: (line: string) => void,
@@ -153,7 +154,7 @@ export function uninstall(
   says(`${STATE} and ${CONFIGURATION} are gone; the user ${USER} and the program stay`);
 }
 
-function takeAway(role: Role, says: (line: string) => void): void {
+function takeAway(role: ServiceRole, says: (line: string) => void): void {
   if (!existsSync(unitFile(role))) {
     throw new CommandFailure(`${UNITS[role]} is no service that "platen service install" has made`);
   }
@@ -173,9 +174,9 @@ function systemctl(...args: string[]): void {
 }
 
 /** The role that is installed here; null: none. */
-export function installedRole(): Role | null {
-  const roles: readonly Role[] = ['up', 'agent'];
-  const isThere = (role: Role) =>
+export function installedRole(): ServiceRole | null {
+  const roles: readonly ServiceRole[] = ['up', 'agent'];
+  const isThere = (role: ServiceRole) =>
     existsSync(unitFile(role)) || existsSync(`/lib/systemd/system/${UNITS[role]}.service`);
   return roles.find(isThere) ?? null;
 }

@@ -5,7 +5,7 @@ import { Argument, Command } from 'commander';
 import { STATE } from '../../contract/own-user.ts';
 import { CommandFailure, EXIT } from '../failure.ts';
 import { printJson, printLine } from '../output.ts';
-import { configOf, install, installedRole, type Role, UNITS, uninstall } from './install.ts';
+import { configOf, install, installedRole, type ServiceRole, UNITS, uninstall } from './install.ts';
 import { thisProgram } from './program.ts';
 
 const ROLES = ['agent', 'up'] as const;
@@ -23,7 +23,7 @@ export function linuxServiceCommand(): Command {
         'an agent alone, or service and agent; by default what this program has',
       ).choices(ROLES),
     )
-    .action((told: Role | undefined) => {
+    .action((told: ServiceRole | undefined) => {
       const program = thisProgram();
       const role = told ?? (program.isAgentAlone ? 'agent' : 'up');
       if (role === 'up' && program.isAgentAlone) {

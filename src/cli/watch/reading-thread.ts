@@ -14,7 +14,7 @@ const asked = z.object({
   kind: z.enum(['json', 'table', 'workbook']),
   fields: z.array(z.string()),
 });
-export type Asked = z.infer<typeof asked>;
+export type ReadingTask = z.infer<typeof asked>;
 
 /** The byte 0 is in UTF-16, and in a file whose length was set before it was written. */
 function withoutNul(bytes: Uint8Array): Uint8Array {
@@ -46,7 +46,7 @@ function recordsOfTable(table: Table, fields: readonly string[]) {
   );
 }
 
-async function read({ bytes, kind, fields }: Asked) {
+async function read({ bytes, kind, fields }: ReadingTask) {
   if (kind === 'workbook') return recordsOfTable(await readWorkbook(bytes), fields);
   const plain = withoutNul(bytes);
   if (kind === 'table') return recordsOfTable(readTable(textOf(plain)), fields);

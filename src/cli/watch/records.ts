@@ -4,7 +4,7 @@ import { extname } from 'node:path';
 import { z } from 'zod';
 import { type LabelRecord, labelRecord } from '../../contract/print-request.ts';
 import { startThread } from '../../rendering/thread.ts';
-import type { Asked } from './reading-thread.ts';
+import type { ReadingTask } from './reading-thread.ts';
 
 /** The file cannot be printed as it is, and never will be. */
 export class UnprintableFile extends Error {}
@@ -20,7 +20,7 @@ export class ProgramGone extends Error {
 const GONE = new Set(['MODULE_NOT_FOUND', 'ERR_MODULE_NOT_FOUND']);
 
 /** What the name's end says that a file is, and the most bytes of one. */
-const KINDS: Readonly<Record<string, { kind: Asked['kind']; most: number }>> = {
+const KINDS: Readonly<Record<string, { kind: ReadingTask['kind']; most: number }>> = {
   '.json': { kind: 'json', most: 20_000_000 },
   '.csv': { kind: 'table', most: 20_000_000 },
   '.tsv': { kind: 'table', most: 20_000_000 },
@@ -86,7 +86,7 @@ export async function recordsFrom(
   const worker = startThread<unknown>({
     file: new URL('./reading-thread.ts', import.meta.url),
     heapMb: HEAP_MB,
-    workerData: { bytes, kind, fields: [...fields] } satisfies Asked,
+    workerData: { bytes, kind, fields: [...fields] } satisfies ReadingTask,
     answered: resolve,
     failed: (error, outOfMemory) => {
       const gone = 'code' in error && GONE.has(String(error.code));

@@ -16,7 +16,7 @@ export function isLeft(name: string): boolean {
 }
 
 /** What changes while a file is written. */
-export interface Seen {
+export interface FileState {
   ino: number;
   size: number;
   mtimeMs: number;
@@ -28,14 +28,14 @@ const EMPTY_MS = 60_000;
 /** Tells of each file how long it has been as it is, by this process's own clock. */
 export class Settling {
   readonly #settleMs: number;
-  readonly #files = new Map<string, Seen & { since: number }>();
+  readonly #files = new Map<string, FileState & { since: number }>();
 
   constructor(settleMs: number) {
     this.#settleMs = settleMs;
   }
 
   /** @returns whether the file has been like this for long enough */
-  isSettled(path: string, { ino, size, mtimeMs }: Seen): boolean {
+  isSettled(path: string, { ino, size, mtimeMs }: FileState): boolean {
     const now = performance.now();
     const before = this.#files.get(path);
     if (before?.ino === ino && before.size === size && before.mtimeMs === mtimeMs) {

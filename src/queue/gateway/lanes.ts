@@ -7,7 +7,7 @@ import type { AddedPrinter } from '../../contract/added-printer.ts';
 import {
   type AgentFrame,
   type Answer,
-  type Entry,
+  type FrameEntry,
   MOST_ENTRIES,
   type ServiceFrame,
 } from '../../contract/gateway.ts';
@@ -26,7 +26,7 @@ import { GatewayConnection, type GatewayPlace, type GatewayRetry } from './conne
 
 /** Entries and their answers, without their numbers. */
 type Unnumbered<T> = T extends { i: number } ? Omit<T, 'i'> : never;
-type Said = Unnumbered<Entry>;
+type Said = Unnumbered<FrameEntry>;
 type Answered = Unnumbered<Answer>;
 
 interface Pending {

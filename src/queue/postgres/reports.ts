@@ -7,7 +7,7 @@ import type { Pool, PoolClient } from 'pg';
 import { z } from 'zod';
 import { nameOf } from '../redis/report-stream.ts';
 import { BACKOFF, type ReportPlan, type ReportSource, type ReportStore, readable } from '../report-batch.ts';
-import type { StopOptions } from '../stop-options.ts';
+import type { StopLimits } from '../stop-limits.ts';
 import { isWithin } from '../within.ts';
 import { type PostgresBell, REPORTS } from './bell.ts';
 
@@ -69,7 +69,7 @@ class PostgresReportReader implements ReportSource {
     this.#running = this.#run();
   }
 
-  stop({ timeoutMs = 30_000 }: StopOptions = {}): Promise<void> {
+  stop({ timeoutMs = 30_000 }: StopLimits = {}): Promise<void> {
     this.#stopping ??= (async () => {
       this.#stopped.abort();
       this.#rung.resolve();

@@ -6,14 +6,14 @@
  */
 import { Bell } from '../bell.ts';
 import type { ErrorLog } from '../queue-log.ts';
-import type { Connection } from './script.ts';
+import type { RedisConnection } from './script.ts';
 
 export class RedisBell extends Bell {
-  readonly #redis: Connection;
+  readonly #redis: RedisConnection;
   readonly #errors: ErrorLog;
   #closed = false;
 
-  constructor(redis: Connection, errors: ErrorLog) {
+  constructor(redis: RedisConnection, errors: ErrorLog) {
     super();
     this.#redis = redis;
     this.#errors = errors;

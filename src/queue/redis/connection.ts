@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { QueueError, reasonOf } from '../queue-error.ts';
 import type { ErrorLog, QueueLogger } from '../queue-log.ts';
 import { within } from '../within.ts';
-import type { Connection } from './script.ts';
+import type { RedisConnection } from './script.ts';
 
 export interface ConnectionOptions {
   /** In one of the forms above. */
@@ -137,7 +137,7 @@ interface Behaviour {
 }
 
 /** Returns a client that has not connected yet. */
-export function redisAt(url: string, options: Behaviour): Connection {
+export function redisAt(url: string, options: Behaviour): RedisConnection {
   const { kind, nodes, name, options: own, sentinelAuth } = readPlace(url);
   const all = { ...options, ...own };
   if (kind === 'cluster') {
@@ -167,7 +167,7 @@ export function redisAt(url: string, options: Behaviour): Connection {
  * @throws QueueError `refused` (address, password, permission), `unavailable` after `startTimeoutMs`; the
  *   signal's reason when aborted
  */
-export async function connectRedis(options: ConnectionOptions): Promise<Connection> {
+export async function connectRedis(options: ConnectionOptions): Promise<RedisConnection> {
   const { logger, errors } = options;
   const address = readAddress(options.url);
   const redis = redisAt(options.url, {
@@ -232,11 +232,11 @@ export function isRefusal(error: unknown): boolean {
 }
 
 /** A second connection with the same options. */
-export function duplicateOf(redis: Connection): Connection {
+export function duplicateOf(redis: RedisConnection): RedisConnection {
   return redis instanceof Cluster ? redis.duplicate() : redis.duplicate();
 }
 
 /** All servers that have keys of their own: the masters of a cluster. */
-export function nodesOf(redis: Connection): Redis[] {
+export function nodesOf(redis: RedisConnection): Redis[] {
   return redis instanceof Cluster ? redis.nodes('master') : [redis];
 }

@@ -17,12 +17,12 @@ import { isWithin } from '../within.ts';
 import { RedisBell } from './bell.ts';
 import { redisLeases } from './lease.ts';
 import type { ReportPlace, ReportStreams } from './report-stream.ts';
-import { type Connection, RedisScript } from './script.ts';
+import { type RedisConnection, RedisScript } from './script.ts';
 import { RedisTemplates, TEMPLATE_KEPT, templateKey } from './templates.ts';
 import { noteIn, RedisTurns, type StoredJob, TERM_OF_LEASE } from './turns.ts';
 
 interface RedisLanesParts {
-  redis: Connection;
+  redis: RedisConnection;
   prefix: string;
   errors: ErrorLog;
   streams: ReportStreams;
@@ -73,7 +73,7 @@ export class RedisLanes implements LaneStore {
   readonly kind = 'redis';
   readonly leases: LeaseStore;
   readonly reports: ReportStore;
-  readonly #redis: Connection;
+  readonly #redis: RedisConnection;
   readonly #parts: RedisLanesParts;
   readonly #adding = new Map<Lane, AddingQueue>();
   readonly #turns: RedisTurns;

@@ -14,7 +14,7 @@ import {
   type StoredAnswer,
 } from '../lease.ts';
 import { isRefusal } from './connection.ts';
-import { type Connection, RedisScript } from './script.ts';
+import { type RedisConnection, RedisScript } from './script.ts';
 
 /** Most marks of a lane that are told, and the longest, characters: agents write their lanes' keys. */
 const MOST_MARKS = 10_000;
@@ -77,7 +77,7 @@ interface LeaseEvents {
 
 /** @param keyOf the key with this name beside the lane's queue */
 export function redisLeases(
-  redis: Connection,
+  redis: RedisConnection,
   keyOf: (lane: Lane, name: string) => string,
   { onRefused, onWaiting }: LeaseEvents,
 ): LeaseStore {

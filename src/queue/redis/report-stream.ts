@@ -8,7 +8,7 @@
 import { z } from 'zod';
 import { type Scope, scope } from '../../contract/lane.ts';
 import { agentId, type Report } from '../../contract/report.ts';
-import { type Connection, RedisScript } from './script.ts';
+import { type RedisConnection, RedisScript } from './script.ts';
 
 /** Whose reports are in a stream. */
 export interface ReportOrigin {
@@ -56,7 +56,7 @@ const entry = z.string().regex(/^\d+-\d+$/);
 const published = z.tuple([entry, z.int(), z.int(), entry.or(z.literal(''))]);
 
 export class ReportStreams {
-  readonly redis: Connection;
+  readonly redis: RedisConnection;
   /** As `bellOf`. */
   readonly bell: string;
   readonly #prefix: string;
@@ -65,7 +65,7 @@ export class ReportStreams {
   readonly #lastState = new Map<string, { id: string; content: string }>();
 
   /** @param onPublished called after each report with the number of services that hear of it */
-  constructor(redis: Connection, prefix: string, onPublished: (services: number) => void) {
+  constructor(redis: RedisConnection, prefix: string, onPublished: (services: number) => void) {
     this.redis = redis;
     this.#onPublished = onPublished;
     this.#prefix = prefix;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
 
 /** One server, or a cluster of them. */
-export type Connection = Redis | Cluster;
+export type RedisConnection = Redis | Cluster;
 
 export class RedisScript {
   readonly #text: string;
@@ -16,7 +16,7 @@ export class RedisScript {
 
   /** @param keys in a cluster, all of one slot */
   async run(
-    redis: Connection,
+    redis: RedisConnection,
     keys: readonly string[],
     given: readonly (string | number)[],
   ): Promise<unknown> {

@@ -12,7 +12,7 @@ import type { QueuedJob } from '../../contract/queued-job.ts';
 import { template } from '../../contract/template.ts';
 import { hashOf, templateHash } from '../../contract/template-hash.ts';
 import { keptTemplates } from '../kept-templates.ts';
-import { type Connection, RedisScript } from './script.ts';
+import { type RedisConnection, RedisScript } from './script.ts';
 
 type Template = QueuedJob['template'];
 
@@ -26,12 +26,12 @@ const READ = new RedisScript(`
   return #json > ${LONGEST} and '' or json`);
 
 export class RedisTemplates {
-  readonly #redis: Connection;
+  readonly #redis: RedisConnection;
   readonly #keyOf: (lane: Lane, name: string) => string;
   readonly #known = keptTemplates();
   #fetching: Promise<unknown> = Promise.resolve();
 
-  constructor(redis: Connection, keyOf: (lane: Lane, name: string) => string) {
+  constructor(redis: RedisConnection, keyOf: (lane: Lane, name: string) => string) {
     this.#redis = redis;
     this.#keyOf = keyOf;
   }

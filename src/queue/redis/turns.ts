@@ -19,7 +19,7 @@ import type { Lane } from '../../contract/lane.ts';
 import { KNOWN_MS } from '../lane-store.ts';
 import type { TakenJob, TurnServer } from '../turns.ts';
 import { isRefusal } from './connection.ts';
-import { type Connection, RedisScript } from './script.ts';
+import { type RedisConnection, RedisScript } from './script.ts';
 import type { RedisTemplates } from './templates.ts';
 
 /**
@@ -126,12 +126,16 @@ const storedJob = z.object({ template: z.string().optional(), json: z.string() }
 export type StoredJob = z.infer<typeof storedJob>;
 
 export class RedisTurns {
-  readonly #redis: Connection;
+  readonly #redis: RedisConnection;
   readonly #keyOf: (lane: Lane, name: string) => string;
   readonly #templates: RedisTemplates;
   #long: Promise<unknown> = Promise.resolve();
 
-  constructor(redis: Connection, keyOf: (lane: Lane, name: string) => string, templates: RedisTemplates) {
+  constructor(
+    redis: RedisConnection,
+    keyOf: (lane: Lane, name: string) => string,
+    templates: RedisTemplates,
+  ) {
     this.#redis = redis;
     this.#keyOf = keyOf;
     this.#templates = templates;

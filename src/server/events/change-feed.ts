@@ -43,7 +43,7 @@ export type News = Changes | 'all';
  * `hear` is called with changes that `tenant` may see; undefined sees all tenants.
  * `everywhere`: it may see the agents of all tenants besides.
  */
-export type Listener = { tenant: string | undefined; everywhere?: boolean; hear: (news: News) => void };
+export type ChangeListener = { tenant: string | undefined; everywhere?: boolean; hear: (news: News) => void };
 
 /** The IDs gathered so far; more than `MOST_CHANGES` become `all`. */
 class Gathered {
@@ -91,7 +91,7 @@ export class ChangeFeed {
   readonly #database: PoolConfig;
   readonly #pool: Pool;
   readonly #logger: Logger;
-  readonly #listeners = new Set<Listener>();
+  readonly #listeners = new Set<ChangeListener>();
   readonly #ended = new AbortController();
   /** The connection, while it listens. */
   #client: PostgresClient | undefined;
@@ -130,7 +130,7 @@ export class ChangeFeed {
   }
 
   /** @returns a function that removes the listener */
-  listen(listener: Listener): () => void {
+  listen(listener: ChangeListener): () => void {
     this.#listeners.add(listener);
     return () => {
       this.#listeners.delete(listener);

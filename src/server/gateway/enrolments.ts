@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Goodbye, signedToEnroll } from '../../contract/gateway.ts';
 import type { Enrolled, enroll } from '../../contract/invitation.ts';
 import { type Scope, scope } from '../../contract/lane.ts';
-import type { Readiness } from '../../contract/readiness.ts';
+import type { ServiceHealth } from '../../contract/readiness.ts';
 import { ProblemError } from '../problems.ts';
 import { type Also, onlyRow, type Pool, rowOf, rowsOf, transaction } from '../store/pool.ts';
 import { tenantNotFound } from '../tenants/tenants.ts';
@@ -328,7 +328,7 @@ export class Enrolments {
   }
 
   /** Nothing where none has enrolled. */
-  async health(): Promise<Readiness> {
+  async health(): Promise<ServiceHealth> {
     const gateway = await onlyRow(
       this.#pool,
       z.object({ agents: z.int(), connected: z.int() }),

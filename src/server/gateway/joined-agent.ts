@@ -7,7 +7,7 @@ import {
   type AgentFrame,
   type Answer,
   agentFrame,
-  type Entry,
+  type FrameEntry,
   type Goodbye,
   MOST_ENTRIES,
   MOST_LANES,
@@ -275,7 +275,7 @@ export class JoinedAgent {
     setImmediate(() => this.send({ kind: 'answers', answers: this.#answers.splice(0) }));
   }
 
-  async #entry(entry: Entry): Promise<Said> {
+  async #entry(entry: FrameEntry): Promise<Said> {
     if (entry.what === 'told') return { ok: await this.#publish(entry.report) };
     if (!this.#own(entry.lane)) return FOREIGN;
     const turns = this.#lanes.turnsOf(entry.lane, this.#over.signal);
@@ -388,7 +388,7 @@ function costOf(frame: AgentFrame): number {
   return frame.kind === 'listen' ? 1 + frame.lanes.length / LANES_AN_ENTRY : 1;
 }
 
-function fenceOf({ lane, id, delivery, term }: Extract<Entry, { delivery: number }>) {
+function fenceOf({ lane, id, delivery, term }: Extract<FrameEntry, { delivery: number }>) {
   return { lane, id, delivery, term };
 }
 

@@ -3,7 +3,7 @@
  * many in hand of all.
  */
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
-import { InHand } from '../in-hand.ts';
+import { PartyLimit } from '../party-limit.ts';
 import { sameSecret } from '../same-secret.ts';
 import { LabelaryError } from './labelary-error.ts';
 
@@ -13,8 +13,8 @@ const LATER = { 'retry-after': '1' };
 
 export class Strangers {
   readonly #rate = new RateLimiterMemory({ points: PER_SECOND, duration: 1 });
-  readonly #ofOne = new InHand(4);
-  readonly #ofAll = new InHand(16);
+  readonly #ofOne = new PartyLimit(4);
+  readonly #ofAll = new PartyLimit(16);
   readonly #isKey: (said: string) => boolean;
 
   /** @param key what callers have to know; undefined: nothing */

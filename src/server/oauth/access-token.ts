@@ -7,7 +7,7 @@ import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify, SignJWT } from 
 import type { Permission } from '../../contract/admin.ts';
 import type { ServerConfig } from '../config.ts';
 import { ProblemError } from '../problems.ts';
-import { type Account, knownPermissions } from './integrations.ts';
+import { type Integration, knownPermissions } from './integrations.ts';
 import { type IssuedToken, IssuedTokens } from './issued-tokens.ts';
 import type { Signer, SigningKeys } from './signing-keys.ts';
 
@@ -94,13 +94,17 @@ export class OwnTokens implements AccessTokens {
   }
 
   /** A token for the account and scope; one that was issued a moment ago is handed out again. */
-  async issue(account: Account, scope: readonly Permission[]): Promise<IssuedToken> {
+  async issue(account: Integration, scope: readonly Permission[]): Promise<IssuedToken> {
     const signer = await this.#keys.signer();
     const name = [signer.kid, account.apiKey, account.tenantId, ...scope].join(' ');
     return this.#issued.get(name, () => this.#sign(signer, account, scope));
   }
 
-  async #sign({ kid, key }: Signer, account: Account, scope: readonly Permission[]): Promise<IssuedToken> {
+  async #sign(
+    { kid, key }: Signer,
+    account: Integration,
+    scope: readonly Permission[],
+  ): Promise<IssuedToken> {
     const now = Math.floor(Date.now() / 1000);
     const expires = now + this.#config.tokenLifetime;
     const token = await new SignJWT({

@@ -10,7 +10,7 @@ import { FOREIGN_KEY_VIOLATION, onlyRow, rowOf, rowsOf, sqlState, transaction } 
 import { hashSecret, newApiKey, newApiSecret, secretMatches } from './secret.ts';
 
 /** `test`: its jobs are tests, which print on virtual printers only. */
-export type Account = { apiKey: string; tenantId: string; scope: readonly Permission[]; test: boolean };
+export type Integration = { apiKey: string; tenantId: string; scope: readonly Permission[]; test: boolean };
 
 const integrationRow = z.object({
   api_key: z.string(),
@@ -43,7 +43,7 @@ const KEPT = { max: 2_000, ttl: 10_000 };
 
 export class Integrations {
   readonly #pool: Pool;
-  readonly #lately = new LRUCache<string, Account>(KEPT);
+  readonly #lately = new LRUCache<string, Integration>(KEPT);
 
   constructor(pool: Pool) {
     this.#pool = pool;
@@ -172,7 +172,7 @@ export class Integrations {
   }
 
   /** The account behind key and secret; undefined, after the same time, for a wrong, unknown or revoked one. */
-  async authenticate(apiKey: string, apiSecret: string): Promise<Account | undefined> {
+  async authenticate(apiKey: string, apiSecret: string): Promise<Integration | undefined> {
     const row = await this.#find(apiKey);
     const matches = secretMatches(apiSecret, row?.secret_hash);
     // Compared even if there is only one secret, so that the time taken does not tell whether there are two.
@@ -183,7 +183,7 @@ export class Integrations {
   }
 
   /** The account, unless it is unknown or revoked. */
-  async find(apiKey: string): Promise<Account | undefined> {
+  async find(apiKey: string): Promise<Integration | undefined> {
     const row = await this.#find(apiKey);
     if (row === undefined) {
       this.#lately.delete(apiKey);
@@ -206,7 +206,7 @@ export class Integrations {
   }
 
   /** The account as it was looked up in the last seconds: it may have been revoked since. */
-  lately(apiKey: string): Account | undefined {
+  lately(apiKey: string): Integration | undefined {
     return this.#lately.get(apiKey);
   }
 
@@ -218,7 +218,7 @@ export class Integrations {
   }
 }
 
-function account(row: Row): Account {
+function account(row: Row): Integration {
   const { api_key: apiKey, tenant_id: tenantId, test } = row;
   return { apiKey, tenantId, scope: knownPermissions(row.scope), test };
 }

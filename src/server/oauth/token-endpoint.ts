@@ -14,7 +14,7 @@ import { callerAddress } from '../network.ts';
 import { HashingBusy } from '../slow-hash.ts';
 import { isAbandoned } from '../unread-body.ts';
 import { describable, type OwnTokens } from './access-token.ts';
-import { type Account, type Integrations, knownPermissions } from './integrations.ts';
+import { type Integration, type Integrations, knownPermissions } from './integrations.ts';
 
 const GRANT = 'client_credentials';
 
@@ -223,7 +223,7 @@ function formDecoded(text: string): string {
 }
 
 /** What was asked for, or all that the account has. */
-function grantedScope(asked: string | undefined, account: Account): Permission[] {
+function grantedScope(asked: string | undefined, account: Integration): Permission[] {
   if (asked === undefined) return [...account.scope];
   const names = asked.split(' ').filter((name) => name !== '');
   const scope = knownPermissions(names);

@@ -5,16 +5,16 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { onlyRow, type Queryable } from '../store/pool.ts';
-import { askedPrinters, otherPrinters, type Printer } from './printers.ts';
+import { askedPrinters, otherPrinters, type ScopePrinter } from './printers.ts';
 
 /** An ID, a name, or both; null: not asked for. */
 export type Asked = { id: string | null; name: string | null };
 export type Found = {
-  byId: Printer | undefined;
+  byId: ScopePrinter | undefined;
   /** The printers that bear exactly this name now. */
-  named: readonly Printer[];
+  named: readonly ScopePrinter[];
   /** Where none was found: printers that could have been meant. */
-  others: readonly Printer[];
+  others: readonly ScopePrinter[];
   stamp: string;
 };
 

@@ -53,7 +53,7 @@ const sighting = z
 type Sighting = z.infer<typeof sighting>;
 
 /** A printer of one scope, with all that is known of it, best agent first. */
-export type Printer = {
+export type ScopePrinter = {
   id: string;
   scope: Scope;
   /** What people call it; as long as they have not renamed it, what its agent does. */
@@ -111,7 +111,7 @@ function onlyVirtual(seen: readonly Sighting[]): boolean {
   return present.length > 0 && present.every(({ virtual }) => virtual);
 }
 
-function printer(id: string, seen: readonly Sighting[]): Printer | undefined {
+function printer(id: string, seen: readonly Sighting[]): ScopePrinter | undefined {
   const [best] = seen;
   if (best === undefined) return undefined;
   return {
@@ -135,7 +135,7 @@ export async function askedPrinters(
   db: Queryable,
   tenantId: string,
   asked: { id: string | null; name: string | null },
-): Promise<{ byId: Printer | undefined; named: Printer[] }> {
+): Promise<{ byId: ScopePrinter | undefined; named: ScopePrinter[] }> {
   // Agents may know one printer under several names; the best agent's counts, so all its sightings are read.
   const seen = await sightings(
     db,
@@ -156,7 +156,7 @@ export async function askedPrinters(
 const MOST_OTHERS = 200;
 
 /** Printers that a tenant's jobs can go to; not all, where there are many. */
-export async function otherPrinters(db: Queryable, tenantId: string): Promise<Printer[]> {
+export async function otherPrinters(db: Queryable, tenantId: string): Promise<ScopePrinter[]> {
   const shown = `${VISIBLE} AND p.gone_at IS NULL AND NOT coalesce(s.hidden, false)`;
   const seen = await sightings(db, shown, [tenantId], MOST_OTHERS);
   return [...ofOneTenant(seen)].flatMap(([id, rows]) => printer(id, rows) ?? []);

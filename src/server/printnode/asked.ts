@@ -15,10 +15,10 @@ const query = z.object({
   after: number.optional(),
   dir: z.enum(['asc', 'desc']).default('desc'),
 });
-export type Page = z.output<typeof query>;
+export type PageWanted = z.output<typeof query>;
 
 /** @throws PrintNodeError 400 */
-export function pageOf(asked: unknown): Page {
+export function pageOf(asked: unknown): PageWanted {
   const page = query.safeParse(asked);
   if (page.success) return page.data;
   const expected = { limit: `1 to ${MOST_ON_PAGE}`, after: 'an id', dir: 'asc or desc' };
@@ -51,7 +51,7 @@ export function isIn(set: readonly Range[] | undefined, of: number): boolean {
 }
 
 /** The page of what has numbers. */
-export function paged<T extends { id: number }>(all: readonly T[], { limit, after, dir }: Page): T[] {
+export function paged<T extends { id: number }>(all: readonly T[], { limit, after, dir }: PageWanted): T[] {
   const up = dir === 'asc';
   return all
     .filter(({ id }) => after === undefined || (up ? id > after : id < after))

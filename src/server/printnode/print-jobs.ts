@@ -4,7 +4,7 @@ import { jobStatus, statesIn } from '../../contract/job-life.ts';
 import { tolerantFault } from '../../contract/read-report.ts';
 import { inSql, type Pool, type Queryable, rowOf, rowsOf } from '../store/pool.ts';
 import type { Whose } from '../tenants/whose.ts';
-import { MOST_NUMBER, type Page, type Range } from './asked.ts';
+import { MOST_NUMBER, type PageWanted, type Range } from './asked.ts';
 import { newNumbers, numbersOf } from './numbers.ts';
 import type { PrintJob } from './print-job.ts';
 import type { ShownPrinter } from './shown-printers.ts';
@@ -67,7 +67,7 @@ export async function findJobs(
   db: Queryable,
   { tenantId, test }: Whose,
   { jobs, printers }: Wanted,
-  { limit, after, dir }: Page,
+  { limit, after, dir }: PageWanted,
   open = false,
 ): Promise<Row[]> {
   const up = dir === 'asc';

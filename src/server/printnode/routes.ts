@@ -8,13 +8,13 @@ import type { Permission } from '../../contract/admin.ts';
 import { asProblem } from '../app.ts';
 import type { ServerConfig } from '../config.ts';
 import type { FailedAttempts } from '../failed-attempts.ts';
-import { InHand } from '../in-hand.ts';
 import { keptKey, parseKey } from '../jobs/accept/idempotency.ts';
 import type { PrintRequests } from '../jobs/accept/print-requests.ts';
 import type { JobQueue } from '../jobs/dispatch/queue-port.ts';
 import type { Cancellations } from '../jobs/outcome/cancellations.ts';
 import { Callers } from '../oauth/callers.ts';
 import type { Integrations } from '../oauth/integrations.ts';
+import { PartyLimit } from '../party-limit.ts';
 import { holdersIn } from '../printers/printers.ts';
 import { ProblemError } from '../problems.ts';
 import type { RequestRate } from '../request-rate.ts';
@@ -167,8 +167,8 @@ export async function printNodeRoutes(app: FastifyInstance, parts: Parts): Promi
     return canceled;
   };
 
-  const one = new InHand(READ.ofOne);
-  const all = new InHand(READ.ofAll);
+  const one = new PartyLimit(READ.ofOne);
+  const all = new PartyLimit(READ.ofAll);
   const isAllowed = whereAllowed(parts.config.webhookAllow);
   const read = async (job: PrintJob, tenant: string, signal: AbortSignal): Promise<string> => {
     const ends = [one.begin(tenant), all.begin('all')];

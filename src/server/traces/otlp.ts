@@ -4,10 +4,10 @@
  * strangers wrote, and no person's name is in it.
  */
 import { createHash } from 'node:crypto';
-import type { Place } from './trace-parent.ts';
+import type { TraceContext } from './trace-parent.ts';
 
 /** Times are ms since 1970, with fractions. */
-export type TracedJob = Place & {
+export type TracedJob = TraceContext & {
   jobId: string;
   tenant: string;
   template: string;
@@ -124,7 +124,7 @@ function printOf({
 }
 
 /** A span's ID. The same when the trace is told again, so that it is the same span. */
-function below({ trace, span }: Place, name: string): string {
+function below({ trace, span }: TraceContext, name: string): string {
   return createHash('sha256').update(`${trace} ${span} ${name}`).digest('hex').slice(0, 16);
 }
 

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 
 /** IDs in hex; `parent` null: the trace begins here. */
-export type Place = { trace: string; span: string; parent: string | null };
+export type TraceContext = { trace: string; span: string; parent: string | null };
 
 const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:$|-)/;
 const LONGEST = 512;
@@ -12,7 +12,7 @@ const SAMPLED = 1;
  * Where a request stands in its caller's trace; in one of its own if the header is missing or is none.
  * @returns undefined: the caller asks that this one is not recorded
  */
-export function placeOf(header: unknown): Place | undefined {
+export function placeOf(header: unknown): TraceContext | undefined {
   const span = randomBytes(8).toString('hex');
   const given = typeof header === 'string' && header.length <= LONGEST ? read(header) : undefined;
   if (given === undefined) return { trace: randomBytes(16).toString('hex'), span, parent: null };

@@ -5,14 +5,14 @@
  */
 import { z } from 'zod';
 import { statesIn } from '../../contract/job-life.ts';
-import type { Readiness } from '../../contract/readiness.ts';
+import type { ServiceHealth } from '../../contract/readiness.ts';
 import type { JobReport } from '../../contract/report.ts';
 import type { Logger } from '../../log.ts';
 import type { ServerConfig } from '../config.ts';
 import { inSql, type Pool, rowsOf } from '../store/pool.ts';
 import { headersOf } from './headers.ts';
 import { type TracedJob, tracesRequest } from './otlp.ts';
-import { type Place, placeOf } from './trace-parent.ts';
+import { placeOf, type TraceContext } from './trace-parent.ts';
 
 /** ms between what is noted and its writing, and between two looks at what is due. */
 const NOTED_WITHIN = 250;
@@ -83,7 +83,7 @@ const REPORTED = `UPDATE platen.job_traces t SET taken_at = coalesce(t.taken_at,
 const SWEEP = `UPDATE platen.job_traces t SET due_at = now() FROM platen.jobs j
   WHERE j.id = t.job_id AND t.due_at IS NULL AND j.updated_at < now() - interval '1 minute' AND ${IS_OVER}`;
 
-type Acceptance = Place & { job: string; began: string; answered: string };
+type Acceptance = TraceContext & { job: string; began: string; answered: string };
 type Said = { job: string; taken: string; sent: string | null; said: string; over: boolean };
 
 export class Traces {
@@ -113,7 +113,7 @@ export class Traces {
     this.#lookTimer = setTimeout(() => this.#lookSoon(), INTERVAL);
   }
 
-  health(): Readiness {
+  health(): ServiceHealth {
     return { traces: { failed: this.#failed } };
   }
 

@@ -14,7 +14,7 @@ export type Condition = { tenant: string; item: AlertItem };
 /** What a receiver was told of and what is not over yet. */
 export type Told = { receiver: string; item: AlertItem; message: string; over: boolean };
 
-export type Decision = {
+export type AlertDecision = {
   begun: { receiver: string; items: AlertItem[] }[];
   /** All of the items of a message are over. */
   ended: { receiver: string; message: string; items: AlertItem[] }[];
@@ -34,8 +34,8 @@ export function decide(
   conditions: readonly Condition[],
   told: readonly Told[],
   now: Date,
-): Decision {
-  const decision: Decision = { begun: [], ended: [], over: [] };
+): AlertDecision {
+  const decision: AlertDecision = { begun: [], ended: [], over: [] };
   const byTenant = Map.groupBy(conditions, ({ tenant }) => tenant);
   const byReceiver = Map.groupBy(told, ({ receiver }) => receiver);
   for (const receiver of receivers) {

@@ -4,7 +4,7 @@
  */
 import { connect } from 'node:tls';
 import { z } from 'zod';
-import type { Readiness } from '../../contract/readiness.ts';
+import type { ServiceHealth } from '../../contract/readiness.ts';
 import { type Pool, rowOf } from '../store/pool.ts';
 import { within } from './checked-place.ts';
 
@@ -38,7 +38,7 @@ export class OwnCertificate {
     );
   }
 
-  async health(): Promise<Readiness> {
+  async health(): Promise<ServiceHealth> {
     if (this.#address === null) return {};
     const { host } = this.#address;
     const found = await rowOf(

@@ -2,7 +2,7 @@
  * Sends what is due, in every instance: each message is in one instance's hand at a time. An endpoint that hangs holds up
  * its own messages only.
  */
-import type { Readiness } from '../../contract/readiness.ts';
+import type { ServiceHealth } from '../../contract/readiness.ts';
 import type { Logger } from '../../log.ts';
 import type { ServerConfig } from '../config.ts';
 import type { SecretKey } from '../secret-key.ts';
@@ -100,7 +100,7 @@ export class WebhookSender {
   }
 
   /** How that does which is set up, of all instances but for the mail server. */
-  async health(): Promise<Readiness> {
+  async health(): Promise<ServiceHealth> {
     const mail = this.#mail;
     if (mail !== undefined && performance.now() - this.#mailAskedAt > MAIL_ASKED) {
       this.#mailAskedAt = performance.now();

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as uuid } from 'uuid';
 import { z } from 'zod';
-import type { Readiness } from '../../contract/readiness.ts';
+import type { ServiceHealth } from '../../contract/readiness.ts';
 import type { WebhookCreate, WebhookMessage, WebhookSecret, WebhookView } from '../../contract/webhook.ts';
 import { ProblemError } from '../problems.ts';
 import type { SecretKey } from '../secret-key.ts';
@@ -242,7 +242,7 @@ export class Webhooks {
   }
 
   /** How those of all tenants do, and the receivers of alerts. */
-  async health(): Promise<Readiness> {
+  async health(): Promise<ServiceHealth> {
     const rows = await rowsOf(
       this.#pool,
       healthRow,

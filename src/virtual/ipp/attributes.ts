@@ -53,7 +53,7 @@ export interface IppPrinterState extends PrinterFaults {
   readonly odometer: number;
 }
 
-export interface PrinterView extends Abilities {
+export interface IppPrinterView extends Abilities {
   readonly identity: IppIdentity;
   readonly state: IppPrinterState;
   readonly accepting: boolean;
@@ -84,7 +84,7 @@ export function stateReasons(stoppages: Stoppages): string[] {
 }
 
 /** The attributes asked for by name or by group; without any, all. */
-export function printerAttributes(view: PrinterView, asked: readonly string[]): IppAttribute[] {
+export function printerAttributes(view: IppPrinterView, asked: readonly string[]): IppAttribute[] {
   const template = templateAttributes(view);
   const description = descriptionAttributes(view);
   // Too long to be part of `all` (PWG 5100.7 §6.3.1).
@@ -110,7 +110,7 @@ export function selected(
   return [...all, ...more].filter(({ name }) => names.has(name));
 }
 
-function descriptionAttributes(view: PrinterView): IppAttribute[] {
+function descriptionAttributes(view: IppPrinterView): IppAttribute[] {
   const { identity, state, operations } = view;
   const now = Date.now();
   const web = `http://${new URL(view.uri).host}/`;

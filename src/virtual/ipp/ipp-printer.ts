@@ -17,7 +17,7 @@ import {
   DOCUMENT_FORMATS,
   type IppIdentity,
   type IppPrinterState,
-  type PrinterView,
+  type IppPrinterView,
   stateReasons,
 } from './attributes.ts';
 import { PRINTER_PATH } from './exchange.ts';
@@ -270,7 +270,7 @@ export class VirtualIppPrinter extends VirtualPrinter<VirtualIppPrinterEvents> {
     return this.#operations.answer(request);
   }
 
-  #view(uri: string): PrinterView {
+  #view(uri: string): IppPrinterView {
     const { dpi, height, speed = 0, documentLimit = DOCUMENT_LIMIT, documentWait = 60_000 } = this.#options;
     return {
       rolls: this.#rolls,

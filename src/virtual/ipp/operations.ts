@@ -12,7 +12,13 @@ import {
   valuesOf,
 } from '../../../drivers/ipp/message.ts';
 import { OPERATIONS, type OperationName, type StatusName } from '../../../drivers/ipp/names.ts';
-import { DOCUMENT_FORMATS, type PrinterView, printerAttributes, requested, selected } from './attributes.ts';
+import {
+  DOCUMENT_FORMATS,
+  type IppPrinterView,
+  printerAttributes,
+  requested,
+  selected,
+} from './attributes.ts';
 import {
   type DocumentKind,
   documentKind,
@@ -46,7 +52,7 @@ export interface IppMisbehavior {
 interface OperationsHost {
   readonly spool: IppSpool;
   readonly misbehavior: IppMisbehavior;
-  view(uri: string): PrinterView;
+  view(uri: string): IppPrinterView;
   pause(paused: boolean): void;
   identify(): void;
 }
@@ -61,7 +67,7 @@ interface Call {
   readonly operation: readonly IppAttribute[];
   readonly job: readonly IppAttribute[];
   readonly request: IppRequest;
-  readonly view: PrinterView;
+  readonly view: IppPrinterView;
   readonly user: string;
 }
 

@@ -12,7 +12,7 @@ const ETX = '\x03';
 const EOL = '\r\n';
 
 /** The state that answers report. */
-export interface PrinterState extends Stoppages {
+export interface ZplPrinterState extends Stoppages {
   /** Complete formats that wait in the receive buffer. */
   readonly formats: number;
   readonly bufferFull: boolean;
@@ -43,7 +43,7 @@ function digits(value: number, size: number): string {
 }
 
 /** `~HS`: three strings. `length`: the label length in force, dots. */
-export function hostStatus(state: PrinterState, length: number): string {
+export function hostStatus(state: ZplPrinterState, length: number): string {
   const first = [
     '030',
     flag(state['media-empty']),
@@ -91,12 +91,16 @@ const HEAD_OPEN = 0x4;
 const PAUSED = 0x10000;
 
 /** `~HQES`, `~HQSN`, `~HQOD`; undefined for a query that this printer does not know. */
-export function hostQuery(kind: string, state: PrinterState, identity: PrinterIdentity): string | undefined {
+export function hostQuery(
+  kind: string,
+  state: ZplPrinterState,
+  identity: PrinterIdentity,
+): string | undefined {
   const lines = queryLines(kind.toUpperCase(), state, identity);
   return lines && `${STX}${EOL}${lines.map((line) => `  ${line}${EOL}`).join('')}${ETX}${EOL}`;
 }
 
-function queryLines(kind: string, state: PrinterState, identity: PrinterIdentity): string[] | undefined {
+function queryLines(kind: string, state: ZplPrinterState, identity: PrinterIdentity): string[] | undefined {
   if (kind === 'ES') {
     const errors =
       (state['media-empty'] ? MEDIA_OUT : 0) |
@@ -123,14 +127,14 @@ function queryLines(kind: string, state: PrinterState, identity: PrinterIdentity
   return undefined;
 }
 
-function printedInches(state: PrinterState, identity: PrinterIdentity): number {
+function printedInches(state: ZplPrinterState, identity: PrinterIdentity): number {
   return (state.odometer * identity.height) / identity.dpi;
 }
 
 /** What `getvar` of a variable gives, without quotes; undefined for an unknown one, which is answered `"?"`. */
 export function sgdValue(
   variable: string,
-  state: PrinterState,
+  state: ZplPrinterState,
   identity: PrinterIdentity,
   address: { ip: string; port: number },
   length: number,

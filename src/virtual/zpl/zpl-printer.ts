@@ -16,8 +16,8 @@ import {
   hostQuery,
   hostStatus,
   type PrinterIdentity,
-  type PrinterState,
   sgdValue,
+  type ZplPrinterState,
 } from './host-replies.ts';
 import { type LostFormat, PrintEngine, type Waiting } from './print-engine.ts';
 import { type ConnectionHost, PrinterConnection } from './printer-connection.ts';
@@ -44,7 +44,7 @@ interface VirtualZplPrinterEvents {
   lost: [LostFormat];
   received: [Buffer];
   /** Something about the printer's state has changed; `fault`: what went wrong, if something did. */
-  status: [PrinterState & { fault?: string }];
+  status: [ZplPrinterState & { fault?: string }];
 }
 
 const FIRMWARE = 'V92.21.39Z';
@@ -132,7 +132,7 @@ export class VirtualZplPrinter extends VirtualPrinter<VirtualZplPrinterEvents> {
     this.#pump();
   }
 
-  state(): PrinterState {
+  state(): ZplPrinterState {
     return {
       ...this.mechanism.faults,
       formats: this.#engine.formats,

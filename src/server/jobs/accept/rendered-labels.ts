@@ -9,7 +9,7 @@ import type { Orientation } from '../../../contract/print-request.ts';
 import { because } from '../../../contract/reason.ts';
 import type { Template } from '../../../contract/template.ts';
 import type { CheckPool } from '../../../rendering/check-pool.ts';
-import { InHand } from '../../in-hand.ts';
+import { PartyLimit } from '../../party-limit.ts';
 import { faultAt, ProblemError, parseBody, payloadInvalid, refusedBecause } from '../../problems.ts';
 import { drawn, inTime } from '../../templates/drawn-label.ts';
 import { UNKNOWN_SIZE } from '../../templates/preview.ts';
@@ -53,7 +53,7 @@ export class RenderedLabels {
   readonly #templates: Pick<Templates, 'get'>;
   readonly #checks: CheckPool;
   /** By tenant: its other checks take turns with these. */
-  readonly #inHand = new InHand(4);
+  readonly #inHand = new PartyLimit(4);
 
   constructor(templates: Pick<Templates, 'get'>, checks: CheckPool) {
     this.#templates = templates;

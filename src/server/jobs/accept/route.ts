@@ -8,10 +8,10 @@ import { because, type Reason } from '../../../contract/reason.ts';
 import type { Template } from '../../../contract/template.ts';
 import { nearest } from '../../../words/nearest.ts';
 import type { Asked, Found } from '../../printers/asked-printers.ts';
-import type { Printer } from '../../printers/printers.ts';
+import type { ScopePrinter } from '../../printers/printers.ts';
 import { faultAt, type ProblemError, refusedBecause } from '../../problems.ts';
 
-export type Route = { printer: Printer; agentId: string; format: PrinterFormat };
+export type Route = { printer: ScopePrinter; agentId: string; format: PrinterFormat };
 
 /** IDs or names that an error lists at most. */
 const LISTED = 20;
@@ -56,7 +56,7 @@ export function route(request: PrintRequest, found: Found, template: Template, t
   return { printer, agentId: agent.id, format: chooseFormat(printer, request.format, template) };
 }
 
-function chosen(request: PrintRequest, { byId, named, others }: Found): Printer {
+function chosen(request: PrintRequest, { byId, named, others }: Found): ScopePrinter {
   if (byId !== undefined) return byId;
   const [first, second] = named;
   if (request.printer === undefined) {
@@ -83,7 +83,7 @@ function chosen(request: PrintRequest, { byId, named, others }: Found): Printer 
 }
 
 /** The wanted format by ID, else by name; if none is wanted, the printer's first that fits the template. */
-function chooseFormat(printer: Printer, wanted: string | undefined, template: Template): PrinterFormat {
+function chooseFormat(printer: ScopePrinter, wanted: string | undefined, template: Template): PrinterFormat {
   const fits = (format: PrinterFormat) => template.language !== 'zpl' || format.language === 'zpl';
   const { formats } = printer;
   if (wanted === undefined) {
@@ -113,10 +113,10 @@ function chooseFormat(printer: Printer, wanted: string | undefined, template: Te
 }
 
 /** Names and IDs; first the printer whose name or ID looks most like what was asked for. */
-function candidates(wanted = '', others: readonly Printer[]): string {
+function candidates(wanted = '', others: readonly ScopePrinter[]): string {
   const names = others.flatMap(({ id, name }) => [id, name]);
   const meant = nearest(wanted, names);
-  const isMeant = ({ id, name }: Printer) => [id, name].includes(meant ?? '');
+  const isMeant = ({ id, name }: ScopePrinter) => [id, name].includes(meant ?? '');
   const ordered = [...others.filter(isMeant), ...others.filter((one) => !isMeant(one))];
   return listed(ordered.map(({ id, name }) => `${JSON.stringify(name)} (${id})`));
 }

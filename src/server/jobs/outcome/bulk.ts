@@ -14,13 +14,13 @@ type Fate = Pick<Done, 'outcome' | 'code' | 'detail' | 'reason'> & { fits?: bool
 type Parts = { cancellations: Cancellations; decisions: JobDecisions; moves: JobMoves };
 
 /** What is done to each job. */
-export type Deed =
+export type BulkDeed =
   | { action: 'cancel' | 'retry' }
   | { action: 'release'; uncertain: 'print' | 'skip' }
   | { action: 'move'; to: Target };
 
 /** @throws ProblemError `payload-invalid` where something is missing that the action needs */
-export function deedOf({ action, uncertain, to }: JobBulk): Deed {
+export function deedOf({ action, uncertain, to }: JobBulk): BulkDeed {
   if (action === 'release') {
     if (uncertain !== undefined) return { action, uncertain };
     throw payloadInvalid([faultAt('/uncertain', because('bulk-uncertain', {}))]);
@@ -38,7 +38,7 @@ export function deedOf({ action, uncertain, to }: JobBulk): Deed {
  */
 export async function bulk(
   parts: Parts,
-  deed: Deed,
+  deed: BulkDeed,
   jobs: readonly JobView[],
   dryRun: boolean,
   by: Decision,
@@ -69,12 +69,15 @@ function shown({ id, status, labels }: JobView): Pick<Done, 'id' | 'status' | 'l
 }
 
 /** How many labels the deed is about. */
-function labelsOf(deed: Deed, job: JobView): number {
+function labelsOf(deed: BulkDeed, job: JobView): number {
   return job.labels.total - (deed.action === 'release' ? releasedFrom(deed, job) : job.labels.printed);
 }
 
 /** The label that a held job goes on with. */
-function releasedFrom(deed: Extract<Deed, { action: 'release' }>, { uncertain, labels }: JobView): number {
+function releasedFrom(
+  deed: Extract<BulkDeed, { action: 'release' }>,
+  { uncertain, labels }: JobView,
+): number {
   const { from, to } = uncertain ?? { from: labels.printed, to: labels.printed };
   return deed.uncertain === 'print' ? from : to;
 }
@@ -96,7 +99,7 @@ async function orRefused<T>(work: () => Promise<T>): Promise<T | Fate> {
 const DONE: Fate = { outcome: 'done', code: null, detail: null };
 
 /** What would become of a job as it is now. @throws as `JobDecisions.plan` and `JobMoves.check` do */
-async function expectedOf(parts: Parts, deed: Deed, job: JobView): Promise<Fate> {
+async function expectedOf(parts: Parts, deed: BulkDeed, job: JobView): Promise<Fate> {
   const { status } = job;
   switch (deed.action) {
     case 'cancel':
@@ -123,13 +126,13 @@ async function expectedOf(parts: Parts, deed: Deed, job: JobView): Promise<Fate>
   }
 }
 
-async function act(parts: Parts, deed: Deed, job: JobView, by: Decision): Promise<Partial<Done> & Fate> {
+async function act(parts: Parts, deed: BulkDeed, job: JobView, by: Decision): Promise<Partial<Done> & Fate> {
   const now = await acted(parts, deed, job, by);
   const asked = now.reasons.includes('cancel-requested');
   return { status: now.status, outcome: asked ? 'asked' : 'done', code: null, detail: null };
 }
 
-async function acted(parts: Parts, deed: Deed, job: JobView, by: Decision): Promise<JobView> {
+async function acted(parts: Parts, deed: BulkDeed, job: JobView, by: Decision): Promise<JobView> {
   const { id } = job;
   switch (deed.action) {
     case 'cancel':

@@ -1,5 +1,5 @@
 /** Bounds how many requests of one party are in hand at a time. */
-export class InHand {
+export class PartyLimit {
   readonly most: number;
   readonly #counts = new Map<string, number>();
 

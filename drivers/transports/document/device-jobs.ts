@@ -9,19 +9,19 @@ import type { PrinterJobState } from './document.ts';
  * `open`: created, with nothing of its document sent. `sending`: part of it may have been sent, also where
  * sending was cut short. `delivered`: all of it was taken. `given up`: ended before any of it was sent.
  */
-export type Outcome = 'open' | 'sending' | 'delivered' | 'canceled' | 'given up';
+export type Stage = 'open' | 'sending' | 'delivered' | 'canceled' | 'given up';
 
 const MOST_JOBS = 1_000;
 const PHASES = { open: 'held', delivered: 'completed', canceled: 'canceled', 'given up': 'aborted' } as const;
 
-export class Outcomes {
-  readonly #outcomes = new LRUCache<string, Outcome>({ max: MOST_JOBS });
+export class DeviceJobs {
+  readonly #outcomes = new LRUCache<string, Stage>({ max: MOST_JOBS });
 
-  set(job: string, outcome: Outcome): void {
+  set(job: string, outcome: Stage): void {
     this.#outcomes.set(job, outcome);
   }
 
-  get(job: string): Outcome | undefined {
+  get(job: string): Stage | undefined {
     return this.#outcomes.get(job);
   }
 
