@@ -6,7 +6,7 @@
  */
 import { type DestinationStream, type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
 import pretty from 'pino-pretty';
-import { withoutCredentials } from './contract/without-credentials.ts';
+import { withoutCredentials } from './words/without-credentials.ts';
 
 export type { Logger } from 'pino';
 

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { Writable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { TransportError } from '../drivers/connection.ts';
-import { withoutCredentials } from '../src/contract/without-credentials.ts';
 import { createLogger } from '../src/log.ts';
+import { withoutCredentials } from '../src/words/without-credentials.ts';
 
 function logged(write: (log: ReturnType<typeof createLogger>) => void): string {
   let text = '';

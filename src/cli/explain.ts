@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { withoutCredentials } from '../contract/without-credentials.ts';
+import { withoutCredentials } from '../words/without-credentials.ts';
 
 /** The text of any error, for people; credentials in connection strings are left out. */
 export function explain(error: unknown): string {

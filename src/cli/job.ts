@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { isUncertain, type JobView } from '../contract/job.ts';
 import type { JobStatus } from '../contract/job-life.ts';
-import { labelRanges } from '../contract/label-ranges.ts';
+import { labelRanges } from '../words/label-ranges.ts';
 import { type AdminClient, connect } from './admin-client.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { onMany, type SeveralOptions, targetOf, withSeveral } from './job-bulk.ts';

@@ -1,5 +1,5 @@
 /** Masks secrets in what is shown or given away: by members' names, and wherever else their values stand. */
-import { withoutCredentials } from '../contract/without-credentials.ts';
+import { withoutCredentials } from '../words/without-credentials.ts';
 
 const SECRET = /password|secret|token$|community|key$/i;
 /** Shorter secrets are not masked: they would match ordinary words. */

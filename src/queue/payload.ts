@@ -1,6 +1,5 @@
 /** Parses the jobs and reports in a queue, which another version may have written. */
 import type { z } from 'zod';
-import { issuePaths } from '../contract/issue-paths.ts';
 import type { Lane } from '../contract/lane.ts';
 import { LIMITS } from '../contract/limits.ts';
 import { parseJson } from '../contract/parse-json.ts';
@@ -9,6 +8,7 @@ import { type QueuedJob, queuedJob } from '../contract/queued-job.ts';
 import { readReport } from '../contract/read-report.ts';
 import type { Report } from '../contract/report.ts';
 import { longFields } from '../contract/template.ts';
+import { issuePaths } from './issue-paths.ts';
 import type { QueueLogger } from './queue-log.ts';
 
 export type Parsed<T> = { value: T } | { issues: string[] };

@@ -3,7 +3,7 @@
  */
 import { type JobFaultCode, JobFaultError } from '../contract/fault.ts';
 import type { Reason } from '../contract/reason.ts';
-import { FieldFault } from '../contract/said-fault.ts';
+import { FieldFault } from '../values/said-fault.ts';
 import type { Item, Rect } from './display-list.ts';
 
 /** Which element of which template; its record is added where it is known. */

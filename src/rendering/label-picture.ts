@@ -7,7 +7,6 @@ import { nativeField } from '../../drivers/languages/zpl/designed.ts';
 import { type JobFault, JobFaultError } from '../contract/fault.ts';
 import type { ElementBox } from '../contract/label-picture.ts';
 import { reasonIn } from '../contract/reason.ts';
-import { FieldFault } from '../contract/said-fault.ts';
 import type { DesignedTemplate, Template } from '../contract/template.ts';
 import type { TemplateProblem } from '../contract/template-problem.ts';
 import { createAssets, type Keep } from '../render/assets.ts';
@@ -24,6 +23,7 @@ import { ElementFault } from '../render/place.ts';
 import { templateProblems } from '../render/template-check.ts';
 import { turnItem } from '../render/turn.ts';
 import { numbered } from '../values/built-ins.ts';
+import { FieldFault } from '../values/said-fault.ts';
 import type { PictureCheck, PictureResult } from './check-protocol.ts';
 
 /** A check says this of a field's sample; here the value is the record's, so this is cut out. */

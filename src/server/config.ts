@@ -7,7 +7,7 @@ import { HOST, PORT } from '../contract/address.ts';
 import { LIMITS } from '../contract/limits.ts';
 import { role } from '../contract/people.ts';
 import { tenantId } from '../contract/tenant-id.ts';
-import { withoutCredentials } from '../contract/without-credentials.ts';
+import { withoutCredentials } from '../words/without-credentials.ts';
 import { proxiesFromText, trustedProxies } from './proxies.ts';
 import { headersOf } from './traces/headers.ts';
 import { isNetwork } from './webhooks/where-allowed.ts';

@@ -8,7 +8,6 @@
 
 import { LIMITS } from '../contract/limits.ts';
 import { because, becauseOf } from '../contract/reason.ts';
-import { FieldFault, SaidFault } from '../contract/said-fault.ts';
 import { CHECK_DIGITS } from './check-digits.ts';
 import {
   addDays,
@@ -28,6 +27,7 @@ import {
   parseDecimal,
   roundDecimal,
 } from './decimal.ts';
+import { FieldFault, SaidFault } from './said-fault.ts';
 
 /** A value that a filter cannot take; the message does not repeat it. */
 export class ValueFault extends FieldFault {

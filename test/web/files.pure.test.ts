@@ -1,8 +1,8 @@
 /** What the page Print makes of people's files, and labels as they write them. */
 import { expect, test } from 'vitest';
-import { labelRanges } from '../../src/contract/label-ranges.ts';
 import { readTable, textOf } from '../../src/tables/csv.ts';
 import { guessMapping, recordsOf, TableTooLarge } from '../../src/tables/table.ts';
+import { labelRanges } from '../../src/words/label-ranges.ts';
 
 test('a value stays the text that it is: zeros, spaces, quotes and line ends', () => {
   const table = readTable('\uFEFFean;name\r\n012345678901;"Käse; ""jung"""\r\n0007; two\r\n\r\n');

@@ -1,5 +1,5 @@
 /** The labels that somebody chooses of a job, as the text of a field and as pictures: both are the same choice. */
-import { labelRanges } from '../../src/contract/label-ranges.ts';
+import { labelRanges } from '../../src/words/label-ranges.ts';
 
 /** From the first label to the one behind the last, from 0; in their order, none twice. */
 export type Ranges = readonly { from: number; to: number }[];

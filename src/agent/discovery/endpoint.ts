@@ -3,7 +3,7 @@
 import type { TransportError } from '../../../drivers/connection.ts';
 import type { DeviceIdentity, DeviceStatus } from '../../../drivers/device.ts';
 import type { UnreachedPrinter } from '../../contract/printer.ts';
-import { withoutCredentials } from '../../contract/without-credentials.ts';
+import { withoutCredentials } from '../../words/without-credentials.ts';
 import { contradict, type Evidence, toldAndSaid } from './evidence.ts';
 import { addressOf } from './identity.ts';
 import type { KnownEndpoint } from './known.ts';

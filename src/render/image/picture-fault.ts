@@ -1,4 +1,4 @@
-import { SaidFault } from '../../contract/said-fault.ts';
+import { SaidFault } from '../../values/said-fault.ts';
 
 /** Thrown for a picture that cannot be drawn, whatever element uses it. */
 export class PictureFault extends SaidFault {

@@ -2,7 +2,7 @@
 import bwipjs from 'bwip-js/node';
 import { z } from 'zod';
 import { because, type Reason, type ReasonCode } from '../../contract/reason.ts';
-import { SaidFault } from '../../contract/said-fault.ts';
+import { SaidFault } from '../../values/said-fault.ts';
 
 /** The error for a wrong check digit. It states the right digit, which is not part of the value. */
 export function wrongCheckDigit(expected: string | number): SymbolError {

@@ -1,4 +1,4 @@
-import { SaidFault } from '../../contract/said-fault.ts';
+import { SaidFault } from '../../values/said-fault.ts';
 
 /** Thrown for a font that labels cannot be set in. */
 export class FontFault extends SaidFault {

@@ -4,9 +4,9 @@
  */
 import type { LabelRecord } from '../../../contract/print-request.ts';
 import type { QueuedJob } from '../../../contract/queued-job.ts';
-import { searchableValue } from '../../../contract/searchable-value.ts';
 import { documentField } from '../../../contract/template.ts';
 import { fieldsOf } from '../../templates/record-fields.ts';
+import { searchableValue } from '../searchable-value.ts';
 
 /** Most values by which one job is found, and most that are looked at: a job may have millions. */
 const MOST = 2_000;

@@ -10,13 +10,14 @@
 
 import { z } from 'zod';
 import { faultFor } from '../../../contract/fault.ts';
-import { issuePaths } from '../../../contract/issue-paths.ts';
+
 import { jobId } from '../../../contract/job-id.ts';
 import { statesBefore } from '../../../contract/job-life.ts';
 import { type Lane, lane, laneOf } from '../../../contract/lane.ts';
 import { type QueuedJob, queuedJob } from '../../../contract/queued-job.ts';
 import { because } from '../../../contract/reason.ts';
 import type { Logger } from '../../../log.ts';
+import { issuePaths } from '../../../queue/index.ts';
 import { inSql, type Pool, type Queryable, rowsOf, transaction } from '../../store/pool.ts';
 import { WHOLE_PAYLOAD } from '../../templates/job-templates.ts';
 import type { Dispatching } from './dispatching.ts';

@@ -19,8 +19,8 @@ import {
   type valueMark,
 } from '../../../contract/job-search.ts';
 import type { Lane } from '../../../contract/lane.ts';
-import { searchableValue } from '../../../contract/searchable-value.ts';
 import { onlyRow, type Pool, rowsOf } from '../../store/pool.ts';
+import { searchableValue } from '../searchable-value.ts';
 import { COLUMNS, jobRow, jobViewOf } from './job-row.ts';
 
 /** Printers or templates that a name may stand for. */

@@ -1,5 +1,5 @@
 /** Errors that carry a reason: the message says it in English, its code lets a page say it in others. */
-import { type Reason, reasonText } from './reason.ts';
+import { type Reason, reasonText } from '../contract/reason.ts';
 
 export class SaidFault extends Error {
   readonly said: Reason;
