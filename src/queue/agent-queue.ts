@@ -1,4 +1,4 @@
-/** What an agent has of the queues: leases, the jobs of its lanes, and the way for its reports, in whichever store they are. */
+/** The queues as an agent sees them, whichever store they are in: leases, the jobs of its lanes, and a way for its reports. */
 import type { Lane, Scope } from '../contract/lane.ts';
 import type { Report } from '../contract/report.ts';
 import { LaneConsumer } from './lane-consumer.ts';
@@ -16,7 +16,7 @@ interface ConsumeOptions {
   /** Aborted: stops the consumer by force, as `stop({timeoutMs: 0})`. */
   signal?: AbortSignal | undefined;
   onUnreadable?: (unreadable: Unreadable) => Promise<void> | void;
-  /** The lane's marks may have changed: the next answer about its lease has them. `mark`: this one; null: any. */
+  /** Called when the lane's marks may have changed, which the next answer about its lease lists. `mark`: this one; null: any. */
   onMarked?: (mark: string | null) => void;
 }
 
@@ -34,7 +34,7 @@ export class AgentQueue {
   protected readonly logger: QueueLogger;
   protected readonly errors: ErrorLog;
   readonly #commandTimeoutMs: number;
-  /** What a close stops. */
+  /** All that `close` stops. */
   protected readonly running = new Set<Pick<Consumer, 'stop'>>();
   readonly #serving = new Set<LaneConsumer>();
   #closing: Promise<void> | undefined;
@@ -46,7 +46,7 @@ export class AgentQueue {
     this.#commandTimeoutMs = options.commandTimeoutMs ?? 5_000;
   }
 
-  /** For the sessions of agents at other sites, which this process serves. */
+  /** For agents at other sites that are connected to this process. */
   get lanes(): AgentLanes {
     return this.#lanes;
   }
@@ -67,8 +67,8 @@ export class AgentQueue {
   }
 
   /**
-   * Asks for the leases of lanes, or to keep them, each lane once: see `lease.ts`. The answers leave out
-   * lanes that the server does not let us ask about.
+   * Asks for leases of lanes, or to keep them (see `lease.ts`), each lane once. A lane that the server does not let us
+   * ask about gets no answer.
    * @throws QueueError `unavailable` (soon enough to ask again), `closed`
    */
   async askLeases(agentId: string, asks: readonly LeaseAsk[], length: LeaseLength): Promise<LeaseAnswer[]> {

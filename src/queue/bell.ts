@@ -1,6 +1,6 @@
 /** How a process hears at once that a lane has something to take, or that its marks have changed. */
 
-/** @param what rings: for a mark (`markIn`), or else for a job; null: it may have been anything */
+/** @param what what was rung: a mark (`markIn`), or else that a job waits; null: it may have been either */
 export type Listener = (what: string | null) => void;
 
 /** Who listens, by name: a ring wakes the listeners of its name, and nobody else. */
@@ -24,7 +24,7 @@ export abstract class Bell {
     for (const ring of this.#listeners.get(name) ?? []) ring(what);
   }
 
-  /** For a time in which rings were not heard. */
+  /** To be called after a time in which rings may have been missed. */
   ringAll(): void {
     for (const name of this.#listeners.keys()) this.ring(name, null);
   }

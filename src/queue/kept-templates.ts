@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import type { QueuedJob } from '../contract/queued-job.ts';
 
-/** Kept at most: templates, and characters of their JSON. */
+/** How many templates are kept at most, and how many characters of JSON in all. */
 const MOST = 1_000;
 const MOST_CHARACTERS = 16_000_000;
 

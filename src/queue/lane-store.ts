@@ -31,13 +31,13 @@ export interface AddedJob {
 export interface AgentLanes {
   readonly leases: Pick<LeaseStore, 'ask' | 'giveBack'>;
   /**
-   * Resolves when the report is as durable as the server makes it. null: the server does not lose reports, or
-   * not without the jobs that they are about; or it does not say which report came before.
+   * Resolves when the report is as durable as the server makes it. null: the server loses no report without the job that
+   * it is about, or it does not say which report came before.
    */
   publish(report: Report, of: Scope): Promise<ReportPlace | null>;
-  /** For one consumer of the lane, until `over` is aborted: what has not been said by then may be dropped. */
+  /** For one consumer of the lane, until `over` is aborted. What the consumer has not said by then may be dropped. */
   turnsOf(lane: Lane, over: AbortSignal): LaneTurns;
-  /** Calls `ring` when the lane may have something to take, or other marks. Returns a function that stops it. */
+  /** Calls `ring` when the lane may have something to take, or its marks may have changed. Returns what stops it. */
   listen(lane: Lane, ring: Listener): () => void;
   /** False: the server is away, and a command is to fail at once instead of waiting for it. */
   answers(): boolean;
@@ -51,7 +51,7 @@ export interface ServiceLanes {
   readonly kind: 'postgres' | 'redis';
   readonly leases: Pick<LeaseStore, 'mark' | 'holders'>;
   readonly reports: ReportStore;
-  /** Adds jobs to one lane, in this order; a known job stays as it is. Adds none once `givenUp` aborts. */
+  /** Adds jobs to one lane, in this order; a known job stays as it is. Adds no more once `givenUp` aborts. */
   add(lane: Lane, jobs: readonly AddedJob[], givenUp: AbortSignal): Promise<void>;
   /** null: the lane does not know the job, or the template that the job needs is gone. */
   look(lane: Lane, queueId: string): Promise<JobInQueue | null>;

@@ -61,12 +61,12 @@ export const HELD = 'held';
 /** What rings where a lane's marks may have changed. */
 export const MARKED = 'marked';
 
-/** What rings for one mark, by which who serves the lane knows a canceled job before it has asked about its lease. */
+/** What is rung for one mark, so that the agent that serves the lane knows a canceled job before it asks about its lease. */
 export function ringOf(mark: string): string {
   return `${MARKED}/${mark}`;
 }
 
-/** The mark for which this rings; null: for any; undefined: for a job to take. */
+/** The mark that a ring is about; null: any mark; undefined: none, but a job to take. */
 export function markIn(ring: string): string | null | undefined {
   if (ring === MARKED) return null;
   return ring.startsWith(ringOf('')) ? ring.slice(ringOf('').length) : undefined;
@@ -84,7 +84,7 @@ export interface LeaseStore {
   ask(agentId: string, asks: readonly LeaseAsk[], length: LeaseLength): Promise<StoredAnswer[]>;
   /** Ends this term at once; another term stays as it is. */
   giveBack(agentId: string, lane: Lane, term: string): Promise<void>;
-  /** Sets or removes a mark, and rings for it: answers that grant the lane's lease list its marks, names of jobs and `HELD`. */
+  /** Sets or removes a mark, a job's name or `HELD`, and rings for it. An answer that grants the lane's lease lists its marks. */
   mark(lane: Lane, name: string, on: boolean): Promise<void>;
   /** The agent that holds each lease; free ones are left out. */
   holders(lanes: readonly Lane[]): Promise<Map<Lane, string>>;

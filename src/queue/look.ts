@@ -24,7 +24,7 @@ export async function lookAtRedis(url: string, prefix: string, limitMs: number):
     enableReadyCheck: false,
     connectTimeout: limitMs,
   });
-  // What is thrown where a connection is refused or fails says no more than that it is closed.
+  // What `connect` throws says no more than that the connection is closed; why, this event says.
   let told: unknown;
   redis.on('error', (error) => {
     told = error;
@@ -81,7 +81,7 @@ export async function lanesWithJobs(url: string, prefix: string, limitMs: number
   const lanes = new Set<string>();
   const count = async () => {
     await redis.connect();
-    // BullMQ's lists are there while something is in them.
+    // Redis keeps a list only while something is in it.
     for (const node of 'nodes' in redis ? redis.nodes('master') : [redis])
       for (const list of ['wait', 'active'])
         for await (const keys of node.scanStream({ match: `${prefix}:{*}:${list}`, count: 1_000 }))

@@ -68,8 +68,8 @@ function parse<T>(schema: z.ZodType<T>, data: unknown): Parsed<T> {
 }
 
 /**
- * What a schema would be slow to refuse, since it names each wrong value of millions: on Redis an agent can write any job into
- * its lanes. null: nothing.
+ * Why this is no job, before a schema sees it; null: it may be one. A schema names each wrong value, which is slow for millions of
+ * them, and on Redis an agent can write anything into its lanes.
  */
 function tooMuch(data: unknown): string | null {
   if (typeof data !== 'object' || data === null || !('records' in data)) return ': not a job';

@@ -44,7 +44,7 @@ export interface ReportStore {
 /** ms until the same is tried again, at first and at most. */
 export const BACKOFF = { first: 250, most: 30_000 };
 
-/** Longest time that reports are read without a pause for what else the process has to do, ms. */
+/** After so many ms of reading there is a pause for what else the process has to do. */
 const STRETCH = 5;
 
 interface Found {
@@ -55,8 +55,8 @@ interface Found {
 }
 
 /**
- * @returns those that can be read and do not name another agent (the others are logged, not each of thousands); and how long
- *   reading took, ms, without the pauses
+ * @returns the reports that can be read and do not name another agent (of the others some are logged), and how long reading
+ *   took, ms, without the pauses
  */
 export async function readable(
   plan: Pick<ReportPlan, 'parse' | 'errors'>,

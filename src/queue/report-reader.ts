@@ -27,11 +27,11 @@ const BATCH = 100;
 /** Most bytes of reports read at once; and most that the server looks at for that, with what is too long. */
 const MOST_BYTES = 1024 * 1024;
 const LOOKED_AT = 16 * 1024 * 1024;
-/** A stream with something unreadable is left alone for so many times as long as it took, ms: at least, and at most. */
+/** A stream with something unreadable is left alone for `times` as long as reading it took, within these bounds, ms. */
 const SET_BACK = { times: 20, least: 100, most: 10_000 };
 /** Most batches that are read of a stream before other streams have their turn. */
 const ROUNDS = 10;
-/** Most names that are not known and wait to be looked up; how often they are, ms; and how long after more nothing is heard. */
+/** Unknown names: how many wait to be looked up at most, how often they are, ms, and for how long more of them deafen us, ms. */
 const MOST_STRANGERS = 100;
 const STRANGERS = 50;
 const DEAF = 1_000;
@@ -108,7 +108,7 @@ export class ReportReader implements ReportSource {
   readonly #waiting = new Set<string>();
   /** Names that were rung and are not known: an agent's that is new, or anybody's who is on Redis. */
   readonly #strangers = new Set<string>();
-  /** Rings were missed that may have been of streams that are not known. */
+  /** Rings were missed, maybe of streams that are not known yet. */
   #missed = false;
   /** The names of the streams that are being read; and the groups. */
   readonly #busy = new Set<string>();
@@ -156,7 +156,7 @@ export class ReportReader implements ReportSource {
     return this.#stopping;
   }
 
-  /** @param onReady called when rings are heard, since those before were not */
+  /** @param onReady called once rings are heard: earlier ones were missed */
   #listen(onReady: () => void): void {
     const { errors } = this.#plan;
     const ear = duplicateOf(this.#redis);
@@ -174,7 +174,7 @@ export class ReportReader implements ReportSource {
     ear.connect().catch(() => undefined);
   }
 
-  /** Anybody on Redis can ring with any name, as often and as long as they like: rather hear nothing for a while. */
+  /** Anybody on Redis can ring any name, as often as they like. After too many unknown ones, nothing is heard for a while. */
   #hear(name: string): void {
     if (this.#known.has(name)) this.#ring(name);
     if (this.#known.has(name) || name === NO_HURRY) return;

@@ -1,6 +1,6 @@
 /**
- * Batches what a consumer says to the server of its lanes, to need few commands. A turn says all that there
- * is to say at its moment; what comes while a turn is under way goes with the next one. So a job's end and
+ * Batches what a consumer says to the server of its lanes, so that few commands are needed. A turn says all that
+ * there is to say at that moment; what comes up meanwhile goes with the next turn. So a job's end and the question for
  * the next job of its lane are one round trip. `postgres/turns.ts` makes a turn for all lanes of a process,
  * `redis/turns.ts` for one lane.
  */
@@ -40,7 +40,7 @@ export interface JobAsk {
   lane: Lane;
   term: string;
   beside: readonly string[];
-  /** The agent's own count: higher with each one under this term. One that comes late takes nothing. */
+  /** Counted up by the agent with each question under this term. A question that arrives after a later one takes nothing. */
   number: number;
 }
 
@@ -103,8 +103,8 @@ export class Turns<R extends Report> {
   }
 
   /**
-   * The job is done with. Tried until the server answers; false: it was not this consumer's any more, or
-   * `close` was called first.
+   * The job has ended. Told again until the server answers; false: the job was not this consumer's any more, or `close`
+   * was called first.
    */
   ended(inHand: InHand): Promise<boolean> {
     return this.#say(this.#ended, inHand);
@@ -116,8 +116,8 @@ export class Turns<R extends Report> {
   }
 
   /**
-   * Takes a job, in place of what was asked before under the same term. null: no job waits, the lease is not of this
-   * term, this came late, or `forget` or `close` was called.
+   * Takes a job; replaces what was asked under the same term before. null: no job waits, the lease is another term's, the
+   * question came late, or `forget` or `close` was called.
    * @throws what the server fails with. It may have taken the job: who asks again gets that job.
    */
   take(ask: JobAsk): Promise<TakenJob | null> {

@@ -1,4 +1,4 @@
-/** The one connection of an agent at another site to its service: it joins, and comes again whenever it is cut. */
+/** The one connection of an agent at another site to its service. Whenever it is cut, the agent joins again. */
 import { createPrivateKey, createPublicKey, randomBytes, randomUUID, sign } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { WebSocket } from 'ws';
@@ -26,20 +26,20 @@ export interface GatewayPlace extends Trust {
   /** Ed25519, PKCS #8 in PEM. */
   privateKey: string;
   version: string;
-  /** What the service has given the agent to keep; undefined: it keeps nothing, and no copy of it is told apart. */
+  /** What the service has given the agent to keep; undefined: it keeps nothing, and the service cannot tell a copy of it. */
   kept?: KeptState | undefined;
 }
 
 export interface KeptState {
   readonly state: string | undefined;
   /**
-   * Resolves when the agent shows this state the next time, whatever happens.
-   * @param journalLost what the agent has written down before counts no more
+   * Resolves when the agent will show this state the next time it joins, whatever happens to it.
+   * @param journalLost what the agent wrote into its journal before no longer counts
    */
   keep(state: string, journalLost: boolean): Promise<void>;
 }
 
-/** ms until the connection is tried again: at first, at most, and at most where the service has refused the agent. */
+/** After how many ms the connection is tried again: the first time, at most, and at most once the service has refused it. */
 export interface GatewayRetry {
   first: number;
   most: number;
@@ -47,7 +47,7 @@ export interface GatewayRetry {
 }
 const RETRY: GatewayRetry = { first: 1_000, most: 60_000, refused: 600_000 };
 
-/** ms without a word from the service after which it is asked for one, and after which the connection is given up. */
+/** After how many ms without a word from the service it is asked for one, and the connection is given up. */
 const SILENCE = { asked: 5_000, most: 10_000 };
 /** How long the service may take to let the agent join, ms. */
 const JOIN = 20_000;
@@ -55,9 +55,9 @@ const JOIN = 20_000;
 interface Listener {
   joined(): void;
   said(frame: ServiceFrame): void;
-  /** The agent is another tenant's by now, and does not join for this one any more. */
+  /** The agent belongs to another tenant now, and no longer joins for this one. */
   moved(to: Scope): void;
-  /** The connection is gone. @param revoked by the service's word */
+  /** The connection is gone. @param revoked the service has said that the agent is revoked */
   lost(revoked: boolean): void;
 }
 
@@ -164,7 +164,7 @@ export class GatewayConnection {
       const own = state !== undefined && { state, publicKey: publicKeyOf(this.#place.privateKey) };
       socket.send(JSON.stringify({ kind: 'hello', agent, process: this.#process, nonce, version, ...own }));
     });
-    // A large frame over a slow line takes longer than a silence may last: each piece of it is heard.
+    // Over a slow line a large frame takes longer than a silence may last, so each piece of it counts as a word.
     socket.once('upgrade', ({ socket: raw }) => raw.on('data', heard));
     socket.on('pong', heard);
     socket.on('ping', heard);

@@ -1,7 +1,7 @@
 /**
- * The lanes as an agent at another site has them: each thing that it says is an entry with a number, and has an answer. What is
- * said in one tick goes in one frame. What must be said in the end (a job has ended, or goes back) is said again after a cut;
- * all else fails with the cut, and who asked asks again.
+ * The lanes as an agent at another site sees them. All that it says goes as numbered entries, each of which gets an answer; the
+ * entries of one tick share a frame. What must arrive in the end (a job has ended, or goes back) is said again after a cut. All
+ * else fails with the cut, and the caller asks again.
  */
 import type { AddedPrinter } from '../../contract/added-printer.ts';
 import {
@@ -30,7 +30,7 @@ type Said = Unnumbered<FrameEntry>;
 type Answered = Unnumbered<Answer>;
 
 interface Pending {
-  /** Undefined: not to be said again. */
+  /** Undefined: it is not said again after a cut. */
   said: Said | undefined;
   settle: PromiseWithResolvers<Answered>;
 }
@@ -42,16 +42,16 @@ export interface GatewayOptions {
   logger: QueueLogger;
   errors: ErrorLog;
   retry?: GatewayRetry | undefined;
-  /** The service says which printers people have added for the agent: all of them. */
+  /** Called with all printers that people have added for the agent, whenever the service says them. */
   onPrinters?: ((printers: readonly AddedPrinter[]) => void) | undefined;
   moves?: Moves | undefined;
 }
 
-/** The service gives the agent to another tenant. */
+/** What the agent does when the service gives it to another tenant. */
 export interface Moves {
-  /** Finishes what is in hand. False: not all of it is told; it is asked again with the next connection. */
+  /** Finishes what is in hand. False: not all of it could be reported, and the service asks again with the next connection. */
   leave(): Promise<boolean>;
-  /** It is this one's, or is still its own one's although it has left, and has to begin anew. */
+  /** Begins anew, for the tenant that has the agent now: that may be the old one, which it had left. */
   moved(to: Scope): void;
 }
 
@@ -68,7 +68,7 @@ export class GatewayLanes implements AgentLanes {
   #sending = false;
   #listening = false;
   #revoked = false;
-  /** All that was in hand is finished, for another tenant to have the agent. */
+  /** All that was in hand is finished, so that another tenant can have the agent. */
   #hasLeft = false;
 
   constructor({ place, logger, errors, retry, onPrinters, moves }: GatewayOptions) {
@@ -87,7 +87,7 @@ export class GatewayLanes implements AgentLanes {
 
   readonly leases: AgentLanes['leases'] = {
     ask: (_agentId, asks, length) => {
-      // Who was revoked has no lease: whatever is in hand ends.
+      // A revoked agent has no lease, so whatever it has in hand ends.
       if (this.#revoked) {
         const none = { granted: null, wanted: true, canceled: [] };
         return Promise.resolve(asks.map(({ lane }) => ({ lane, ...none })));
@@ -104,7 +104,7 @@ export class GatewayLanes implements AgentLanes {
   };
 
   async publish(report: Parameters<AgentLanes['publish']>[0]): Promise<null> {
-    // Not `ok`: the service cannot read the report, and will not the next time.
+    // Not `ok`: the service cannot read the report, and could not the next time either.
     okOf(await this.#say({ what: 'told', report: JSON.stringify(report) }));
     return null;
   }
@@ -157,7 +157,7 @@ export class GatewayLanes implements AgentLanes {
     return { lane, id, delivery, term, json, template: its, ofRow, note };
   }
 
-  /** A question that is under way may still bring a job. */
+  /** A question that was sent before may still bring a job. */
   #forget(lane: Lane, term: string): void {
     for (const [i, { said, settle }] of this.#unsaid) {
       if (said?.what !== 'take' || said.lane !== lane || said.term !== term) continue;
@@ -228,7 +228,7 @@ export class GatewayLanes implements AgentLanes {
 
   #joined(scope: Scope): void {
     this.#revoked = false;
-    // It was not moved after all (withdrawn, or the tenant is gone), or not yet: it is asked again then.
+    // The move was withdrawn, its tenant is gone, or it has not happened yet; then the service asks again.
     if (this.#hasLeft) this.#moves?.moved(scope);
     this.#connection.send({ kind: 'listen', lanes: this.#bell.lanes });
     this.#sendSoon();

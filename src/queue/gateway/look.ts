@@ -1,4 +1,4 @@
-/** Whether a service is reached as an agent at another site reaches it: by its proxy, with its trust, as far as the gateway's door. */
+/** Reaches for a service as an agent at another site does: through its proxy, with what it trusts, up to the gateway's door. */
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
@@ -7,7 +7,7 @@ import { QueueError, reasonOf } from '../queue-error.ts';
 import { type Trust, webAgent } from './web-agent.ts';
 
 export interface GatewayLook {
-  /** Until when its certificate is valid; null: it has none, on this machine alone. */
+  /** Until when its certificate is valid; null: it has none, which only a service on this machine may. */
   validTo: Date | null;
 }
 
@@ -28,7 +28,7 @@ export async function lookAtGateway(
     handshakeTimeout: limitMs,
   });
   const opened = Promise.withResolvers<GatewayLook>();
-  // The handshake's own limit does not count what comes before it: a name that is looked up, a proxy.
+  // The handshake's own limit leaves out what comes before it: looking up a name, going through a proxy.
   const late = setTimeout(() => opened.reject(new Error(`no answer within ${limitMs} ms`)), limitMs);
   let validTo: Date | null = null;
   socket.on('upgrade', ({ socket: below }: IncomingMessage) => {

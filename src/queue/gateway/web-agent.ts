@@ -7,7 +7,7 @@ import { checkServerIdentity, getCACertificates } from 'node:tls';
 import { QueueError } from '../queue-error.ts';
 
 export interface Trust {
-  /** SHA-256 of the service's public key (its SPKI), in base64url: besides, its certificate must be valid as any other. */
+  /** SHA-256 of the service's public key (its SPKI), in base64url. Its certificate must be valid as well, as any other. */
   pin?: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export function webAgent(
   });
 }
 
-/** What Node has read itself, as this process began, is not read again. */
+/** The certificates of that file, unless Node itself has read it as this process began. */
 function extraOf({ NODE_EXTRA_CA_CERTS: file }: NodeJS.ProcessEnv): string[] {
   if (!file || file === process.env['NODE_EXTRA_CA_CERTS']) return [];
   try {

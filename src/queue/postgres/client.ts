@@ -64,8 +64,8 @@ export class PostgresClient extends Client {
 const PROCESS = 'SELECT pg_backend_pid() AS pid';
 
 /**
- * Refuses a pooler that lends a connection for one transaction only: locks, settings and notifications of one
- * client would be another's. It gives a second client the first one's free connection: both see one process.
+ * Refuses a pooler that lends a connection for one transaction only: one client's locks, settings and notifications would
+ * come to another. Such a pooler gives a second client the connection that the first has left free, and both see one process.
  * @param first connected, and in no transaction
  * @throws QueueError `refused`
  */

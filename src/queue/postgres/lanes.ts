@@ -1,4 +1,4 @@
-/** The lanes in PostgreSQL: the schema `lanes` of the service's own database (`lanes/`). */
+/** The lanes in PostgreSQL: the schema `lanes` (`schema/`) of the service's own database. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Pool, type PoolConfig } from 'pg';
 import { z } from 'zod';
@@ -128,7 +128,7 @@ function storeOn(pool: Pool, bell: PostgresBell, errors: ErrorLog): LaneStore {
   };
 }
 
-/** In small steps, until none is left or the next time has come: one step a minute is less than may end in it. */
+/** Deletes in small steps until none is left or the next minute begins, since more jobs may end in a minute than one step takes. */
 async function forgetEnded(pool: Pool): Promise<void> {
   const until = performance.now() + FORGET_MS;
   for (let forgotten = FORGOTTEN; forgotten === FORGOTTEN && performance.now() < until && !pool.ending; ) {

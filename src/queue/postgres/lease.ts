@@ -6,7 +6,7 @@ import { CHANNEL, markedRing } from './bell.ts';
 
 /**
  * now() is when the statement began. That is not before the agent asked; and after a wait for a lock it lies
- * in the past, so no lease is taken over before it has ended. Whether a job waits is one look into the lane: for an
+ * in the past, so no lease is taken over before it has ended. A LATERAL look into the lane says whether a job waits: for an
  * EXISTS, PostgreSQL may read and hash all jobs that have not ended.
  */
 const ASK = `
@@ -52,7 +52,7 @@ const answerRow = z.object({
 });
 const holderRow = z.object({ lane, agent_id: z.string() });
 
-/** Least time from one statement of questions to the next, ms: what agents of this process ask meanwhile shares one. */
+/** Least time from one statement of questions to the next, ms. What agents of this process ask in between goes together. */
 const GATHER = 50;
 
 interface Asking {
@@ -64,8 +64,8 @@ interface Asking {
 
 /**
  * @param query runs on a connection that finds the schema `lanes`
- * @param onWaiting called for a lane that was granted, and in which a job waits or is in hand: of a term that lost the
- *   lease and has it again, nobody knows which
+ * @param onWaiting called for a lane that was granted and has a job, in hand or not: a term that lost its lease and has it
+ *   again cannot know which
  */
 export function postgresLeases(
   query: (sql: string, values: readonly unknown[]) => Promise<{ rows: unknown[] }>,
@@ -81,7 +81,7 @@ export function postgresLeases(
   function askWaiting(): void {
     nextAt = performance.now() + GATHER;
     const lanes = new Set<Lane>();
-    // A statement changes a row once: of two agents that want one lane, the second waits for the next one.
+    // A statement can change a row only once, so the second of two agents that want one lane goes with the next statement.
     const { now = [], later = [] } = Object.groupBy(waiting, ({ asks }) => {
       if (asks.some((ask) => lanes.has(ask.lane))) return 'later';
       for (const ask of asks) lanes.add(ask.lane);

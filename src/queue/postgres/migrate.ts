@@ -16,7 +16,7 @@ const STATEMENT_TIMEOUT = 10 * 60_000;
 /** ms to get a connection. */
 const CONNECT_TIMEOUT = 10_000;
 
-/** How often a file is tried that others at work on its tables made fail. */
+/** How often a file is tried that statements of instances at work made fail. */
 const TRIES = 10;
 
 const migration = z.object({ name: z.string(), sha256: z.string() });
@@ -98,7 +98,7 @@ async function apply(client: PostgresClient, sql: string, entry: string, values:
       return;
     } catch (error) {
       await client.query('ROLLBACK');
-      // SQLSTATE 40P01: it and a statement of an instance at work had waited for each other.
+      // SQLSTATE 40P01: the file and a statement of an instance at work waited for each other.
       if (left === 0 || !(error instanceof DatabaseError) || error.code !== '40P01') throw error;
     }
   }

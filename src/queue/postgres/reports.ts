@@ -75,7 +75,7 @@ class PostgresReportReader implements ReportSource {
       this.#rung.resolve();
       this.#silence();
       await isWithin(this.#running, timeoutMs);
-      // What a handler that is still at work says no longer counts: the next reader gets its rows.
+      // A handler that is still at work does not count any more: the next reader gets its rows.
       this.#letGo(new Error('stopped'));
       this.#plan.onStopped();
     })();

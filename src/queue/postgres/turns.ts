@@ -88,7 +88,7 @@ function takenOf(
   return { lane, id, delivery, term, json: json ?? '', template, ofRow: row.what === 'row', note };
 }
 
-/** Whether losing the report alone would lose it for good: its job does not go in the same commit. */
+/** Whether the report, if this commit were lost, would be lost for good: its job does not end or go back in the same commit. */
 function isLasting(report: Report, leaving: readonly InHand[]): boolean {
   if (report.kind !== 'job' || report.status === 'printing') return false;
   const id = queueId(report.jobId, report.round ?? 0);

@@ -32,7 +32,7 @@ type AddingQueue = { queue: Queue<StoredJob, null, string>; usedAt: number };
 
 /** A lane's BullMQ queue is closed when nothing was added for so long; how often that is looked for, ms. */
 const IDLE = 60_000;
-/** Fewer jobs are added one by one, so that none is added after the caller was told of a failure. */
+/** Fewer jobs than this are added one by one, so that none is added after the caller was told of a failure. */
 const WORTH_BULK = 6;
 /** Nobody reads the event stream; by default Redis keeps 456 KB of it for each queue. */
 const STREAMS = { events: { maxLen: 100 } };
@@ -108,7 +108,7 @@ export class RedisLanes implements LaneStore {
       await this.#templates.store(lane, one);
     const added = jobs.map(({ queueId, json, template }) => ({
       name: 'job',
-      // `LOOK` finds the hash at the beginning.
+      // The hash comes first, where `LOOK` looks for it.
       data: template === undefined ? { json } : { template: templateHash(template), json },
       opts: { jobId: queueId, attempts: 1 },
     }));

@@ -104,7 +104,7 @@ export function redisLeases(
     });
   }
 
-  /** A refused key fails the command: then each is asked about alone. @throws the first error, if all fail */
+  /** One refused key fails the whole command; then each lane is asked about alone. @throws the first error, if all fail */
   async function ask(
     agentId: string,
     asks: readonly LeaseAsk[],

@@ -32,16 +32,15 @@ const KEPT = 14 * 24 * 3_600_000;
 const BACKLOG = 50;
 
 const origin = z.object({ scope, agentId });
-/** Of scope and agent together: anybody on Redis can ring the bell, with megabytes. */
+/** Longest name of a stream, scope and agent together: anybody on Redis can ring the bell with megabytes. */
 export const LONGEST_NAME = 200;
 
 /** Rung instead of the stream's name when the reader need not hurry; PUBLISH still counts who hears it. */
 export const NO_HURRY = '';
 
 /**
- * A stream knows its newest ID even after that entry was deleted. A server that took over from one that died
- * may know an older ID only. A Redis user that may not use XINFO gets an
- * empty `before`.
+ * A stream knows its newest ID even after that entry was deleted; a server that took over from one that died may know
+ * an older one only. A Redis user that may not use XINFO gets an empty `before`.
  */
 const PUBLISH = new RedisScript(`
   local before, about = '', redis.pcall('XINFO', 'STREAM', KEYS[1])
@@ -61,7 +60,7 @@ export class ReportStreams {
   readonly bell: string;
   readonly #prefix: string;
   readonly #onPublished: (services: number) => void;
-  /** By the stream and where the stretch of printers begins. */
+  /** The last report of an agent's state, by its stream and the printer after which the report's list begins. */
   readonly #lastState = new Map<string, { id: string; content: string }>();
 
   /** @param onPublished called after each report with the number of services that hear of it */

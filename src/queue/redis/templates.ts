@@ -19,7 +19,7 @@ type Template = QueuedJob['template'];
 /** How long a template is kept after its last use, ms. */
 export const TEMPLATE_KEPT = 14 * 24 * 3_600_000;
 
-/** Most bytes of a template's JSON: agents write their lanes' keys, and one that is longer is none. */
+/** Most bytes of a template's JSON. Agents write their lanes' keys; anything longer was not written by us. */
 const LONGEST = 32 * 1024 * 1024;
 const READ = new RedisScript(`
   local json = redis.call('GET', KEYS[1]) or ''
