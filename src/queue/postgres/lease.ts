@@ -6,8 +6,8 @@ import { CHANNEL, markedRing } from './bell.ts';
 
 /**
  * now() is when the statement began. That is not before the agent asked; and after a wait for a lock it lies
- * in the past, so no lease is taken over before it has ended. A LATERAL look into the lane says whether a job waits: for an
- * EXISTS, PostgreSQL may read and hash all jobs that have not ended.
+ * in the past, so no lease is taken over before it has ended. `LIMIT 1` has PostgreSQL look into each lane once whether a job
+ * waits; for an EXISTS it may read and hash all jobs that have not ended.
  */
 const ASK = `
   WITH asked AS (

@@ -219,7 +219,7 @@ function unprivileged(directory: string, logger: EmbeddedLogger | undefined): Ac
   }
 }
 
-/** Gives the account what an earlier version, or a person, has left to another one. */
+/** Gives the account what belongs to another one, as after a person has copied the directory. */
 async function giveTo(
   { uid, gid }: Account,
   home: string,

@@ -1,6 +1,7 @@
 /**
  * Has the database accept jobs. Jobs of a tenant that come while a statement is under way share the next one,
- * its round trip and its commit; its tests share theirs. Each is accepted or refused by itself (see the SQL of `platen.accept_jobs`).
+ * its round trip and its commit; tests share theirs among themselves. Each job is accepted or refused by
+ * itself (see the SQL of `platen.accept_jobs`).
  *
  * The statement also checks again what was looked up before and may have changed: whether the service account
  * was revoked, and whether template and printer are still what they were.

@@ -2,9 +2,9 @@
  * Bounds how much of a tenant waits to be printed (jobs, their bytes, and jobs at one printer), so that
  * nobody who posts without end fills the database for all. Held jobs count, and those at a stuck printer.
  *
- * The database counts now and then; in between this instance adds what it accepts. An older count is made
- * anew before it refuses a job. What is being accepted meanwhile may not be in the database yet, and is added to
- * each new count. Several instances may exceed a limit by what they accept in a moment.
+ * The database counts now and then; in between this instance adds what it accepts. Before a job is refused by an
+ * older count, the database counts again. Jobs that are being accepted may not be in the database yet, so they are
+ * added to each new count. Several instances may exceed a limit by what they accept in a moment.
  */
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
@@ -38,7 +38,7 @@ export class Backlog {
   readonly #limits: Limits;
   readonly #counts = new LRUCache<string, Count>({ max: MOST_TENANTS });
   readonly #counting = new Map<string, Promise<Count>>();
-  /** By tenant, its tests apart: what is being accepted. */
+  /** What is being accepted, by tenant, its tests apart. */
   readonly #underWay = new Map<string, Set<Waiting>>();
 
   constructor(pool: Pool, limits: Limits) {
@@ -119,7 +119,7 @@ export class Backlog {
         at,
         tookMs: performance.now() - at,
       };
-      // What ended meanwhile may be counted twice, until the next count; it is never left out.
+      // A job that was accepted while the database counted may be counted twice until the next count, but never left out.
       for (const waiting of new Set([...underWay, ...(this.#underWay.get(whose) ?? [])])) add(count, waiting);
       this.#counts.set(whose, count);
       return count;

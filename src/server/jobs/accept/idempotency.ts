@@ -1,9 +1,9 @@
 /**
  * Idempotency keys: one job for each business event, however often the request is sent.
  *
- * The key is taken in the statement that makes the job (`acceptance.ts`), by its primary key: a retry that arrives
- * meanwhile waits on that key (bounded by the lock timeout) until the first commits, and gets its answer, or until it
- * rolls back, and goes ahead itself. A failed attempt therefore leaves nothing behind.
+ * The statement that makes the job (`acceptance.ts`) also inserts the key, which is a primary key. A retry that arrives
+ * meanwhile waits for that key, as long as the lock timeout at most: if the first attempt commits, the retry gets its
+ * answer; if the first rolls back, the retry goes ahead. So a failed attempt leaves nothing behind.
  */
 import { z } from 'zod';
 import { KEY_HOURS } from '../../../contract/limits.ts';
@@ -39,7 +39,7 @@ export function parseKey(header: string | string[] | undefined): string {
   return key.data;
 }
 
-/** The key of a request as it is kept. A header has no space, so that the keys of tests and of other requests never meet. */
+/** The key as it is kept. The header's has no space, so a test's key is never that of another request. */
 export function keptKey(key: string, test: boolean): string {
   return test ? `test ${key}` : key;
 }

@@ -29,7 +29,7 @@ export function searchableValues({ records }: Pick<QueuedJob, 'records'>): strin
   return [...found];
 }
 
-/** The first field that the first record fills, of those that the template calls its reference, and then of all. */
+/** What the first record has in its first filled field; the fields that the template calls its reference come first. */
 export function firstValue({ template, records: [first = {}] }: QueuedJob): string | null {
   const references = template.fields.flatMap(({ name, reference }) => (reference === true ? [name] : []));
   for (const name of [...references, ...fieldsOf(template)]) {

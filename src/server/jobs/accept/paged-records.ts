@@ -1,4 +1,4 @@
-/** Makes a record of each page of the documents that a request brings: a page is a label, as any other. So is a label of ZPL. */
+/** Makes a record of each page of the documents that a request brings, and of each label of ZPL: each is a label as any other. */
 import { chosenPages, documentIn, documentPart, pageRecords } from '../../../contract/document-pages.ts';
 import type { LabelRecord } from '../../../contract/print-request.ts';
 import { because, type Reason, reasonText } from '../../../contract/reason.ts';

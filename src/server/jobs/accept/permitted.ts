@@ -1,6 +1,6 @@
 /**
- * A job that was accepted before is printed again, goes on, or goes to another printer: it has its tenant's permission
- * of now for printer commands, not that of then. A test goes to a virtual printer only, whoever sends it there.
+ * What a job may do that was accepted before and is printed again, goes on, or goes to another printer. For printer
+ * commands it needs the permission that its tenant has now. A test goes to a virtual printer only, whoever sends it there.
  */
 import { z } from 'zod';
 import type { QueuedJob } from '../../../contract/queued-job.ts';
@@ -14,8 +14,8 @@ import { printerCommandsOf } from '../../tenants/tenants.ts';
 import { requirePrintable } from './printable-values.ts';
 
 /**
- * The job as its tenant may print it now. In a transaction it stays so until that ends. An agent refuses a job that needs what
- * its tenant may not do, before the first byte.
+ * The job with the permissions that its tenant has now, and in a transaction keeps until that ends. An agent refuses a job that
+ * needs another permission, before the first byte.
  */
 export async function withPermissionOfNow(db: Queryable, job: QueuedJob): Promise<QueuedJob> {
   const { printerCommands: _, ...harmless } = job;

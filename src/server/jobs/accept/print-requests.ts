@@ -140,7 +140,7 @@ export class PrintRequests {
       let warnings: WarningCounts;
       try {
         checked = await this.#check.references(tenantId, parsed, { fresh, test, template });
-        // Before the job is accepted: what fails after that would be told to the caller as a job that is not queued.
+        // Before the job is accepted: if this failed afterwards, the caller would be told that the job is not queued.
         warnings = (await this.#warnings(tenantId, checked, COUNTED)).counts;
         answer = parsed.request.data === undefined ? jobId : [jobId];
         job = queuedJob(jobId, tenantId, checked);

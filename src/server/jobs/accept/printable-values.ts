@@ -18,7 +18,7 @@ const BUDGET = 500;
 const BATCH = 500;
 /** ms for one batch, to wait for a thread and to run; after that the rest is left to the agent. */
 const TIMES = { wait: 1_000, run: 2_000 };
-/** The same of documents, each of which has a deadline of its own, in a thread that may have to start first. */
+/** The same for documents, each of which has a deadline of its own, in a thread that may have to start first. */
 const DOCUMENT_TIMES = { wait: 1_000, run: 60_000 };
 /** Most faults in one answer. */
 const MOST_FAULTS = 100;

@@ -44,7 +44,7 @@ function formatOf(
   return {
     ...{ id: language, name: language, language, ...turned },
     dpi: (template.language === 'zpl' && template.dpi) || dpi,
-    // The label stands alone: nothing of it is stored in a printer before.
+    // The label stands alone: no printer has anything of it in its memory.
     storedFormats: false,
   };
 }
@@ -52,7 +52,7 @@ function formatOf(
 export class RenderedLabels {
   readonly #templates: Pick<Templates, 'get'>;
   readonly #checks: CheckPool;
-  /** By tenant: its other checks take turns with these. */
+  /** By tenant, whose other checks take turns with these. */
   readonly #inHand = new PartyLimit(4);
 
   constructor(templates: Pick<Templates, 'get'>, checks: CheckPool) {

@@ -1,6 +1,6 @@
 /**
- * Prints labels of a job that is over again, as a new job that names the old one: the same labels, with the
- * old numbers and time. It takes quota like any other, and a request repeated with its key makes no second.
+ * Prints labels once more of a job that is over. A new job, which names the old one, has the same labels with the old
+ * numbers and time. It takes quota like any other job, and a request that is repeated with its key makes no second.
  */
 
 import { v7 as uuid } from 'uuid';
@@ -170,7 +170,7 @@ function labelsIn(
     throw refusedBecause('labels-limit', many);
   }
   const recordOf = (label: number) => Math.floor(label / copies);
-  // Each copy has its record's values, and the job may have had far more copies than its data would fit into one job.
+  // Each copy becomes a record with its values, and the old job may have had far more copies than fit into a job as records.
   const sizes = new Map(
     [...new Set(chosen.map(recordOf))].map((at) => [at, JSON.stringify(records[at] ?? {}).length]),
   );

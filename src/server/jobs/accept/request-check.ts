@@ -50,7 +50,7 @@ export type CheckedRequest = {
   stamps: { template: string; route: string; asked: Asked } | undefined;
 };
 
-/** `long`: there is a value that only a document may be. */
+/** `long`: a value is longer than any but a document may be. */
 type Parsed = { request: PrintRequest; labels: number; long: boolean };
 /** The template and the printers that a request refers to, as they were looked up. */
 type Referred = { saved: SavedTemplate; found: Found };
@@ -97,7 +97,7 @@ export class RequestCheck {
 
   /**
    * @param options.test the printer must be virtual
-   * @param options.template instead of a saved one; such a request is looked up anew always
+   * @param options.template instead of a saved one; for such a request everything is looked up anew
    * @param options.fresh look everything up anew. Otherwise earlier look-ups may serve, but never to refuse
    * @throws ProblemError `template-not-found`, those of `route`, `media-mismatch`, and `data-unprintable`
    */
@@ -129,7 +129,7 @@ export class RequestCheck {
         isDeepStrictEqual(stampsOf(kept), stampsOf({ saved, found })) &&
         kept.saved.printerCommands === saved.printerCommands &&
         kept.saved.mediaMustFit === saved.mediaMustFit;
-      // Nothing has changed: the values may take long to check, and would be refused again.
+      // Nothing has changed, so the values would be refused again, and may take long to check.
       if (isSame) throw error;
       return await this.#checked(tenantId, parsed, { saved, found }, test);
     }

@@ -18,7 +18,7 @@ const LISTED = 20;
 /** Characters of such a list: a reason's value has at most 1,000. */
 const LONGEST = 900;
 
-/** What to look for. PostgreSQL refuses a text with a NUL or half of a surrogate pair: nothing has that ID or name. */
+/** What to look for. No ID or name has a NUL or half of a surrogate pair, which PostgreSQL refuses. */
 export function askedOf({
   printerId = '',
   printer = '',

@@ -58,7 +58,7 @@ export class TestPrints {
       this.#parts,
       {
         job,
-        // A person's look at a printer, not the test of an integration.
+        // No test in the sense of a test key: a person looks whether a printer prints.
         checked: {
           ...{ request, template, printerCommands: false, route: way, labels: 1 },
           ...{ test: false, stamps: undefined },

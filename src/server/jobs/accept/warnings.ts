@@ -23,7 +23,7 @@ const RUN = 2_000;
 
 /** What a validation lists at most, and the ms that it waits for a thread. */
 export const LISTED = { most: 1_000, wait: 1_000 };
-/** A job that is to be accepted: it hardly waits, as the warnings of a busy service can be had by validation. */
+/** For a job that is to be accepted. It hardly waits: what a busy service leaves out, a validation tells. */
 export const COUNTED = { most: 0, wait: 50 };
 
 /** As the header `Platen-Warnings` has them: a dictionary of RFC 9651, with a number for each code. */
@@ -44,7 +44,7 @@ export async function warningsFor(
   const count = (code: Warning['code'], more: number) => {
     if (more > 0) counts.set(code, (counts.get(code) ?? 0) + more);
   };
-  // Of the records there may be millions of warnings; only those that are listed are made.
+  // The records may have millions of warnings; only those that are listed are made.
   const warnings: Warning[] = [
     ...sizeWarnings(template, request, format),
     ...(await placementWarnings(checks, tenantId, template, format, wait)),

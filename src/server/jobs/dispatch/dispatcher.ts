@@ -173,7 +173,7 @@ export class Dispatcher implements Dispatching {
 
   /** @returns whether there is more to add, and the lanes that were left out: another instance adds to them */
   async #addBatch(wanted: readonly Lane[]): Promise<{ more: boolean; locked: readonly Lane[] }> {
-    // All remembered jobs have committed: another instance has dealt with those that the batch does not find.
+    // Remembered jobs are committed, so another instance has dealt with those that the batch does not find.
     const mine = [...this.#remembered.values()].filter((job) => wanted.includes(laneOf(job)));
     const { added, more, locked } = await transaction(
       this.#pool,
@@ -227,7 +227,7 @@ export class Dispatcher implements Dispatching {
     return { jobs: ids.flatMap((id) => this.#remembered.get(id) ?? read.get(id) ?? []), unreadable };
   }
 
-  /** Another version wrote them: they must not keep the lane's other jobs back. */
+  /** Ends jobs that another version wrote and this one cannot read, so that they do not keep back the lane's other jobs. */
   async #fail(client: Queryable, jobs: readonly Unreadable[]): Promise<void> {
     for (const { id, issues } of jobs) {
       const { fault } = faultFor('payload-unreadable', because('job-unreadable', { issues }));

@@ -201,7 +201,7 @@ export class Sweep {
     this.#cursor = rows.length < ASKED ? '0' : (rows.at(-1)?.seq ?? '0');
   }
 
-  /** Null, unless the queue does not know the job, or knows that it has ended and no report says how. */
+  /** What is lost, if the queue does not know the job, or knows that it has ended while no report says how; null: nothing is. */
   async #ifLost(job: Unfinished): Promise<Lost | null> {
     const queued = queueId(job.id, job.round);
     const known = await this.#queue.look(job.lane, queued);

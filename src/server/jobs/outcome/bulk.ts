@@ -33,8 +33,8 @@ export function deedOf({ action, uncertain, to }: JobBulk): BulkDeed {
 }
 
 /**
- * What waits comes before what is printed: an agent would take the next job as soon as it is to stop the one before.
- * @param jobs otherwise in the order in which it is done to them; those beyond `MOST_AT_ONCE` are left as they are
+ * Jobs that wait come before those that print, or an agent would take the next job when it is told to stop the one before.
+ * @param jobs apart from that, in the order in which it is done to them; those beyond `MOST_AT_ONCE` are left as they are
  */
 export async function bulk(
   parts: Parts,

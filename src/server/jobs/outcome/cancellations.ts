@@ -94,7 +94,7 @@ export class Cancellations {
       // A person who cancels a job does not want its rest at another printer either.
       if (by !== undefined && job.moving) {
         await client.query('UPDATE platen.jobs SET move_to = NULL WHERE id = $1', [id]);
-        // Its agent has stopped it already: what is left was about to go.
+        // Its agent has stopped it already, and the rest was about to move.
         if (job.status === 'canceled') return null;
       }
       // The job has ended since the sweep looked at it: its outcome stands.
@@ -120,7 +120,7 @@ export class Cancellations {
   }
 
   async #forget({ id, lane: of, round }: z.infer<typeof openRequest>): Promise<void> {
-    // The mark names the round of the request; a job that was canceled when it was held is in the one behind it.
+    // A mark names the round in which a person asked. A job that was canceled while it was held has come to the next round since.
     const rounds = round > 0 ? [round - 1, round] : [round];
     try {
       for (const one of rounds) await this.#queue.markCanceled(of, queueId(id, one), false);

@@ -91,7 +91,7 @@ function planOf(job: LockedJob, from: number | undefined): ResumePlan {
     const detail = `the job is ${job.status}; only a held or failed job can go on`;
     throw new ProblemError('job-not-held', detail);
   }
-  // The sweep would cancel what goes on now: it first takes back that the agent is to stop the job.
+  // If the job went on now, the sweep would cancel it: the sweep first has to take the agent's mark back.
   if (job.cancel_requested)
     throw new ProblemError('job-not-held', 'the job is still being canceled: ask again in a moment');
   if (from === undefined && job.uncertain) {

@@ -68,7 +68,7 @@ export async function jobToDecide(db: Queryable, id: string): Promise<LockedJob>
   return await oneJob(db, lockedJob, SELECT_JOB, id);
 }
 
-/** Has the history of jobs that this transaction changes name who decides and why; writes the audit. */
+/** Makes the history of the jobs that this transaction changes say who decides and why, and writes the audit. */
 export async function decidedBy(client: Queryable, id: string, { who, why, noted }: Decision): Promise<void> {
   await client.query(`SELECT set_config('platen.who', $1, true), set_config('platen.why', $2, true)`, [
     who,

@@ -76,7 +76,7 @@ export class JobMoves {
   async move(id: string, to: z.output<typeof jobMove>, by: Decision): Promise<JobView> {
     const { status, there, way, target } = await this.#wayOf(id, to);
     await requirePermitted(this.#pool, this.#checks, there);
-    // A job that waits would fail at the other printer and could come back; this one is stopped for good.
+    // A job that waits could fail at the other printer and come back; one that prints is stopped for good.
     if (status === 'printing') await requireJobPrintable(this.#checks, there);
     const from = await transaction(this.#pool, async (client) => {
       await decidedBy(client, id, by);

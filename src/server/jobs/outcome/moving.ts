@@ -43,7 +43,7 @@ const stopped = z.object({
   /** The first label that is certain not to be out. */
   first: z.int(),
   total: z.int(),
-  /** Labels that are counted with the rest from now on: none of a day before, which may be counted for good. */
+  /** Labels whose count in the day's usage goes to the new job. A job of an earlier day leaves its own: that day may be closed. */
   counted: z.int(),
   move_to: movingTo,
 });

@@ -50,8 +50,8 @@ export class Reports {
 
   /**
    * @param applied called with each report that was taken; `isNews`: and that was newer than what was known
-   * @param again reports stay in this database until they have been applied. A crash that loses a commit also
-   *   loses that its reports are done with: they are applied again, so no commit has to wait for the disk
+   * @param again reports stay in this database until they are applied. A crash that loses a commit brings back the
+   *   reports that it had applied, so no commit has to wait for the disk
    */
   constructor(
     pool: Pool,

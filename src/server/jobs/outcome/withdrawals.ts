@@ -1,6 +1,6 @@
 /**
- * Holds jobs that wait with a permission which they have no more: for printer commands, which their tenant has lost (a person
- * releases them, without the permission, or cancels them); as tests, once an agent has their printer as one that is not
+ * Holds jobs that wait and may not be printed any more: jobs with printer commands whose tenant has lost the permission (a
+ * person releases them, without the permission, or cancels them), and tests whose printer an agent now has as one that is not
  * virtual. A job that an agent has is printed; if the agent hands it back, it is held then.
  */
 import { z } from 'zod';
@@ -23,8 +23,8 @@ const withdrawn = z.object({ id: z.string(), since: z.string() });
 const carrying = z.object({ id: z.string(), status: jobStatus });
 
 /**
- * Tests that an agent might take which is no service's own. Those of services have virtual printers, and do not match the notes
- * of them for a moment at each start. Where no agent has the printer, tests wait.
+ * Tests that might be taken by an agent without virtual printers. An agent with virtual printers is a service's own; at each start
+ * it may have other printers for a moment than the service has noted. Where no agent has the printer, tests wait.
  */
 const REAL_TESTS = `SELECT id, status FROM platen.jobs j WHERE test AND status = 'queued' AND EXISTS (
   SELECT FROM platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id

@@ -79,7 +79,7 @@ export async function jobDetailsOf(pool: Pool, id: string): Promise<JobDetails> 
      FROM platen.job_events WHERE job_id = $1 ORDER BY number DESC LIMIT ${MOST_EVENTS - 1}`,
     [id],
   );
-  // However many reprints came after it, the rest is shown.
+  // The rest of a stopped job comes first, to be shown however many reprints there are.
   const made = await rowsOf(
     pool,
     madeOfIt,

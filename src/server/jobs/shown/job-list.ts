@@ -180,7 +180,7 @@ export class JobList {
   /** How many jobs are in each state, counted up to `MOST_COUNTED`. */
   async counts(filter: JobCountFilter): Promise<JobCounts> {
     const where = await this.#conditions(filter, { newest: false });
-    // Each state stands in the SQL itself: PostgreSQL does not know of a value that it is rare, and reads a
+    // Each state stands in the SQL itself: of a parameter PostgreSQL does not know that it is rare, and reads a
     // million other jobs.
     const asked = [
       ...JOB_STATUSES.map((status) => [status, `j.status = '${status}'`]),
