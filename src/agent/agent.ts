@@ -43,12 +43,12 @@ export interface AgentOptions {
   drivers?: Drivers;
   /** IDs of printers whose next certificate counts, whatever they have shown before. */
   forgetCertificates?: readonly string[];
-  /** What is told of the last update of this machine. */
+  /** What the last update of this machine has left to be told. */
   wentBack?: WentBack | undefined;
   counts?: OwnCounts | undefined;
   /** Called after each scan of a provider, with or without a result, as a sign that the agent is alive. */
   onScan?: () => void;
-  /** Besides the printers that the configuration names. */
+  /** Where it looks for printers, besides those that the configuration names. */
   providers?: readonly DiscoveryProvider[];
 }
 
@@ -62,7 +62,7 @@ const REPORTS_OUT = 5_000;
 interface Running {
   agentId: string;
   printers: Printers;
-  /** What people have added at the service, as JSON, and where that is kept. */
+  /** The printers that people have added at the service, as JSON, and what keeps them. */
   added: string;
   keepAdded: (json: string) => void;
   configured: ConfiguredPrinters;
@@ -75,7 +75,7 @@ interface Running {
   status: StatusFile;
   startedAt: string;
   told: AgentStatus['told'];
-  /** The disk took what was last written of the status: without a job nothing else is written. */
+  /** The disk took the status when it was last written; without a job nothing else is written there. */
   diskTakes: boolean;
   /** The newest report. */
   report: AgentStateReport | null;
@@ -90,7 +90,7 @@ export class Agent {
   readonly #drivers: Drivers;
   readonly #config: AgentConfig;
   readonly #logger: Logger;
-  /** Whether the service had been told all that it is to be told when the agent was last stopped. */
+  /** When the agent was last stopped, nothing was left in it that the service has to be told. */
   isTold = false;
   #running: Running | null = null;
 
@@ -118,7 +118,7 @@ export class Agent {
     return { busy, idle: threads - busy };
   }
 
-  /** Begins anew, as if it had never had a job: whatever another agent has begun is nobody's to go on with. @throws DataDirError */
+  /** Begins anew, as if it had never had a job, so that it goes on with nothing that a copy of it may print. @throws DataDirError */
   async forgetJobs(): Promise<void> {
     await this.stop({ graceMs: 0 });
     await this.start({ forget: true });
@@ -369,7 +369,7 @@ export class Agent {
     this.#tell(SOON);
   }
 
-  /** Whether the queue takes reports; kept at once when that changes, with the next report otherwise. */
+  /** Notes whether the queue takes reports: at once when that changes, else with the next report. */
   #told(told: Partial<AgentStatus['told']>): void {
     const running = this.#running;
     if (running === null) return;

@@ -23,7 +23,7 @@ const configuredPrinter = (transports: Transports) =>
     }
   });
 
-/** Printers that people have added at the service, without what another version says of one and this one cannot drive. */
+/** Those printers that people have added at the service and this version can drive; another one may drive more. */
 export function entriesIn(said: unknown, transports: Transports, logger: Logger): PrinterEntry[] {
   const entry = configuredPrinter(transports);
   const all = z.array(z.unknown()).catch([]).parse(said);

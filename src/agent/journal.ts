@@ -99,8 +99,8 @@ export class Journal {
     this.#db = db;
     this.#sync = new JournalSync(db.location());
     this.#get = db.prepare('SELECT * FROM jobs WHERE job_id = ?');
-    // Another job that began at a higher count, or at the same one and was about to send something, or had no
-    // count.
+    // Finds another job that began at a higher count, that began at the same one and was about to send something, or that
+    // had no count.
     this.#since = db.prepare(`
       SELECT 1 FROM jobs AS mine JOIN jobs AS other
         ON other.printer_id = mine.printer_id AND other.job_id <> mine.job_id AND other.updated_at >= mine.updated_at
@@ -113,7 +113,7 @@ export class Journal {
     this.#sentSince = db.prepare(`
       SELECT 1 FROM jobs WHERE printer_id = :printerId AND job_id <> :queueId AND intent > 0
         AND (odometer > :odometer OR (odometer = :odometer AND intent > base)) LIMIT 1`);
-    // Jobs come in their order: where another one was printed since, somebody else has settled this one.
+    // Jobs come in their order: if another one was printed since, somebody else has settled this one.
     this.#underWay = db.prepare(`
       SELECT 1 FROM jobs AS mine
       WHERE printer_id = ? AND final_report IS NULL AND intent > printed AND NOT EXISTS (

@@ -253,7 +253,7 @@ export class DocumentLink implements PrinterLink {
     return { ...rest, fault: faultFor('printer-aborted', because('printer-ended', ended)) };
   }
 
-  /** Whether the printer's counters count pages, by a document of which all are out. */
+  /** Learns from a document whose pages are all out whether the printer's counters count pages. */
   async #learn({ impressions }: PrinterJobState, pages: number): Promise<void> {
     const device = this.#device;
     if (device.description?.spooler !== 'none') return;

@@ -107,7 +107,7 @@ export interface EndedJob {
 export type Progress =
   /** By its counter, or what it says is pending. */
   | { by: 'counter'; status: DeviceStatus }
-  /** By its own job; `pages`: that are out, null where it does not say. `stuck`: nothing moves there. */
+  /** By its own job. `pages`: how many are out; null: it does not say. `stuck`: nothing moves there. */
   | {
       by: 'job';
       pages: number | null;
@@ -121,7 +121,7 @@ export type Progress =
 export interface PrinterLink {
   /** Each chunk is a document of whole pages, and one is under way at a time. */
   readonly documents: boolean;
-  /** The printer has told its counter, as far as is known one of what the job prints. */
+  /** The printer has told its counter, and, as far as is known, it counts what the job prints. */
   readonly counts: boolean;
   /** Whether the printer takes the language, as far as is known by now. */
   takes(language: LanguageId): boolean;
@@ -157,7 +157,7 @@ export interface PrinterLink {
    * @param settling some of what was sent is not known to have arrived
    */
   pollAfter(since: number, spare: number, settling: boolean): number;
-  /** The connection is gone: says why the job waits. @param resumes what it still held must not come out any more */
+  /** The connection is gone: says why the job waits. @param resumes what the connection still held must not come out any more */
   broke(resumes: boolean): Promise<readonly PrinterReason[]>;
   /** The job leaves the printer. @param clean nothing unfinished is on the connection */
   release(clean: boolean, resumes: boolean): Promise<void>;

@@ -26,7 +26,7 @@ export class Printer {
   readonly id: string;
   readonly #models: readonly Fingerprint[];
   readonly #usual: Confirmation;
-  /** `elsewhere`, while nothing is reached where it may be driven. */
+  /** Where `elsewhere` is, while nothing is reached where the printer may be driven. */
   #claimedAt: string | null = null;
   #device: PrinterDevice;
   #known: KnownPrinter;

@@ -215,9 +215,9 @@ export class StreamDevice implements PrinterDevice {
   }
 
   /**
-   * A label as it goes to the device, which is told in the same write to forget half a label of somebody
-   * else's: it may hold one from the moment at which it has nothing of ours, however lately it has answered.
-   * While it has something of ours, only where its last answer is older, or said that there is such a half.
+   * A label as it goes to the device. In the same write the device is told to forget half a label of somebody else's,
+   * which it may hold as soon as it has nothing of ours, however lately it has answered. While it has something of ours,
+   * it is told so only if its last answer is older, or said that there is such a half.
    * @param alone nothing of ours is under way there
    */
   apart(label: Uint8Array, { inert }: Connection, alone: boolean): Uint8Array {

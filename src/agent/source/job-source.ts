@@ -65,8 +65,8 @@ export interface JobSource {
    */
   consume(lane: Lane, term: string, handler: JobHandler, options: ConsumeOptions): Promise<Consumer>;
   /**
-   * Resolves when the report is stored durably, with its place among the others; rejects when it may not be. `scope`: whose the
-   * agent's printers are.
+   * Resolves when the report is stored durably, with its place among the others; rejects when it may not be stored.
+   * `scope`: whose the agent's printers are.
    */
   publish(report: Report, scope: Scope): Promise<ReportPlace | null>;
 }

@@ -1,5 +1,5 @@
 /**
- * The addresses that a configuration names for looking around: hosts, subnets, and what lies in neither.
+ * The addresses that a configuration names for looking around: hosts and subnets.
  *
  * Asking strangers is only done where the operator said so: what is sent goes to these addresses and nowhere
  * else, and what comes from elsewhere is not heard.

@@ -29,7 +29,7 @@ export function parseTxt(pairs: readonly Uint8Array[]): PrinterTxt {
   // `product=(GPL Ghostscript)` is of the driver; `ty` is for people, and mostly make and model.
   const make = values.get('usb_mfg') ?? values.get('mfg');
   const called = values.get('usb_mdl') ?? values.get('mdl') ?? values.get('ty');
-  // So CUPS announces a raw queue.
+  // CUPS announces a raw queue so.
   const model = called === 'Unknown' ? undefined : called;
   const serial = believableSerial(values.get('usb_sn') ?? values.get('sn'));
   const uuid = uuidOf(values.get('uuid'));
