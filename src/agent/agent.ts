@@ -118,7 +118,7 @@ export class Agent {
     return { busy, idle: threads - busy };
   }
 
-  /** Begins anew, as if it had never had a job, so that it goes on with nothing that a copy of it may print. @throws DataDirError */
+  /** Begins anew, as if it had never had a job, and goes on with nothing that a copy of it may print. @throws DataDirError */
   async forgetJobs(): Promise<void> {
     await this.stop({ graceMs: 0 });
     await this.start({ forget: true });

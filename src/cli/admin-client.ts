@@ -72,7 +72,7 @@ export class AdminClient {
     const { tenantView } = await admin();
     return this.#call(z.array(tenantView), 'GET', '/app/tenants');
   }
-  /** Erases the tenant, or some of it where there is much: ask again until it is. */
+  /** Erases the tenant, or some of it where there is much: ask again until all of it is gone. */
   async eraseTenant(tenant: string): Promise<TenantErased> {
     const { tenantErased } = await admin();
     return this.#call(tenantErased, 'DELETE', `/app/tenants/${encodeURIComponent(tenant)}`);

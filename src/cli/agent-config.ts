@@ -35,7 +35,7 @@ export async function agentConfigOf(
   const listed = z.array(z.unknown()).safeParse(fromFile['printers'] ?? []);
   const content = {
     ...fromFile,
-    // A list that is none is for the schema to refuse.
+    // What is no list, the schema refuses.
     ...(listed.success && { printers: [...listed.data, ...others(printers, listed.data)] }),
     ...(search && { discovery: together(searched, search) }),
     ...set,

@@ -11,7 +11,7 @@ export function ownDirectory(usual: string): string {
   return process.env['PLATEN_DATA'] || usual;
 }
 
-/** Has root go on as whoever owns the directory, for good: what root makes there its owner cannot use. */
+/** Has root go on, for good, as the owner of the directory, who could not use what root makes there. */
 export function becomeOwner(dataDir: string): void {
   const owner = statSync(dataDir, { throwIfNoEntry: false });
   if (owner === undefined || process.getuid?.() !== 0 || owner.uid === 0) return;

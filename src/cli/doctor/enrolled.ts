@@ -1,4 +1,4 @@
-/** Of an agent at another site: whether it reaches the service with which it has enrolled, and what keeps it out. */
+/** Checks whether an agent at another site reaches the service with which it has enrolled, and what keeps it out. */
 import { type Goodbye, wordsOf } from '../../contract/gateway.ts';
 import { lookAtGateway } from '../../queue/index.ts';
 import { explain } from '../explain.ts';
@@ -11,7 +11,7 @@ import type { Subject } from './subject.ts';
 const SOON = 14;
 const CHECK = 'service elsewhere';
 
-/** By the proxy and the trust of the agent that runs, which may have been given to it alone. */
+/** Goes through the proxy of the agent that runs, and trusts what it trusts: both may have been given to it alone. */
 export async function enrolled({ enrolment, status }: Subject): Promise<Finding[]> {
   if (enrolment === undefined) return [];
   const env = { ...process.env, ...(status === null ? {} : environmentOf(status.pid)) };
@@ -60,7 +60,7 @@ const REMEDIES: Readonly<Record<Goodbye, string>> = {
   restart: 'Wait a minute.',
 };
 
-/** @param reason why the agent cannot report: in it is what the service said last */
+/** @param reason why the agent cannot report: it quotes what the service said last */
 export function remedyOf(reason: string): string {
   const said = Object.entries(REMEDIES).find(([code]) => reason.endsWith(wordsOf(code)));
   return said?.[1] ?? 'See "service elsewhere" or "lanes" above.';

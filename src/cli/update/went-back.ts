@@ -1,6 +1,6 @@
 /**
- * That the last update of this machine did not come up: `<home>/went-back`, beside the versions, since the agent's user may
- * not read the other notes. `platen update` and `launch` write it before they start the previous version; the next update
+ * The note that the last update of this machine did not come up: `<home>/went-back`, beside the versions, because the agent's
+ * user may not read the other notes. `platen update` and `launch` write it before they start the previous version; the next update
  * removes it.
  */
 import { existsSync, readFileSync } from 'node:fs';

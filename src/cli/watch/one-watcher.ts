@@ -71,7 +71,7 @@ export class OneWatcher implements AsyncDisposable {
       this.#replaced.abort(new CommandFailure(why));
       clearInterval(this.#rewriting);
     }
-    // A full disk, or a share that is away, is said where files are printed.
+    // A full disk, or a share that is away, is reported where files are printed.
     else await this.#write('w').catch(() => undefined);
   }
 

@@ -73,7 +73,7 @@ const answered = z.union([
 ]);
 
 /**
- * @param fields of the template, which the columns of a table are the values of
+ * @param fields of the template, whose values are in the columns of a table
  * @throws UnprintableFile; ProgramGone
  */
 export async function recordsFrom(

@@ -84,8 +84,8 @@ class Watch {
         this.#said.delete('');
       } catch (error) {
         if (this.#signal.aborted) break;
-        // Whoever has started it starts the new program, which goes on with what was taken. Nothing can be loaded any more
-        // that would word a failure.
+        // Whoever started this process starts the new program, which goes on with what was taken. This one can no longer
+        // load what puts a failure into words.
         if (error instanceof ProgramGone) {
           process.stderr.write(`platen: ${error.message}\n`);
           process.exitCode = EXIT.failed;
