@@ -1,4 +1,4 @@
-/** What threads have freed, and the C library keeps for later: hundreds of megabytes after a stranger's file. */
+/** For what threads have freed and the C library would keep for later: hundreds of megabytes after a stranger's file. */
 
 /** glibc's malloc_trim(3), on a thread of its own; null where the C library is another one. */
 let trim: (() => void) | null | undefined;

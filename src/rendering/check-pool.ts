@@ -236,7 +236,7 @@ export class CheckPool {
       if (thread.free) return thread;
       if (!thread.ending) alive += 1;
     }
-    // A thread ended while the drawing library works lives until that is done; `#size` of those are let be.
+    // A thread that was ended while the drawing library works lives until that is done; up to `#size` of them are let be.
     if (alive >= this.#size || this.#threads.size >= 2 * this.#size || this.#stopped) return undefined;
     const thread = new CheckThread(this.#logger, () => {
       this.#threads.delete(thread);

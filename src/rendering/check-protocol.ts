@@ -103,7 +103,7 @@ export interface ZplCheck {
   readonly turn: Rotation;
   /** `json`: where its fields are, dots, and what they say. */
   readonly as: 'png' | 'pdf' | 'json';
-  /** Which label, from 0; undefined: all, which a PNG is not of. */
+  /** Which label, from 0; undefined: all, except that a PNG has one. */
   readonly label: number | undefined;
   /** The most labels that the ZPL may have. */
   readonly most: number;

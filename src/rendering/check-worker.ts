@@ -56,7 +56,7 @@ const LARGEST_COMPILED = 200_000;
 /** Most stack frames that are told of an unforeseen error. */
 const FRAMES = 10;
 
-/** Of documents, which are checked by drawing them. */
+/** A check of documents, which are drawn for it. */
 type DrawnCheck = (record: LabelRecord, index: number) => Promise<void>;
 
 const compiled = new LRUCache<string, RecordCheck>({ max: MOST_COMPILED });
@@ -83,7 +83,7 @@ async function recordCheck(request: RecordsCheck): Promise<RecordCheck | DrawnCh
   return check;
 }
 
-/** ms that was worked in this thread, and for it: what else the machine has to do makes no check a shorter one. */
+/** CPU time of this thread and of what works for it, ms: a busy machine leaves no check less. */
 function workedMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000 + pagesWorkedMs();

@@ -1,4 +1,4 @@
-/** Makes of somebody's ZPL what it would print, for who has no printer: a PNG of a label, or a PDF or JSON of one or all. */
+/** Shows somebody without a printer what their ZPL would print: a PNG of a label, or a PDF or JSON of one or all. */
 
 import type { PageRun } from '../../drivers/languages/pages.ts';
 import { pdfDocument } from '../../drivers/languages/pdf/encode.ts';

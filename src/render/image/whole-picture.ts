@@ -1,5 +1,5 @@
 /**
- * Whether a PNG or JPEG file is all there. The drawing library draws of a file that was cut off the rows that it has, and
+ * Whether a PNG or JPEG file is all there. Of a file that was cut off, the drawing library draws the rows that are there and
  * says nothing: half a label.
  */
 import { crc32, createInflate } from 'node:zlib';
