@@ -11,6 +11,7 @@ export { ReportPayload, type Unreadable } from './payload.ts';
 export { isConnectionError } from './postgres/away.ts';
 export { PostgresClient } from './postgres/client.ts';
 export { migrate, migrationFiles, type Schema } from './postgres/migrate.ts';
+export { Notifications } from './postgres/notifications.ts';
 export { QueueError, reasonOf } from './queue-error.ts';
 export { ErrorLog, type QueueLogger } from './queue-log.ts';
 export { Queues, type QueuesOptions } from './queues.ts';

@@ -4,6 +4,7 @@ import type { QueuedJob } from '../contract/queued-job.ts';
 import type { Report } from '../contract/report.ts';
 import type { Listener } from './bell.ts';
 import type { LeaseStore } from './lease.ts';
+import type { Notifications } from './postgres/notifications.ts';
 import type { ReportPlace } from './redis/report-stream.ts';
 import type { ReportStore } from './report-batch.ts';
 import type { StopLimits } from './stop-limits.ts';
@@ -49,6 +50,8 @@ export interface AgentLanes {
 /** What the service has of a store. */
 export interface ServiceLanes {
   readonly kind: 'postgres' | 'redis';
+  /** Those of the database that the lanes are in. */
+  readonly notifications?: Notifications;
   readonly leases: Pick<LeaseStore, 'mark' | 'holders'>;
   readonly reports: ReportStore;
   /** Adds jobs to one lane, in this order; a known job stays as it is. Adds no more once `givenUp` aborts. */

@@ -12,6 +12,7 @@ import { AgentQueue, type AgentQueueOptions } from './agent-queue.ts';
 import type { AddedJob, Consumer, JobInQueue, LaneStore, ServiceLanes } from './lane-store.ts';
 import { HELD } from './lease.ts';
 import { ReportPayload } from './payload.ts';
+import type { Notifications } from './postgres/notifications.ts';
 import type { ErrorLog } from './queue-log.ts';
 import { checkQueueId, laneOfJob, laneQueue } from './queue-name.ts';
 import type { ReportHandler, ReportPlan } from './report-batch.ts';
@@ -49,6 +50,11 @@ export class Queues extends AgentQueue {
 
   get backend(): 'postgres' | 'redis' {
     return this.#store.kind;
+  }
+
+  /** The notifications of the database that the lanes are in, for whatever else is in it. */
+  get notifications(): Notifications | undefined {
+    return this.#store.notifications;
   }
 
   /**

@@ -211,7 +211,8 @@ export class Server {
     const people = new People(pool, sessions);
     const passkeys = new Passkeys(pool);
 
-    const feed = new ChangeFeed({ database: this.#options.database, pool, logger });
+    const { database } = this.#options;
+    const feed = new ChangeFeed({ notifications: queues.notifications, database, pool, logger });
     feed.start();
     stack.defer(() => feed.stop());
 

@@ -354,8 +354,8 @@ describe.each(backends())('the connections of 30 workers on $name', ({ kind, ope
       const client = new Client(backend.database);
       await client.connect();
       const { rows } = await client.query(
-        `SELECT count(*)::int AS all, count(*) FILTER (WHERE query LIKE 'LISTEN%')::int AS listening
-           FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'platen-queue'`,
+        `SELECT count(*)::int AS all, count(*) FILTER (WHERE application_name = 'platen-listening')::int AS listening
+           FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'platen-%'`,
       );
       await client.end();
       expect(rows[0].listening).toBe(1);

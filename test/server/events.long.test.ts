@@ -224,7 +224,7 @@ test('after the database was away, everything is to be asked for again', async (
   expect(resyncs()).toBe(1);
   const { rowCount } = await service.pool.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-     WHERE application_name = 'platen-changes' AND datname = current_database()`,
+     WHERE application_name = 'platen-listening' AND datname = current_database()`,
   );
   expect(rowCount).toBe(1);
   await vi.waitFor(() => expect(resyncs()).toBe(2), 10_000);

@@ -12,6 +12,7 @@ import { PostgresBell } from './bell.ts';
 import { PostgresClient } from './client.ts';
 import { postgresLeases } from './lease.ts';
 import { migrate, type Schema } from './migrate.ts';
+import { Notifications } from './notifications.ts';
 import { postgresReports } from './reports.ts';
 import { postgresTurns } from './turns.ts';
 
@@ -71,10 +72,11 @@ export async function openPostgres(options: PostgresOptions): Promise<LaneStore>
     await pool.end();
     throw error;
   }
-  return storeOn(pool, new PostgresBell(config, errors), errors);
+  return storeOn(pool, new Notifications(config, errors), errors);
 }
 
-function storeOn(pool: Pool, bell: PostgresBell, errors: ErrorLog): LaneStore {
+function storeOn(pool: Pool, notifications: Notifications, errors: ErrorLog): LaneStore {
+  const bell = new PostgresBell(notifications);
   const turns = new Turns(postgresTurns(pool), errors);
   const ping = async () => void (await pool.query('SELECT 1'));
   const takeOut = async (lane: string, queueId: string, abandoned: boolean) => {
@@ -86,6 +88,7 @@ function storeOn(pool: Pool, bell: PostgresBell, errors: ErrorLog): LaneStore {
   }, FORGET_MS).unref();
   return {
     kind: 'postgres',
+    notifications,
     leases: postgresLeases(
       (sql, values) => pool.query(sql, [...values]),
       (lane) => bell.ring(lane, ''),
@@ -122,7 +125,7 @@ function storeOn(pool: Pool, bell: PostgresBell, errors: ErrorLog): LaneStore {
     async close() {
       clearInterval(forget);
       turns.close();
-      await bell.close();
+      await notifications.close();
       await pool.end();
     },
   };

@@ -6,13 +6,12 @@
  * the listeners are told to ask for everything again: at this instance, and if it could not tell its own
  * changes, at every other one.
  */
-import { setTimeout as pause } from 'node:timers/promises';
-import type { Notification, PoolConfig } from 'pg';
+import type { PoolConfig } from 'pg';
 import { z } from 'zod';
 import type { Changed, Changes } from '../../contract/people.ts';
 import type { Logger } from '../../log.ts';
-import { PostgresClient } from '../../queue/index.ts';
-import { type Pool, rowsOf, TIMEOUTS } from '../store/pool.ts';
+import { ErrorLog, Notifications } from '../../queue/index.ts';
+import { type Pool, rowsOf } from '../store/pool.ts';
 
 const CHANNEL = 'platen_changes';
 /** ms that changes are gathered before the NOTIFY, and again before they are passed on to listeners. */
@@ -21,9 +20,6 @@ const GATHER = 200;
 const MOST_BYTES = 7_000;
 /** Changes gathered at once; if there are more, everything counts as changed. */
 const MOST_CHANGES = 2_000;
-/** ms between two attempts to connect, and between two checks whether the connection still works. */
-const RETRY = 1_000;
-const LOOK = 20_000;
 /** The payload that says `all`. */
 const EVERYTHING = JSON.stringify({ all: true });
 
@@ -88,35 +84,52 @@ class Gathered {
 }
 
 export class ChangeFeed {
-  readonly #database: PoolConfig;
+  readonly #notifications: Notifications;
+  /** The notifications are this feed's alone. */
+  readonly #areOwn: boolean;
   readonly #pool: Pool;
   readonly #logger: Logger;
   readonly #listeners = new Set<ChangeListener>();
   readonly #ended = new AbortController();
-  /** The connection, while it listens. */
-  #client: PostgresClient | undefined;
-  /** The newest connection, which may not listen yet. */
-  #newest: PostgresClient | undefined;
-  #running: Promise<void> = Promise.resolve();
+  #silence: () => void = () => undefined;
   #toTell: Gathered | undefined;
   #toHear: Gathered | undefined;
   /** Changes were lost before any instance was told of them. */
   #untold = false;
 
-  constructor(parts: { database: PoolConfig; pool: Pool; logger: Logger }) {
-    this.#database = parts.database;
+  /** @param parts `notifications` of the database, where it has those of the queues; left out: the feed has its own */
+  constructor(parts: {
+    notifications?: Notifications | undefined;
+    database: PoolConfig;
+    pool: Pool;
+    logger: Logger;
+  }) {
+    this.#areOwn = parts.notifications === undefined;
+    this.#notifications =
+      parts.notifications ?? new Notifications(parts.database, new ErrorLog(parts.logger));
     this.#pool = parts.pool;
     this.#logger = parts.logger;
   }
 
   start(): void {
-    this.#running = this.#keepConnected();
+    this.#silence = this.#notifications.listen(CHANNEL, {
+      heard: (payload) => this.#heard(payload),
+      ready: () => this.#ready(),
+    });
   }
 
   async stop(): Promise<void> {
     this.#ended.abort();
-    await this.#newest?.end().catch(() => undefined);
-    await this.#running;
+    this.#silence();
+    if (this.#areOwn) await this.#notifications.close();
+  }
+
+  /** Nobody here has heard what changed while there was no connection, nor elsewhere what changed here. */
+  #ready(): void {
+    this.#everything();
+    if (!this.#untold) return;
+    this.#untold = false;
+    this.#send([EVERYTHING]).catch((error: unknown) => this.#notTold(error));
   }
 
   /** Tells the pages of all instances, in a moment. Never throws: pages ask again by themselves, later. */
@@ -141,37 +154,35 @@ export class ChangeFeed {
     const timer = setTimeout(() => {
       // This instance ends, and its pages ask another one.
       if (this.#ended.signal.aborted) return;
-      work().catch((error: unknown) => {
-        if (this.#ended.signal.aborted) return;
-        this.#logger.warn({ err: error }, 'changes could not be told to open pages');
-        this.#everything();
-      });
+      work().catch((error: unknown) => this.#notTold(error));
     }, ms);
     timer.unref();
+  }
+
+  #notTold(error: unknown): void {
+    if (this.#ended.signal.aborted) return;
+    this.#logger.warn({ err: error }, 'changes could not be told to open pages');
+    this.#everything();
   }
 
   async #notify(): Promise<void> {
     const payloads = this.#toTell?.payloads() ?? [];
     this.#toTell = undefined;
     if (payloads.length === 0) return;
-    if (this.#client === undefined) this.#untold = true;
-    else await this.#send(this.#client, payloads);
+    await this.#send(payloads);
   }
 
-  async #send(client: PostgresClient, payloads: string[]): Promise<void> {
+  /** What could not be told is made up for once the connection is there again. */
+  async #send(payloads: string[]): Promise<void> {
     try {
-      await client.query(`SELECT pg_notify('${CHANNEL}', payload) FROM unnest($1::text[]) AS payload`, [
-        payloads,
-      ]);
+      if (!(await this.#notifications.tell(CHANNEL, payloads))) this.#untold = true;
     } catch (error) {
       this.#untold = true;
-      // The next connection tells all instances that something was lost.
-      client.end().catch(() => undefined);
       throw error;
     }
   }
 
-  #heard({ payload = '' }: Notification): void {
+  #heard(payload: string): void {
     if (this.#listeners.size === 0) return;
     if (this.#toHear === undefined) {
       this.#toHear = new Gathered();
@@ -228,61 +239,6 @@ export class ChangeFeed {
 
   #everything(): void {
     for (const { hear } of this.#listeners) hear('all');
-  }
-
-  async #keepConnected(): Promise<void> {
-    const { signal } = this.#ended;
-    for (;;) {
-      const client = new PostgresClient({
-        ...this.#database,
-        application_name: 'platen-changes',
-        connectionTimeoutMillis: TIMEOUTS.connect,
-        query_timeout: TIMEOUTS.answer,
-        keepAlive: true,
-      });
-      this.#newest = client;
-      try {
-        await this.#connected(client);
-      } catch (error) {
-        if (!signal.aborted) this.#logger.warn({ err: error }, 'changes are not heard; connecting again');
-      } finally {
-        this.#client = undefined;
-        await client.end().catch(() => undefined);
-      }
-      if (signal.aborted) return;
-      await pause(RETRY, undefined, { signal }).catch(() => undefined);
-      if (signal.aborted) return;
-    }
-  }
-
-  /** Resolves or rejects when the connection has ended. */
-  async #connected(client: PostgresClient): Promise<void> {
-    const { signal } = this.#ended;
-    const lost = Promise.withResolvers<void>();
-    // The connection may be lost before `lost.promise` is awaited; then the query under way rejects.
-    lost.promise.catch(() => undefined);
-    client.on('error', lost.reject);
-    client.on('end', () => lost.resolve());
-    client.on('notification', (notification) => this.#heard(notification));
-    await client.connect();
-    // A notification that is lost in a crash does no harm: nobody is left to hear it.
-    await client.query(`SET synchronous_commit = off; LISTEN ${CHANNEL}`);
-    if (signal.aborted) return;
-    this.#client = client;
-    // Nobody here has heard what changed while there was no connection, nor elsewhere what changed here.
-    this.#everything();
-    if (this.#untold) {
-      this.#untold = false;
-      await this.#send(client, [EVERYTHING]);
-    }
-    const look = setInterval(() => {
-      client.query('SELECT 1').catch(lost.reject);
-    }, LOOK);
-    try {
-      await lost.promise;
-    } finally {
-      clearInterval(look);
-    }
   }
 }
 

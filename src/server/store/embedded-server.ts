@@ -134,7 +134,7 @@ function settings(port: number, poolSize: number): string[] {
     unix_socket_directories: process.platform === 'win32' ? '' : '.',
     unix_socket_permissions: '0700',
     cluster_name: 'platen',
-    // Beside the service's pool the queue has one of its own, and two connections LISTEN.
+    // Beside the service's pool the queue has one of its own, and one connection LISTENs.
     max_connections: Math.max(250, poolSize + 50),
     shared_buffers: '16MB',
     fsync: 'on',

@@ -13,7 +13,7 @@ export type Queryable = Pick<pg.ClientBase, 'query'>;
 /** A callback in the transaction of a change, mostly for the audit: both are committed, or neither. */
 export type Also<T = void> = (db: Queryable, what: T) => Promise<void>;
 
-export const TIMEOUTS = {
+const TIMEOUTS = {
   /** ms for one statement on the server. */
   statement: 15_000,
   /** ms that a statement waits for a lock; also how long a retry waits for the request it repeats. */

@@ -14,4 +14,5 @@ export type JobQueue = Pick<
   | 'leaseHolders'
   | 'hasUnread'
   | 'consumeReports'
->;
+> &
+  Partial<Pick<Queues, 'notifications'>>;
