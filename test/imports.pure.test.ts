@@ -133,6 +133,21 @@ test('no file has more than 400 lines', () => {
   expect(long).toEqual([]);
 });
 
+test('nothing is exported that no other file names', () => {
+  const named = new Map<string, number>();
+  for (const file of all)
+    for (const word of new Set(readFileSync(join(root, file), 'utf8').match(/\w+/g)))
+      named.set(word, (named.get(word) ?? 0) + 1);
+  const kinds = 'abstract class|async function|class|const|function|interface|type';
+  const exported = files.flatMap((file) =>
+    [
+      ...readFileSync(join(root, file), 'utf8').matchAll(new RegExp(`^export (?:${kinds})\\*? (\\w+)`, 'gm')),
+    ].map(([, name = '']) => ({ file, name })),
+  );
+  expect(exported.length).toBeGreaterThan(1_000);
+  expect(exported.filter(({ name }) => (named.get(name) ?? 0) < 2)).toEqual([]);
+});
+
 type Graph = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** What each file imports of ours; types and threads count as well. */

@@ -2,7 +2,7 @@
 import type { JobSource, PickedUpJob } from './source/job-source.ts';
 
 export const JOB_ENDS = ['printed', 'failed', 'held', 'canceled'] as const;
-export type JobEnd = (typeof JOB_ENDS)[number];
+type JobEnd = (typeof JOB_ENDS)[number];
 
 /** Who counts. */
 export interface Counting {

@@ -67,7 +67,7 @@ export async function keptState(dataDir: string, forget: () => Promise<void>): P
  * @param invitation as the service has made it: `https://platen.example#7K3M-Q9TX-2VHD-R8WP`, and maybe `~<pin>`
  * @throws CommandFailure `usage`
  */
-export function readInvitation(invitation: string): { origin: string; code: string; pin?: string } {
+function readInvitation(invitation: string): { origin: string; code: string; pin?: string } {
   const url = URL.parse(invitation.trim());
   const [written = '', pin] = (url?.hash.slice(1) ?? '').split('~', 2);
   const code = plainCode(written);

@@ -6,7 +6,7 @@
 import type { LabelRecord } from './print-request.ts';
 import { documentField, type Template } from './template.ts';
 
-export interface DocumentPart {
+interface DocumentPart {
   /** Empty where another record holds the file. */
   readonly base64: string;
   /** From 1; undefined: nobody has looked yet how many there are. */

@@ -20,7 +20,6 @@ export const pageQuery = z.strictObject({
     .regex(/^[\w.:-]{1,200}$/)
     .optional(),
 });
-export type PageQuery = z.output<typeof pageQuery>;
 
 const next = z
   .string()
@@ -41,7 +40,7 @@ const integratorField = z.object({
   sample: z.string().nullable(),
 });
 
-export const integratorTemplate = z.object({
+const integratorTemplate = z.object({
   id: z.string().meta({ description: 'The `idT` of a job.' }),
   name: z.string(),
   language: templateLanguage,
@@ -82,7 +81,7 @@ export const integratorCancel = jobCancel.pick({ why: true });
 
 // POST /v2/labels
 /** Most records in one request for a picture: they are read on the thread that serves other people's requests. */
-export const MOST_PICTURE_RECORDS = 100;
+const MOST_PICTURE_RECORDS = 100;
 const RECORDS = saying('records-between', { most: MOST_PICTURE_RECORDS });
 const TEMPLATE_ID = saying('text-of', { most: 200 });
 const DPI = saying('number-between', { least: 50, most: 1_200 });

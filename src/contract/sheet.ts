@@ -81,7 +81,7 @@ export interface MadeFor {
   sheet?: LabelSheet | undefined;
 }
 
-export interface Media extends Omit<MadeFor, 'sheet'> {
+interface Media extends Omit<MadeFor, 'sheet'> {
   what: 'label' | 'sheet';
 }
 

@@ -45,7 +45,7 @@ export interface RenderPoolOptions {
   logger: Logger;
 }
 
-export interface RenderSessionOptions {
+interface RenderSessionOptions {
   /** The first label to make. */
   from: number;
   /** Most labels in one chunk. */

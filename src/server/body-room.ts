@@ -21,7 +21,7 @@ type RoomOptions = { total: number; perParty: number; reserve: number };
 type Waiting = { party: string; bytes: number; admit: () => void };
 
 /** The place of a body in the room. */
-export interface BodyPlace {
+interface BodyPlace {
   /** So many more bytes of the body have come; infinitely many: it is here in whole. */
   came(bytes: number): void;
   /** Gives the room back; again it does nothing. */

@@ -5,7 +5,7 @@ import type { JobEvent } from '../../src/contract/job-details.ts';
 const ROW = 4;
 
 /** An event, or several in the place of which one line stands until somebody wants to see them. */
-export type LifeLine = JobEvent | readonly JobEvent[];
+type LifeLine = JobEvent | readonly JobEvent[];
 
 /** A printer whose cover is opened and closed gives many waits; those between the first and the last of a row are folded. */
 export function foldedLife(events: readonly JobEvent[]): LifeLine[] {

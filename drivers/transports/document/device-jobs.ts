@@ -9,7 +9,7 @@ import type { PrinterJobState } from './document.ts';
  * `open`: created, with nothing of its document sent. `sending`: part of it may have been sent, also where
  * sending was cut short. `delivered`: all of it was taken. `given up`: ended before any of it was sent.
  */
-export type Stage = 'open' | 'sending' | 'delivered' | 'canceled' | 'given up';
+type Stage = 'open' | 'sending' | 'delivered' | 'canceled' | 'given up';
 
 const MOST_JOBS = 1_000;
 const PHASES = { open: 'held', delivered: 'completed', canceled: 'canceled', 'given up': 'aborted' } as const;

@@ -8,7 +8,7 @@ import { RenderCrash, type RenderPool, type RenderSession } from '../../renderin
 import type { Chunk } from '../../rendering/render-protocol.ts';
 import type { WindowSize } from './row.ts';
 
-export interface LabelsOptions {
+interface LabelsOptions {
   documents: boolean;
   /** The most that may ever be under way, and what may be now. */
   most: WindowSize;

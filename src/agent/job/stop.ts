@@ -9,7 +9,7 @@ import type { Signals } from '../printer/link.ts';
 /** The agent stops, a person cancels the job, or the queue took it away. */
 export class Interrupted extends Error {}
 
-export interface StopOptions {
+interface StopOptions {
   /** Of the station. */
   signals: Signals;
   /** Aborted when the queue gives the job to someone else. */

@@ -16,7 +16,7 @@ import { type Places, placesFromEnv, placesOver } from '../places.ts';
 import { type ServiceFile, type ServiceOptions, serviceOf, USUAL_DATA } from '../which-service.ts';
 import { type Finding, failed, ok } from './finding.ts';
 
-export interface InstalledService {
+interface InstalledService {
   account: Account;
   /** What the unit starts; null: nothing of the kind. */
   command: string | null;

@@ -1,7 +1,7 @@
 /** The systemd units: least rights, ready when the program says so, restarted when one of its loops stops. */
 import { STATE, USER } from '../../contract/own-user.ts';
 
-export interface Unit {
+interface Unit {
   description: string;
   /** Absolute path and arguments. */
   command: string;

@@ -17,7 +17,7 @@ import { NotNow, printed } from './printed.ts';
 import { ProgramGone } from './records.ts';
 import { isLeft, openForWriting, Settling } from './whole.ts';
 
-export interface WatchOptions extends RouteOptions {
+interface WatchOptions extends RouteOptions {
   template: string;
   settle: number;
   wait?: true;

@@ -16,7 +16,7 @@ export function isLeft(name: string): boolean {
 }
 
 /** What changes while a file is written. */
-export interface FileState {
+interface FileState {
   ino: number;
   size: number;
   mtimeMs: number;

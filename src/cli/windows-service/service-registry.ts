@@ -52,7 +52,7 @@ export function imagePath(command: readonly string[]): string {
   return command.map((word) => (/^[\w-]+$/.test(word) ? word : `"${word}"`)).join(' ');
 }
 
-export interface Installed {
+interface Installed {
   made: boolean;
   /** Settings that this Windows does not know, in words. */
   unknown: readonly string[];

@@ -37,7 +37,7 @@ interface Pending {
 
 type LeaseFrame = Extract<AgentFrame, { kind: 'lease' }>;
 
-export interface GatewayOptions {
+interface GatewayOptions {
   place: GatewayPlace;
   logger: QueueLogger;
   errors: ErrorLog;

@@ -6,7 +6,7 @@ import { FRAME_BYTES, GATEWAY_PATH, PROTOCOL } from '../../contract/gateway.ts';
 import { QueueError, reasonOf } from '../queue-error.ts';
 import { type Trust, webAgent } from './web-agent.ts';
 
-export interface GatewayLook {
+interface GatewayLook {
   /** Until when its certificate is valid; null: it has none, which only a service on this machine may. */
   validTo: Date | null;
 }

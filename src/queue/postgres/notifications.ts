@@ -12,7 +12,7 @@ const RETRY_MS = 1_000;
 /** How often the connection is tried, ms. */
 const LOOK_MS = 20_000;
 
-export interface Hearer {
+interface Hearer {
   heard(payload: string): void;
   /** The channel is heard from now on, for the first time or again. */
   ready(): void;

@@ -40,7 +40,7 @@ export interface DocumentTarget {
   readonly job?: ZplRules;
 }
 
-export interface CompiledDocument {
+interface CompiledDocument {
   /** The label as it lies on the media. */
   readonly media: MediaGrid;
   /**
@@ -62,7 +62,7 @@ export interface CompiledDocument {
   ): OwnZpl | undefined;
 }
 
-export interface OwnZpl extends ZplText {
+interface OwnZpl extends ZplText {
   /** The index of the record that holds the document. */
   readonly holder: number;
 }

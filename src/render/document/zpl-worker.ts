@@ -21,7 +21,7 @@ export interface ZplOrder {
 }
 
 /** A PNG. */
-export type ZplReply = PageReply<Uint8Array>;
+type ZplReply = PageReply<Uint8Array>;
 
 class Refused extends Error {
   readonly reason: Reason;

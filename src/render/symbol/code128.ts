@@ -13,7 +13,7 @@ export const FNC1 = -1;
 
 type CodeSet = Code128Run['set'];
 
-export interface Code128 {
+interface Code128 {
   readonly runs: readonly Code128Run[];
   /** Only plain characters: no shift, no FNC4. */
   readonly plain: boolean;

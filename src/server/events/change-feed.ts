@@ -39,7 +39,7 @@ export type News = Changes | 'all';
  * `hear` is called with changes that `tenant` may see; undefined sees all tenants.
  * `everywhere`: it may see the agents of all tenants besides.
  */
-export type ChangeListener = { tenant: string | undefined; everywhere?: boolean; hear: (news: News) => void };
+type ChangeListener = { tenant: string | undefined; everywhere?: boolean; hear: (news: News) => void };
 
 /** The IDs gathered so far; more than `MOST_CHANGES` become `all`. */
 class Gathered {

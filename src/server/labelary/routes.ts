@@ -22,7 +22,7 @@ import { Strangers } from './strangers.ts';
 
 /** Bytes of a request's body, labels of a request, and inches of a label's side; as many as there. */
 const BODY_LIMIT = 1024 * 1024;
-export const MOST_LABELS = 50;
+const MOST_LABELS = 50;
 const MOST_INCHES = 15;
 const MM_PER_INCH = 25.4;
 /** No tenant's ID has a space: all these labels take turns with each tenant's as one. */

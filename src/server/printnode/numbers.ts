@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { onlyRow, type Pool, type Queryable, rowOf, rowsOf, transaction } from '../store/pool.ts';
 
-export type Kind = 'account' | 'computer' | 'printer';
-export type Numbered = { number: number; since: string };
+type Kind = 'account' | 'computer' | 'printer';
+type Numbered = { number: number; since: string };
 
 const counted = z.object({ last: z.int() });
 const numbered = z.object({ name: z.string(), number: z.int(), created_at: z.date() });

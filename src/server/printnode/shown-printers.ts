@@ -6,7 +6,7 @@ import type { Pool } from '../store/pool.ts';
 import type { Whose } from '../tenants/whose.ts';
 import { numbersOf } from './numbers.ts';
 
-export type ShownComputer = {
+type ShownComputer = {
   id: number;
   name: string;
   inet: null;

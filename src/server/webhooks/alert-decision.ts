@@ -10,11 +10,11 @@ export type Receiver = {
   createdAt: Date;
 };
 /** What a tenant's receivers could be told of now. */
-export type Condition = { tenant: string; item: AlertItem };
+type Condition = { tenant: string; item: AlertItem };
 /** What a receiver was told of and what is not over yet. */
 export type Told = { receiver: string; item: AlertItem; message: string; over: boolean };
 
-export type AlertDecision = {
+type AlertDecision = {
   begun: { receiver: string; items: AlertItem[] }[];
   /** All of the items of a message are over. */
   ended: { receiver: string; message: string; items: AlertItem[] }[];

@@ -59,7 +59,7 @@ export function startWebhooks({
   return { webhooks, alerts, sender };
 }
 
-export class WebhookSender {
+class WebhookSender {
   readonly #webhooks: Webhooks;
   readonly #alerts: Alerts;
   readonly #certificate: OwnCertificate;

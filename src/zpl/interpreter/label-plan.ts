@@ -60,7 +60,7 @@ export interface LabelPlan {
 }
 
 /** The data of a field, which begins at (x, y), dots. */
-export interface SaidField {
+interface SaidField {
   readonly x: number;
   readonly y: number;
   /** @param serial of the label, as of `labelPieces` */

@@ -24,7 +24,7 @@ export interface ZplDocument {
   readonly objects: readonly string[];
 }
 
-export interface ZplLabel {
+interface ZplLabel {
   /** How many of it the program asks for, ≥ 1. */
   readonly quantity: number;
   /** What the program has set before it, for use inside a format. */

@@ -12,7 +12,7 @@ const TIMES = { wait: 10_000, run: 60_000 };
 /** ms for the documents of one request. */
 const MOST = 30_000;
 
-export interface PagedRecords {
+interface PagedRecords {
   readonly records: LabelRecord[];
   /** For each of them the index of the request's record that it comes from. */
   readonly origins: number[];

@@ -14,7 +14,7 @@ type Fate = Pick<Done, 'outcome' | 'code' | 'detail' | 'reason'> & { fits?: bool
 type Parts = { cancellations: Cancellations; decisions: JobDecisions; moves: JobMoves };
 
 /** What is done to each job. */
-export type BulkDeed =
+type BulkDeed =
   | { action: 'cancel' | 'retry' }
   | { action: 'release'; uncertain: 'print' | 'skip' }
   | { action: 'move'; to: Target };

@@ -37,7 +37,7 @@ const about = format.extend({
   /** The files that had made the schema, in their order. */
   schema: z.array(z.object({ name: z.string(), sha256: z.string() })).min(1),
 });
-export type AboutBackup = z.infer<typeof about>;
+type AboutBackup = z.infer<typeof about>;
 
 export type BackupPart =
   | ({ kind: 'table' } & z.infer<typeof table>)

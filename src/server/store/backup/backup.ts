@@ -51,7 +51,7 @@ const heldRow = z.object({
   total: z.int(),
 });
 /** A job that was held: what was printed of it when the back-up was made, and how many labels it has. */
-export type HeldJob = z.infer<typeof heldRow>;
+type HeldJob = z.infer<typeof heldRow>;
 
 /**
  * Writes what the database holds at this moment.
