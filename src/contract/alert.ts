@@ -48,7 +48,7 @@ const told = {
     .min(1)
     .max(ALERTS.length)
     .default([...ALERTS]),
-  /** What lasts as long is told. */
+  /** What has lasted so long is told. */
   minutes: z.int().min(1).max(1_440).default(5),
   quiet: quietHours.nullable().default(null),
 };

@@ -101,7 +101,7 @@ const leaseAsk = z.object({
   keeps: z.object({ ms, question: count }).optional(),
 });
 
-/** What the service has last given the agent to keep; what is in it, is the service's. */
+/** What the service has last given the agent to keep; its content is the service's own. */
 const state = z.string().regex(/^[\w.-]{1,2000}$/);
 
 const hello = z.object({

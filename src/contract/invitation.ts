@@ -7,7 +7,7 @@ import { agentId } from './report.ts';
 
 /** Crockford's alphabet: no letter looks like a digit. https://www.crockford.com/base32.html */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-/** Random characters of a code, of 5 bits each; one more tells a slip of the pen. */
+/** Random characters of a code, of 5 bits each; one more shows a slip of the pen. */
 const RANDOM = 15;
 /** h for which a code works. */
 export const CODE_HOURS = 24;

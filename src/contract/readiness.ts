@@ -1,4 +1,4 @@
-/** What `GET /readyz` says beside its status: how that does which is set up. A load balancer could mend nothing of it. */
+/** What `GET /readyz` says besides its status: the health of whatever else is set up. A load balancer could mend none of it. */
 import { z } from 'zod';
 
 const receivers = z.object({
