@@ -89,7 +89,7 @@ export function createApp(config: ServerConfig, logger: Logger, gateway?: Gatewa
       headersTimeout: HEADERS_TIMEOUT,
       connectionsCheckingInterval: 2_000,
       requireHostHeader: false,
-      // Any other request that could be upgraded (Java offers HTTP/2 so) is one as usual.
+      // Any other request that could be upgraded (Java offers HTTP/2 that way) is served as usual.
       shouldUpgradeCallback: (request) => gateway?.takes(request) === true,
     },
     forceCloseConnections: 'idle',

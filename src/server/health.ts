@@ -10,7 +10,7 @@ type Parts = {
   isStopping: () => boolean;
   checkDatabase: () => Promise<void>;
   checkQueue: () => Promise<void>;
-  /** How that does which decides nothing. */
+  /** The health of what does not decide whether the service is ready. */
   also: () => Promise<ServiceHealth>;
 };
 

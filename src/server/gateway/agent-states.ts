@@ -1,7 +1,7 @@
 /**
  * What an agent shows of itself when it joins: a number that grows with each time, which tells a copy of its data directory
- * apart, and whose agent it is. Only this deployment can make one, so a service that was restored from a back-up believes
- * a state that is newer than its database, of an agent that is newer, too.
+ * apart, and whose agent it is. Only this deployment can make one, so a service that was restored from a back-up
+ * believes it even where state and agent are newer than its database.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';

@@ -36,8 +36,7 @@ const MOST_LISTED = 5_000;
 
 /**
  * Those that are online come first, those that were revoked last.
- * @param tenantId those whose printers this tenant may use, and of what it shares with others no more than it reports;
- *   undefined: all
+ * @param tenantId only agents whose printers this tenant may use, and of a shared one no more than it reports; undefined: all
  */
 export async function listAgents(db: Queryable, tenantId: string | undefined): Promise<AgentView[]> {
   const of = [tenantId ?? null];
@@ -97,7 +96,7 @@ export async function listAgents(db: Queryable, tenantId: string | undefined): P
   );
 }
 
-/** @param whole with what only those are told whose agent it is */
+/** @param whole with what only the agent's own tenant is told */
 function enrolmentOf(
   of: Pick<
     z.infer<typeof row>,

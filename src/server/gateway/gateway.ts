@@ -44,7 +44,7 @@ const SILENCE = 45_000;
 const RETRY = { taken: 10_000, stale: 30_000, revoked: undefined } as const;
 /** How long an agent has to answer before another process of it takes its place, ms. */
 const STILL_THERE = 3_000;
-/** How often it is looked whether all is applied that an agent has told which moves to another tenant, and for how long, ms. */
+/** For an agent that moves to another tenant: how often, and for how long, ms, it is looked whether all its reports are applied. */
 const MOVE = { look: 250, most: 60_000 };
 /** At a stop: how long the agents' goodbyes may take, ms. */
 const GOODBYE = 1_000;
@@ -195,7 +195,7 @@ export class Gateway {
     });
   }
 
-  /** Of the strangers, one of the network with most of them goes for the next one: that which has been there longest. */
+  /** Makes room for the next stranger: of those from the network that has most, the one goes that has been there longest. */
   #makeRoom(): void {
     if (this.#strangers.size < UNPROVEN.most) return;
     const networks = [...Map.groupBy(this.#strangers, ({ network }) => network).values()];

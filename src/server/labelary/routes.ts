@@ -20,7 +20,7 @@ import { LabelaryError, wrong } from './labelary-error.ts';
 import { pageAsked } from './page.ts';
 import { Strangers } from './strangers.ts';
 
-/** Bytes of a request's body, labels of a request, and inches of a label's side; as many as there. */
+/** Bytes of a request's body, labels of a request, and inches of a label's side: Labelary's own limits. */
 const BODY_LIMIT = 1024 * 1024;
 const MOST_LABELS = 50;
 const MOST_INCHES = 15;

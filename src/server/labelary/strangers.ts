@@ -1,6 +1,6 @@
 /**
- * Which callers without an account may have labels drawn now: of one network so many requests in a second and in hand, and so
- * many in hand of all.
+ * Bounds what callers without an account may have drawn: requests of one network in a second, and in hand at a time, and
+ * requests of all of them in hand.
  */
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { PartyLimit } from '../party-limit.ts';

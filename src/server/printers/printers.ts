@@ -56,7 +56,7 @@ type Sighting = z.infer<typeof sighting>;
 export type ScopePrinter = {
   id: string;
   scope: Scope;
-  /** What people call it; as long as they have not renamed it, what its agent does. */
+  /** What people call it; until they rename it, what its agent calls it. */
   name: string;
   reportedName: string;
   formats: readonly PrinterFormat[];

@@ -28,7 +28,7 @@ export async function dropDraft(db: Queryable, id: string): Promise<void> {
   await db.query('DELETE FROM platen.template_drafts WHERE template_id = $1', [id]);
 }
 
-/** What whoever saves names: it changes with the template and with its draft. @param stamp the template's */
+/** The version that a person names who saves: it changes with the template and its draft. @param stamp the template's */
 export function versionOf(stamp: string, draft: Pick<DraftRow, 'stamp'> | undefined): string {
   return draft === undefined ? stamp : `${stamp}/${draft.stamp}`;
 }

@@ -1,4 +1,4 @@
-/** Refuses values that are too long for their fields: only of a template is known which field holds a document. */
+/** Refuses values that are too long for their fields: only its template tells which field holds a document. */
 import { LIMITS } from '../../contract/limits.ts';
 import { isLabelRecord, type LabelRecord } from '../../contract/print-request.ts';
 import { because } from '../../contract/reason.ts';

@@ -17,7 +17,7 @@ const STEP = 500;
 /** ms after which a call answers that there is more. */
 const LONGEST = 8_000;
 
-/** Of what there may be too much for the statement that deletes the tenant, and all that refers to it. */
+/** Tables that may have too much of the tenant for the one statement that deletes it and all that refers to it. */
 const MANY = [
   `DELETE FROM platen.webhook_messages WHERE id IN (SELECT m.id FROM platen.webhook_messages m
      JOIN platen.webhooks w ON w.id = m.webhook_id WHERE w.tenant_id = $1 LIMIT ${STEP})`,
@@ -27,7 +27,7 @@ const MANY = [
   ),
 ];
 
-/** What a tenant cannot be erased under. */
+/** What keeps a tenant from being erased. */
 const busyRow = z.object({ jobs: z.coerce.number(), agents: z.array(z.string()) });
 const counted = z.object({ count: z.coerce.number() });
 const name = z.object({ name: z.string() });

@@ -25,7 +25,7 @@ type AlertDecision = {
 const MINUTE = 60_000;
 /** ms: what follows within this time is told with what was first. A hundred printers that lose one switch are one message. */
 const TOGETHER = MINUTE;
-/** ms before a receiver was made: an agent that is away for longer is no news. */
+/** What had lasted for longer than this, ms, when a receiver was made is no news to it: an agent that is away for good. */
 const NEWS = 24 * 60 * MINUTE;
 
 /** @param now the database's time */

@@ -99,7 +99,7 @@ class WebhookSender {
     await Promise.all(this.#busy.values());
   }
 
-  /** How that does which is set up, of all instances but for the mail server. */
+  /** The health of what is set up: as all instances know it, but for the mail server, which this one asks. */
   async health(): Promise<ServiceHealth> {
     const mail = this.#mail;
     if (mail !== undefined && performance.now() - this.#mailAskedAt > MAIL_ASKED) {

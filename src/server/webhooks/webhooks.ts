@@ -36,7 +36,7 @@ const AT_ONCE = { messages: 4, webhooks: 16 };
 const SCHEDULE = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
 const LONGEST_WAIT = 86_400;
 
-/** How one fares, in whatever form. */
+/** Since when deliveries to one fail, whatever its form. */
 export const failureRow = z.object({
   id: z.string(),
   created_at: z.date(),
@@ -241,7 +241,7 @@ export class Webhooks {
     });
   }
 
-  /** How those of all tenants do, and the receivers of alerts. */
+  /** The health of the webhooks of all tenants, and of the receivers of alerts. */
   async health(): Promise<ServiceHealth> {
     const rows = await rowsOf(
       this.#pool,
