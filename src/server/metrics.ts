@@ -17,7 +17,7 @@ export async function metricsIn(
   return new loaded.ServiceMetrics(registry, parts);
 }
 
-/** What becomes of a report that was applied: it is told, and noted by all that look at jobs' reports if it was news. */
+/** What is done with a report that was applied: it is told, and what counts jobs notes it if it was news of one. */
 export function toldAndNoted(
   told: (report: Report) => void,
   ...noting: ({ reported(report: JobReport): void } | undefined)[]

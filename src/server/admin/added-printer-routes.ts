@@ -23,7 +23,7 @@ export async function addedPrinterRoutes(app: FastifyInstance, { added, hears }:
     return { tenant, shared: mayDo(visitor, 'deployment') };
   };
 
-  /** What a shared agent drives concerns all tenants, and its own computer whoever runs it. */
+  /** What a shared agent drives concerns all tenants; an agent's own computer concerns whoever runs the deployment. */
   const demandFor = async (request: FastifyRequest, agentId: string, uri: string): Promise<void> => {
     const { visitor, tenant } = accessOf(request);
     const scope = await added.scopeOf(agentId, tenant);

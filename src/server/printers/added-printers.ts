@@ -48,8 +48,7 @@ export class AddedPrinters {
   }
 
   /**
-   * @param of whose agents: of a tenant, undefined: of all; and whether those that tenants share count, of which a tenant's own
-   *   people are not told who added what
+   * @param of `tenant`: whose agents, undefined: all; `shared`: also agents that tenants share, and who added what there
    */
   async list({ tenant, shared }: Of, id?: string): Promise<AddedPrinterView[]> {
     const rows = await rowsOf(
