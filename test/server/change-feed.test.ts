@@ -4,7 +4,8 @@ import { createLogger } from '../../src/log.ts';
 import { ChangeFeed, type News } from '../../src/server/events/change-feed.ts';
 import { createPool } from '../../src/server/store/pool.ts';
 import { Collected } from '../kit/queue/samples.ts';
-import { onRedis } from '../kit/servers/backends.ts';
+import { onRedis, onServer } from '../kit/servers/backends.ts';
+import { PRINTER, ServiceHarness } from '../kit/service/harness.ts';
 import { BreakableRoad } from '../kit/wire/breakable-road.ts';
 import { listening } from '../kit/wire/listening.ts';
 
@@ -68,5 +69,28 @@ test('what could not be told while the connection was away is made up for at the
     await pool.end();
     await road.close();
     await backend.close();
+  }
+});
+
+test('where the lanes are in the same database, one connection hears of lanes, reports and changes', async () => {
+  const service = await ServiceHarness.start({ backend: onServer() });
+  const listening = async () => {
+    const { rows } = await service.pool.query(
+      `SELECT count(*)::int AS connections FROM pg_stat_activity
+       WHERE application_name = 'platen-listening' AND datname = current_database()`,
+    );
+    return rows;
+  };
+  const heard = new Collected<string>();
+  const stop = service.queues.lanes.listen(PRINTER, () => heard.add('rung'));
+  try {
+    await expect.poll(listening).toEqual([{ connections: 1 }]);
+    // Once for the moment at which the channel is heard, which may have come before this listener.
+    await service.pool.query("SELECT pg_notify('platen_lanes', $1)", [PRINTER]);
+    await heard.reach(1);
+    expect(await listening()).toEqual([{ connections: 1 }]);
+  } finally {
+    stop();
+    await service.stop();
   }
 });
