@@ -1,4 +1,4 @@
-/** A source of jobs that counts what the agent takes from its queue, and what it reports. */
+/** A source of jobs, by which is counted what an agent takes from its queue and reports to it. */
 import type { JobSource, PickedUpJob } from './source/job-source.ts';
 
 export const JOB_ENDS = ['printed', 'failed', 'held', 'canceled'] as const;

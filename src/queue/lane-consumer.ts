@@ -39,10 +39,10 @@ interface Held {
   readonly fence: InHand;
   readonly abort: AbortController;
   /** Settles when the handler ends. */
-  handling: Promise<Outcome>;
+  handling: Promise<Handled>;
   followed: boolean;
 }
-type Outcome = 'ended' | 'hand-back' | { error: unknown };
+type Handled = 'ended' | 'hand-back' | { error: unknown };
 
 /** How soon a lane goes on after its handler has thrown, ms. */
 const HANDLER_BACKOFF = { first: 250, most: 30_000 };
@@ -226,7 +226,7 @@ export class LaneConsumer implements Consumer {
     const abort = new AbortController();
     const held: Held = { fence: fenceOf(taken), abort, handling: Promise.resolve('ended'), followed: false };
     this.#held.push(held);
-    held.handling = this.#outcome(taken, held, waited);
+    held.handling = this.#handle(taken, held, waited);
     const settling = this.#settle(held).finally(() => this.#settling.delete(settling));
     this.#settling.add(settling);
   }
@@ -235,8 +235,8 @@ export class LaneConsumer implements Consumer {
     const { lane, logger, errors } = this.#plan;
     const turns = this.#turns;
     const { fence } = held;
-    const outcome = await held.handling;
-    if (outcome === 'ended') {
+    const handled = await held.handling;
+    if (handled === 'ended') {
       // The request for the next job goes in the same turn.
       const stored = turns.ended(fence);
       this.#letGo(held);
@@ -247,9 +247,9 @@ export class LaneConsumer implements Consumer {
     this.#wentBack += 1;
     this.#draining = true;
     this.#forget();
-    if (outcome === 'hand-back') this.#paused = true;
+    if (handled === 'hand-back') this.#paused = true;
     else {
-      errors.report('handler failed, the job goes back to its place', outcome.error, {
+      errors.report('handler failed, the job goes back to its place', handled.error, {
         queue: lane,
         jobId: fence.id,
       });
@@ -267,7 +267,7 @@ export class LaneConsumer implements Consumer {
     this.#wake();
   }
 
-  async #outcome(taken: TakenJob, held: Held, waited: boolean): Promise<Outcome> {
+  async #handle(taken: TakenJob, held: Held, waited: boolean): Promise<Handled> {
     const { lane, logger, errors, onUnreadable } = this.#plan;
     const { id, delivery } = taken;
     const note = noteOf(taken);
@@ -306,9 +306,9 @@ export class LaneConsumer implements Consumer {
       signal: abort.signal,
     };
     try {
-      const outcome = await this.#plan.handle(delivered);
+      const result = await this.#plan.handle(delivered);
       this.#failures = 0;
-      return outcome === 'hand-back' ? outcome : 'ended';
+      return result === 'hand-back' ? result : 'ended';
     } catch (error) {
       return { error };
     }

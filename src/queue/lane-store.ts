@@ -66,14 +66,14 @@ export interface ServiceLanes {
 
 export type LaneStore = AgentLanes & ServiceLanes;
 
-/** A job that is handed to whoever serves its lane. */
-export interface Delivery {
+/** A job in a handler's hands. @template Note what is known of the note */
+export interface Delivery<Note = unknown> {
   job: QueuedJob;
-  /** How often the job was handed to somebody, this time counted. Before a second time somebody may have begun to print it. */
+  /** From 1, with each time that the job is handed out; of a later one: look up how far the one before got. */
   delivery: number;
-  /** What was last left with the job by `setNote`; undefined: nothing. */
-  note: unknown;
-  /** The job waited in the lane before it was asked for, so more jobs may wait there. */
+  /** What an earlier delivery's handler left with the job by `setNote`; undefined: nothing. */
+  note: Note;
+  /** This job was waiting when the consumer asked for it, so more jobs may wait behind it. */
   waited: boolean;
   /**
    * Stores a note with the job for its next delivery, wherever that is. Once it resolves, the note is
@@ -84,13 +84,15 @@ export interface Delivery {
   setNote(note: object): Promise<void>;
   /** Lets the lane's next job come while this one is still in hand: both handlers then run side by side. */
   follow(): void;
+  /** Called by the handler each time before bytes of the job go to a printer. */
+  sends?: () => void;
   /** Aborted, with a QueueError `lock-lost` or `stopped`, when the job is no longer this consumer's alone. */
   signal: AbortSignal;
 }
 
 /**
- * `hand-back`: the job goes to the front of its lane, to be delivered again. `not-mine`: the job is in the wrong lane and is
- * taken out of it; the service adds it to the right one.
+ * `hand-back`: the job goes to the front of its lane, to be delivered again. `not-mine`: the job is in the wrong lane
+ * and is taken out of it; the service adds it to the right one.
  */
 export type HandlerResult = 'done' | 'hand-back' | 'not-mine';
 export type LaneHandler = (delivery: Delivery) => Promise<HandlerResult>;

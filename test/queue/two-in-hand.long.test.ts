@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Lane } from '../../src/contract/lane.ts';
-import type { Delivery, HandlerResult } from '../../src/queue/index.ts';
+import type { Delivery, HandlerResult } from '../../src/queue/lane-store.ts';
 import { processFile, SHORT_LIVED } from '../kit/programs/built.ts';
 import { agentBackends } from '../kit/queue/over-gateway.ts';
 import { Collected, job, printerId } from '../kit/queue/samples.ts';
