@@ -1,6 +1,6 @@
 /** Compiles one element of a template: everything that does not depend on a record is done here, once. */
 import type { DesignedTemplate, TemplateElement } from '../contract/template.ts';
-import type { Scope } from '../values/built-ins.ts';
+import type { Defaults } from '../values/built-ins.ts';
 import { isNo, ValueFault } from '../values/filters.ts';
 import { compileText } from '../values/merge.ts';
 import type { Assets } from './assets.ts';
@@ -21,7 +21,7 @@ export async function compileElement(
   template: DesignedTemplate,
   index: number,
   grid: LabelGrid,
-  scope: Scope,
+  scope: Defaults,
   assets: Assets,
 ): Promise<ElementLayout> {
   const element = template.elements[index];
@@ -44,7 +44,7 @@ async function layoutOf(
   element: TemplateElement,
   place: ElementPlace,
   grid: LabelGrid,
-  scope: Scope,
+  scope: Defaults,
   assets: Assets,
 ): Promise<ElementLayout> {
   switch (element.type) {
@@ -89,7 +89,12 @@ function refusingValues(inner: ElementLayout, place: ElementPlace): ElementLayou
 }
 
 /** Values of an element that is not drawn are not checked: they may be empty or wrong. */
-function conditional(when: string, inner: ElementLayout, place: ElementPlace, scope: Scope): ElementLayout {
+function conditional(
+  when: string,
+  inner: ElementLayout,
+  place: ElementPlace,
+  scope: Defaults,
+): ElementLayout {
   const condition = compileText(when, scope, `${place.pointer}/when`);
   const nothing: Item[] = [];
   // Made once, even if not every record draws it, so that all records share the items.

@@ -5,7 +5,7 @@ import { ringOf } from '../lease.ts';
 import type { Notifications } from './notifications.ts';
 
 /** Rung with the name of the lane that has a job to take, or with `REPORTS` (`schema/0001-lanes.sql`). */
-const CHANNEL = 'platen_lanes';
+export const CHANNEL = 'platen_lanes';
 export const REPORTS = '@reports';
 
 /** What is rung for a mark of a lane; no lane has a name with a colon. */

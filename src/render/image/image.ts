@@ -5,7 +5,7 @@ import { type Image, loadImage } from '@napi-rs/canvas';
 import { dots } from '../../contract/dots.ts';
 import { because } from '../../contract/reason.ts';
 import type { ImageElement, NamedImage } from '../../contract/template.ts';
-import type { Scope } from '../../values/built-ins.ts';
+import type { Defaults } from '../../values/built-ins.ts';
 import { compileText } from '../../values/merge.ts';
 import type { Item } from '../display-list.ts';
 import { requireElementDots } from '../dot-limit.ts';
@@ -86,7 +86,7 @@ export async function imageLayout(
   element: ImageElement,
   place: ElementPlace,
   dpi: number,
-  scope: Scope,
+  scope: Defaults,
   images: ImageSet,
 ): Promise<ElementLayout> {
   const { data, image } = element;

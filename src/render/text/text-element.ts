@@ -3,7 +3,7 @@
 import { dots } from '../../contract/dots.ts';
 import { because, type Reason } from '../../contract/reason.ts';
 import type { TextElement } from '../../contract/template.ts';
-import type { Scope } from '../../values/built-ins.ts';
+import type { Defaults } from '../../values/built-ins.ts';
 import { compileText } from '../../values/merge.ts';
 import { enclosing, type Item, type Rect, type TextItem } from '../display-list.ts';
 import { requireElementDots } from '../dot-limit.ts';
@@ -54,7 +54,7 @@ export function textLayout(
   element: TextElement,
   place: ElementPlace,
   grid: LabelGrid,
-  scope: Scope,
+  scope: Defaults,
   fonts: FontSet,
 ): ElementLayout {
   const merged = compileText(element.text, scope, place.pointer);

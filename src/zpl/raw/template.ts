@@ -16,11 +16,11 @@ import { because, type Reason, reasonText } from '../../contract/reason.ts';
 import type { RawZplTemplate } from '../../contract/template.ts';
 import {
   countsCopies,
+  type Defaults,
   isBuiltIn,
   isNumber,
   type JobFacts,
   numbered,
-  type Scope,
   templateScope,
 } from '../../values/built-ins.ts';
 import { ValueFault } from '../../values/filters.ts';
@@ -313,7 +313,7 @@ function noteFieldCommand(command: RawCommand, state: FieldState): void {
 function filled(
   template: RawZplTemplate,
   pieces: readonly Piece[],
-  scope: Scope,
+  scope: Defaults,
   job: JobFacts | undefined,
 ): Pick<RawZpl, 'fields' | 'countsCopies' | 'check' | 'fill'> {
   const all = job?.copies ?? 1;
