@@ -213,3 +213,18 @@ function foldersOf(file: string): string[] {
   const folder = dirname(file);
   return folder === '.' ? [] : [folder, ...foldersOf(folder)];
 }
+
+test('every file and folder that docs/architecture.md names is there', () => {
+  const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
+  const named = [...page.matchAll(/`([\w./-]+(?:\.tsx?|\.sql|\/))`/g)].map(([, name = '']) => name);
+  const there = globSync('{src,drivers,web,test,service,bench,clients}/**', {
+    cwd: root,
+    exclude: ['web/dist*/**'],
+  });
+  expect(named.length).toBeGreaterThan(100);
+  const missing = named.filter((name) => {
+    const path = name.replace(/^\.\//, '').replace(/\/$/, '');
+    return !there.some((one) => one === path || one.endsWith(sep + path));
+  });
+  expect(missing).toEqual([]);
+});
