@@ -75,3 +75,27 @@ test('nobody makes answers for a client that has gone, and what it sent still co
   // A label that comes out changes the printer's status now and then; a question would look each time.
   expect(looked.mock.calls.length).toBeLessThan(100);
 });
+
+test.each([{ keepsPartial: false }, { keepsPartial: true }])(
+  'a format that is never completed takes no room once it is gone: %o',
+  async (kept) => {
+    const { printer } = await bench({ ...kept, bufferSize: 3_000 });
+    const begun = `^XA^FO1,1^FD${'x'.repeat(2_000)}`;
+    const [first, second] = [new Client(printer.port), new Client(printer.port)];
+    first.send(begun);
+    second.send(begun);
+    await vi.waitUntil(() => printer.state().bufferFull);
+    expect(printer.state().partialFormat).toBe(true);
+    first.socket.end();
+    second.socket.end();
+    await Promise.all([first.closed(), second.closed()]);
+    // One half at most is kept, for whoever comes next.
+    await vi.waitUntil(() => !printer.state().bufferFull);
+    expect(printer.state().partialFormat).toBe(kept.keepsPartial);
+    // What follows a reset in the same bytes is of the connection that it has ended.
+    const third = new Client(printer.port);
+    third.send('~JX~JR^XA^FDx');
+    await third.closed();
+    expect(printer.state()).toMatchObject({ bufferFull: false, partialFormat: false });
+  },
+);

@@ -11,25 +11,66 @@ import { stretchIsOver } from '../machine/stretch.ts';
 
 /** Bytes parsed before asking again whether there is room and time: a few bytes can ask for much work. */
 const SLICE = 16;
+
+/** What a printer has of formats that are not complete, of all connections together: summed up, since it is asked for at each slice. */
+export type Unfinished = { bytes: number; formats: number };
+
 /** A ZPL stream, and the connection whose bytes it gets. */
 class Framing {
-  readonly stream: ZplStream;
+  readonly #stream: ZplStream;
+  readonly #sum: Unfinished;
   owner: PrinterConnection;
+  /** Bytes that are in the sum. */
+  held = 0;
+  /** A format has begun, and is in the sum. */
+  partial = false;
+  #ended = false;
 
-  constructor(owner: PrinterConnection, syntax: ZplSyntax, limit: number) {
+  constructor(owner: PrinterConnection, { syntax, formatLimit, unfinished }: ConnectionHost) {
     this.owner = owner;
-    this.stream = new ZplStream(syntax, limit, (event) => this.owner.handle(event));
+    this.#sum = unfinished;
+    this.#stream = new ZplStream(syntax, formatLimit, (event) => {
+      this.#count();
+      this.owner.handle(event);
+    });
   }
 
   /** A format or command has begun and is not complete. */
   get unfinished(): boolean {
-    return this.stream.partial || this.stream.held > 0;
+    return this.partial || this.held > 0;
+  }
+
+  push(bytes: Buffer): void {
+    this.#stream.push(bytes);
+    if (this.#ended) this.#stream.cancel();
+    this.#count();
+  }
+
+  /** Forgets the format that is not complete. */
+  cancel(): void {
+    this.#stream.cancel();
+    this.#count();
+  }
+
+  /** Nothing that comes after this counts, not even the rest of the slice that ended it. */
+  end(): void {
+    this.#ended = true;
+    this.cancel();
+  }
+
+  #count(): void {
+    const { held, partial } = this.#stream;
+    this.#sum.bytes += held - this.held;
+    this.#sum.formats += Number(partial) - Number(this.partial);
+    this.held = held;
+    this.partial = partial;
   }
 }
 
 export interface ConnectionHost {
   /** The stream that an ended connection left unfinished: the next bytes of any connection continue it. */
   left: Framing | undefined;
+  readonly unfinished: Unfinished;
   readonly keepsPartial: boolean;
   readonly syntax: ZplSyntax;
   readonly formatLimit: number;
@@ -60,7 +101,7 @@ export class PrinterConnection {
   constructor(socket: Socket, host: ConnectionHost) {
     this.#socket = socket;
     this.#host = host;
-    this.#framing = new Framing(this, host.syntax, host.formatLimit);
+    this.#framing = new Framing(this, host);
   }
 
   handle(event: ZplEvent): void {
@@ -82,16 +123,7 @@ export class PrinterConnection {
 
   /** Bytes of this connection in the receive buffer. */
   get held(): number {
-    return this.queued + this.#framing.stream.held;
-  }
-
-  /** Bytes of the format that is not complete yet. */
-  get unfinished(): number {
-    return this.#framing.stream.held;
-  }
-
-  get partial(): boolean {
-    return this.#framing.stream.partial;
+    return this.queued + this.#framing.held;
   }
 
   get localAddress(): string {
@@ -107,7 +139,7 @@ export class PrinterConnection {
       this.#pending[0] = bytes.subarray(SLICE);
       if (bytes.length <= SLICE) this.#pending.shift();
       this.#goOn();
-      this.#framing.stream.push(bytes.subarray(0, SLICE));
+      this.#framing.push(bytes.subarray(0, SLICE));
       // Every connection has a slice of each stretch.
       if (!stretchIsOver()) continue;
       this.#later = setImmediate(() => {
@@ -143,7 +175,7 @@ export class PrinterConnection {
 
   /** Forgets the format that is not complete. */
   cancelPartial(): void {
-    this.#framing.stream.cancel();
+    this.#framing.cancel();
   }
 
   /** The client still takes answers: it has not gone. */
@@ -160,7 +192,7 @@ export class PrinterConnection {
     this.#dead = true;
     clearImmediate(this.#later);
     this.#pending = [];
-    this.#framing.stream.cancel();
+    this.#framing.end();
     this.#socket.resetAndDestroy();
     this.#host.closed(this);
   }
@@ -172,8 +204,10 @@ export class PrinterConnection {
   }
 
   #leave(): void {
-    if (this.#host.keepsPartial && this.#framing.unfinished) this.#host.left = this.#framing;
-    else this.#framing.stream.cancel();
+    if (this.#host.keepsPartial && this.#framing.unfinished) {
+      this.#host.left?.end();
+      this.#host.left = this.#framing;
+    } else this.#framing.end();
     this.#dead = true;
     this.#socket.end();
     this.#host.closed(this);

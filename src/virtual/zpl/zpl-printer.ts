@@ -78,6 +78,7 @@ export class VirtualZplPrinter extends VirtualPrinter<VirtualZplPrinterEvents> {
     });
     this.#host = {
       left: undefined,
+      unfinished: { bytes: 0, formats: 0 },
       keepsPartial: options.keepsPartial ?? false,
       syntax: this.#syntax,
       formatLimit: options.formatLimit ?? 8 * 1024 * 1024,
@@ -137,8 +138,7 @@ export class VirtualZplPrinter extends VirtualPrinter<VirtualZplPrinterEvents> {
       ...this.mechanism.faults,
       formats: this.#engine.formats,
       bufferFull: this.#full(),
-      partialFormat:
-        this.#host.left !== undefined || [...this.#connections].some((connection) => connection.partial),
+      partialFormat: this.#host.left !== undefined || this.#host.unfinished.formats > 0,
       remaining: this.#engine.remaining,
       graphics: this.memory.graphics,
       odometer: this.tray.odometer,
@@ -189,6 +189,7 @@ export class VirtualZplPrinter extends VirtualPrinter<VirtualZplPrinterEvents> {
 
   protected lose(): void {
     for (const connection of [...this.#connections]) connection.destroy();
+    this.#host.left?.end();
     this.#host.left = undefined;
     this.#engine.cancelAll();
     Object.assign(this.#syntax, defaultSyntax());
@@ -197,8 +198,7 @@ export class VirtualZplPrinter extends VirtualPrinter<VirtualZplPrinterEvents> {
   // Receive buffer
 
   #full(): boolean {
-    let used = this.#queuedBytes + (this.#host.left?.stream.held ?? 0);
-    for (const connection of this.#connections) used += connection.unfinished;
+    const used = this.#queuedBytes + this.#host.unfinished.bytes;
     return used >= (this.#options.bufferSize ?? 1024 * 1024) || this.#engine.backlog >= MAX_FORMATS;
   }
 
