@@ -99,9 +99,14 @@ export function unpackGraphic(data: string, stride: number, most: number): strin
   return hexDigits(bytes);
 }
 
+/** Bytes of one piece of what is inflated: in pieces of zlib's own size, what has been thrown away stays in the process. */
+const SMALLEST_PIECE = 16 * 1024;
+const LARGEST_PIECE = 1024 * 1024;
+
 function inflated(bytes: Buffer, most: number): Buffer {
+  const chunkSize = Math.min(LARGEST_PIECE, Math.max(SMALLEST_PIECE, 32 * bytes.length));
   try {
-    return inflateSync(bytes, { maxOutputLength: Math.max(1, most) });
+    return inflateSync(bytes, { maxOutputLength: Math.max(1, most), chunkSize });
   } catch (error) {
     if (error instanceof RangeError) throw new GraphicTooLarge();
     throw new GraphicError('a graphic whose compressed data is broken');
