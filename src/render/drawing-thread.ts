@@ -7,15 +7,13 @@
  * process much larger is ended as soon as nothing waits for it, and what it took goes back to the system.
  */
 import { Worker } from 'node:worker_threads';
-import { trimMemory } from './trim-memory.ts';
+import { grownSince, trimMemory } from './trim-memory.ts';
 
 /** Far more than any label takes: on a busy machine, loading the libraries alone may take half a minute. */
 const TIMEOUT_MS = 120_000;
 const WATCH_EVERY_MS = 100;
 /** Bytes by which the process has grown over one label. */
 const MUCH = 256 * 1024 * 1024;
-/** Bytes by which it has grown since the thread began, and that are worth giving back. */
-const WORTH_TRIMMING = 64 * 1024 * 1024;
 
 /** Why a label was given up. */
 export class DrawingStopped extends Error {
@@ -165,10 +163,6 @@ export class DrawingThread<Order, Reply extends { readonly id: number }> {
     if (worker === undefined) return;
     this.#worker = undefined;
     await worker.terminate();
-    if (grownSince(this.#rss.thread) > WORTH_TRIMMING) await trimMemory();
+    await trimMemory(this.#rss.thread);
   }
-}
-
-function grownSince(rss: number): number {
-  return process.memoryUsage.rss() - rss;
 }

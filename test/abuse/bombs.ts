@@ -1,4 +1,4 @@
-/** Small files that unpack, or are drawn, to much: graphics, pictures, fonts and documents, by a tenant's own people; a workbook. */
+/** Small files that unpack, or are drawn, to much: graphics, pictures, fonts and documents, by a tenant’s own people. */
 import { randomBytes } from 'node:crypto';
 import { crc32, deflateSync, gzipSync } from 'node:zlib';
 import { pdfOf } from '../kit/documents/pdf.ts';

@@ -36,7 +36,10 @@ const LAST = 19;
 /** ms between two attacks, and after a round, when what was kept for a while is given back. */
 const REST = 200;
 const LONG_REST = 10_000;
-/** Bytes of a page of a document that may still be there when the thread that drew it has ended, and ms until it has. */
+/**
+ * Bytes of a page of a document that may still be there when the thread that drew it has ended, and of all rounds that may
+ * be there beyond the first; ms until the thread has.
+ */
 const LEFT = 128 * 1024 * 1024;
 const ENDED = 60_000;
 
@@ -67,11 +70,17 @@ async function besiegeAt(place: Place, attacks: readonly Attack[], options: Sieg
     await target.signIn();
     // What is made at first use (render threads, the page of the documents) is made now.
     for (let warm = 0; warm < 5; warm++) await target.honestRequest();
+    let afterFirst: number | undefined;
     for (let round = 1; round <= rounds; round++) {
       for (const attack of attacks) broken.push(...(await hold(attack, target, pulse, options)));
       if (rounds === 1) continue;
       await pause(LONG_REST);
-      options.tell(`round ${round} of ${rounds}: ${megabytes((await target.memory()).now)} MB at rest`);
+      const { now } = await target.memory();
+      afterFirst ??= now;
+      options.tell(`round ${round} of ${rounds}: ${megabytes(now)} MB at rest`);
+      if (now - afterFirst > LEFT) {
+        broken.push(`round ${round} left ${megabytes(now)} MB, the first one ${megabytes(afterFirst)}`);
+      }
     }
     return broken;
   } finally {
