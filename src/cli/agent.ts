@@ -22,6 +22,7 @@ import { placesFromEnv, placesOver } from './places.ts';
 import { keepFilesPrivate } from './private-files.ts';
 import { type ServiceManager, serviceManager } from './service-manager.ts';
 import { stopped, untilToldToStop } from './stop-signal.ts';
+import { keepTrimmed } from './trimmed.ts';
 import { wentBack } from './update/went-back.ts';
 
 interface AgentCommandOptions {
@@ -63,6 +64,7 @@ export function agentCommand(): Command {
       let settled = await settle(options);
       keepFilesPrivate();
       keepCrashReports(options.data);
+      keepTrimmed();
       const logger = createLogger();
       const stopSignal = untilToldToStop(logger);
       const manager = await serviceManager(logger);

@@ -8,6 +8,7 @@ import { printLine } from './output.ts';
 import { keepFilesPrivate } from './private-files.ts';
 import { serviceManager } from './service-manager.ts';
 import { stopped, untilToldToStop } from './stop-signal.ts';
+import { keepTrimmed } from './trimmed.ts';
 
 /** How often the service manager is told of the service, ms. */
 const ASK_EVERY_MS = 10_000;
@@ -22,6 +23,7 @@ export async function runInstallation(
 ): Promise<void> {
   keepFilesPrivate();
   keepCrashReports(options.dataDir);
+  keepTrimmed();
   // In a terminal the ready line is what somebody waits for, and a log would bury it.
   const quiet = process.stderr.isTTY && process.env['LOG_LEVEL'] === undefined;
   const logger = createLogger(quiet ? { level: 'warn' } : {});

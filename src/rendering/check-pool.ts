@@ -11,7 +11,6 @@ import type { JobFault } from '../contract/fault.ts';
 import type { Reason } from '../contract/reason.ts';
 import type { TemplateProblem } from '../contract/template-problem.ts';
 import type { Logger } from '../log.ts';
-import { trimMemory } from '../render/trim-memory.ts';
 import type { RawPlacementFault } from '../zpl/raw/placement.ts';
 import type {
   BytesCheck,
@@ -77,8 +76,6 @@ export class CheckPool {
   /** By owner, in the order in which the owners take turns. */
   readonly #waiting = new Map<string, Task[]>();
   readonly #running = new Map<string, number>();
-  /** Bytes that the process had when the first check came after a rest. */
-  #rss = 0;
   #stopped = false;
 
   /** @param options.threads at least 2, so that one owner cannot have all */
@@ -222,7 +219,6 @@ export class CheckPool {
   #begin(thread: CheckThread, task: Task): void {
     const { owner } = task;
     clearTimeout(task.timer);
-    if (this.#running.size === 0) this.#rss = process.memoryUsage.rss();
     this.#running.set(owner, (this.#running.get(owner) ?? 0) + 1);
     thread.begin(task, (outcome) => {
       const left = (this.#running.get(owner) ?? 1) - 1;
@@ -230,8 +226,6 @@ export class CheckPool {
       else this.#running.set(owner, left);
       task.settle(outcome);
       this.#next();
-      // Of strangers' pictures and fonts hundreds of megabytes would stay, which no check needs any more.
-      if (this.#running.size === 0) void trimMemory(this.#rss);
     });
   }
 

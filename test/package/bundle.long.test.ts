@@ -16,15 +16,19 @@ async function bundled(into: string, entries: Iterable<readonly [string, string]
   return new Map(files.map((file) => [file, readFileSync(join(into, file), 'utf8')]));
 }
 
-test('the same bytes, in whatever order its parts were found', async () => {
-  const main = ['platen', 'src/agent-main.ts'] as const;
-  const found = await bundled(join(directory, 'found'), [main]);
-  const parts = globSync(['{src,drivers}/**/*.ts'], { cwd: root })
-    .map((source) => [nameIn(root, join(root, source)), source] as const)
-    .filter(([name]) => found.has(`${name}.js`));
-  expect(parts.length).toBeGreaterThan(1);
-  const reversed = [main, ...parts].sort(([one], [other]) => (one < other ? 1 : -1));
-  const again = await bundled(join(directory, 'again'), reversed);
-  expect([...again.keys()]).toEqual([...found.keys()]);
-  for (const [file, text] of found) expect(again.get(file) === text, file).toBe(true);
-}, 60_000);
+test.each(['src/agent-main.ts', 'src/main.ts'])(
+  'the same bytes of %s, in whatever order its parts were found',
+  async (entry) => {
+    const main = ['platen', entry] as const;
+    const found = await bundled(join(directory, entry, 'found'), [main]);
+    const parts = globSync(['{src,drivers}/**/*.ts'], { cwd: root })
+      .map((source) => [nameIn(root, join(root, source)), source] as const)
+      .filter(([name]) => found.has(`${name}.js`));
+    expect(parts.length).toBeGreaterThan(1);
+    const reversed = [main, ...parts].sort(([one], [other]) => (one < other ? 1 : -1));
+    const again = await bundled(join(directory, entry, 'again'), reversed);
+    expect([...again.keys()]).toEqual([...found.keys()]);
+    for (const [file, text] of found) expect(again.get(file) === text, file).toBe(true);
+  },
+  60_000,
+);

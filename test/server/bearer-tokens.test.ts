@@ -67,6 +67,15 @@ describe('which tokens a request may carry', () => {
     expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"');
   });
 
+  test.each([
+    ['audience', { aud: 'elsewhere' }, (): string => AUDIENCE],
+    ['issuer', { iss: 'https://elsewhere.test' }, (): string => service.url],
+  ])('with the wrong %s → the answer says which is right', async (_name, claims, right) => {
+    expect((await post(await forged({ claims }))).body).toMatchObject({
+      detail: expect.stringContaining(`expected ${right()}`),
+    });
+  });
+
   test('tampered algorithm or signature → 401', async () => {
     const [header = '', claims = '', signature = ''] = (await forged()).split('.');
     const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
