@@ -153,7 +153,7 @@ function sourceOf(): { source: JobSource; handler: Promise<JobHandler> } {
       giveLeaseBack: nothing,
       consume: async (_lane, _term, handle) => {
         resolve(handle);
-        return { pause: nothing, resume: nothing, stop: nothing };
+        return { pause: nothing, resume: nothing, paused: false, stop: nothing };
       },
       publish: async () => null,
     },

@@ -3,9 +3,16 @@
  * connection, Redis, or the service's gateway.
  */
 import type { Lane, Scope } from '../../contract/lane.ts';
-import type { QueuedJob } from '../../contract/queued-job.ts';
 import type { Report } from '../../contract/report.ts';
-import type { LeaseAnswer, LeaseAsk, LeaseLength, ReportPlace } from '../../queue/index.ts';
+import type {
+  Consumer,
+  Delivery,
+  HandlerResult,
+  LeaseAnswer,
+  LeaseAsk,
+  LeaseLength,
+  ReportPlace,
+} from '../../queue/index.ts';
 import type { JournalEntry } from '../journal.ts';
 
 /**
@@ -26,37 +33,13 @@ export interface HandoverNote {
   underWay?: UnderWay | undefined;
 }
 
-export interface PickedUpJob {
-  job: QueuedJob;
-  /** From 1; counts every pick-up, those after a hand-back or a stall too. */
-  delivery: number;
-  note: HandoverNote | null;
-  /** The job waited in the lane when it was asked for, so more jobs may wait there. */
-  waited: boolean;
-  /** The lane's next job may come while this one is still in hand: its handler runs beside this one's. */
-  follow(): void;
+/** A job as its lane delivers it, with the note of an agent. */
+export interface PickedUpJob extends Delivery<HandoverNote | null> {
   /** Resolves when the queue has stored the note. */
   setNote(note: HandoverNote): Promise<void>;
-  /** Called each time before bytes of its labels go to the printer. */
-  sends?: () => void;
-  /** Aborted when the queue gives the job to someone else, or nobody wants it any more. */
-  signal: AbortSignal;
 }
 
-/**
- * `hand-back`: the job goes to the front of its queue, to be delivered again. `not-mine`: the job is in the
- * wrong lane and is taken out of it; the service adds it to the right one.
- */
-export type HandlerResult = 'done' | 'hand-back' | 'not-mine';
 export type JobHandler = (delivery: PickedUpJob) => Promise<HandlerResult>;
-
-export interface Consumer {
-  /** No new jobs; the one that is being handled goes on. */
-  pause(): Promise<void>;
-  resume(): Promise<void>;
-  /** No new jobs; resolves when the handler is done with the one it has. */
-  stop(): Promise<void>;
-}
 
 interface ConsumeOptions {
   /** A job whose payload could not be read is set aside when this has ended. `issues` hold no values. */
@@ -79,8 +62,8 @@ export interface JobSource {
    */
   consume(lane: Lane, term: string, handler: JobHandler, options: ConsumeOptions): Promise<Consumer>;
   /**
-   * Resolves when the report is stored durably, with its place among the others; rejects when it may not be. `scope`: whose the
-   * agent's printers are.
+   * Resolves when the report is stored durably, with its place among the others; rejects when it may not be stored.
+   * `scope`: whose the agent's printers are.
    */
   publish(report: Report, scope: Scope): Promise<ReportPlace | null>;
 }
