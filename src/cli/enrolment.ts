@@ -12,8 +12,7 @@ import { type Enroll, type Enrolled, enrolled, plainCode } from '../contract/inv
 import { scope } from '../contract/lane.ts';
 import { ENROLMENT } from '../contract/own-user.ts';
 import { agentId } from '../contract/report.ts';
-import { type KeptState, type Trust, webAgent } from '../queue/index.ts';
-import { explain } from './explain.ts';
+import { type KeptState, proxyOf, type Reach, webAgent, whyNotReached } from '../queue/index.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { writeSecret } from './own-secrets.ts';
 import { refusal } from './refusal.ts';
@@ -24,6 +23,8 @@ const ANSWER = { ms: 30_000, most: 100_000 };
 const enrolment = z.object({
   origin,
   pin: z.string().optional(),
+  /** The site's, as the environment named it when the agent enrolled: the service's unit needs none. */
+  proxy: z.object({ https: z.string(), not: z.string().optional() }).optional(),
   agentId,
   name: z.string(),
   scope,
@@ -96,7 +97,8 @@ export async function enrollAgent(invitation: string, dataDir: string): Promise<
     const asked = { code, agentId: data.agentId, publicKey, origin: place.origin };
     const signature = sign(null, signedToEnroll(asked), privateKey).toString('base64url');
     const { name, scope } = await ask(place.origin, place, { ...asked, signature });
-    const made = { ...place, agentId: data.agentId, name, scope, privateKey };
+    const proxy = proxyOf(process.env);
+    const made = { ...place, ...(proxy && { proxy }), agentId: data.agentId, name, scope, privateKey };
     await rm(join(dataDir, STATE), { force: true });
     await writeSecret(join(dataDir, ENROLMENT), JSON.stringify(made));
     return made;
@@ -122,11 +124,11 @@ function keysOf(before: Enrolment | undefined): { publicKey: string; privateKey:
   return { publicKey: x, privateKey };
 }
 
-async function ask(to: string, trust: Trust, body: Enroll): Promise<Enrolled> {
+async function ask(to: string, reach: Reach, body: Enroll): Promise<Enrolled> {
   const url = new URL(ENROLL_PATH, to);
   const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
     method: 'POST',
-    agent: webAgent(to, trust),
+    agent: webAgent(to, reach),
     headers: { 'content-type': 'application/json' },
     signal: AbortSignal.timeout(ANSWER.ms),
   });
@@ -139,7 +141,7 @@ async function ask(to: string, trust: Trust, body: Enroll): Promise<Enrolled> {
   });
   request.end(JSON.stringify(body));
   const { status, text } = await answered.promise.catch((error: unknown) => {
-    throw new CommandFailure(`${to} does not answer: ${explain(error)}`);
+    throw new CommandFailure(`${to} is not reached: ${whyNotReached(error)}`);
   });
   const json = parseJson(text);
   const read = enrolled.safeParse(json);

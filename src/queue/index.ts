@@ -1,7 +1,8 @@
 export { AgentQueue } from './agent-queue.ts';
 export type { GatewayPlace, KeptState } from './gateway/connection.ts';
 export { lookAtGateway } from './gateway/look.ts';
-export { type Trust, webAgent } from './gateway/web-agent.ts';
+export { whyNotReached } from './gateway/not-reached.ts';
+export { proxyOf, type Reach, webAgent } from './gateway/web-agent.ts';
 export { issuePaths } from './issue-paths.ts';
 export type { AgentLanes, Consumer, Delivery, HandlerResult, LaneHandler } from './lane-store.ts';
 export type { LeaseAnswer, LeaseAsk, LeaseLength } from './lease.ts';

@@ -19,7 +19,7 @@ import { Round } from './round.ts';
 
 /** The directory of a run, for the process that has the network. */
 const DIRECTORY = 'PLATEN_SITES_DIRECTORY';
-const PACKAGES = ['iproute2', 'haproxy', 'squid', 'openssl', 'postgresql', 'python3'];
+const PACKAGES = ['iproute2', 'haproxy', 'squid-openssl', 'openssl', 'postgresql', 'python3'];
 
 const number = z.coerce.number().int().min(1);
 const options = z

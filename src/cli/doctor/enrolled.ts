@@ -37,9 +37,11 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   ],
   [/407/, 'Set user and password of the proxy in HTTPS_PROXY, in the environment of the agent.'],
   [
-    /Unexpected server response|subprotocol/,
-    'What answers there passes no WebSockets on at /agent/v1/lanes, or is a page to sign in.',
+    /to sign in/,
+    'Sign in with a browser in that network, or have the address of the service let through without.',
   ],
+  [/WebSocket/, 'Have what is on the way pass WebSockets on at /agent/v1/lanes.'],
+  [/another version of the protocol/, 'Update the older of the two.'],
 ];
 const UNREACHED =
   'Look at the name and at port 443, outbound; where only a proxy gets out, set HTTPS_PROXY in the environment of the agent.';

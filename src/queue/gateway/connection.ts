@@ -16,9 +16,10 @@ import {
 import type { Scope } from '../../contract/lane.ts';
 import { QueueError, reasonOf } from '../queue-error.ts';
 import type { ErrorLog, QueueLogger } from '../queue-log.ts';
-import { type Trust, webAgent } from './web-agent.ts';
+import { whyNotReached } from './not-reached.ts';
+import { type Reach, webAgent } from './web-agent.ts';
 
-export interface GatewayPlace extends Trust {
+export interface GatewayPlace extends Reach {
   /** The service's address without a path: `https://platen.example`. */
   origin: string;
   agentId: string;
@@ -168,7 +169,7 @@ export class GatewayConnection {
     socket.once('upgrade', ({ socket: raw }) => raw.on('data', heard));
     socket.on('pong', heard);
     socket.on('ping', heard);
-    socket.on('error', (error) => over.resolve(error.message));
+    socket.on('error', (error) => over.resolve(whyNotReached(error)));
     socket.on('close', () => over.resolve('the connection was closed'));
     socket.on('message', (data: Buffer) => {
       heard();

@@ -3,8 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
 import { FRAME_BYTES, GATEWAY_PATH, PROTOCOL } from '../../contract/gateway.ts';
-import { QueueError, reasonOf } from '../queue-error.ts';
-import { type Trust, webAgent } from './web-agent.ts';
+import { QueueError } from '../queue-error.ts';
+import { whyNotReached } from './not-reached.ts';
+import { type Reach, webAgent } from './web-agent.ts';
 
 interface GatewayLook {
   /** Until when its certificate is valid; null: it has none, which only a service on this machine may. */
@@ -17,12 +18,12 @@ interface GatewayLook {
  * @throws QueueError `unavailable`; `refused` for plain HTTP to another machine
  */
 export async function lookAtGateway(
-  { origin, pin }: Trust & { origin: string },
+  { origin, ...reach }: Reach & { origin: string },
   limitMs: number,
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<GatewayLook> {
   const socket = new WebSocket(new URL(GATEWAY_PATH, origin.replace(/^http/, 'ws')), PROTOCOL, {
-    agent: webAgent(origin, { pin }, env),
+    agent: webAgent(origin, reach, env),
     perMessageDeflate: false,
     maxPayload: FRAME_BYTES.unproven,
     handshakeTimeout: limitMs,
@@ -39,7 +40,7 @@ export async function lookAtGateway(
   try {
     return await opened.promise;
   } catch (error) {
-    throw new QueueError('unavailable', `${origin} is not reached: ${reasonOf(error)}`);
+    throw new QueueError('unavailable', `${origin} is not reached: ${whyNotReached(error)}`);
   } finally {
     clearTimeout(late);
     socket.terminate();

@@ -6,9 +6,30 @@ import { Agent as HttpsAgent } from 'node:https';
 import { checkServerIdentity, getCACertificates } from 'node:tls';
 import { QueueError } from '../queue-error.ts';
 
-export interface Trust {
+/** What an agent has been told of the way to its service. */
+export interface Reach {
   /** SHA-256 of the service's public key (its SPKI), in base64url. Its certificate must be valid as well, as any other. */
   pin?: string | undefined;
+  /** Its site's proxy; what the environment names counts before it. */
+  proxy?: Proxy | undefined;
+}
+
+export interface Proxy {
+  /** May carry a password. */
+  https: string;
+  /** Where no proxy is asked, as in `NO_PROXY`. */
+  not?: string | undefined;
+}
+
+/** The proxy that an environment names for https. */
+export function proxyOf({
+  https_proxy,
+  HTTPS_PROXY = https_proxy,
+  no_proxy,
+  NO_PROXY = no_proxy,
+}: NodeJS.ProcessEnv): Proxy | undefined {
+  if (!HTTPS_PROXY) return undefined;
+  return { https: HTTPS_PROXY, ...(NO_PROXY && { not: NO_PROXY }) };
 }
 
 /**
@@ -19,7 +40,7 @@ export interface Trust {
  */
 export function webAgent(
   origin: string,
-  { pin }: Trust,
+  { pin, proxy }: Reach,
   env: NodeJS.ProcessEnv = process.env,
 ): HttpAgent | HttpsAgent {
   const { protocol, hostname } = new URL(origin);
@@ -29,7 +50,7 @@ export function webAgent(
   }
   if (protocol === 'http:') return new HttpAgent();
   return new HttpsAgent({
-    proxyEnv: env,
+    proxyEnv: { ...(proxy && { HTTPS_PROXY: proxy.https, NO_PROXY: proxy.not }), ...env },
     ca: [...getCACertificates('default'), ...getCACertificates('system'), ...extraOf(env)],
     checkServerIdentity: (host, certificate) => {
       const wrong = checkServerIdentity(host, certificate);

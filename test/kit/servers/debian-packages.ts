@@ -92,7 +92,10 @@ const INTEGRATORS: Packages = {
 const SITES: Packages = {
   'nginx-light': ['/usr/sbin/nginx'],
   haproxy: ['haproxy'],
-  squid: ['squid', '/usr/lib/squid/basic_ncsa_auth'],
+  // The one that can read TLS, too.
+  'squid-openssl': ['squid', '/usr/lib/squid/basic_ncsa_auth', '/usr/lib/squid/security_file_certgen'],
+  // Clocks that are wrong, and jump.
+  libfaketime: ['/usr/lib/*/faketime/libfaketime.so.1'],
   'python3-websockets': ['/usr/lib/python3/dist-packages/websockets'],
   'python3-cryptography': ['/usr/lib/python3/dist-packages/cryptography'],
 };
