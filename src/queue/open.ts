@@ -36,7 +36,7 @@ export async function openQueues(options: QueuesOptions): Promise<Queues> {
 export async function openGateway(options: {
   place: GatewayPlace;
   logger: QueueLogger;
-  retry?: GatewayRetry;
+  retry?: Partial<GatewayRetry>;
   onPrinters?: (printers: readonly AddedPrinter[]) => void;
   moves?: Moves;
 }): Promise<AgentQueue> {

@@ -2,12 +2,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AgentElsewhere } from './agent-elsewhere.ts';
 import type { Fault } from './fault-plan.ts';
-import { KINDS, WAYS } from './line.ts';
+import { KINDS, type Strike, WAYS } from './line.ts';
 import type { PlatenProcess } from './platen-process.ts';
 import type { Random } from './random.ts';
 
 const none = async (): Promise<void> => {};
-/** How long a frame is waited for at which the line is cut, ms. */
+/** How long a frame is waited for at which something happens, ms. */
 const ARMED_MS = 8_000;
 
 export function faultsElsewhere(
@@ -16,6 +16,17 @@ export function faultsElsewhere(
   random: Random,
 ): Fault[] {
   const { line, name } = agent;
+  const struckAtFrame = (what: string, weight: number, how: () => Strike['how']): Fault => ({
+    ...{ name: `${name}: ${what}`, weight },
+    begin: async () => {
+      const way = random.pick(WAYS);
+      line.strikeAt({ way, kind: random.pick(KINDS[way]), how: how() });
+      const over = AbortSignal.timeout(ARMED_MS);
+      while (!over.aborted && line.strikesLater) await pause(20);
+      line.strikeAt(undefined);
+      return none;
+    },
+  });
   return [
     {
       name: `${name}: its line is cut`,
@@ -26,18 +37,8 @@ export function faultsElsewhere(
         return async () => line.cut(false);
       },
     },
-    {
-      name: `${name}: its line is cut at a frame`,
-      weight: 6,
-      begin: async () => {
-        const way = random.pick(WAYS);
-        line.cutAt({ way, kind: random.pick(KINDS[way]), before: random.chance(0.5) });
-        const over = AbortSignal.timeout(ARMED_MS);
-        while (!over.aborted && line.cutsLater) await pause(20);
-        line.cutAt(undefined);
-        return none;
-      },
-    },
+    struckAtFrame('its line is cut at a frame', 6, () => random.pick(['before', 'after'])),
+    struckAtFrame('a frame is lost', 3, () => 'lost'),
     {
       name: `${name}: its line is silent one way`,
       weight: 2,
@@ -63,10 +64,10 @@ export function faultsElsewhere(
       },
     },
     {
-      name: `${name}: frames come twice, and late`,
+      name: `${name}: frames come twice, late, and not at all`,
       weight: 2,
       begin: async () => {
-        line.troubled = { twice: 20, late: 10, most: random.pick([20, 500, 3_000]) };
+        line.troubled = { twice: 20, late: 10, lost: 3, most: random.pick([20, 500, 3_000]) };
         await pause(random.between(2_000, 10_000));
         return async () => {
           line.troubled = undefined;

@@ -1,7 +1,7 @@
 /**
  * The line from an agent's site to the service's instances, behind where TLS ends: it lets each connection go to an instance
- * that answers, one after the other, and can be cut, fall silent one way, be slow, and say frames twice, late, or once more in a
- * later connection of the same process.
+ * that answers, one after the other, and can be cut, fall silent one way, be slow, lose frames, and say them twice, late, or once
+ * more in a later connection of the same process.
  */
 import { once } from 'node:events';
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -26,7 +26,14 @@ const frame = z.object({
   entries: z.array(z.object({ what: z.string() })).default([]),
 });
 
-/** What `cutAt` may name, by way. */
+/** At a frame of a kind: the line is cut before it arrives, or after; or the frame alone is lost. */
+export interface Strike {
+  way: Way;
+  kind: string;
+  how: 'before' | 'after' | 'lost';
+}
+
+/** What a strike may name, by way. */
 export const KINDS: Record<Way, readonly string[]> = {
   'to the service': [
     ...['hello', 'proof', 'stored', 'listen', 'lease', 'giveBack'],
@@ -47,11 +54,11 @@ export class Line {
   readonly #down = new Set<Duplex>();
   #next = 0;
   #cut = false;
-  #cutAt: { way: Way; kind: string; before: boolean } | undefined;
+  #strike: Strike | undefined;
   readonly silent: Record<Way, boolean> = { 'to the service': false, 'to the agent': false };
   slow = false;
-  /** How many of 100 frames are said twice, and how late the second one or a late one is, ms at most; undefined: none. */
-  troubled: { twice: number; late: number; most: number } | undefined;
+  /** How many of 100 frames are said twice, late, and lost; how late the second or a late one is, ms at most; undefined: none. */
+  troubled: { twice: number; late: number; lost: number; most: number } | undefined;
   /** The agent's frames, by its process. */
   readonly #earlier = new Map<string, string[]>();
   url = '';
@@ -88,13 +95,13 @@ export class Line {
     for (const socket of this.#down) socket.destroy();
   }
 
-  /** Cuts the connection at the next frame of a kind; it has arrived then, or not. Undefined: not any more. */
-  cutAt(at: { way: Way; kind: string; before: boolean } | undefined): void {
-    this.#cutAt = at;
+  /** At the next frame of its kind. Undefined: not any more. */
+  strikeAt(strike: Strike | undefined): void {
+    this.#strike = strike;
   }
 
-  get cutsLater(): boolean {
-    return this.#cutAt !== undefined;
+  get strikesLater(): boolean {
+    return this.#strike !== undefined;
   }
 
   /** Says a frame of an earlier connection of each agent's process once more. @param pick which of them */
@@ -107,7 +114,7 @@ export class Line {
 
   mend(): void {
     this.#cut = false;
-    this.#cutAt = undefined;
+    this.#strike = undefined;
     this.troubled = undefined;
     this.slow = false;
     for (const way of WAYS) this.silent[way] = false;
@@ -119,12 +126,12 @@ export class Line {
     for (const call of this.#open) call.flush();
   }
 
-  /** Whether the connection is to be cut at this text, and the text is lost with it. */
-  cutsAt(way: Way, kinds: readonly string[]): 'before' | 'after' | undefined {
-    const at = this.#cutAt;
+  /** What is to happen at this text. */
+  struck(way: Way, kinds: readonly string[]): Strike['how'] | undefined {
+    const at = this.#strike;
     if (at?.way !== way || !kinds.includes(at.kind)) return undefined;
-    this.#cutAt = undefined;
-    return at.before ? 'before' : 'after';
+    this.#strike = undefined;
+    return at.how;
   }
 
   async #call(agent: WebSocket): Promise<void> {
@@ -234,15 +241,16 @@ class Call {
       this.said.push(text);
       if (this.said.length > KEPT) this.said.shift();
     }
-    const cuts = this.#line.cutsAt(way, kinds);
-    const send = () => to.send(text, () => (cuts === 'after' ? this.cut() : undefined));
+    const struck = this.#line.struck(way, kinds);
+    const send = () => to.send(text, () => (struck === 'after' ? this.cut() : undefined));
     const put = () => this.#put(way, text.length, send);
-    const { twice, late, most } = this.#line.troubled ?? { twice: 0, late: 0, most: 0 };
+    const { twice, late, lost, most } = this.#line.troubled ?? { twice: 0, late: 0, lost: 0, most: 0 };
     const chance = Math.random() * 100;
-    const isLate = cuts === undefined && chance < late;
-    if (cuts === 'before') this.cut();
-    else if (!isLate) put();
-    if (isLate || chance >= 100 - twice) setTimeout(put, Math.random() * most);
+    const isLost = struck === 'lost' || (struck === undefined && chance < lost);
+    const isLate = struck === undefined && !isLost && chance < lost + late;
+    if (struck === 'before') this.cut();
+    else if (!isLate && !isLost) put();
+    if (isLate || (!isLost && chance >= 100 - twice)) setTimeout(put, Math.random() * most);
   }
 
   #put(way: Way, bytes: number, run: () => void): void {

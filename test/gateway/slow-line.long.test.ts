@@ -8,7 +8,7 @@ import { WebSocketServer } from 'ws';
 import { z } from 'zod';
 import { PROTOCOL, type ServiceFrame } from '../../src/contract/gateway.ts';
 import { createLogger } from '../../src/log.ts';
-import { GatewayConnection } from '../../src/queue/gateway/connection.ts';
+import { GatewayConnection, RETRY } from '../../src/queue/gateway/connection.ts';
 import { ErrorLog } from '../../src/queue/queue-log.ts';
 import { listeningForTest } from '../kit/wire/listening.ts';
 
@@ -42,13 +42,15 @@ test('each piece of a frame is heard, and the connection stays until the frame i
       privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     },
     {
-      ...{ logger, errors: new ErrorLog(logger) },
+      ...{ logger, errors: new ErrorLog(logger), retry: RETRY },
+
       listener: {
         joined: () => said.push('joined'),
         said: ({ kind }) => {
           said.push(kind);
           over.resolve();
         },
+        waitsSince: () => undefined,
         moved: () => said.push('moved'),
         lost: () => {
           said.push('lost');

@@ -40,13 +40,20 @@ export interface KeptState {
   keep(state: string, journalLost: boolean): Promise<void>;
 }
 
-/** After how many ms the connection is tried again: the first time, at most, and at most once the service has refused it. */
 export interface GatewayRetry {
+  /** After how many ms the connection is tried again: the first time, at most, and at most once the service has refused it. */
   first: number;
   most: number;
   refused: number;
+  /** ms that an answer may take once a ping is back that was sent behind the question. */
+  answer: number;
+  /** ms until it is said again what has no answer: which lanes are listened to. */
+  again: number;
 }
-const RETRY: GatewayRetry = { first: 1_000, most: 60_000, refused: 600_000 };
+export const RETRY: GatewayRetry = {
+  ...{ first: 1_000, most: 60_000, refused: 600_000 },
+  ...{ answer: 15_000, again: 60_000 },
+};
 
 /** After how many ms without a word from the service it is asked for one, and the connection is given up. */
 const SILENCE = { asked: 5_000, most: 10_000 };
@@ -56,6 +63,8 @@ const JOIN = 20_000;
 interface Listener {
   joined(): void;
   said(frame: ServiceFrame): void;
+  /** Since when (`performance.now`) the longest has waited of all that was asked; undefined: nothing waits. */
+  waitsSince(): number | undefined;
   /** The agent belongs to another tenant now, and no longer joins for this one. */
   moved(to: Scope): void;
   /** The connection is gone. @param revoked the service has said that the agent is revoked */
@@ -78,10 +87,10 @@ export class GatewayConnection {
 
   constructor(
     place: GatewayPlace,
-    parts: { logger: QueueLogger; errors: ErrorLog; retry?: GatewayRetry | undefined; listener: Listener },
+    parts: { logger: QueueLogger; errors: ErrorLog; retry: GatewayRetry; listener: Listener },
   ) {
     this.#place = place;
-    this.#retry = parts.retry ?? RETRY;
+    this.#retry = parts.retry;
     this.#logger = parts.logger;
     this.#errors = parts.errors;
     this.#listener = parts.listener;
@@ -151,13 +160,20 @@ export class GatewayConnection {
       heardAt = performance.now();
     };
     const openedAt = performance.now();
+    const { answer } = this.#retry;
+    const behind = new Behind(answer);
     const looking = setInterval(() => {
       const now = performance.now();
       if (!joined && now - openedAt > JOIN) socket.terminate();
       if (!joined) return;
       if (now - heardAt > SILENCE.most) socket.terminate();
       else if (now - heardAt > SILENCE.asked) socket.ping();
-    }, SILENCE.asked / 4);
+      // What was asked, or its answer, is lost: it is asked again over another connection.
+      const since = this.#listener.waitsSince();
+      if (since === undefined) return;
+      if (behind.isLost(since, now)) over.resolve('what it was asked has no answer');
+      else if (behind.isDue(now)) socket.ping(behind.sent(now));
+    }, Math.min(SILENCE.asked, answer) / 4);
     const nonce = randomBytes(16).toString('base64url');
     const state = this.#place.kept?.state;
     socket.on('open', () => {
@@ -167,7 +183,10 @@ export class GatewayConnection {
     });
     // Over a slow line a large frame takes longer than a silence may last, so each piece of it counts as a word.
     socket.once('upgrade', ({ socket: raw }) => raw.on('data', heard));
-    socket.on('pong', heard);
+    socket.on('pong', (data: Buffer) => {
+      heard();
+      behind.back(data);
+    });
     socket.on('ping', heard);
     socket.on('error', (error) => over.resolve(whyNotReached(error)));
     socket.on('close', () => over.resolve('the connection was closed'));
@@ -226,3 +245,37 @@ function publicKeyOf(privateKey: string): string | undefined {
 }
 
 type ByeFrame = Extract<ServiceFrame, { kind: 'bye' }>;
+
+/** Pings behind what was asked: once one is back, nothing that was asked before it is still on its way. */
+class Behind {
+  readonly #answer: number;
+  #ping = Buffer.of();
+  #sentAt = Number.NEGATIVE_INFINITY;
+  #backAt: number | undefined;
+
+  /** @param answer ms that an answer may take from then on */
+  constructor(answer: number) {
+    this.#answer = answer;
+  }
+
+  isDue(now: number): boolean {
+    return now - this.#sentAt > 2 * this.#answer;
+  }
+
+  /** @returns what the ping has to carry */
+  sent(now: number): Buffer {
+    this.#sentAt = now;
+    this.#backAt = undefined;
+    this.#ping = Buffer.from(String(now));
+    return this.#ping;
+  }
+
+  back(data: Buffer): void {
+    if (data.length > 0 && data.equals(this.#ping)) this.#backAt = performance.now();
+  }
+
+  /** @param since when the longest was asked of what has no answer */
+  isLost(since: number, now: number): boolean {
+    return this.#backAt !== undefined && since < this.#sentAt && now - this.#backAt > this.#answer;
+  }
+}

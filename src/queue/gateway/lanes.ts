@@ -22,7 +22,7 @@ import { MARKED, type StoredAnswer } from '../lease.ts';
 import { QueueError } from '../queue-error.ts';
 import type { ErrorLog, QueueLogger } from '../queue-log.ts';
 import type { InHand, JobAsk, LaneTurns, TakenJob } from '../turns.ts';
-import { GatewayConnection, type GatewayPlace, type GatewayRetry } from './connection.ts';
+import { GatewayConnection, type GatewayPlace, type GatewayRetry, RETRY } from './connection.ts';
 
 /** Entries and their answers, without their numbers. */
 type Unnumbered<T> = T extends { i: number } ? Omit<T, 'i'> : never;
@@ -41,7 +41,7 @@ interface GatewayOptions {
   place: GatewayPlace;
   logger: QueueLogger;
   errors: ErrorLog;
-  retry?: GatewayRetry | undefined;
+  retry?: Partial<GatewayRetry> | undefined;
   /** Called with all printers that people have added for the agent, whenever the service says them. */
   onPrinters?: ((printers: readonly AddedPrinter[]) => void) | undefined;
   moves?: Moves | undefined;
@@ -64,6 +64,11 @@ export class GatewayLanes implements AgentLanes {
   readonly #unsaid = new Map<number, Pending>();
   readonly #unanswered = new Map<number, Pending>();
   readonly #leases = new Map<number, PromiseWithResolvers<StoredAnswer[]>>();
+  /** When each was said that has no answer yet (`performance.now`), the earliest first. */
+  readonly #saidAt = new Map<number, number>();
+  /** ms until it is said again which lanes are listened to. */
+  readonly #again: number;
+  #listenedAt = 0;
   #number = 0;
   #sending = false;
   #listening = false;
@@ -74,11 +79,14 @@ export class GatewayLanes implements AgentLanes {
   constructor({ place, logger, errors, retry, onPrinters, moves }: GatewayOptions) {
     this.#onPrinters = onPrinters;
     this.#moves = moves;
+    const retries = { ...RETRY, ...retry };
+    this.#again = retries.again;
     this.#connection = new GatewayConnection(place, {
-      ...{ logger, errors, retry },
+      ...{ logger, errors, retry: retries },
       listener: {
         joined: () => this.#joined(place.scope),
         said: (frame) => this.#heard(frame),
+        waitsSince: () => this.#saidAt.values().next().value,
         moved: (to) => this.#moves?.moved(to),
         lost: (revoked) => this.#lost(revoked),
       },
@@ -98,6 +106,7 @@ export class GatewayLanes implements AgentLanes {
       const i = ++this.#number;
       const settle = Promise.withResolvers<Answered>();
       if (!this.#connection.send({ kind: 'giveBack', i, lane, term })) throw this.#connection.gone();
+      this.#saidAt.set(i, performance.now());
       this.#unanswered.set(i, { said: undefined, settle });
       okOf(await settle.promise);
     },
@@ -144,6 +153,8 @@ export class GatewayLanes implements AgentLanes {
       return Promise.reject(this.#connection.gone());
     const settle = Promise.withResolvers<StoredAnswer[]>();
     this.#leases.set(i, settle);
+    this.#saidAt.set(i, performance.now());
+    if (performance.now() - this.#listenedAt > this.#again) this.#listenNow();
     return settle.promise;
   }
 
@@ -187,6 +198,7 @@ export class GatewayLanes implements AgentLanes {
     const giveUp = () => {
       this.#unsaid.delete(i);
       this.#unanswered.delete(i);
+      this.#saidAt.delete(i);
       settle.resolve({ ok: false });
     };
     if (over?.aborted) giveUp();
@@ -208,6 +220,7 @@ export class GatewayLanes implements AgentLanes {
         for (const [i, pending] of now) {
           this.#unsaid.delete(i);
           this.#unanswered.set(i, pending);
+          this.#saidAt.set(i, performance.now());
         }
         this.#connection.send({
           kind: 'say',
@@ -222,15 +235,20 @@ export class GatewayLanes implements AgentLanes {
     this.#listening = true;
     setImmediate(() => {
       this.#listening = false;
-      this.#connection.send({ kind: 'listen', lanes: this.#bell.lanes });
+      this.#listenNow();
     });
+  }
+
+  #listenNow(): void {
+    this.#listenedAt = performance.now();
+    this.#connection.send({ kind: 'listen', lanes: this.#bell.lanes });
   }
 
   #joined(scope: Scope): void {
     this.#revoked = false;
     // The move was withdrawn, its tenant is gone, or it has not happened yet; then the service asks again.
     if (this.#hasLeft) this.#moves?.moved(scope);
-    this.#connection.send({ kind: 'listen', lanes: this.#bell.lanes });
+    this.#listenNow();
     this.#sendSoon();
     // Rings before this moment were not heard.
     this.#bell.ringAll();
@@ -240,6 +258,7 @@ export class GatewayLanes implements AgentLanes {
     const gone = this.#connection.gone();
     for (const { reject } of this.#leases.values()) reject(gone);
     this.#leases.clear();
+    this.#saidAt.clear();
     for (const [i, pending] of [...this.#unanswered, ...this.#unsaid]) {
       if (isKept(pending.said)) this.#unsaid.set(i, pending);
       else {
@@ -258,6 +277,7 @@ export class GatewayLanes implements AgentLanes {
     else if (frame.kind === 'printers') this.#onPrinters?.(frame.printers);
     else if (frame.kind === 'move') void this.#leave();
     else if (frame.kind === 'leased') {
+      this.#saidAt.delete(frame.i);
       this.#leases.get(frame.i)?.resolve(frame.answers);
       this.#leases.delete(frame.i);
     } else if (frame.kind === 'answers') for (const answer of frame.answers) this.#answered(answer);
@@ -270,6 +290,7 @@ export class GatewayLanes implements AgentLanes {
   }
 
   #answered({ i, ...answer }: Answer): void {
+    this.#saidAt.delete(i);
     const lease = this.#leases.get(i);
     if (lease !== undefined && 'failed' in answer) {
       this.#leases.delete(i);
