@@ -1,10 +1,12 @@
 /** An agent at another site, and what may happen to it there: its directory is copied, rolled back, its key revoked. */
-import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import type { AdminClient } from '../../src/cli/admin-client.ts';
 import { enrollAgent } from '../../src/cli/enrolment.ts';
+import { ServiceRefusal } from '../../src/cli/refusal.ts';
 import { invitationMade, waitsOutside } from '../../src/contract/agent-view.ts';
+import type { Clock } from '../kit/programs/clock.ts';
 import type { Line } from './line.ts';
 import type { PlatenProcess } from './platen-process.ts';
 
@@ -19,17 +21,20 @@ interface Parts {
   copy: PlatenProcess;
   data: string;
   line: Line;
+  clock: Clock;
   admin: AdminClient;
 }
 
 export class AgentElsewhere {
   readonly name: string;
   readonly line: Line;
+  readonly clock: Clock;
   readonly #parts: Parts;
 
   constructor(parts: Parts) {
     this.name = parts.name;
     this.line = parts.line;
+    this.clock = parts.clock;
     this.#parts = parts;
   }
 
@@ -65,7 +70,10 @@ export class AgentElsewhere {
     if (id === undefined) throw new Error(`${name} is not known`);
     await until(() => admin.ofAgents(z.unknown(), 'POST', `/${id}/revoke`));
     await pause(ms);
-    await this.#whileDown(() => until(() => enroll(admin, line, name, data)));
+    await this.#whileDown(async () => {
+      const invitation = await until(() => enroll(admin, line, name, data));
+      await until(() => refusedAgain(invitation, `${data}-thief`));
+    });
   }
 
   /** Whatever else starts the agent meanwhile. */
@@ -82,10 +90,30 @@ export class AgentElsewhere {
   }
 }
 
-/** Enrols an agent by its own line. */
-export async function enroll(admin: AdminClient, line: Line, name: string, data: string): Promise<void> {
+/** Enrols an agent by its own line. @returns what it has enrolled with */
+export async function enroll(admin: AdminClient, line: Line, name: string, data: string): Promise<string> {
   const { code } = await admin.ofAgents(invitationMade, 'POST', '/invitations', { name });
-  await enrollAgent(`${line.url}#${code}`, data);
+  const invitation = `${line.url}#${code}`;
+  await enrollAgent(invitation, data);
+  return invitation;
+}
+
+/** @throws Error where nobody answers; WorkedTwice */
+async function refusedAgain(invitation: string, data: string): Promise<void> {
+  mkdirSync(data, { recursive: true });
+  const refused = await enrollAgent(invitation, data).then(
+    () => false,
+    (error: unknown) => {
+      if (error instanceof ServiceRefusal && error.code === 'invitation-spent') return true;
+      throw error;
+    },
+  );
+  rmSync(data, { recursive: true, force: true });
+  if (!refused) throw new WorkedTwice();
+}
+
+class WorkedTwice extends Error {
+  override message = 'a code has let two agents in';
 }
 
 /** Approves the printers that wait. @param agentsToo let in agents that were refused for an old state */
@@ -104,7 +132,7 @@ async function until<T>(done: () => Promise<T>): Promise<T> {
     try {
       return await done();
     } catch (error) {
-      if (limit.aborted) throw error;
+      if (limit.aborted || error instanceof WorkedTwice) throw error;
       await pause(AGAIN_MS);
     }
   }

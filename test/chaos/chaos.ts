@@ -7,11 +7,11 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { installMissing, SERVERS } from '../kit/servers/debian-packages.ts';
+import { CLOCKS, installMissing, SERVERS } from '../kit/servers/debian-packages.ts';
 import { makeCluster } from '../kit/servers/made-cluster.ts';
 import { Random } from './random.ts';
 import { Round } from './round.ts';
-import { openSite, SETUPS, type Setup } from './site.ts';
+import { type ChaosSite, openSite, SETUPS, type Setup } from './site.ts';
 import type { Violation } from './verdict.ts';
 
 /** How long faults are made in a round, ms. */
@@ -35,6 +35,8 @@ export interface ChaosResult {
   held: number;
   faults: number;
   repeated: number;
+  /** Of the processes that had an older version at first, those that have this one now; null: there was no older one. */
+  updated: number | null;
   violations: Violation[];
   /** The logs; removed where nothing was wrong. */
   directory: string;
@@ -61,11 +63,16 @@ export async function chaos({ minutes, seed, setup, say }: ChaosOptions): Promis
     held: 0,
     faults: 0,
     repeated: 0,
+    updated: null,
     violations: [],
     directory,
   };
+  const oldOf = ({ agents, services }: ChaosSite) =>
+    [...agents, ...services].filter(({ isOld }) => isOld).length;
+  const begunOld = oldOf(site);
   const sayWhen = (text: string) =>
     say(`${((Date.now() - begun) / 1_000).toFixed(1).padStart(7)} s  ${text}`);
+  if (site.older !== undefined) sayWhen(`the older version: ${site.older}`);
   try {
     while (result.rounds === 0 || (Date.now() < end && result.violations.length === 0)) {
       const first = 1_000_000 * ++result.rounds;
@@ -80,6 +87,7 @@ export async function chaos({ minutes, seed, setup, say }: ChaosOptions): Promis
     }
     result.out = site.printers.reduce((sum, { printer }) => sum + printer.paper.length, 0);
     result.repeated = site.poster.repeated;
+    if (begunOld > 0) result.updated = begunOld - oldOf(site);
   } finally {
     await site.stop();
   }
@@ -112,7 +120,7 @@ async function main(): Promise<void> {
       `usage: npm run chaos -- [--minutes N] [--seed S] [--gateway | --setup ${SETUPS.join('|')}]`,
     );
   }
-  installMissing(SERVERS);
+  installMissing({ ...SERVERS, ...CLOCKS });
   await makeCluster();
   const say = (text: string) => process.stdout.write(`${text}\n`);
   say(`seed ${seed}`);

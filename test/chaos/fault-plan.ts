@@ -21,6 +21,10 @@ export interface Fault {
 const LOSS_MS = 4_000;
 const NOTICE_MS = 60_000;
 
+/** Sleeps of a process that its lease outlives, and that it does not: 15 s, ms. */
+const SHORT_SLEEP = [500, 14_000] as const;
+const LONG_SLEEP = [16_000, 25_000] as const;
+
 const none = async (): Promise<void> => {};
 
 /** All faults of the site. */
@@ -51,7 +55,8 @@ export function processFaults(running: PlatenProcess, random: Random): Fault[] {
       weight: 2,
       begin: async () => {
         running.sleep(true);
-        await pause(random.between(500, 14_000));
+        const [least, most] = random.pick([SHORT_SLEEP, SHORT_SLEEP, LONG_SLEEP]);
+        await pause(random.between(least, most));
         return async () => running.sleep(false);
       },
     },
@@ -63,6 +68,19 @@ export function processFaults(running: PlatenProcess, random: Random): Fault[] {
         return again;
       },
     },
+    ...(running.isOld
+      ? [
+          {
+            name: `update of ${running.name}`,
+            weight: 6,
+            begin: async () => {
+              running.update();
+              await running.stop();
+              return again;
+            },
+          },
+        ]
+      : []),
   ];
 }
 

@@ -9,6 +9,8 @@ import type { Random } from './random.ts';
 const none = async (): Promise<void> => {};
 /** How long a frame is waited for at which something happens, ms. */
 const ARMED_MS = 8_000;
+/** In s. */
+const HOUR = 3_600;
 
 export function faultsElsewhere(
   agent: AgentElsewhere,
@@ -111,15 +113,26 @@ export function faultsElsewhere(
       },
     },
     {
-      name: 'SIGKILL of both instances',
+      name: `${name}: its clock is an hour wrong`,
+      weight: 2,
+      begin: async () => {
+        agent.clock.set(random.pick([-HOUR, HOUR]));
+        await pause(random.between(1_000, 15_000));
+        return async () => agent.clock.set(0);
+      },
+    },
+    ...(['SIGKILL', 'SIGTERM'] as const).map((signal) => ({
+      name: `${signal} of both instances`,
       weight: 0.5,
       begin: async () => {
-        await Promise.all(services.map((service) => service.kill()));
+        await Promise.all(
+          services.map((service) => (signal === 'SIGKILL' ? service.kill() : service.stop())),
+        );
         await pause(random.between(0, 5_000));
         return async () => {
           for (const service of services) service.launch();
         };
       },
-    },
+    })),
   ];
 }

@@ -11,7 +11,9 @@ const STOP_TIMEOUT_MS = 90_000;
 
 export class PlatenProcess {
   readonly name: string;
-  readonly #command: readonly string[];
+  readonly #within: readonly string[];
+  readonly #args: readonly string[];
+  #program: string;
   readonly #env: Record<string, string>;
   readonly #ready: RegExp;
   readonly #log: WriteStream;
@@ -31,9 +33,13 @@ export class PlatenProcess {
     env: Record<string, string>;
     ready: RegExp;
     logFile: string;
+    /** Of another version; left out: this one's. */
+    program?: string | undefined;
   }) {
     this.name = parts.name;
-    this.#command = [...(parts.within ?? []), PLATEN, ...parts.args];
+    this.#within = parts.within ?? [];
+    this.#args = parts.args;
+    this.#program = parts.program ?? PLATEN;
     this.#env = parts.env;
     this.#ready = parts.ready;
     this.#log = createWriteStream(parts.logFile, { flags: 'a' });
@@ -47,18 +53,28 @@ export class PlatenProcess {
     return this.#child !== undefined;
   }
 
+  /** It is of another version. */
+  get isOld(): boolean {
+    return this.#program !== PLATEN;
+  }
+
+  /** Whatever starts it next starts this version. */
+  update(): void {
+    this.#program = PLATEN;
+  }
+
   /** Starts it, without waiting until it is ready. */
   launch(): void {
     if (this.#child !== undefined || this.keptDown) return;
     const { DATABASE_URL: _database, REDIS_URL: _redis, ...env } = process.env;
-    const [program = PLATEN, ...args] = this.#command;
+    const [program = PLATEN, ...args] = [...this.#within, this.#program, ...this.#args];
     const child = spawn(program, args, {
       env: { ...env, ...this.#env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child = child;
     this.#expected = false;
-    this.#log.write(`\n--- started, process ${child.pid}\n`);
+    this.#log.write(`\n--- started${this.isOld ? ' the older version' : ''}, process ${child.pid}\n`);
     child.stdout.pipe(this.#log, { end: false });
     child.stderr.pipe(this.#log, { end: false });
     child.once('exit', (code, signal) => {

@@ -164,7 +164,10 @@ export class Round {
   async #mend(): Promise<void> {
     for (const database of this.#site.databases) await database.start();
     for (const { printer } of this.#site.printers) await printer.mend();
-    for (const { line } of this.#site.elsewhere) line.mend();
+    for (const { line, clock } of this.#site.elsewhere) {
+      line.mend();
+      clock.set(0);
+    }
     for (const running of this.#processes) running.launch();
     this.#say('mended');
   }

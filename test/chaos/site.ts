@@ -6,12 +6,14 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AdminClient } from '../../src/cli/admin-client.ts';
 import { serviceFile } from '../../src/cli/which-service.ts';
+import { Clock } from '../kit/programs/clock.ts';
 import { placeCluster } from '../kit/servers/made-cluster.ts';
 import { freePort } from '../kit/wire/listening.ts';
 import { AgentElsewhere, approveAt, enroll } from './agent-elsewhere.ts';
 import { type Database, postgresIn, redisIn } from './databases.ts';
 import { type Fault, faultsOf } from './fault-plan.ts';
 import { Line } from './line.ts';
+import { olderVersion } from './older-version.ts';
 import { PaperPrinter, type PaperPrinterOptions } from './paper-printer.ts';
 import { PlatenProcess } from './platen-process.ts';
 import { Poster, TEMPLATE } from './posted-jobs.ts';
@@ -30,6 +32,8 @@ export interface SitePrinter {
 export interface ChaosSite {
   setup: Setup;
   directory: string;
+  /** The version that services and agents have at first, until they are updated; or why none but this one. */
+  older?: string;
   printers: readonly SitePrinter[];
   /** What drives printers: two agents, or one `platen up`. */
   agents: readonly PlatenProcess[];
@@ -103,8 +107,15 @@ async function open(
   let admin: AdminClient | undefined;
   const dataDir = join(directory, 'data');
   const port = await freePort();
-  const processOf = (name: string, args: string[], env: Record<string, string>, ready: RegExp) => {
-    const made = new PlatenProcess({ name, args, env, ready, logFile: join(directory, `${name}.log`) });
+  const processOf = (
+    name: string,
+    args: string[],
+    env: Record<string, string>,
+    ready: RegExp,
+    program?: string,
+  ) => {
+    const logFile = join(directory, `${name}.log`);
+    const made = new PlatenProcess({ name, args, env, ready, logFile, program });
     undo.defer(() => made.kill());
     return made;
   };
@@ -117,7 +128,9 @@ async function open(
       undo.defer(() => database.end('SIGINT'));
     }
   }
+  const before = setup === 'gateway' ? olderVersion(directory) : 'only the gateway has one';
   if (setup === 'gateway') {
+    const old = typeof before === 'string' ? undefined : before.platen;
     const ports = [port, await freePort()];
     const lineTo = async (name: string) => {
       const line = new Line(name, ports);
@@ -134,7 +147,7 @@ async function open(
     for (const [index, at] of ports.entries()) {
       const name = `server-${index + 1}`;
       const args = ['server', '--data', join(directory, name), '--port', String(at)];
-      const service = processOf(name, args, env, listening);
+      const service = processOf(name, args, env, listening, old);
       services.push(service);
       await service.start();
     }
@@ -144,12 +157,13 @@ async function open(
       mkdirSync(data);
       const line = await lineTo(`line of ${name}`);
       await enroll(admin, line, name, data);
+      const clock = new Clock(join(directory, `${name}.clock`));
       const args = ['agent', '--config', configFile, '--data', data];
-      const agent = processOf(name, args, {}, /agent \S+ runs/);
+      const agent = processOf(name, args, clock.env, /agent \S+ runs/, old);
       const copied = ['agent', '--config', configFile, '--data', `${data}-copy`];
-      const copy = processOf(`a copy of ${name}`, copied, {}, /agent \S+ runs/);
+      const copy = processOf(`a copy of ${name}`, copied, clock.env, /agent \S+ runs/);
       agents.push(agent);
-      elsewhere.push(new AgentElsewhere({ name, agent, copy, data, line, admin }));
+      elsewhere.push(new AgentElsewhere({ name, agent, copy, data, line, clock, admin }));
       await agent.start();
     }
   } else if (setup === 'redis') {
@@ -178,6 +192,7 @@ async function open(
   return await furnished(admin, devices, {
     setup,
     directory,
+    older: typeof before === 'string' ? before : before.commit.slice(0, 12),
     agents,
     services,
     elsewhere,

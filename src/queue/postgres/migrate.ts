@@ -7,6 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import { DatabaseError, type PoolConfig } from 'pg';
 import { z } from 'zod';
 import { PostgresClient, refuseLentConnections } from './client.ts';
@@ -18,6 +19,11 @@ const CONNECT_TIMEOUT = 10_000;
 
 /** How often a file is tried that statements of instances at work made fail. */
 const TRIES = 10;
+/**
+ * ms for which it waits for a table that somebody reads, a back-up say, and for which it lets others go before it: while it
+ * waits, whatever instances at work ask of that table waits behind it.
+ */
+const LOCK = { wait: 1_000, pause: 500 };
 
 const migration = z.object({ name: z.string(), sha256: z.string() });
 
@@ -89,17 +95,26 @@ export async function migrate(database: PoolConfig, of: Schema, only?: readonly 
 }
 
 async function apply(client: PostgresClient, sql: string, entry: string, values: string[]): Promise<void> {
-  for (let left = TRIES; ; left -= 1) {
+  const late = performance.now() + STATEMENT_TIMEOUT;
+  for (let left = TRIES; ; ) {
     try {
       await client.query('BEGIN');
+      await client.query(`SET LOCAL lock_timeout = ${LOCK.wait}`);
       await client.query(sql);
       await client.query(entry, values);
       await client.query('COMMIT');
       return;
     } catch (error) {
       await client.query('ROLLBACK');
-      // SQLSTATE 40P01: the file and a statement of an instance at work waited for each other.
-      if (left === 0 || !(error instanceof DatabaseError) || error.code !== '40P01') throw error;
+      if (!(error instanceof DatabaseError)) throw error;
+      // SQLSTATE 55P03: somebody has the table.
+      if (error.code === '55P03' && performance.now() < late) {
+        await wait(LOCK.pause);
+        continue;
+      }
+      // 40P01: the file and a statement of an instance at work waited for each other.
+      if (error.code !== '40P01' || left === 0) throw error;
+      left -= 1;
     }
   }
 }

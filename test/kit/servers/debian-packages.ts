@@ -94,11 +94,12 @@ const SITES: Packages = {
   haproxy: ['haproxy'],
   // The one that can read TLS, too.
   'squid-openssl': ['squid', '/usr/lib/squid/basic_ncsa_auth', '/usr/lib/squid/security_file_certgen'],
-  // Clocks that are wrong, and jump.
-  libfaketime: ['/usr/lib/*/faketime/libfaketime.so.1'],
   'python3-websockets': ['/usr/lib/python3/dist-packages/websockets'],
   'python3-cryptography': ['/usr/lib/python3/dist-packages/cryptography'],
 };
+
+/** Clocks of processes that are wrong, and jump. */
+export const CLOCKS: Packages = { libfaketime: ['/usr/lib/*/faketime/libfaketime.so.1'] };
 
 /** By the projects of `vitest.config.ts`: a run installs what the projects need that it was told to run. */
 export const NEEDED_BY: Readonly<Record<string, Packages>> = {
@@ -113,6 +114,7 @@ export const NEEDED_BY: Readonly<Record<string, Packages>> = {
     ...MACHINES,
     ...INTEGRATORS,
     ...SITES,
+    ...CLOCKS,
   },
 };
 
