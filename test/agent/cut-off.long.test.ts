@@ -1,5 +1,6 @@
 /** Two agents at one printer, the serving one cut off from the queue: it ends before the other begins. */
 import { describe, expect, test } from 'vitest';
+import { laneOf } from '../../src/contract/lane.ts';
 import { openQueues } from '../../src/queue/index.ts';
 import { expected, jobFor, logger } from '../kit/agent/site.ts';
 import { LONG, ONE, OTHER, SHORT, startWanted, useTwoAgents } from '../kit/agent/two-agents-site.ts';
@@ -87,5 +88,26 @@ describe.each(tried)('cut off from the queue on $name', (backend) => {
     await road.open();
     expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', agentId: ONE });
     expect(two.printer.labels).toEqual(expected(job));
+  });
+
+  test('alone, and cut off for longer than its lease lasts, it stops at a label, and goes on when it is back', async () => {
+    await startCuttable(ONE, SHORT);
+    await two.servedBy(ONE);
+    const [job, meanwhile] = [jobFor(two.printerId, 400), jobFor(two.printerId, ['meanwhile'])];
+    await site.queues.enqueue(job);
+    await two.printer.printed(5);
+    await road.close();
+    await site.queues.enqueue(meanwhile);
+    const lane = laneOf({ scope: null, printerId: two.printerId });
+    const holder = async () => (await site.queues.leaseHolders([lane])).get(lane);
+    await expect.poll(holder, { timeout: 60_000 }).toBeUndefined();
+    // From here on an hour is no other than a minute: it has nothing to print, and tries to connect.
+    const out = two.printer.labels.length;
+    expect(out).toBeLessThan(400);
+    await road.open();
+    for (const { jobId } of [job, meanwhile]) {
+      expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed', agentId: ONE });
+    }
+    expect(two.printer.labels).toEqual([job, meanwhile].flatMap(expected));
   });
 });
