@@ -1,7 +1,7 @@
 /**
  * The Debian packages as they are used, by the very commands of docs/install-linux.md: installed on a fresh machine, with no
  * archive to fetch anything from, printing, upgraded while a job prints, removed, purged; first the service, then an agent
- * alone, whose service is elsewhere.
+ * alone, whose service is elsewhere: on one Redis with it, and at another site.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import {
@@ -18,9 +18,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { agentDeb, cjkFontsDeb, serviceDeb } from '../../service/package/debian.ts';
+import { agentView, invitationMade } from '../../src/contract/agent-view.ts';
+import { Programs } from '../kit/programs/programs.ts';
+import { SQUID_USER, startNginx, startSquid } from '../kit/programs/web-proxies.ts';
 import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
+import { ServiceHarness } from '../kit/service/harness.ts';
 import { PlatenUp } from '../kit/service/platen.ts';
+import { SignedIn } from '../kit/service/signed-in.ts';
+import { selfSigned } from '../kit/wire/certificate.ts';
+import { freePort } from '../kit/wire/listening.ts';
 import { dockPrinter } from './dock-printer.ts';
 import { Machine } from './machine.ts';
 import { blockOf, commandsOf } from './page.ts';
@@ -34,6 +42,8 @@ const printer = dockPrinter(out);
 /** Sections of the page. */
 const UPGRADING = 'Upgrading, removing';
 const ALONE = 'An agent alone';
+const SITE_PAGE = join(root, 'docs/another-site.md');
+const WITH_A_CODE = 'With a code in your hand';
 
 let machine: Machine;
 let service: string;
@@ -270,6 +280,75 @@ describe.skipIf(process.getuid?.() !== 0)('the Debian packages', () => {
     await machine.run('apt-get', 'purge', 'platen-agent');
     expect(await left()).toBe('');
   });
+
+  test('an agent at another site: behind a proxy that wants a password, three commands of the page', async () => {
+    const [port, squidPort] = [await freePort(), await freePort()];
+    const place = mkdtempSync(join(tmpdir(), 'platen-test-site-'));
+    const proxies = new Programs();
+    const elsewhere = await ServiceHarness.start({
+      redis: false,
+      config: { publicUrl: `https://127.0.0.1:${port}`, trustProxy: 1 },
+    });
+    try {
+      const { key, cert } = selfSigned();
+      await startNginx(proxies, { root: place, port, service: elsewhere.url, key, cert });
+      await startSquid(proxies, place, squidPort);
+      // Nothing else of what is outside is reached; and the machine believes who has signed the certificate.
+      await machine.reach(squidPort);
+      await machine.run('mkdir', '-p', '/etc/ssl/certs');
+      writeFileSync(join(machine.root, 'etc/ssl/certs/example.pem'), cert);
+      bring(agent);
+      const made = await elsewhere.admin('POST', '/agents/invitations', { name: 'Dock Hamburg' });
+      const { name, password } = SQUID_USER;
+      const [install = '', , start = '', enroll = ''] = commandsOf(SITE_PAGE, WITH_A_CODE)
+        .filter((command) => command.startsWith('sudo '))
+        .map((command) =>
+          command
+            .replace(/'https:.*'/, `'${invitationMade.parse(made.body).url}'`)
+            .replace(/http:\S+@proxy:3128/, `http://${name}:${password}@127.0.0.1:${squidPort}`),
+        );
+      expect(enroll).toContain(password);
+      for (const command of [install, enroll, start]) {
+        await machine.run('bash', '-c', `cd /root && export HOME=/root && ${command}`).catch(withJournal);
+      }
+      // Somebody at the service adds its printer, which prints.
+      const agents = async () => z.array(agentView).parse((await elsewhere.admin('GET', '/agents')).body);
+      await until('the agent is heard', async () => (await agents())[0]?.seenAt !== null, 120_000);
+      const keeper = await SignedIn.asKeeper(elsewhere);
+      const body = {
+        ...{ agent: (await agents())[0]?.id, address: `socket://127.0.0.1:${printer.port}`, name: 'dock' },
+        ...{ dpi: 203, width: 50, height: 25 },
+      };
+      const added = await keeper.call('/app/printers/addresses', { method: 'POST', body });
+      expect(added.status, added.text).toBe(201);
+      const printers = async () => (await elsewhere.admin('GET', '/printers')).text;
+      await until(
+        'the printer is there',
+        async () => (await printers()).includes('"status":"idle"'),
+        120_000,
+      );
+      await elsewhere.tenant('default');
+      const idT = await elsewhere.template('default', {
+        ...{ name: 'One', width: 50, height: 25, fields: [{ name: 'n' }] },
+        elements: [{ type: 'text', x: 2, y: 2, text: 'label {{n}}', size: 4 }],
+      });
+      const before = printed();
+      const job = { idT, printer: 'dock', data: [{ n: '1' }] };
+      expect((await elsewhere.admin('POST', '/tenants/default/jobs', job)).status).toBe(201);
+      const jobs = async () => (await elsewhere.admin('GET', '/jobs?tenant=default')).text;
+      await until('it is printed', async () => (await jobs()).includes('"status":"printed"'), 120_000);
+      expect(printed()).toBe(before + 1);
+      expect(await machine.run('journalctl', '--no-pager', '-u', 'platen-agent')).not.toContain(password);
+      const kept = '/var/lib/platen/enrolment.json';
+      expect(await machine.run('stat', '-c', '%A %U', kept)).toBe('-rw------- platen');
+      await machine.run('apt-get', 'purge', 'platen-agent');
+      expect(await left()).toBe('');
+    } finally {
+      await proxies.end();
+      await elsewhere.stop();
+      rmSync(place, { recursive: true, force: true });
+    }
+  }, 600_000);
 
   test('lintian finds neither errors nor warnings in any of them', async () => {
     const files = [service, agent, fonts].map((deb) => join(out, deb));
