@@ -9,8 +9,10 @@ import { agentView, invitationMade } from '../../src/contract/agent-view.ts';
 import { laneOf } from '../../src/contract/lane.ts';
 import { type AgentQueue, openGateway } from '../../src/queue/index.ts';
 import { Directories, logger, QUICK, TestPrinter, testDrivers } from '../kit/agent/site.ts';
+import { onServer } from '../kit/servers/backends.ts';
 import { describePrinter, jobIdOf, ServiceHarness } from '../kit/service/harness.ts';
 import { SignedIn } from '../kit/service/signed-in.ts';
+import { freePort } from '../kit/wire/listening.ts';
 import { RawAgent } from '../kit/wire/raw-agent.ts';
 
 const directories = new Directories();
@@ -230,6 +232,46 @@ test('from a back-up of its directory an agent prints nothing before a person le
   const job = async () => (await service.admin('GET', `/jobs/${jobIdOf(accepted)}`)).text;
   await expect.poll(job, { timeout: 60_000 }).toContain('"status":"printed"');
   expect(printer.odometer).toBe(24);
+});
+
+test('off for 90 days, an agent is back without a visit, and prints', async () => {
+  const printer = new TestPrinter(directories);
+  await printer.start();
+  running.defer(() => printer.stop());
+  const backend = await onServer().open({ migrated: true });
+  running.defer(() => backend.close());
+  const [port, dataDir] = [await freePort(), directories.make()];
+  const before = await ServiceHarness.start({ backend, config: { port } });
+  await before.tenant('acme');
+  const asked = { name: 'Dock Hamburg', tenant: 'acme' };
+  const { body } = await before.admin('POST', '/agents/invitations', asked);
+  await enrollAgent(invitationMade.parse(body).url, dataDir);
+  const printers = async (of: ServiceHarness) => (await of.admin('GET', '/printers?tenant=acme')).text;
+  const first = await runs(dataDir, printer);
+  await expect.poll(() => printers(before), { timeout: 60_000 }).toContain('"status":"idle"');
+  await first.stop();
+  // Whatever the service has written down is 90 days older.
+  const { rows } = await before.pool.query(
+    `SELECT format('UPDATE %I.%I SET %s', table_schema, table_name,
+       string_agg(format('%1$I = %1$I - make_interval(days => 90)', column_name), ', ')) AS sql
+     FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)
+     WHERE table_schema IN ('platen', 'lanes') AND data_type = 'timestamp with time zone' AND table_type = 'BASE TABLE'
+       AND is_generated = 'NEVER' GROUP BY table_schema, table_name`,
+  );
+  for (const { sql } of z.array(z.object({ sql: z.string() })).parse(rows)) await before.pool.query(sql);
+  await before.stop();
+
+  const after = await ServiceHarness.start({ backend, config: { port } });
+  running.defer(() => after.stop());
+  await runs(dataDir, printer);
+  await expect.poll(() => printers(after), { timeout: 60_000 }).toContain('"status":"idle"');
+  const idT = await after.template('acme', {
+    ...{ name: 'One', width: 50, height: 25, fields: [{ name: 'n' }] },
+    elements: [{ type: 'text', x: 2, y: 2, text: 'label {{n}}', size: 4 }],
+  });
+  const job = { idT, printer: 'Gate', data: [{ n: '1' }] };
+  expect((await after.admin('POST', '/tenants/acme/jobs', job)).status).toBe(201);
+  await expect.poll(() => printer.odometer, { timeout: 60_000 }).toBe(1);
 });
 
 test('a code works once, and for the key that used it once more', async () => {
