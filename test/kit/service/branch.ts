@@ -6,7 +6,7 @@ import { Directories, TestPrinter } from '../agent/site.ts';
 import { serialId } from '../agent/use-site.ts';
 import { PLATEN } from '../programs/built.ts';
 import { type Program, Programs } from '../programs/programs.ts';
-import type { ServiceHarness } from './harness.ts';
+import { jobIdOf, type ServiceHarness } from './harness.ts';
 
 /** How long a process takes that enrols or examines, on a busy machine, ms. */
 const COMMAND_MS = 90_000;
@@ -60,23 +60,24 @@ export class Branch {
     return /^.*service elsewhere: .*\n.*/m.exec(program.said())?.[0] ?? program.said();
   }
 
-  /** Resolves when the service has a label on the printer. */
-  async prints({ printer, id }: { printer: TestPrinter; id: string }): Promise<void> {
-    const service = this.#service;
-    const printers = async () =>
-      JSON.stringify((await service.admin('GET', `/printers?tenant=${this.#tenant}`)).body);
+  /** Resolves when a label is on the printer. @param service which instance is asked */
+  async prints(
+    { printer, id }: { printer: TestPrinter; id: string },
+    service = this.#service,
+  ): Promise<void> {
+    const printers = async () => (await service.admin('GET', `/printers?tenant=${this.#tenant}`)).text;
     await expect.poll(printers, { timeout: 120_000 }).toMatch(new RegExp(`"id":"${id}"[^{]*"status":"idle"`));
     const idT = await service.template(this.#tenant, {
       ...{ name: 'One', width: 50, height: 25, fields: [{ name: 'n' }] },
       elements: [{ type: 'text', x: 2, y: 2, text: 'label {{n}}', size: 4 }],
     });
+    const before = printer.odometer;
     const body = { idT, printerId: id, data: [{ n: '1' }] };
     const accepted = await service.admin('POST', `/tenants/${this.#tenant}/jobs`, body);
     expect(accepted.status, accepted.text).toBe(201);
-    const of = `/jobs?tenant=${this.#tenant}&printer=${id}`;
-    const jobs = async () => JSON.stringify((await service.admin('GET', of)).body);
-    await expect.poll(jobs, { timeout: 120_000 }).toContain('"status":"printed"');
-    expect(printer.odometer).toBe(1);
+    const job = async () => (await service.admin('GET', `/jobs/${jobIdOf(accepted)}`)).text;
+    await expect.poll(job, { timeout: 120_000 }).toContain('"status":"printed"');
+    expect(printer.odometer).toBe(before + 1);
   }
 
   /** Ends its processes and printers. */
