@@ -48,12 +48,9 @@ async function stop(instance: ServiceHarness): Promise<void> {
   await instance.stop();
 }
 
-/** haproxy lets requests go to it. */
-async function isAsked(server: string): Promise<void> {
-  const plain = `http://127.0.0.1:${ports[server === 'one' ? 0 : 1]}/readyz`;
-  await expect
-    .poll(async () => (await fetch(plain).catch(() => undefined))?.status, { timeout: 60_000 })
-    .toBe(200);
+async function isReady(port: number): Promise<void> {
+  const status = async () => (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined))?.status;
+  await expect.poll(status, { timeout: 60_000 }).toBe(200);
 }
 
 test('an agent prints over either instance, and over the other one when that stops', async () => {
@@ -61,8 +58,8 @@ test('an agent prints over either instance, and over the other one when that sto
   await one.tenant('acme');
   const branch = new Branch(one, 'acme');
   try {
-    await isAsked('one');
-    await isAsked('two');
+    await isReady(ports[0]);
+    await isReady(ports[1]);
     const env = { PATH: process.env['PATH'], HOME: root, NODE_EXTRA_CA_CERTS: join(root, 'cert.pem') };
     const data = branch.directories.make();
     const invitation = await branch.invite();
@@ -78,7 +75,7 @@ test('an agent prints over either instance, and over the other one when that sto
     await stop(one);
     await branch.prints(started, two);
     const again = await start(ports[0]);
-    await isAsked('one');
+    await isReady(ports[0]);
     await stop(two);
     await branch.prints(started, again);
   } finally {
