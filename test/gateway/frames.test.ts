@@ -28,6 +28,8 @@ let place: Enrolment;
 let others: Enrolment;
 let victim: RawAgent;
 let stateOfOthers = '';
+/** What each agent was last given to keep. */
+const kept = new Map<string, string>();
 /** What the other tenant's agent has in hand. */
 let hand: { id: string; delivery: number };
 let reported = 0;
@@ -52,6 +54,10 @@ beforeAll(async () => {
   const { answers } = z.object({ answers: z.array(answered) }).parse(await victim.next('answers'));
   hand = answers[0]?.job ?? expect.fail('no job');
   expect(hand.id).toBe(jobIdOf(accepted));
+  (await joined(place)).say({ kind: 'stored' });
+  const sql = 'SELECT FROM platen.enrolled_agents WHERE id = $1 AND pending IS NULL';
+  const isKept = async () => (await service.pool.query(sql, [place.agentId])).rowCount === 1;
+  await expect.poll(isKept, { timeout: 30_000 }).toBe(true);
   const note = { i: 1, what: 'note', lane: FOREIGN, ...hand, term: TERM, order: 1, note: 'of others' };
   victim.say({ kind: 'say', entries: [note] });
   expect(await victim.next('answers')).toMatchObject({ answers: [{ ok: true }] });
@@ -71,10 +77,18 @@ async function enrolled(tenant: string): Promise<Enrolment> {
 }
 
 async function joined(of: Enrolment, process = 'the-only-process'): Promise<RawAgent> {
-  const agent = await RawAgent.join(of, { process });
+  const state = kept.get(of.agentId);
+  const agent = await RawAgent.join(of, {
+    ...{ process, publicKey: publicKeyOf(of) },
+    ...(state !== undefined && { state }),
+  });
   open.push(agent);
-  await agent.next('welcome');
+  kept.set(of.agentId, String((await agent.next('welcome'))['state']));
   return agent;
+}
+
+function publicKeyOf({ privateKey }: Enrolment): string {
+  return createPublicKey(privateKey).export({ format: 'jwk' }).x ?? '';
 }
 
 function stateOf({ agentId, scope }: Enrolment, ids: readonly string[], version = '1'): object {
@@ -155,11 +169,7 @@ const note = { order: 2, note: 'of a thief' };
 const OWN_TERM = { lane: OWN, term: 'process.1' };
 
 /** What it says, and the answer; undefined: none. */
-type Row = readonly [
-  what: string,
-  frame: () => object,
-  answer: { kind: string; answers?: unknown } | undefined,
-];
+type Row = readonly [string, () => object, { kind: string; answers?: unknown } | undefined];
 
 /** All that an agent may say once it has joined: an entry by its `what`, a report and any other frame by its kind. */
 type Said = { [F in Exclude<AgentFrame, { kind: 'say' }> as F['kind']]: F } & {
@@ -254,7 +264,7 @@ const FRAMES: Rows = {
         told(() => stateOf({ ...place, agentId: others.agentId }, [])),
         no,
       ],
-      ["a report in another agent's name and scope", told(() => stateOf(others, [PRINTER])), no],
+      ["a report in others' name and scope", told(() => stateOf(others, [PRINTER])), no],
     ],
     tenantId: [
       [
@@ -362,23 +372,17 @@ type Hail = readonly [
 const HELLOS: Readonly<Record<Exclude<keyof Hello, Bare | 'nonce'>, Hail>> = {
   agent: [() => RawAgent.join({ ...place, agentId: others.agentId }), { kind: 'bye', code: 'proof-wrong' }],
   publicKey: [
-    () =>
-      RawAgent.join(
-        { ...place, agentId: others.agentId },
-        { publicKey: publicKeyOf(place), state: stateOfOthers },
-      ),
+    () => RawAgent.join({ ...place, agentId: others.agentId }, { ...own(), state: stateOfOthers }),
     { kind: 'bye', code: 'proof-wrong' },
   ],
-  process: [() => RawAgent.join(place, { process: PROCESS }), { kind: 'welcome', scope: 'acme' }],
-  state: [
-    () => RawAgent.join(place, { publicKey: publicKeyOf(place), state: stateOfOthers }),
+  process: [
+    () => RawAgent.join(place, { ...own(), process: PROCESS, state: kept.get(place.agentId) ?? '' }),
     { kind: 'welcome', scope: 'acme' },
   ],
+  state: [() => RawAgent.join(place, { ...own(), state: stateOfOthers }), { kind: 'bye', code: 'stale' }],
 };
 
-function publicKeyOf({ privateKey }: Enrolment): string {
-  return createPublicKey(privateKey).export({ format: 'jwk' }).x ?? '';
-}
+const own = () => ({ publicKey: publicKeyOf(place) });
 
 test.each(Object.entries(HELLOS))(
   "a hello with another agent's %s does nothing to that one",

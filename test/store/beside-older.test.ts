@@ -79,8 +79,8 @@ test('an instance accepts jobs all the while, and starts again beside the later 
   const files: string[] = [];
   for (const table of ['jobs', 'templates', 'agents', 'agent_printers', 'tenants', 'integrations']) {
     const { schema, file } = next(`
-      ALTER TABLE platen.${table} ADD COLUMN of_the_next_version text NOT NULL DEFAULT '';
-      CREATE INDEX ON platen.${table} (of_the_next_version)`);
+      ALTER TABLE platen.${table} ADD COLUMN next_of_this text NOT NULL DEFAULT '';
+      CREATE INDEX ON platen.${table} (next_of_this)`);
     expect(await migrate(service.backend.database, schema)).toEqual([file]);
     files.push(file);
     const before = posted.length;
