@@ -72,7 +72,7 @@ export function processFaults(running: PlatenProcess, random: Random): Fault[] {
       ? [
           {
             name: `update of ${running.name}`,
-            weight: 6,
+            weight: 3,
             begin: async () => {
               running.update();
               await running.stop();
