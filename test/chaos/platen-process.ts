@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { PLATEN } from '../kit/programs/built.ts';
+import type { Clock } from '../kit/programs/clock.ts';
 
 /** Against hanging: on a machine that has much else to do, the processes take minutes to start. */
 const START_TIMEOUT_MS = 600_000;
@@ -14,6 +15,7 @@ export class PlatenProcess {
   readonly #within: readonly string[];
   readonly #args: readonly string[];
   #program: string;
+  readonly #clock: Clock | undefined;
   readonly #env: Record<string, string>;
   readonly #ready: RegExp;
   readonly #log: WriteStream;
@@ -35,11 +37,14 @@ export class PlatenProcess {
     logFile: string;
     /** Of another version; left out: this one's. */
     program?: string | undefined;
+    /** Left out: the machine's. */
+    clock?: Clock | undefined;
   }) {
     this.name = parts.name;
     this.#within = parts.within ?? [];
     this.#args = parts.args;
     this.#program = parts.program ?? PLATEN;
+    this.#clock = parts.clock;
     this.#env = parts.env;
     this.#ready = parts.ready;
     this.#log = createWriteStream(parts.logFile, { flags: 'a' });
@@ -69,7 +74,7 @@ export class PlatenProcess {
     const { DATABASE_URL: _database, REDIS_URL: _redis, ...env } = process.env;
     const [program = PLATEN, ...args] = [...this.#within, this.#program, ...this.#args];
     const child = spawn(program, args, {
-      env: { ...env, ...this.#env },
+      env: { ...env, ...this.#env, ...this.#clock?.env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child = child;
@@ -79,6 +84,7 @@ export class PlatenProcess {
     child.stderr.pipe(this.#log, { end: false });
     child.once('exit', (code, signal) => {
       this.#log.write(`--- ended with ${code ?? signal}\n`);
+      if (child.pid !== undefined) this.#clock?.over(child.pid);
       if (this.#child === child) this.#child = undefined;
       if (!this.#expected) this.falls.push(`${this.name} ended by itself with ${code ?? signal}`);
     });

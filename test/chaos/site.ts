@@ -112,10 +112,10 @@ async function open(
     args: string[],
     env: Record<string, string>,
     ready: RegExp,
-    program?: string,
+    more: { program?: string | undefined; clock?: Clock } = {},
   ) => {
     const logFile = join(directory, `${name}.log`);
-    const made = new PlatenProcess({ name, args, env, ready, logFile, program });
+    const made = new PlatenProcess({ name, args, env, ready, logFile, ...more });
     undo.defer(() => made.kill());
     return made;
   };
@@ -128,9 +128,9 @@ async function open(
       undo.defer(() => database.end('SIGINT'));
     }
   }
-  const before = setup === 'gateway' ? olderVersion(directory) : 'only the gateway has one';
+  const before = setup === 'gateway' ? olderVersion(directory) : undefined;
   if (setup === 'gateway') {
-    const old = typeof before === 'string' ? undefined : before.platen;
+    const program = typeof before === 'object' ? before.platen : undefined;
     const ports = [port, await freePort()];
     const lineTo = async (name: string) => {
       const line = new Line(name, ports);
@@ -147,7 +147,7 @@ async function open(
     for (const [index, at] of ports.entries()) {
       const name = `server-${index + 1}`;
       const args = ['server', '--data', join(directory, name), '--port', String(at)];
-      const service = processOf(name, args, env, listening, old);
+      const service = processOf(name, args, env, listening, { program });
       services.push(service);
       await service.start();
     }
@@ -159,9 +159,9 @@ async function open(
       await enroll(admin, line, name, data);
       const clock = new Clock(join(directory, `${name}.clock`));
       const args = ['agent', '--config', configFile, '--data', data];
-      const agent = processOf(name, args, clock.env, /agent \S+ runs/, old);
+      const agent = processOf(name, args, {}, /agent \S+ runs/, { program, clock });
       const copied = ['agent', '--config', configFile, '--data', `${data}-copy`];
-      const copy = processOf(`a copy of ${name}`, copied, clock.env, /agent \S+ runs/);
+      const copy = processOf(`a copy of ${name}`, copied, {}, /agent \S+ runs/, { clock });
       agents.push(agent);
       elsewhere.push(new AgentElsewhere({ name, agent, copy, data, line, clock, admin }));
       await agent.start();
@@ -192,7 +192,7 @@ async function open(
   return await furnished(admin, devices, {
     setup,
     directory,
-    older: typeof before === 'string' ? before : before.commit.slice(0, 12),
+    ...(before !== undefined && { older: typeof before === 'string' ? before : before.commit }),
     agents,
     services,
     elsewhere,

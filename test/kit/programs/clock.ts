@@ -1,5 +1,5 @@
 /** The clock of a process of its own, which may be wrong and jump (libfaketime); how long something takes, it tells as ever. */
-import { globSync, writeFileSync } from 'node:fs';
+import { globSync, rmSync, writeFileSync } from 'node:fs';
 
 const LIBRARY = '/usr/lib/*/faketime/libfaketime.so.1';
 
@@ -20,6 +20,12 @@ export class Clock {
       ...{ LD_PRELOAD: library, FAKETIME_TIMESTAMP_FILE: this.#file, FAKETIME_CACHE_DURATION: '1' },
       ...{ FAKETIME_DONT_FAKE_MONOTONIC: '1', NO_FAKE_STAT: '1' },
     };
+  }
+
+  /** The process has ended: what it shared with those that it started is left behind where it was killed. */
+  over(pid: number): void {
+    for (const name of [`faketime_shm_${pid}`, `sem.faketime_sem_${pid}`])
+      rmSync(`/dev/shm/${name}`, { force: true });
   }
 
   /** @param seconds ahead, or behind */
