@@ -290,6 +290,7 @@ describe.skipIf(process.getuid?.() !== 0)('the Debian packages', () => {
       config: { publicUrl: `https://127.0.0.1:${port}`, trustProxy: 1 },
     });
     try {
+      await elsewhere.tenant('default');
       const { key, cert } = selfSigned();
       await startNginx(proxies, { root: place, port, service: elsewhere.url, key, cert });
       await startSquid(proxies, place, squidPort);
@@ -327,7 +328,6 @@ describe.skipIf(process.getuid?.() !== 0)('the Debian packages', () => {
         async () => (await printers()).includes('"status":"idle"'),
         120_000,
       );
-      await elsewhere.tenant('default');
       const idT = await elsewhere.template('default', {
         ...{ name: 'One', width: 50, height: 25, fields: [{ name: 'n' }] },
         elements: [{ type: 'text', x: 2, y: 2, text: 'label {{n}}', size: 4 }],
