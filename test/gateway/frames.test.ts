@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { type Enrolment, enrollAgent } from '../../src/cli/enrolment.ts';
 import { invitationMade } from '../../src/contract/agent-view.ts';
-import type { AgentFrame, Entry, Hello } from '../../src/contract/gateway.ts';
+import type { AgentFrame, Hello } from '../../src/contract/gateway.ts';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
 import type { Report } from '../../src/contract/report.ts';
 import { Directories } from '../kit/agent/site.ts';
@@ -171,6 +171,7 @@ const OWN_TERM = { lane: OWN, term: 'process.1' };
 /** What it says, and the answer; undefined: none. */
 type Row = readonly [string, () => object, { kind: string; answers?: unknown } | undefined];
 
+type Entry = Extract<AgentFrame, { kind: 'say' }>['entries'][number];
 /** All that an agent may say once it has joined: an entry by its `what`, a report and any other frame by its kind. */
 type Said = { [F in Exclude<AgentFrame, { kind: 'say' }> as F['kind']]: F } & {
   [E in Exclude<Entry, { what: 'told' }> as E['what']]: E;

@@ -97,7 +97,7 @@ test.each(LOST)('at the %s a frame is lost %s (%s)', async (step, way, kind) => 
   };
   await at('told', () => lanes.publish(report));
   await at('ended', () => turns.ended(taken));
-  expect(await queues.depth(lane)).toBe(0);
+  expect(await queues.look(lane, asked.jobId)).toMatchObject({ state: 'ended' });
   await at('giveBack', () => lanes.leases.giveBack(agentId, lane, 'process.1'));
   expect((await queues.leaseHolders([lane])).get(lane)).toBeUndefined();
   expect(line.strikesLater).toBe(false);
