@@ -57,7 +57,7 @@ beforeAll(async () => {
   (await joined(place)).say({ kind: 'stored' });
   const sql = 'SELECT FROM platen.enrolled_agents WHERE id = $1 AND pending IS NULL';
   const isKept = async () => (await service.pool.query(sql, [place.agentId])).rowCount === 1;
-  await expect.poll(isKept, { timeout: 30_000 }).toBe(true);
+  await vi.waitUntil(isKept, { timeout: 30_000 });
   const note = { i: 1, what: 'note', lane: FOREIGN, ...hand, term: TERM, order: 1, note: 'of others' };
   victim.say({ kind: 'say', entries: [note] });
   expect(await victim.next('answers')).toMatchObject({ answers: [{ ok: true }] });
