@@ -193,8 +193,11 @@ export class GatewayConnection {
     socket.on('message', (data: Buffer) => {
       heard();
       const frame = readFrame(serviceFrame, data);
-      if (frame?.kind === 'bye') bye = frame;
-      else if (joined && frame !== undefined) this.#listener.said(frame);
+      if (frame?.kind === 'bye') {
+        bye = frame;
+        // Whether the service closes the connection, or what closes it is lost.
+        over.resolve(wordsOf(frame.code));
+      } else if (joined && frame !== undefined) this.#listener.said(frame);
       else if (frame?.kind === 'challenge') this.#prove(socket, { nonce, challenge: frame.nonce, state });
       else if (frame?.kind === 'welcome') {
         if (frame.scope !== this.#place.scope) {
