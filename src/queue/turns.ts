@@ -65,7 +65,10 @@ export interface TurnAnswer {
 export interface TurnServer<R extends Report> {
   // A property: of a method, TypeScript would let one that takes no reports stand for one that does.
   readonly turn: (turn: Turn<R>) => Promise<TurnAnswer>;
-  /** Whether each note is durably stored; false: the job or lease is another's, or a later note is there. */
+  /**
+   * Stores the notes in one command, which comes to its end or does nothing. Whether each is durably stored; false: the
+   * job or lease is another's, or a later note is there.
+   */
   notes(notes: readonly NoteLeft[]): Promise<readonly boolean[]>;
   isAway(error: unknown): boolean;
 }
@@ -224,6 +227,8 @@ export class Turns<R extends Report> {
 
   async #writeNotes(): Promise<void> {
     this.#noting = true;
+    // Those of two jobs that are in a printer's row together come in one tick, and count together.
+    await Promise.resolve();
     while (this.#notes.length > 0) {
       const batch = this.#notes.splice(0, MOST);
       try {

@@ -1,5 +1,5 @@
 /** How many labels the notes in the queue allow an agent to send, and how many notes are written. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Handover, type HandoverOptions } from '../../src/agent/job/handover.ts';
 import type { UnderWay } from '../../src/agent/source/job-source.ts';
 
@@ -103,4 +103,88 @@ test('less is allowed from the moment at which that is asked for, whatever becom
   alone = false;
   await handover.follow(0);
   expect(handover.allowed).toBe(16);
+});
+
+describe('behind another job', () => {
+  /** Two jobs in the row, of 4 and 6 labels, whose notes the queue has when it is told to. */
+  function row(isAlone: () => boolean) {
+    const stored: [string, UnderWay | undefined][] = [];
+    let refuses = false;
+    const handover = (name: string, total: number, odometer: number) => {
+      const entry = { ...JOB, total, odometer };
+      const of = new Handover({
+        ...options(entry, { window: 4, alone: isAlone }),
+        delivery: {
+          setNote: async ({ underWay }) => {
+            if (refuses && name === 'first') throw new Error('away');
+            stored.push([name, underWay]);
+          },
+        },
+      });
+      return { of, entry };
+    };
+    const [first, second] = [handover('first', 4, 1_000), handover('second', 6, 1_004)];
+    const refuse = (does: boolean) => {
+      refuses = does;
+    };
+    return { ...{ stored, first, second, refuse }, take: () => stored.splice(0) };
+  }
+
+  test('while another agent wants the printer, both notes are stored together, and say of each other', async () => {
+    const { stored, first, second, take } = row(never);
+    await first.of.allow(4);
+    Object.assign(first.entry, { sent: 4, intent: 4 });
+    expect(take()).toMatchObject([['first', { intent: 4 }]]);
+    second.of.joins('first', first.of);
+    const allowed = second.of.allow(1);
+    // In one tick.
+    expect(stored).toMatchObject([
+      ['first', { base: 0, odometer: 1_000, intent: 4, behind: 4 }],
+      ['second', { base: 0, odometer: 1_004, intent: 4, ahead: 'first' }],
+    ]);
+    await allowed;
+    expect(second.of.apart).toBe(false);
+    take();
+    // Once its labels are out, the first one's note is its own alone.
+    second.of.leads();
+    Object.assign(second.entry, { sent: 4, intent: 4, printed: 2 });
+    await second.of.follow(2);
+    expect(take()).toMatchObject([['second', { intent: 6, ahead: 'first' }]]);
+  });
+
+  test('alone, each note is about its own job; once another agent comes, both are stored anew', async () => {
+    let alone = true;
+    const { first, second, take } = row(() => alone);
+    await first.of.allow(4);
+    Object.assign(first.entry, { sent: 4, intent: 4 });
+    second.of.joins('first', first.of);
+    await second.of.allow(1);
+    const notes = take();
+    expect(notes.map(([name]) => name)).toEqual(['first', 'second']);
+    for (const [, note] of notes) {
+      expect(note).not.toHaveProperty('ahead');
+      expect(note).not.toHaveProperty('behind');
+    }
+    alone = false;
+    expect(second.of.apart).toBe(true);
+    await second.of.follow(0);
+    expect(take()).toMatchObject([
+      ['first', { behind: 4 }],
+      ['second', { intent: 4, ahead: 'first' }],
+    ]);
+    expect([second.of.apart, second.of.follow(0)]).toEqual([false, null]);
+  });
+
+  test('the queue does not take the note of the job ahead: no label of this one is allowed', async () => {
+    const { first, second, refuse } = row(never);
+    await first.of.allow(4);
+    Object.assign(first.entry, { sent: 4, intent: 4 });
+    second.of.joins('first', first.of);
+    refuse(true);
+    await expect(second.of.allow(1)).rejects.toThrow('away');
+    expect([second.of.left, second.of.allowed]).toEqual([false, 0]);
+    refuse(false);
+    await second.of.allow(1);
+    expect([second.of.left, second.of.allowed, second.of.apart]).toEqual([true, 4, false]);
+  });
 });

@@ -13,6 +13,7 @@ const LONGEST = [
   'package/windows.long',
   'agent/document-crash.long',
   'agent/two-agents.long',
+  'agent/two-agents-row.long',
   'road/kill.long',
   'road/outage.long',
   'chaos/gateway.long',

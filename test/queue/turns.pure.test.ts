@@ -81,6 +81,22 @@ test('whoever asked while the server was away is told so, to ask again', async (
   turns.close();
 });
 
+test('notes that come in one tick go in one command', async () => {
+  const commands: string[][] = [];
+  const server = {
+    turn: async () => ({ ended: [], back: [], taken: [] }),
+    notes: async (notes: readonly { note: string }[]) => {
+      commands.push(notes.map(({ note }) => note));
+      return notes.map(() => true);
+    },
+    isAway: () => true,
+  };
+  const turns = new Turns<Report>(server, new ErrorLog(keepingLogger()));
+  const stored = ['first', 'second'].map((id) => turns.note({ ...inHand, id }, 1, id));
+  expect(await Promise.all(stored)).toEqual([true, true]);
+  expect(commands).toEqual([['first', 'second']]);
+});
+
 function taken(term: string): TakenJob {
   return { ...inHand, term, json: '', template: undefined, ofRow: true, note: null };
 }

@@ -44,6 +44,8 @@ const LAST_NOTE_MS = 2_000;
 
 /** What the job works with: its printer, and where its outcome goes. */
 export interface EntryContext extends OutcomeContext, Omit<LoopContext, 'held'> {
+  /** No other agent wants the printer. */
+  alone(): boolean;
   pool: Pick<RenderPool, 'open'>;
   window: WindowSize;
   device: PrinterDevice;

@@ -7,17 +7,20 @@
  * the job goes on while the queue is away. While another agent wants it, a note allows one window beyond the
  * labels that are certainly out. The next note is stored when half a window of those is out, while the other
  * half keeps the printer busy: with a window of 16 labels, one command for every eight labels beyond the
- * first 16.
+ * first 16. Where the job is sent behind another one, that one's note is stored with its own, in one command: it
+ * says how many labels may be out behind those of the job ahead (`behind`), and this one whose they are counted after
+ * (`ahead`). While no other agent wants the printer, each note is about its own job alone.
  */
 
 import { Backoff } from '../pause.ts';
 import type { HandoverNote, PickedUpJob, UnderWay } from '../source/job-source.ts';
 import type { Ledger } from './ledger.ts';
+import { pagesOf } from './page-count.ts';
 
 export interface HandoverOptions {
   agentId: string;
   delivery: Pick<PickedUpJob, 'setNote'>;
-  ledger: Pick<Ledger, 'total' | 'perPage' | 'intent' | 'sent' | 'printed'>;
+  ledger: Pick<Ledger, 'total' | 'perPage' | 'base' | 'intent' | 'sent' | 'printed'>;
   /** Labels. */
   window: number;
   /** No other agent wants the printer. */
@@ -36,7 +39,11 @@ export class Handover {
   #tried = false;
   #allowed = 0;
   /** The last note in the queue; null: there is none, or another one may have taken its place. */
-  #said: Pick<UnderWay, 'base' | 'odometer'> | null = null;
+  #said: Pick<UnderWay, 'base' | 'odometer' | 'behind'> | null = null;
+  /** The job ahead in the row. `note`: its own; null: all its labels are out. `said`: its note knows of this job. */
+  #ahead: { name: string; note: Handover | null; said: boolean } | null = null;
+  /** Pages of the job behind that may be out too. */
+  #behind = 0;
   #storing: Promise<void> | null = null;
   #notBefore = 0;
 
@@ -70,6 +77,24 @@ export class Handover {
     return now.odometer === null || begin(said) !== begin(now);
   }
 
+  /** By the notes in the queue another agent takes labels of this job for somebody else's, and holds the job ahead. */
+  get apart(): boolean {
+    const { alone, ledger } = this.#options;
+    const note = this.#ahead?.note;
+    if (note === null || note === undefined || alone()) return false;
+    return (note.#said?.behind ?? 0) < pagesOf(this.#allowed - ledger.base, ledger.perPage);
+  }
+
+  /** Labels go out behind those of another job from now on. @param name of that one in the queue */
+  joins(name: string, note: Handover): void {
+    this.#ahead = { name, note, said: false };
+  }
+
+  /** All labels of the job ahead are out. */
+  leads(): void {
+    if (this.#ahead !== null) this.#ahead.note = null;
+  }
+
   /** Resolves when the queue has a note that allows labels up to `upTo` at least. @throws QueueError */
   async allow(upTo: number): Promise<void> {
     await this.#store(Math.max(upTo, this.#reach(this.#options.ledger.printed)));
@@ -89,7 +114,7 @@ export class Handover {
       const more = reach - this.#allowed;
       const short = this.#allowed - sent < half && (more >= half || (more > 0 && reach === total));
       const stale = this.#options.standing().odometer !== (this.#said?.odometer ?? null);
-      if (short || stale || -more >= half) this.#storing = this.#try(reach);
+      if (short || stale || this.apart || -more >= half) this.#storing = this.#try(reach);
     }
     return this.#storing;
   }
@@ -123,15 +148,32 @@ export class Handover {
 
   async #store(upTo: number): Promise<void> {
     const { agentId, delivery, standing } = this.#options;
-    const underWay = { ...standing(), intent: upTo };
+    // First, and in the same tick: the two go to the queue in one command.
+    const ahead = this.#tellsAhead(upTo);
+    const underWay: UnderWay = { ...standing(), intent: upTo };
+    if (this.#behind > 0) underWay.behind = this.#behind;
+    if (this.#ahead?.said) underWay.ahead = this.#ahead.name;
     const note: HandoverNote = { agentId, resumeAt: null, underWay };
     // From now on the note may be in the queue, even if no answer comes.
     this.#tried = true;
     this.#allowed = Math.min(this.#allowed, upTo);
     this.#said = null;
-    await delivery.setNote(note);
+    await Promise.all([ahead, delivery.setNote(note)]);
     this.#allowed = upTo;
     this.#said = underWay;
     this.#left = true;
+  }
+
+  /** Has the note of the job ahead say that labels of this one before `upTo` may be out too. */
+  async #tellsAhead(upTo: number): Promise<void> {
+    const { alone, ledger } = this.#options;
+    const ahead = this.#ahead;
+    if (ahead === null || ahead.note === null || alone()) return;
+    ahead.said = true;
+    const pages = pagesOf(upTo - ledger.base, ledger.perPage);
+    const { note } = ahead;
+    if ((note.#said?.behind ?? 0) >= pages) return;
+    note.#behind = Math.max(note.#behind, pages);
+    await note.#store(Math.max(note.#allowed, note.#options.ledger.intent));
   }
 }

@@ -55,6 +55,8 @@ export class Ledger implements RowMember, LinkBook {
   #start = 0;
   #arrived: number;
   #unclear = false;
+  /** Pages of the job behind that may be out too, by the note of another agent. */
+  #noted = 0;
   /** Waits for what was written to be durable. */
   onDisk: (written: Promise<void>) => Promise<void> = (written) => written;
 
@@ -68,6 +70,10 @@ export class Ledger implements RowMember, LinkBook {
     // A queue that has lost the job counts from 1 again, but what is reported now must count as newer.
     const newest = Math.max(delivery, (this.found?.entry.delivery ?? 0) + 1);
     this.#entry = ruled({ queueId, printerId, delivery: newest, ...counts });
+  }
+
+  get queueId(): string {
+    return this.#entry.queueId;
   }
 
   get delivery(): number {
@@ -114,7 +120,7 @@ export class Ledger implements RowMember, LinkBook {
 
   /** The most pages that may be out since the counter showed `odometer`: this job's and the job behind's. */
   get most(): number {
-    return this.pages + this.#journal.behind(this.#entry, this.perPage);
+    return this.pages + Math.max(this.#noted, this.#journal.behind(this.#entry, this.perPage));
   }
 
   /** Labels that were in the printer, or out, when what was sent, pending and counted last added up. */
@@ -157,9 +163,13 @@ export class Ledger implements RowMember, LinkBook {
     return this.#journal.hasSentSince(this.#entry);
   }
 
-  /** Takes over the counts of an earlier delivery. */
-  restore(left: Partial<Omit<JournalEntry, 'delivery' | 'total'>>): void {
+  /**
+   * Takes over the counts of an earlier delivery.
+   * @param behind pages of the job behind that may be out too
+   */
+  restore(left: Partial<Omit<JournalEntry, 'delivery' | 'total'>>, behind = 0): void {
     const { delivery, total } = this.#entry;
+    this.#noted = behind;
     this.#entry = ruled({ ...this.#entry, ...left, delivery, total });
     this.#arrived = this.#entry.sent;
   }
@@ -193,6 +203,24 @@ export class Ledger implements RowMember, LinkBook {
     this.leave();
     this.#rebase(upTo, upTo, odometer);
     this.keep();
+  }
+
+  /**
+   * Another agent had sent these labels behind those of the job `ahead`, and this one has had that job since: what the
+   * counter of the printer at rest showed then tells of both. Whatever was counted later is none of these labels.
+   * @returns false: this agent has not brought that job to an end
+   * @throws JobFaultError `outcome-unknown` where it did not find out which labels of that job were out
+   */
+  settleWith(ahead: string): boolean {
+    const { odometer: start } = this.lasting;
+    const found = this.#journal.look(ahead);
+    if (start === null || !found?.final) return false;
+    const { odometer } = found.entry;
+    const known = found.final.status === 'printed' && odometer !== null;
+    // None of these is out as long as one of those ahead is not.
+    const upTo = this.printedAtRest(known ? Math.max(odometer, start) : null);
+    this.#rebase(upTo, upTo, odometer);
+    return true;
   }
 
   committed(): Promise<void> {
@@ -355,6 +383,7 @@ export class Ledger implements RowMember, LinkBook {
     const to = { base, intent: base, sent: base, printed, odometer, document: undefined };
     this.#entry = ruled({ ...this.#entry, ...to });
     this.#arrived = base;
+    this.#noted = 0;
   }
 
   #print(printed: number): void {

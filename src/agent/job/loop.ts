@@ -12,8 +12,8 @@
  *      └────────── back-off ◀── connection lost, for all
  *
  *   fill    from the first job that has labels left, as far ahead as the window. Those of the job behind only
- *           at a printer that counts, while it is busy and no other agent wants it; if they are written down
- *           (`sender.ts`) before the printer has to be asked again
+ *           at a printer that counts, while it is busy; if they are written down (`sender.ts`) before the
+ *           printer has to be asked again
  *   settle  all jobs in the row. After a lost connection the counter of the printer at rest tells, of the
  *           first job's labels before those behind it
  *
@@ -263,7 +263,7 @@ export class PrinterLoop {
     }
     for (const behind of this.#behind) {
       const goes = behind.live ? !waits : follows && prints;
-      if (goes && (await this.#sendBehind(behind))) pace.moves();
+      if (goes && (await this.#sendBehind(behind, first.job))) pace.moves();
     }
     return sent;
   }
@@ -271,8 +271,7 @@ export class PrinterLoop {
   #mayBeFollowed({ ledger, link, stop }: Printable): boolean {
     // Without a counter, a cut connection would leave two jobs uncertain instead of one.
     const counted = !link.documents && ledger.odometer !== null;
-    const { alone, held } = this.#context;
-    return ledger.sent === ledger.total && counted && alone() && !held() && !stop.leave.aborted;
+    return ledger.sent === ledger.total && counted && !this.#context.held() && !stop.leave.aborted;
   }
 
   /** @returns whether labels of the job were sent */
@@ -296,10 +295,10 @@ export class PrinterLoop {
   }
 
   /** @returns whether something was sent @throws TransportError: the connection is gone, for all */
-  async #sendBehind(place: Place): Promise<boolean> {
+  async #sendBehind(place: Place, ahead: Printable): Promise<boolean> {
     if (!place.mayGo) return false;
     const late = new AbortController();
-    const sending = place.live ? this.#send(place, false, false) : place.sendFirst(late);
+    const sending = place.live ? this.#send(place, false, false) : place.sendFirst(ahead, late);
     place.does(sending);
     return await orAborted(sending, late.signal).catch((error: unknown) => {
       if (error instanceof TransportError) throw error;
@@ -335,10 +334,11 @@ export class PrinterLoop {
       if (error instanceof JobFaultError) for (const place of behind) void place.ends(error);
       throw error;
     }
+    // Where labels are missing, the counter does not tell which, and the notes to the next agent must say so together.
+    if (behind.length > 0) void first.note();
     for (const place of behind) {
-      place.job.outcome.progress(outcome.reasons);
-      // Where labels are missing, the counter does not tell which, and the note to the next agent must say so.
       void place.note();
+      place.job.outcome.progress(outcome.reasons);
       place.told();
     }
   }

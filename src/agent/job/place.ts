@@ -53,8 +53,6 @@ export interface Printable {
 export interface LoopContext {
   timings: Timings;
   confirmation(): Confirmation;
-  /** No other agent wants the printer. */
-  alone(): boolean;
   /** A person holds the printer: no further job begins there. */
   held(): boolean;
 }
@@ -125,6 +123,7 @@ export class Place {
   /** It is the first from now on. */
   comes(): void {
     this.#first = true;
+    this.job.sender.handover.leads();
     this.told();
   }
 
@@ -176,11 +175,11 @@ export class Place {
   }
 
   /**
-   * Sends its first labels behind those of another job.
+   * Sends its first labels behind those of the job ahead.
    * @param late aborted where the printer has to be asked by now: then nothing is sent
    * @throws TransportError, JournalError, Interrupted, JobFaultError, RenderCrash
    */
-  async sendFirst(late: AbortController): Promise<boolean> {
+  async sendFirst(ahead: Printable, late: AbortController): Promise<boolean> {
     const { ledger, sender, labels, link } = this.job;
     this.#made = false;
     // Labels that it had sent may have been settled meanwhile, on another connection: perhaps all that there are.
@@ -191,6 +190,7 @@ export class Place {
       const burst = await sender.collect(false);
       if (burst.length === 0 || late.signal.aborted) return false;
       ledger.join();
+      sender.handover.joins(ahead.ledger.queueId, ahead.sender.handover);
       try {
         if (!(await sender.prepare(burst, late.signal)) || this.closing) return false;
         link.follow();

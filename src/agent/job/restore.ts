@@ -1,7 +1,7 @@
 /** Where a job that is delivered again stands, by what the agent's journal and the queue know. */
 import { faultFor } from '../../contract/fault.ts';
 import { because } from '../../contract/reason.ts';
-import type { HandoverNote } from '../source/job-source.ts';
+import type { HandoverNote, UnderWay } from '../source/job-source.ts';
 import type { Ledger } from './ledger.ts';
 
 /**
@@ -16,10 +16,12 @@ export function restore(ledger: Ledger, note: HandoverNote | null, agentId: stri
     // The job may have been at another kind of device, whose counter began elsewhere.
     if (!ledger.uncertain) ledger.restore({ odometer: null, ...upTo(Math.max(ledger.base, ledger.printed)) });
   } else if (note?.resumeAt === null) {
-    const left = note.underWay;
-    ledger.restore({ ...left, intent: Math.min(left?.intent ?? ledger.total, ledger.total) });
-    const counted = left !== undefined && left.odometer !== null;
-    if (counted && note.agentId !== agentId && !ledger.sentOthersSince) return;
+    const underWay: Partial<UnderWay> = note.underWay ?? {};
+    const { behind, ahead, intent = ledger.total, ...left } = underWay;
+    ledger.restore({ ...left, intent: Math.min(intent, ledger.total) }, behind);
+    const counts = !own && ledger.odometer !== null;
+    if (counts && ahead !== undefined && ledger.settleWith(ahead)) return;
+    if (counts && !ledger.sentOthersSince) return;
     // Only the agent that had the job could tell which labels are out.
     const agent = note.agentId;
     throw faultFor('outcome-unknown', own ? because('journal-lost', {}) : because('taken-over', { agent }));

@@ -50,8 +50,9 @@
  *   another job behind it     (`loop.ts`)  the second job's N may come before this job's J2. Its J1
  *                             comes when it joins the row, with the counter as it will be when this job's
  *                             labels are out. Labels counted are this job's first, and the second job's
- *                             beyond those. Another agent does not know of the second job: it holds this one
- *                             where more was counted than it has.
+ *                             beyond those. So it is for another agent, where this one knew that it wants
+ *                             the printer. Else that agent does not know of the second job: it holds this
+ *                             one where more was counted than it has.
  *   no odometer               any loss with labels under way: held.
  *   no answers at all         everything is sent, then held; or printed, where the printer's configuration says
  *                             that what its connection took counts (`confirmation: "transport"`).
@@ -267,8 +268,9 @@ export class Sender {
   /** The note in the queue allows the labels before `upTo`, and does not mislead whoever goes by it. */
   #covers(upTo: number): boolean {
     const { sent, base } = this.#options.ledger;
+    const { left, allowed, misleads, apart } = this.#handover;
     // Once labels are under way, `follow` stores another one beside them.
-    return this.#handover.left && upTo <= this.#handover.allowed && (sent > base || !this.#handover.misleads);
+    return left && upTo <= allowed && (sent > base || !(misleads || apart));
   }
 
   /** Whether the counter that the job goes by was read just now, or labels have been sent since. */

@@ -106,7 +106,7 @@ export class PrinterStation {
       end: AbortSignal.any([stages.end.signal, term.over]),
     };
     const { hold, timings, confirmation } = this.#context;
-    const loop = new PrinterLoop({ timings, confirmation, alone: () => term.alone, held: () => hold.held });
+    const loop = new PrinterLoop({ timings, confirmation, held: () => hold.held });
     this.#context.device().distrust();
     await hold.becomes(false, enough);
     const handle = (delivery: PickedUpJob) => this.#handle(delivery, term, loop, signals);
@@ -174,12 +174,16 @@ export class PrinterStation {
     const id = queueIdOf(delivery.job);
     // A queue that took a job away (its lock was lost) may deliver it again before its first run has let go.
     const again = this.#entries.has(id);
-    const follows = !again && this.#entries.size > 0 && loop.admits(delivery.job, this.#context.device());
+    // What is out of a job that another agent had behind the one ahead, that one's end tells.
+    const { note } = delivery;
+    const told = note?.underWay?.ahead === undefined || note.agentId === this.#context.agentId;
+    const admitted = told && this.#entries.size > 0 && loop.admits(delivery.job, this.#context.device());
+    const follows = admitted && !again;
     const cancel = this.#context.cancelRequests.of(id);
     let goesBack = true;
     try {
       // What came out of a job that has begun only the printer can tell, which those ahead have first.
-      const waits = !follows && !again && delivery.note === null;
+      const waits = !follows && !again && note === null;
       const canceled = waits && (await canceledBefore(before, cancel, delivery.signal));
       const aheadGoesBack = !follows && !canceled && (await before) && !again;
       // One that is canceled while it waits ends without a place, and leaves the printer to those ahead.

@@ -19,7 +19,12 @@ import type { JournalEntry } from '../journal.ts';
  * Where a job stands that may be under way, as in the journal: no label at or beyond `intent` was sent.
  * `sent` counts the labels that are known to have arrived.
  */
-export type UnderWay = Pick<JournalEntry, 'base' | 'odometer' | 'printed' | 'sent' | 'intent'>;
+export interface UnderWay extends Pick<JournalEntry, 'base' | 'odometer' | 'printed' | 'sent' | 'intent'> {
+  /** So many pages of the job behind this one in the printer's row may be out too. */
+  behind?: number | undefined;
+  /** The job ahead in the row, by its name in the queue; its note says `behind`. Its labels are counted before these. */
+  ahead?: string | undefined;
+}
 
 /**
  * What one agent leaves with a job in the queue for the agent that gets it next. It is written before the first

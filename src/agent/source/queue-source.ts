@@ -6,7 +6,10 @@ import type { HandoverNote, JobSource } from './job-source.ts';
 
 const count = z.int().min(0);
 const underWay = z
-  .object({ base: count, odometer: z.int().nullable(), printed: count, sent: count, intent: count })
+  .object({
+    ...{ base: count, odometer: z.int().nullable(), printed: count, sent: count, intent: count },
+    ...{ behind: count.optional(), ahead: z.string().optional() },
+  })
   .refine(({ base, printed, sent, intent }) => base <= printed && printed <= sent && sent <= intent);
 const handoverNote = z.object({ agentId, resumeAt: count.nullable(), underWay: underWay.optional() });
 

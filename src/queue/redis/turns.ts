@@ -107,13 +107,20 @@ const TURN = new RedisScript(`
 const DATA = new RedisScript(`
   local data = redis.call('HGET', KEYS[1], 'data') or ''
   return #data > ${MOST_PAYLOAD} and '' or data`);
-const NOTE = new RedisScript(`
+const NOTES = new RedisScript(`
   ${TERM_OF_LEASE}
-  if termOf(redis.call('GET', KEYS[1])) ~= ARGV[1] then return 0 end
-  local job = redis.call('HMGET', KEYS[2], 'term', 'ats', 'order', 'ended')
-  if job[1] ~= ARGV[1] or job[2] ~= ARGV[2] or job[4] or tonumber(job[3]) > tonumber(ARGV[3]) then return 0 end
-  redis.call('HSET', KEYS[2], 'progress', ARGV[4], 'order', ARGV[3])
-  return 1`);
+  local term, stored = termOf(redis.call('GET', KEYS[1])), {}
+  for at, one in ipairs(cjson.decode(ARGV[1])) do
+    local key = KEYS[2] .. one.id
+    local job = redis.call('HMGET', key, 'term', 'ats', 'order', 'ended')
+    stored[at] = 0
+    if term == one.term and job[1] == term and tonumber(job[2]) == one.delivery and not job[4]
+      and tonumber(job[3]) <= one.order then
+      redis.call('HSET', key, 'progress', ARGV[at + 1], 'order', one.order)
+      stored[at] = 1
+    end
+  end
+  return stored`);
 
 const flags = z.array(z.int());
 const answer = z.tuple([
@@ -154,13 +161,12 @@ export class RedisTurns {
           taken: [taken.length === 0 ? null : await this.#taken(lane, take[0]?.term ?? '', taken)],
         };
       },
-      notes: async (notes) =>
-        await Promise.all(
-          notes.map(async ({ inHand: { id, term, delivery }, order, note }) => {
-            const keys = [keyOf('lease'), keyOf(id)];
-            return (await NOTE.run(this.#redis, keys, [term, delivery, order, note])) === 1;
-          }),
-        ),
+      notes: async (notes) => {
+        const said = notes.map(({ inHand: { id, term, delivery }, order }) => ({ id, term, delivery, order }));
+        const given = [JSON.stringify(said), ...notes.map(({ note }) => note)];
+        const stored = await NOTES.run(this.#redis, ['lease', ''].map(keyOf), given);
+        return flags.parse(stored).map((flag) => flag === 1);
+      },
       isAway: (error) => !isRefusal(error),
     };
   }

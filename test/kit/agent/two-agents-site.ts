@@ -22,7 +22,7 @@ interface InProcess {
   queues?: AgentQueue;
   drivers?: StartOptions['drivers'];
 }
-type OfProcess = Pick<ProcessOptions, 'crash' | 'odometer'>;
+type OfProcess = Pick<ProcessOptions, 'crash' | 'dataDir' | 'odometer'>;
 
 export interface TwoAgents {
   readonly site: UsedSite;
@@ -38,7 +38,8 @@ export interface TwoAgents {
   servedBy(id: string): Promise<void>;
 }
 
-export function useTwoAgents(backend: BackendCase): TwoAgents {
+/** @param speed of the printer, labels a second */
+export function useTwoAgents(backend: BackendCase, speed = 20): TwoAgents {
   const site = useSite(backend);
   let printer: TestPrinter | undefined;
   let printerId = '';
@@ -47,7 +48,7 @@ export function useTwoAgents(backend: BackendCase): TwoAgents {
   beforeEach(async () => {
     const serial = randomUUID();
     printerId = serialId(serial);
-    printer = await site.startPrinter({ speed: 20, serial });
+    printer = await site.startPrinter({ speed, serial });
     senders = [];
   });
 

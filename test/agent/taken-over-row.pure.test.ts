@@ -1,0 +1,128 @@
+/** Two jobs in a printer's row, and another agent takes over: what it finds out of both, by their notes and the counter. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Ledger } from '../../src/agent/job/ledger.ts';
+import { labelsOn, pagesOf } from '../../src/agent/job/page-count.ts';
+import { restore } from '../../src/agent/job/restore.ts';
+import { Row } from '../../src/agent/job/row.ts';
+import { JobFaultError } from '../../src/contract/fault.ts';
+import type { JobReport } from '../../src/contract/report.ts';
+import { useJournal } from '../kit/agent/use-journal.ts';
+
+const RUNS = { seed: 20_261_128, numRuns: 300 };
+const START = 1_000;
+const [ONE, OTHER] = ['agent-the-one', 'agent-the-other'];
+
+const journal = useJournal();
+let cases = 0;
+
+/** What the first agent has sent: all labels of `first`, and of `second` those before `sent`; its note allows `allowed`. */
+const anyRow = fc
+  .record({
+    first: fc.integer({ min: 1, max: 12 }),
+    second: fc.integer({ min: 1, max: 12 }),
+    perPage: fc.constantFrom(1, 4),
+  })
+  .chain(({ first, second, perPage }) =>
+    fc.record({
+      ...{ first: fc.constant(first), second: fc.constant(second), perPage: fc.constant(perPage) },
+      allowed: fc.integer({ min: 1, max: second }),
+      sent: fc.nat(second),
+      out: fc.nat(pagesOf(first, perPage) + second),
+    }),
+  )
+  .map((row) => {
+    const sent = Math.min(row.sent, row.allowed);
+    return { ...row, sent, out: Math.min(row.out, pagesOf(row.first, row.perPage) + sent) };
+  });
+
+/** The two jobs as the other agent gets them, one after the other. */
+function takenOver({ first, second, perPage, allowed }: { first: number; second: number; perPage: number; allowed: number }) {
+  const [printerId, name] = [`serial-${String(++cases).padStart(12, '0')}`, crypto.randomUUID()];
+  const row = new Row(0);
+  const ledgerOf = (queueId: string, total: number, per: number) =>
+    new Ledger({ journal, row, queueId, printerId, delivery: 2, total, from: 0, perPage: per });
+  const counts = { base: 0, printed: 0, sent: 0 };
+  return {
+    first(): Ledger {
+      const ledger = ledgerOf(name, first, perPage);
+      const underWay = { ...counts, odometer: START, intent: first, behind: allowed };
+      restore(ledger, { agentId: ONE, resumeAt: null, underWay }, OTHER);
+      return ledger;
+    },
+    second(): Ledger {
+      const ledger = ledgerOf(crypto.randomUUID(), second, 1);
+      const odometer = START + pagesOf(first, perPage);
+      const underWay = { ...counts, odometer, intent: allowed, ahead: name };
+      restore(ledger, { agentId: ONE, resumeAt: null, underWay }, OTHER);
+      return ledger;
+    },
+    end(ledger: Ledger, status: 'printed' | 'held' | 'canceled'): void {
+      const { printed, sent, delivery } = ledger;
+      const at = new Date().toISOString();
+      const report: JobReport = {
+        ...{ kind: 'job', jobId: name, agentId: OTHER, printerId, at, delivery, seq: 1 },
+        ...{ labels: { sent, printed }, reasons: [], status },
+      };
+      ledger.finish(report);
+    },
+  };
+}
+
+test('whatever was sent, and is out: it goes on at the first label of each that is not', () => {
+  fc.assert(
+    fc.property(anyRow, (given) => {
+      const { first, perPage, out } = given;
+      const jobs = takenOver(given);
+      const ahead = jobs.first();
+      const upTo = ahead.printedAtRest(START + out);
+      expect(upTo).toBe(labelsOn(out, first, perPage));
+      ahead.settle(upTo);
+      ahead.begin(START + out);
+      if (upTo < first) {
+        ahead.intend(first);
+        ahead.took({ bytes: new Uint8Array(1), first: upTo, count: first - upTo }, 0);
+        const counted = START + out + pagesOf(first - upTo, perPage);
+        const idle = { state: 'idle', reasons: [], labelsPending: 0 } as const;
+        ahead.confirm({ ...idle, odometer: counted }, 1_000);
+      }
+      expect(ahead.printed).toBe(first);
+      jobs.end(ahead, 'printed');
+      const behind = jobs.second();
+      const counted = Math.max(0, out - pagesOf(first, perPage));
+      expect([behind.base, behind.printed, behind.uncertain]).toEqual([counted, counted, false]);
+    }),
+    RUNS,
+  );
+});
+
+test('more is counted than the two can have had: the first is held, and so is the second', () => {
+  fc.assert(
+    fc.property(anyRow, fc.integer({ min: 1, max: 5 }), (given, more) => {
+      const jobs = takenOver(given);
+      const ahead = jobs.first();
+      const counted = START + pagesOf(given.first, given.perPage) + given.allowed + more;
+      expect(() => ahead.printedAtRest(counted)).toThrow(JobFaultError);
+      jobs.end(ahead, 'held');
+      expect(() => jobs.second()).toThrow(JobFaultError);
+    }),
+    RUNS,
+  );
+});
+
+test.each(['held', 'canceled'] as const)('the first one is %s there: nobody knows what is out of the second', (status) => {
+  const jobs = takenOver({ first: 4, second: 4, perPage: 1, allowed: 4 });
+  const ahead = jobs.first();
+  ahead.settle(ahead.printedAtRest(START + 2));
+  ahead.begin(START + 2);
+  ahead.intend(4);
+  jobs.end(ahead, status);
+  expect(() => jobs.second()).toThrow(JobFaultError);
+});
+
+test('this agent has not had the first one: the counter tells of the second', () => {
+  const jobs = takenOver({ first: 4, second: 4, perPage: 1, allowed: 3 });
+  const behind = jobs.second();
+  expect(behind.uncertain).toBe(true);
+  expect(behind.printedAtRest(START + 6)).toBe(2);
+});

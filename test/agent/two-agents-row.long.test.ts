@@ -1,0 +1,143 @@
+/**
+ * Two agents want one printer, and jobs follow each other there all the same. The one that prints dies with labels of two
+ * jobs under way: the other goes on with both, and every label is out once.
+ */
+import type { ChildProcess } from 'node:child_process';
+import { describe, expect, test, vi } from 'vitest';
+import { expected, jobFor } from '../kit/agent/site.ts';
+import { LONG, ONE, OTHER, SHORT, startWanted, useTwoAgents } from '../kit/agent/two-agents-site.ts';
+import { kill, killedItself } from '../kit/agent/use-site.ts';
+import { agentBackends } from '../kit/queue/over-gateway.ts';
+
+// The embedded database is the same PostgreSQL.
+const tried = agentBackends().filter(({ embedded }) => !embedded);
+
+describe.each(tried)('on $name', (backend) => {
+  const two = useTwoAgents(backend, 2);
+  const { site } = two;
+
+  const single = (...names: string[]) => names.map((name) => jobFor(two.printerId, [name]));
+
+  /** Labels of two jobs are in the printer. */
+  const bothUnderWay = () => expect.poll(() => two.printer.waiting, { interval: 5 }).toBeGreaterThan(1);
+
+  /** On a busy machine a kill takes longer than a label: none comes out before it is done. */
+  async function killInPause(agent: ChildProcess): Promise<void> {
+    two.printer.set({ paused: true });
+    await kill(agent);
+    two.printer.set({ paused: false });
+  }
+
+  async function allPrinted(jobs: ReturnType<typeof single>): Promise<void> {
+    for (const { jobId } of jobs) {
+      expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed' });
+    }
+    expect(two.printer.labels).toEqual(jobs.flatMap(expected));
+  }
+
+  test.runIf(backend.kind === 'redis')('the printer has the next label before one is out', async () => {
+    const notes = new Map<string, object>();
+    const { consume } = site.queues;
+    using _ = vi.spyOn(site.queues, 'consume').mockImplementation((lane, term, handle, options) =>
+      consume.call(
+        site.queues,
+        lane,
+        term,
+        async (delivery) =>
+          await handle({
+            ...delivery,
+            setNote: async (note) => {
+              await delivery.setNote(note);
+              notes.set(delivery.job.jobId, note);
+            },
+          }),
+        options,
+      ),
+    );
+    await startWanted(two, () => two.startAgent(ONE, LONG));
+    const jobs = single('a', 'b', 'c', 'd');
+    const waiting: boolean[] = [];
+    two.printer.on('label', () => waiting.push(two.printer.waiting > 0));
+    await site.queues.enqueueMany(jobs);
+    await allPrinted(jobs);
+    expect(waiting.at(-1)).toBe(false);
+    expect(waiting.filter((more) => more).length).toBeGreaterThan(1);
+    // Of the two in the middle, one at least was sent behind another: on a busy machine it need not be each.
+    const said = jobs.flatMap(({ jobId }) => Object.keys(Object(notes.get(jobId)).underWay ?? {}));
+    expect(said).toContain('ahead');
+    expect(said).toContain('behind');
+  });
+
+  test('it is killed with both under way: the other goes on with both', async () => {
+    const one = await startWanted(two, () => two.startProcess(ONE, SHORT));
+    await two.startOther(SHORT);
+    const jobs = single('a', 'b', 'c');
+    await site.queues.enqueueMany(jobs);
+    await bothUnderWay();
+    await killInPause(one);
+    await allPrinted(jobs);
+    expect(two.senders).toEqual([ONE, OTHER]);
+  });
+
+  test('and the printer loses what it had', async () => {
+    const one = await startWanted(two, () => two.startProcess(ONE, SHORT));
+    await two.startOther(SHORT);
+    const jobs = [jobFor(two.printerId, ['a1', 'a2']), ...single('b', 'c')];
+    await site.queues.enqueueMany(jobs);
+    await two.printer.printed(1);
+    await bothUnderWay();
+    await killInPause(one);
+    await two.printer.powerOff();
+    await two.printer.powerOn();
+    await allPrinted(jobs);
+    expect(two.senders).toEqual([ONE, OTHER]);
+  });
+
+  const cases = [
+    { point: 'picked up', nth: 2 },
+    { point: 'before the note', nth: 2 },
+    { point: 'before the note', nth: 3 },
+    { point: 'after the note', nth: 2 },
+    { point: 'after the note', nth: 3 },
+    { point: 'before bytes', nth: 2 },
+    { point: 'inside bytes', nth: 2 },
+    { point: 'after bytes', nth: 2 },
+    { point: 'after bytes', nth: 3 },
+    { point: 'before the report of the outcome', nth: 1 },
+    { point: 'after the report of the outcome', nth: 1 },
+    { point: 'before done', nth: 1 },
+    { point: 'before done', nth: 2 },
+  ] as const;
+  // What is between the agent and its queue is tried on one of them.
+  const some = backend.kind === 'redis' ? cases : cases.filter((_, at) => at % 4 === 1);
+  test.each(some)('killed: $point, time $nth', async (crash) => {
+    const one = await startWanted(two, () => two.startProcess(ONE, SHORT, { crash }));
+    await two.startOther(SHORT);
+    const jobs = single('a', 'b', 'c', 'd');
+    await site.queues.enqueueMany(jobs);
+    await killedItself(one);
+    await allPrinted(jobs);
+  });
+
+  test.runIf(backend.kind === 'redis')('each is killed again and again, at moments that nobody chose', async () => {
+    const dataDirs = new Map([ONE, OTHER].map((id) => [id, site.directories.make()]));
+    const start = async (id: string) => await two.startProcess(id, SHORT, { dataDir: dataDirs.get(id) ?? '' });
+    const children = new Map<string, ChildProcess>();
+    children.set(ONE, await startWanted(two, () => start(ONE)));
+    children.set(OTHER, await start(OTHER));
+    const jobs = Array.from({ length: 24 }, (_, n) => jobFor(two.printerId, [`job ${n}`, ...(n % 3 ? [] : ['more'])]));
+    await site.queues.enqueueMany(jobs);
+    let [serving, waiting] = [ONE, OTHER];
+    for (const count of [3, 8, 15, 22]) {
+      await two.printer.printed(count);
+      const child = children.get(serving);
+      if (child !== undefined) await kill(child);
+      // The other one has it, and has printed, before this one comes again.
+      await two.servedBy(waiting);
+      await two.printer.printed(count + 2);
+      children.set(serving, await start(serving));
+      [serving, waiting] = [waiting, serving];
+    }
+    await allPrinted(jobs);
+  });
+});
