@@ -14,8 +14,6 @@ import { printerIdOf } from '../src/agent/discovery/identity.ts';
 import { standardDrivers } from '../src/agent/drivers.ts';
 import { PrinterStation } from '../src/agent/job/station.ts';
 import { Journal } from '../src/agent/journal.ts';
-import { CancelRequests } from '../src/agent/lease/cancel-requests.ts';
-import { LaneHold } from '../src/agent/lease/lane-hold.ts';
 import { Leases } from '../src/agent/lease/leases.ts';
 import { deviceFor } from '../src/agent/printer/devices.ts';
 import { Reporter } from '../src/agent/reports/reporter.ts';
@@ -66,8 +64,6 @@ export async function agentWay(uri: string): Promise<AgentWay> {
   const context = {
     agentId: dataDir.agentId,
     printerId: device.expected,
-    cancelRequests: new CancelRequests(),
-    hold: new LaneHold(),
     lane: laneOf({ scope: null, printerId: device.expected }),
     device: () => device,
     journal,
@@ -83,8 +79,6 @@ export async function agentWay(uri: string): Promise<AgentWay> {
     reached: () => true,
     busy: () => false,
     onServedElsewhere: () => {},
-    onCanceled: () => {},
-    onHeld: () => {},
   });
   const station = new PrinterStation(source, lease, {
     ...context,

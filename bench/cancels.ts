@@ -11,7 +11,7 @@ import { pino } from 'pino';
 import { z } from 'zod';
 import { Agent } from '../src/agent/agent.ts';
 import type { AgentConfigInput } from '../src/agent/config.ts';
-import { CancelRequests } from '../src/agent/lease/cancel-requests.ts';
+import { PrinterLease } from '../src/agent/lease/printer-lease.ts';
 import { queueSource } from '../src/agent/source/queue-source.ts';
 import { enrollAgent } from '../src/cli/enrolment.ts';
 import { Installation } from '../src/cli/installation.ts';
@@ -37,9 +37,9 @@ const logger = pino({ level: 'error' });
 
 /** When the loop of a job was told, by what the job is called in its lane. */
 const heard = new Map<string, number>();
-const { of } = CancelRequests.prototype;
-CancelRequests.prototype.of = function (this: CancelRequests, queueId) {
-  const asked = of.call(this, queueId);
+const { canceled } = PrinterLease.prototype;
+PrinterLease.prototype.canceled = function (this: PrinterLease, queueId) {
+  const asked = canceled.call(this, queueId);
   asked.addEventListener('abort', () => heard.set(queueId, now()), { once: true });
   return asked;
 };

@@ -24,8 +24,6 @@ import { providersOf } from './discovery/providers/index.ts';
 import { type Drivers, standardDrivers } from './drivers.ts';
 import { PrinterStation } from './job/station.ts';
 import { Journal } from './journal.ts';
-import { CancelRequests } from './lease/cancel-requests.ts';
-import { LaneHold } from './lease/lane-hold.ts';
 import { Leases } from './lease/leases.ts';
 import type { OwnCounts } from './own-counts.ts';
 import { PinnedCertificates } from './printer/certificates.ts';
@@ -296,14 +294,10 @@ export class Agent {
     if (event === 'added') {
       const { window, timings, tenantId: scope } = this.#config;
       const lane = laneOf({ scope, printerId: id });
-      const cancelRequests = new CancelRequests();
-      const hold = new LaneHold();
       const lease = running.leases.of({
         lane,
         reached: () => printer.online,
         busy: () => station.uncertain,
-        onCanceled: (queueIds) => cancelRequests.update(queueIds),
-        onHeld: (held) => hold.update(held),
         onServedElsewhere: (elsewhere) => {
           printer.servedElsewhere = elsewhere;
         },
@@ -312,8 +306,6 @@ export class Agent {
         agentId: running.agentId,
         printerId: id,
         lane,
-        cancelRequests,
-        hold,
         device: () => printer.device,
         speaks: (language) => printer.speaks(language),
         confirmation: () => printer.confirmation(),

@@ -9,10 +9,8 @@ import { orAborted } from '../../../drivers/transports/pauses.ts';
 import { type Lane, laneOf } from '../../contract/lane.ts';
 import { queueIdOf } from '../../contract/queued-job.ts';
 import type { Consumer, HandlerResult } from '../../queue/index.ts';
-import type { CancelRequests } from '../lease/cancel-requests.ts';
-import type { LaneHold } from '../lease/lane-hold.ts';
 import type { LeaseTerm } from '../lease/lease-term.ts';
-import type { PrinterLease } from '../lease/leases.ts';
+import type { PrinterLease } from '../lease/printer-lease.ts';
 import { Backoff, pause } from '../pause.ts';
 import type { Signals } from '../printer/link.ts';
 import type { PrinterDevice } from '../printer/printer-device.ts';
@@ -27,8 +25,6 @@ type StationContext = Omit<EntryContext, 'device' | 'stop' | 'alone'> & {
   device(): PrinterDevice;
   /** The lane whose jobs are this printer's. */
   lane: Lane;
-  cancelRequests: CancelRequests;
-  hold: LaneHold;
 };
 
 /** Aborted in this order: a job that only waits leaves; any job stops at a label boundary; everything ends. */
@@ -105,10 +101,10 @@ export class PrinterStation {
       boundary: AbortSignal.any([stages.boundary.signal, term.ending]),
       end: AbortSignal.any([stages.end.signal, term.over]),
     };
-    const { hold, timings, confirmation } = this.#context;
-    const loop = new PrinterLoop({ timings, confirmation, held: () => hold.held });
+    const { timings, confirmation } = this.#context;
+    const loop = new PrinterLoop({ timings, confirmation, held: () => this.#lease.held });
     this.#context.device().distrust();
-    await hold.becomes(false, enough);
+    await this.#lease.becomes(false, enough);
     const handle = (delivery: PickedUpJob) => this.#handle(delivery, term, loop, signals);
     const consumer = await this.#consume(term, enough, handle);
     if (consumer !== undefined) void this.#followHold(consumer, enough);
@@ -124,9 +120,9 @@ export class PrinterStation {
 
   /** While a person holds the printer, the jobs that it has are printed, and no other is taken. */
   async #followHold(consumer: Consumer, enough: AbortSignal): Promise<void> {
-    const { hold, printerId, logger } = this.#context;
+    const { printerId, logger } = this.#context;
     for (let held = true; ; held = !held) {
-      await hold.becomes(held, enough);
+      await this.#lease.becomes(held, enough);
       if (enough.aborted) return;
       logger.info({ printer: printerId }, held ? 'the printer is held' : 'the printer is not held any more');
       try {
@@ -148,10 +144,7 @@ export class PrinterStation {
       try {
         return await this.#source.consume(lane, term.id, handle, {
           onUnreadable: (id, issues, note) => endUnreadable(this.#context, id, issues, note),
-          onMarked: (mark) => {
-            if (mark !== null) this.#context.cancelRequests.rung(mark);
-            this.#lease.askNow();
-          },
+          onMarked: (mark) => this.#lease.rung(mark),
         });
       } catch (error) {
         logger.warn({ err: error, printer: printerId }, 'the queue of the printer cannot be served yet');
@@ -179,7 +172,7 @@ export class PrinterStation {
     const told = note?.underWay?.ahead === undefined || note.agentId === this.#context.agentId;
     const admitted = told && this.#entries.size > 0 && loop.admits(delivery.job, this.#context.device());
     const follows = admitted && !again;
-    const cancel = this.#context.cancelRequests.of(id);
+    const cancel = this.#lease.canceled(id);
     let goesBack = true;
     try {
       // What came out of a job that has begun only the printer can tell, which those ahead have first.
@@ -201,11 +194,11 @@ export class PrinterStation {
       const result = await entry.run();
       goesBack = result === 'hand-back';
       // After a hand-back the consumer takes nothing until the term ends, or a hold: this job comes again by itself.
-      const goesOn = !signals.leave.aborted && !delivery.signal.aborted && !this.#context.hold.held;
+      const goesOn = !signals.leave.aborted && !delivery.signal.aborted && !this.#lease.held;
       if (goesBack && goesOn) throw new Interrupted('it comes again, after the job ahead of it');
       return result;
     } finally {
-      this.#context.cancelRequests.over(cancel);
+      this.#lease.letGo(cancel);
       this.#entries.delete(id);
       this.#handling -= 1;
       resolve(goesBack);
@@ -229,7 +222,7 @@ export class PrinterStation {
     device: PrinterDevice,
     { cancel, ...signals }: Signals & { cancel: AbortSignal },
   ): Entry {
-    const { cancelRequests: _, hold: __, ...context } = this.#context;
+    const context = this.#context;
     const stop = new Stop({
       signals,
       lost: delivery.signal,

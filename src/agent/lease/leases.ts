@@ -1,6 +1,7 @@
 /**
  * The leases of an agent's printers: asked for where the agent has none, renewed where it has one, in one
- * loop for all. What a lease is: `src/queue/lease.ts`; how its time is counted: `lease-term.ts`.
+ * loop for all. What a lease is: `src/queue/lease.ts`; that of one printer: `printer-lease.ts`; how its time is
+ * counted: `lease-term.ts`.
  *
  *   sought ──granted──▶ held ──┬─ not renewed in time, or another's ──────────▶ ended
  *     ▲                        └─ the printer is not reached, another reaches it ─▶ ended
@@ -11,27 +12,12 @@
  * out what became of them.
  */
 import { randomUUID } from 'node:crypto';
-import { orAborted } from '../../../drivers/transports/pauses.ts';
-import { ALONE, type Lane, printerOf } from '../../contract/lane.ts';
+import { ALONE, printerOf } from '../../contract/lane.ts';
 import type { Logger } from '../../log.ts';
-import type { LeaseAnswer, LeaseAsk } from '../../queue/index.ts';
 import { pause } from '../pause.ts';
 import type { JobSource } from '../source/job-source.ts';
-import { elapsed, type Instant, LeaseTerm, now } from './lease-term.ts';
-
-/** What a lease has to know of its printer. */
-interface LeasedPrinter {
-  lane: Lane;
-  reached(): boolean;
-  /** Labels are under way. */
-  busy(): boolean;
-  /** Called with whether another agent serves the printer. */
-  onServedElsewhere(elsewhere: boolean): void;
-  /** Jobs of the lane, by their names in the queue, that are not to be printed any more: all of them, each time. */
-  onCanceled(queueIds: readonly string[]): void;
-  /** Whether a person holds the printer; told each time. */
-  onHeld(held: boolean): void;
-}
+import { now } from './lease-term.ts';
+import { type LeasedPrinter, PrinterLease, RENEW } from './printer-lease.ts';
 
 interface LeasesOptions {
   source: Pick<JobSource, 'askLeases' | 'giveLeaseBack'>;
@@ -40,14 +26,6 @@ interface LeasesOptions {
   leaseMs: number;
   logger: Logger;
 }
-
-/**
- * Fractions of a lease's length after which the agent asks again: for a lease that it holds; for one that it
- * holds while no other agent wants it and no labels are under way; for one that it does not hold.
- */
-const RENEW = 1 / 4;
-const RENEW_IDLE = 2 / 3;
-const SEEK = 1 / 15;
 
 export class Leases {
   readonly #options: LeasesOptions;
@@ -136,137 +114,6 @@ export class Leases {
     } catch (error) {
       if (!this.#away) logger.warn({ err: error, printers: due.length }, 'leases cannot be asked for');
       this.#away = true;
-    }
-  }
-}
-
-interface Keeper {
-  newTerm(): string;
-  seek(lease: PrinterLease): void;
-  giveBack(lease: PrinterLease, term: string): Promise<void>;
-  /** A lease is to be asked for at once. */
-  due(): void;
-}
-
-export class PrinterLease {
-  readonly #printer: LeasedPrinter;
-  readonly #leaseMs: number;
-  readonly #keeper: Keeper;
-  #asked: Instant | null = null;
-  /** The last question has had no answer, so far. */
-  #unanswered = false;
-  /** This agent counts on less than the server knows. */
-  #shortened = false;
-  /** An answer is expected to say something new. */
-  #awaited = false;
-  #sought: { term: string; granted: PromiseWithResolvers<LeaseTerm> } | null = null;
-  #term: LeaseTerm | null = null;
-  #fresh = true;
-  /** Since when another agent reaches the printer and this one does not. */
-  #useless: Instant | null = null;
-
-  constructor(printer: LeasedPrinter, leaseMs: number, keeper: Keeper) {
-    this.#printer = printer;
-    this.#leaseMs = leaseMs;
-    this.#keeper = keeper;
-  }
-
-  get lane(): Lane {
-    return this.#printer.lane;
-  }
-
-  /** The next term in which the printer is this agent's; null: aborted before it came. Each is to be given back. */
-  async next(signal: AbortSignal): Promise<LeaseTerm | null> {
-    if (signal.aborted) return null;
-    const sought = { term: this.#keeper.newTerm(), granted: Promise.withResolvers<LeaseTerm>() };
-    this.#sought = sought;
-    this.#asked = null;
-    this.#keeper.seek(this);
-    const term = await orAborted(sought.granted.promise, signal).catch(() => null);
-    if (term !== null) return term;
-    this.#sought = null;
-    // It may have been granted meanwhile.
-    await this.#giveBack(sought.term);
-    return null;
-  }
-
-  /** For another agent to take at once. */
-  async giveBack(term: LeaseTerm): Promise<void> {
-    await this.#giveBack(term.id);
-  }
-
-  async #giveBack(id: string): Promise<void> {
-    await this.#keeper.giveBack(this, id);
-    this.#term?.lose();
-    this.#term = null;
-    this.#useless = null;
-  }
-
-  /** Something of the lane has changed that an answer tells. */
-  askNow(): void {
-    if (this.#term === null) return;
-    this.#awaited = true;
-    this.#keeper.due();
-  }
-
-  /** ms until the lease is to be asked for. */
-  dueIn(): number {
-    return Math.max(0, this.#untilDue());
-  }
-
-  isDueSoon(): boolean {
-    return this.#untilDue() <= this.#period() / 2;
-  }
-
-  #untilDue(): number {
-    if (this.#asked === null || this.#shortened || this.#awaited) return 0;
-    return this.#period() - elapsed(this.#asked);
-  }
-
-  #period(): number {
-    if (this.#term === null || this.#unanswered) return SEEK * this.#leaseMs;
-    const idle = this.#term.alone && !this.#printer.busy();
-    return (idle ? RENEW_IDLE : RENEW) * this.#leaseMs;
-  }
-
-  /** @param question its number among the questions of this process, from 1 */
-  ask(at: Instant, question: number): LeaseAsk {
-    this.#asked = at;
-    this.#unanswered = true;
-    this.#shortened = this.#awaited = false;
-    const keeps = { ms: this.#term?.keep(at) ?? 0, question };
-    const term = this.#term?.id ?? this.#sought?.term ?? '';
-    return { lane: this.lane, term, fresh: this.#fresh, keeps, reaches: this.#printer.reached() };
-  }
-
-  answered(at: Instant, asked: string, { granted, wanted, canceled, held }: LeaseAnswer): void {
-    this.#unanswered = false;
-    if (granted !== null) {
-      this.#printer.onCanceled(canceled);
-      this.#printer.onHeld(held);
-    }
-    const term = this.#term;
-    if (term !== null && term.id === asked) {
-      if (granted === null) term.lose();
-      else {
-        this.#shortened = term.extend({ at, ms: granted });
-        this.#judge(term, wanted);
-      }
-    } else if (this.#sought?.term === asked) {
-      this.#printer.onServedElsewhere(granted === null);
-      if (granted === null) return;
-      this.#fresh = false;
-      this.#term = new LeaseTerm(asked, { at, ms: granted }, this.#leaseMs);
-      this.#sought.granted.resolve(this.#term);
-      this.#sought = null;
-    }
-  }
-
-  #judge(term: LeaseTerm, wanted: boolean): void {
-    if (!wanted || this.#printer.reached() || this.#printer.busy()) this.#useless = null;
-    else {
-      this.#useless ??= now();
-      if (elapsed(this.#useless) >= this.#leaseMs) term.end();
     }
   }
 }
