@@ -90,11 +90,9 @@ export class Entry {
     this.ahead = () => row.window(window, job.format);
     const blind = () => loop.isBlindFor(this);
     this.labels = new Labels(context.pool, job, { documents, most: window, ahead: this.ahead, blind });
-    this.sender = new Sender({
-      ...{ agentId, delivery, row, window, timings, stop, log, ledger, ahead: this.ahead },
-      ...{ link: this.link, labels: this.labels, alone: () => context.alone() },
-      readAgain: () => loop.readAgain(this),
-    });
+    const alone = () => context.alone();
+    const readAgain = () => loop.readAgain(this);
+    this.sender = new Sender(this, { agentId, row, window, timings, alone, readAgain });
   }
 
   /** @throws JournalError where no outcome may be told: a later delivery goes by what is on the disk */

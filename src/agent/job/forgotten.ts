@@ -3,42 +3,36 @@
  * takes bytes can only delete all that waits in it, so it is told to where that is this job's alone; then the
  * label under the head comes out, and the counter tells what did. Elsewhere what is under way comes out.
  */
-import type { PrinterReason } from '../../contract/printer.ts';
 import type { Timings } from '../config.ts';
 import { pause } from '../pause.ts';
-import type { PrinterLink } from '../printer/link.ts';
 import { isBlocked } from '../printer/status.ts';
-import type { Ledger } from './ledger.ts';
+import type { Printable } from './place.ts';
 import { Rest } from './rest.ts';
 import type { Row } from './row.ts';
-import { Interrupted, type Stop } from './stop.ts';
-
-interface CanceledParts {
-  timings: Timings;
-  stop: Stop;
-  row: Row;
-  ledger: Ledger;
-  link: PrinterLink;
-  told(reasons: readonly PrinterReason[]): void;
-}
+import { Interrupted } from './stop.ts';
 
 /**
  * @param blocked the printer stands still: what is half out may come out once it goes on, whatever it was told
  * @returns whether the printer was asked to end its job, and says what comes of that
  * @throws Interrupted where it has forgotten what is not out; TransportError, JobFaultError `outcome-unknown`
  */
-export async function cancelUnderWay(parts: CanceledParts, blocked: boolean): Promise<boolean> {
-  const { ledger, row, link, stop } = parts;
+export async function cancelUnderWay(
+  job: Printable,
+  row: Row,
+  timings: Timings,
+  blocked: boolean,
+): Promise<boolean> {
+  const { ledger, link, stop } = job;
   const alone = !blocked && !stop.lost && ledger.odometer !== null && row.holdsOnly(ledger);
   if (!(await link.cancel(alone))) return false;
   if (link.documents) return true;
-  await settle(parts);
+  await settle(job, timings);
   if (ledger.printed < ledger.total) throw new Interrupted();
   return false;
 }
 
 /** Where the printer comes to no rest, or stands still now, what is under way stays uncertain. */
-async function settle({ ledger, link, timings, stop, told }: CanceledParts): Promise<void> {
+async function settle({ ledger, link, stop, outcome }: Printable, timings: Timings): Promise<void> {
   const rest = new Rest(ledger, { settleMs: timings.settle, perFormat: 1, forgets: true });
   const late = AbortSignal.timeout(timings.vanished);
   while (!stop.end.aborted && !late.aborted) {
@@ -49,7 +43,7 @@ async function settle({ ledger, link, timings, stop, told }: CanceledParts): Pro
       ledger.settle(printed, status.odometer);
       return;
     }
-    told(status.reasons);
+    outcome.progress(status.reasons);
     await pause(rest.near ? timings.settle / 4 : timings.pollMin, stop.end, late);
   }
 }

@@ -205,10 +205,9 @@ export class PrinterLoop {
   }
 
   #newPace({ job }: Place, before: { stuck: boolean } | null): Pace {
-    const { ledger, link, ahead: window } = job;
     const has = (one: Printable) => one.ledger.sent < one.ledger.total;
     const more = () => has(job) || this.#behind.some((other) => other.live && has(other.job));
-    return new Pace({ ...this.#context, ...{ ledger, link, window, more, row: this.row } }, before);
+    return new Pace(job, this.row, this.#context.timings, more, before);
   }
 
   /** Fills, waits, asks and settles, until it is known that all labels of the first job are out. */
@@ -219,7 +218,7 @@ export class PrinterLoop {
       // Whatever it does when it is told to go: the printer is asked next, and then it goes.
       const { soon } = stop;
       if (stop.canceled && ledger.underWay) {
-        if (await this.#canceled(first.job, pace.blocked)) pace.stuck = false;
+        if (await cancelUnderWay(first.job, row, this.#context.timings, pace.blocked)) pace.stuck = false;
         if (!ledger.underWay) continue;
       }
       stop.leaveIfTold(ledger.underWay, pace.stuck || first.blind);
@@ -239,11 +238,6 @@ export class PrinterLoop {
     if (!ledger.uncertain) return;
     if (!first.trusted) throw unconfirmed();
     ledger.settle(ledger.total);
-  }
-
-  #canceled({ ledger, link, stop, outcome }: Printable, blocked: boolean): Promise<boolean> {
-    const told = (reasons: typeof outcome.reasons) => outcome.progress(reasons);
-    return cancelUnderWay({ ...this.#context, row: this.row, stop, ledger, link, told }, blocked);
   }
 
   // Fill:

@@ -1,25 +1,17 @@
 /** Judges by what a printer says, on one connection, when to ask it again, and when labels are gone. */
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import type { Timings } from '../config.ts';
-import type { PrinterLink } from '../printer/link.ts';
 import { isBlocked, isIdle } from '../printer/status.ts';
-import type { Ledger } from './ledger.ts';
+import type { Printable } from './place.ts';
 import { gone } from './rest.ts';
-import type { Row, WindowSize } from './row.ts';
-
-interface PaceOptions {
-  ledger: Ledger;
-  row: Row;
-  link: Pick<PrinterLink, 'pollAfter'>;
-  /** What may be under way now. */
-  window(): WindowSize;
-  /** More is to be sent, of this job or of the one behind. */
-  more(): boolean;
-  timings: Timings;
-}
+import type { Row } from './row.ts';
 
 export class Pace {
-  readonly #options: PaceOptions;
+  readonly #job: Printable;
+  readonly #row: Row;
+  readonly #timings: Timings;
+  /** More is to be sent, of this job or of the one behind. */
+  readonly #more: () => boolean;
   #moved = performance.now();
   /** When the printer last had something to print, or had printed something. */
   #printing = this.#moved;
@@ -30,8 +22,14 @@ export class Pace {
   stuck = false;
 
   /** @param before labels are under way already, at a printer that stood still or printed; null: none are */
-  constructor(options: PaceOptions, before: { stuck: boolean } | null) {
-    this.#options = options;
+  constructor(
+    job: Printable,
+    row: Row,
+    timings: Timings,
+    more: () => boolean,
+    before: { stuck: boolean } | null,
+  ) {
+    [this.#job, this.#row, this.#timings, this.#more] = [job, row, timings, more];
     this.#blocked = this.stuck = before?.stuck === true;
     if (before !== null) this.moves();
   }
@@ -43,13 +41,13 @@ export class Pace {
   /** Something was sent, or is out. */
   moves(): void {
     this.#moved = performance.now();
-    this.#outstanding = this.#options.row.outstanding;
+    this.#outstanding = this.#row.outstanding;
   }
 
   /** The ledger has taken over the status. @throws JobFaultError `outcome-unknown` where labels are gone */
   told(status: DeviceStatus, now: number): void {
-    const { row, timings } = this.#options;
-    const { outstanding, short } = row;
+    const timings = this.#timings;
+    const { outstanding, short } = this.#row;
     const printed = outstanding < this.#outstanding;
     const blocked = isBlocked(status);
     this.#outstanding = outstanding;
@@ -62,10 +60,10 @@ export class Pace {
 
   /** After which time to ask again, ms. */
   pollAfter(): number {
-    const { ledger, row, link, window, more, timings } = this.#options;
+    const [{ ledger, link, ahead }, row, timings] = [this.#job, this.#row, this.#timings];
     if (this.#blocked) return timings.pollWaiting;
     const since = performance.now() - this.#moved;
-    const needed = more() ? Math.ceil(window().labels / 2) : 1;
+    const needed = this.#more() ? Math.ceil(ahead().labels / 2) : 1;
     const spare = ((row.outstanding - needed) * row.labelMs) / 2;
     // Labels that arrived before a cut have to be known: where some are gone after it, they were canceled.
     const arrives = ledger.odometer !== null && row.arrived < row.sent;

@@ -13,20 +13,15 @@
 import { TransportError } from '../../../drivers/connection.ts';
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import { orAborted } from '../../../drivers/transports/pauses.ts';
-import type { Logger } from '../../log.ts';
 import type { Timings } from '../config.ts';
 import { Backoff } from '../pause.ts';
 import type { Confirmation } from '../printer/confirmation.ts';
-import { type PrinterLink, type Refusal, refused } from '../printer/link.ts';
+import { type Refusal, refused } from '../printer/link.ts';
 import type { PrinterDevice } from '../printer/printer-device.ts';
-import type { PickedUpJob } from '../source/job-source.ts';
-import type { Labels } from './labels.ts';
-import type { Ledger } from './ledger.ts';
 import type { Outcome } from './outcome.ts';
 import { Rest } from './rest.ts';
-import type { WindowSize } from './row.ts';
-import type { Sender } from './sender.ts';
-import { Interrupted, type Stop } from './stop.ts';
+import type { Sender, Sending } from './sender.ts';
+import { Interrupted } from './stop.ts';
 
 /** How long it may take to write down what is about to be sent behind another job, ms. */
 const JOIN_MS = 500;
@@ -35,17 +30,9 @@ const JOIN_MS = 500;
 const MUTE_LIMIT = 5;
 
 /** A job in hand (`entry.ts`), as the loop has it. */
-export interface Printable {
-  readonly delivery: PickedUpJob;
-  readonly ledger: Ledger;
-  readonly stop: Stop;
-  readonly log: Logger;
+export interface Printable extends Sending {
   readonly outcome: Outcome;
-  readonly link: PrinterLink;
-  readonly labels: Labels;
   readonly sender: Sender;
-  /** What may be under way now. */
-  readonly ahead: () => WindowSize;
   /** @throws JobFaultError where the printer does not take its language any more */
   mustTake(): void;
 }

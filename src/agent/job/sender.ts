@@ -72,23 +72,27 @@ import type { Ledger } from './ledger.ts';
 import type { Row, WindowSize } from './row.ts';
 import { Interrupted, type Stop } from './stop.ts';
 
+/** A job and its printer. */
+export interface Sending {
+  readonly delivery: PickedUpJob;
+  readonly ledger: Ledger;
+  readonly stop: Stop;
+  readonly log: Logger;
+  readonly link: PrinterLink;
+  readonly labels: Labels;
+  /** What may be under way now. */
+  readonly ahead: () => WindowSize;
+}
+
 interface SenderOptions {
   agentId: string;
-  delivery: PickedUpJob;
-  ledger: Ledger;
   row: Row;
-  link: PrinterLink;
-  labels: Labels;
   /** The most that may be under way. */
   window: WindowSize;
-  /** What may be under way now. */
-  ahead(): WindowSize;
   timings: Timings;
-  stop: Stop;
   alone(): boolean;
   /** Waits until the printer is ready, and reads its counter again. Nothing was sent since it was read. */
   readAgain(): Promise<void>;
-  log: Logger;
 }
 
 /** Longest wait for the queue to take a note, while the printer prints, before the printer is asked again, ms. */
@@ -98,14 +102,16 @@ const NOT_NOTED = 'the queue does not take the note how far the job may have bee
 const BASE_MS = 500;
 
 export class Sender {
+  readonly #job: Sending;
   readonly #options: SenderOptions;
   /** This delivery's note in the queue. */
   readonly #handover: Handover;
   #readAt = 0;
 
-  constructor(options: SenderOptions) {
-    const { agentId, delivery, ledger, link, window, timings, alone, log } = options;
-    this.#options = options;
+  constructor(job: Sending, options: SenderOptions) {
+    const { delivery, ledger, link, log } = job;
+    const { agentId, window, timings, alone } = options;
+    [this.#job, this.#options] = [job, options];
     this.#handover = new Handover({
       ...{ agentId, delivery, ledger, window: window.labels, alone },
       // What a printer counts while it prints documents may not be labels.
@@ -133,8 +139,9 @@ export class Sender {
    * @param blind the printer cannot say what becomes of them: the window only bounds what one journal entry covers
    */
   async collect(blind: boolean): Promise<Chunk[]> {
-    const { row, window, ledger, labels, link } = this.#options;
-    const ahead = this.#options.ahead();
+    const { row, window } = this.#options;
+    const { ledger, labels, link } = this.#job;
+    const ahead = this.#job.ahead();
     const { documents } = link;
     const burst: Chunk[] = [];
     // A document stays the next one until the printer is done with it.
@@ -158,7 +165,7 @@ export class Sender {
 
   /** The next chunk; null: the job has to go, and waits for none to be made. @throws JobFaultError, RenderCrash */
   async #made(): Promise<Chunk | null> {
-    const { labels, stop } = this.#options;
+    const { labels, stop } = this.#job;
     const made = labels.peek(stop);
     await orAborted(made, stop.boundary).catch(() => undefined);
     return stop.boundary.aborted ? null : await made;
@@ -177,8 +184,8 @@ export class Sender {
 
   /** Takes what is written down back: nothing of it has been sent. */
   takeBack(): void {
-    this.#options.ledger.withdraw();
-    this.#options.ledger.keep();
+    this.#job.ledger.withdraw();
+    this.#job.ledger.keep();
   }
 
   /**
@@ -205,7 +212,7 @@ export class Sender {
 
   /** The bytes of what is on record. @throws TransportError, JobFaultError */
   async write(burst: readonly Chunk[]): Promise<Refusal | null> {
-    const { ledger, link, stop, delivery } = this.#options;
+    const { ledger, link, stop, delivery } = this.#job;
     let begun = false;
     try {
       await link.begin();
@@ -237,7 +244,7 @@ export class Sender {
    * @returns false: it was late, and nothing is written down
    */
   async #intend(upTo: number, late?: AbortSignal): Promise<boolean> {
-    const { ledger, link, delivery } = this.#options;
+    const { ledger, link, delivery } = this.#job;
     const { jobId } = delivery.job;
     const name = link.documents
       ? `${jobId} ${ledger.base + 1}-${upTo} ${randomBytes(4).toString('hex')}`
@@ -267,7 +274,7 @@ export class Sender {
 
   /** The note in the queue allows the labels before `upTo`, and does not mislead whoever goes by it. */
   #covers(upTo: number): boolean {
-    const { sent, base } = this.#options.ledger;
+    const { sent, base } = this.#job.ledger;
     const { left, allowed, misleads, apart } = this.#handover;
     // Once labels are under way, `follow` stores another one beside them.
     return left && upTo <= allowed && (sent > base || !(misleads || apart));
@@ -275,7 +282,7 @@ export class Sender {
 
   /** Whether the counter that the job goes by was read just now, or labels have been sent since. */
   #baseIsFresh(): boolean {
-    const { odometer, sent, base } = this.#options.ledger;
+    const { odometer, sent, base } = this.#job.ledger;
     return odometer === null || sent > base || performance.now() - this.#readAt <= BASE_MS;
   }
 
@@ -284,7 +291,7 @@ export class Sender {
    * noted holds, and the time that this took does not make the counter older. @throws TransportError
    */
   async #baseHolds(): Promise<boolean> {
-    const { link, ledger } = this.#options;
+    const { link, ledger } = this.#job;
     const { ready, status, saidAt } = await link.ready(true);
     if (!ready || status?.odometer !== ledger.odometer) return false;
     this.#readAt = saidAt;
@@ -297,10 +304,11 @@ export class Sender {
    * @param late ends it too: the note may be in the queue then, or not
    */
   async #note(upTo: number, late?: AbortSignal): Promise<void> {
-    const { timings, stop, log } = this.#options;
+    const { timings } = this.#options;
+    const { ledger, stop, log } = this.#job;
     const backoff = new Backoff(timings.reconnectMin, timings.reconnectMax);
     // The note may allow more labels than it has to, since another agent has come.
-    await this.#handover.follow(this.#options.ledger.base);
+    await this.#handover.follow(ledger.base);
     while (!this.#covers(upTo) && late?.aborted !== true) {
       const { leave } = stop;
       try {

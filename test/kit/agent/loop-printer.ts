@@ -204,9 +204,8 @@ export class LoopJob implements Printable {
       },
     };
     this.outcome = outcome as never;
-    this.sender = new Sender({
-      ...{ agentId: 'agent-0001', delivery: this.delivery, ledger: this.ledger, row, link: this.link },
-      ...{ labels: this.labels, window, stop: this.stop, log: logger, timings: quick, ahead: () => window },
+    this.sender = new Sender(this, {
+      ...{ agentId: 'agent-0001', row, window, timings: quick },
       ...{ alone: () => true, readAgain: () => loop.readAgain(this) },
     });
   }
