@@ -58,9 +58,19 @@ const behindRow = z.object({ labels: count.nullable() });
 /** SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL: what the disk has not taken. */
 const NOT_TAKEN = new Set([8, 10, 13]);
 
+/** How long the file may say of a report that it is not out, ms, where nothing else is written meanwhile. */
+const OUT_MS = 200;
+
+/** Reports as they were spelt: each is written as an outcome, and looked for once it is out. */
+const spelt = new WeakMap<JobReport, string>();
+
 /** One spelling of a report, however its object was built. */
 function text(report: JobReport): string {
-  return JSON.stringify(jobReport.parse(report));
+  const known = spelt.get(report);
+  if (known !== undefined) return known;
+  const json = JSON.stringify(jobReport.parse(report));
+  spelt.set(report, json);
+  return json;
 }
 
 /** Reports that are read at a time. */
@@ -94,6 +104,12 @@ export class Journal {
   readonly #told: StatementSync;
   readonly #tellAgain: StatementSync;
   readonly #prune: StatementSync;
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
+  readonly #rollback: StatementSync;
+  /** Reports that are out, of which the file does not say so yet. */
+  #out: Record<'queueId' | 'report' | 'stream' | 'at', string | null>[] = [];
+  #saying: NodeJS.Timeout | undefined;
 
   constructor(db: DatabaseSync) {
     this.#db = db;
@@ -146,6 +162,9 @@ export class Journal {
       `DELETE FROM jobs
        WHERE (final_report IS NOT NULL OR intent = printed) AND unpublished IS NULL AND updated_at < ?`,
     );
+    this.#begin = db.prepare('BEGIN');
+    this.#commit = db.prepare('COMMIT');
+    this.#rollback = db.prepare('ROLLBACK');
   }
 
   /**
@@ -221,11 +240,14 @@ export class Journal {
 
   /** To be called when nothing is written or waited for any more. */
   close(): Promise<void> {
+    this.#sayOut();
+    clearTimeout(this.#saying);
     return this.#sync.close();
   }
 
   /** The oldest reports that have not been published, some at a time. @param after the last one of those before */
   unpublished(after?: Unpublished): Unpublished[] {
+    this.#sayOut();
     return unpublishedRows
       .parse(this.#unpublished.all(after?.updatedAt ?? -1, after?.number ?? -1))
       .map(({ unpublished, updated_at: updatedAt, number }) => ({
@@ -236,19 +258,24 @@ export class Journal {
   }
 
   /**
-   * Ends the duty to publish this report, unless a newer one has taken its place. Not durable before the next
-   * write is: a report that is published twice changes nothing, and another wait for the disk would slow each
-   * job down.
+   * Ends the duty to publish this report, unless a newer one has taken its place. It is written with what is
+   * written next, and not durable before that is: a report that is published twice changes nothing, and a
+   * commit or a wait for the disk of its own would slow each job down.
    */
   published(report: JobReport, place: ReportPlace | null): void {
-    this.#unsynced(() =>
-      this.#published.run({
-        queueId: queueId(report.jobId, report.round ?? 0),
-        report: text(report),
-        stream: place?.stream ?? null,
-        at: place?.at ?? null,
-      }),
-    );
+    const { stream = null, at = null } = place ?? {};
+    const name = queueId(report.jobId, report.round ?? 0);
+    this.#out.push({ queueId: name, report: text(report), stream, at });
+    this.#saying ??= setTimeout(() => this.#sayOut(), OUT_MS).unref();
+  }
+
+  /** Where the disk does not take that, it goes with a later write; until then they are published again at a start. */
+  #sayOut(): void {
+    try {
+      if (this.#out.length > 0) this.#unsynced(() => undefined);
+    } catch {
+      this.#saying = undefined;
+    }
   }
 
   /**
@@ -256,6 +283,7 @@ export class Journal {
    * report shows. Returns how many.
    */
   lost({ stream, before }: ReportPlace): number {
+    if (this.#out.some((out) => out.stream === stream && (out.at ?? '') > before)) this.#sayOut();
     if (this.#told.get(stream, before) === undefined) return 0;
     let lost = 0;
     this.#unsynced(() => {
@@ -269,6 +297,7 @@ export class Journal {
    * and those that went back with nothing uncertain. Returns how many.
    */
   prune(before: number): number {
+    this.#sayOut();
     return Number(this.#prune.run(before).changes);
   }
 
@@ -301,9 +330,26 @@ export class Journal {
   #unsynced(write: () => void): void {
     this.#db.exec('PRAGMA synchronous = NORMAL');
     try {
-      write();
+      if (this.#out.length === 0) write();
+      else this.#withOut(write);
     } finally {
       this.#db.exec('PRAGMA synchronous = FULL');
     }
+  }
+
+  /** In one commit with the reports that are out. */
+  #withOut(write: () => void): void {
+    this.#begin.run();
+    try {
+      for (const out of this.#out) this.#published.run(out);
+      write();
+      this.#commit.run();
+    } catch (error) {
+      if (this.#db.isTransaction) this.#rollback.run();
+      throw error;
+    }
+    this.#out = [];
+    clearTimeout(this.#saying);
+    this.#saying = undefined;
   }
 }

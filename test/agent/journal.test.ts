@@ -181,3 +181,42 @@ test('a job is under way until it ends, or another one was printed after it', as
   expect(journal.underWay(job.printerId)).toBe(false);
   close();
 });
+
+test('that a report is out is written with what is written next, or a moment later', async () => {
+  const { db, close } = openDataDir(directories.make());
+  const journal = new Journal(db);
+  const left = () =>
+    db.prepare('SELECT count(*) AS left FROM jobs WHERE unpublished IS NOT NULL').get()?.['left'];
+  const ended = [1, 2, 3].map((digit) => {
+    const told = report(entry(digit), 'printed');
+    journal.finish(entry(digit), told);
+    return told;
+  });
+  const [first, second, third] = ended;
+  if (first === undefined || second === undefined || third === undefined) expect.fail();
+  journal.published(first, null);
+  expect(left()).toBe(3);
+  // Whoever asks is told of those that are not out.
+  expect(journal.unpublished().map(({ report: { jobId } }) => jobId)).toEqual([second.jobId, third.jobId]);
+  journal.published(second, null);
+  expect(left()).toBe(2);
+  journal.write(entry(4));
+  expect(left()).toBe(1);
+  journal.published(third, null);
+  await expect.poll(left, { timeout: 30_000 }).toBe(0);
+  await journal.close();
+  close();
+});
+
+test('one that the queue loses at once is told again', async () => {
+  const { db, close } = openDataDir(directories.make());
+  const journal = new Journal(db);
+  const told = report(entry(1), 'printed');
+  journal.finish(entry(1), told);
+  journal.published(told, { stream: 'one', at: '5', before: '4' });
+  expect(journal.lost({ stream: 'one', at: '6', before: '5' })).toBe(0);
+  expect(journal.lost({ stream: 'one', at: '6', before: '4' })).toBe(1);
+  expect(journal.unpublished()).toHaveLength(1);
+  await journal.close();
+  close();
+});
