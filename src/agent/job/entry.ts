@@ -153,7 +153,7 @@ export class Entry {
     try {
       await this.outcome.handBack(lost);
       if (!lost)
-        await Promise.race([this.sender.handover.end(), sleep(LAST_NOTE_MS, undefined, { ref: false })]);
+        await Promise.race([this.sender.notes.end(), sleep(LAST_NOTE_MS, undefined, { ref: false })]);
     } catch (error) {
       this.log.warn({ err: error }, 'handed back without a note where the job goes on');
     }

@@ -22,7 +22,7 @@ import type { JobReport } from '../../contract/report.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
 import type { Journal, JournalEntry, JournalRecord } from '../journal.ts';
 import type { LinkBook, PrinterDocument } from '../printer/link.ts';
-import type { UnderWay } from '../source/job-source.ts';
+import type { UnderWay } from '../source/note.ts';
 import { labelsOn, pagesOf } from './page-count.ts';
 import { miscounted, type Row, type RowMember } from './row.ts';
 

@@ -11,7 +11,7 @@ import type { JobReport, JobState } from '../../contract/report.ts';
 import type { Logger } from '../../log.ts';
 import type { Journal } from '../journal.ts';
 import type { Reporter } from '../reports/reporter.ts';
-import type { HandoverNote } from '../source/job-source.ts';
+import type { Note } from '../source/note.ts';
 import { Ledger } from './ledger.ts';
 import { Row } from './row.ts';
 import { unforeseen } from './unforeseen.ts';
@@ -184,7 +184,7 @@ export async function endUnreadable(
   context: OutcomeContext,
   queueId: string,
   issues: string[],
-  note: HandoverNote | null,
+  note: Note | null,
 ): Promise<void> {
   const { agentId, printerId, journal, logger } = context;
   const id = parseQueueId(queueId);

@@ -110,7 +110,7 @@ export class Place {
   /** It is the first from now on. */
   comes(): void {
     this.#first = true;
-    this.job.sender.handover.leads();
+    this.job.sender.notes.leads();
     this.told();
   }
 
@@ -177,7 +177,7 @@ export class Place {
       const burst = await sender.collect(false);
       if (burst.length === 0 || late.signal.aborted) return false;
       ledger.join();
-      sender.handover.joins(ahead.ledger.queueId, ahead.sender.handover);
+      sender.notes.joins(ahead.ledger.queueId, ahead.sender.notes);
       try {
         if (!(await sender.prepare(burst, late.signal)) || this.closing) return false;
         link.follow();
@@ -225,7 +225,7 @@ export class Place {
   /** Where the queue's note does not fit any more, another one says so. */
   note(): Promise<void> | null {
     const { ledger, sender } = this.job;
-    return sender.handover.follow(this.blind ? ledger.sent : Math.max(ledger.base, ledger.printed));
+    return sender.notes.follow(this.blind ? ledger.sent : Math.max(ledger.base, ledger.printed));
   }
 
   /** The printer has not taken what was sent. @throws JobFaultError, Interrupted */

@@ -1,7 +1,7 @@
 /** Where a job that is delivered again stands, by what the agent's journal and the queue know. */
 import { faultFor } from '../../contract/fault.ts';
 import { because } from '../../contract/reason.ts';
-import type { HandoverNote, UnderWay } from '../source/job-source.ts';
+import type { Note, UnderWay } from '../source/note.ts';
 import type { Ledger } from './ledger.ts';
 
 /**
@@ -9,7 +9,7 @@ import type { Ledger } from './ledger.ts';
  * @param note left with it in the queue
  * @throws JobFaultError `outcome-unknown`
  */
-export function restore(ledger: Ledger, note: HandoverNote | null, agentId: string): void {
+export function restore(ledger: Ledger, note: Note | null, agentId: string): void {
   const own = note === null || note.agentId === agentId;
   if (own && ledger.found !== null) {
     ledger.restore(ledger.found.entry);

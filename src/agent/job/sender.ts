@@ -5,7 +5,7 @@
  *   J0  journal: the job's start (only where there is no odometer, to make the start itself certain)
  *   N   queue:   a note that this agent may have sent some of the job, up to which label, and what the
  *                printer had counted before; again each time before labels go out that the note does not
- *                cover (`handover.ts`)
+ *                cover (`notes.ts`)
  *   J1  journal: intent, the label up to which bytes are about to be sent; with the odometer before the first
  *                label, and for a document the name that the printer's job will get. J1 is written before N
  *                is asked for, and gets to the disk meanwhile. Where N takes long, J1 is taken back in the
@@ -66,9 +66,9 @@ import type { Timings } from '../config.ts';
 import { Backoff } from '../pause.ts';
 import type { PrinterLink, Refusal } from '../printer/link.ts';
 import type { PickedUpJob } from '../source/job-source.ts';
-import { Handover } from './handover.ts';
 import type { Labels } from './labels.ts';
 import type { Ledger } from './ledger.ts';
+import { Notes } from './notes.ts';
 import type { Row, WindowSize } from './row.ts';
 import { Interrupted, type Stop } from './stop.ts';
 
@@ -105,14 +105,14 @@ export class Sender {
   readonly #job: Sending;
   readonly #options: SenderOptions;
   /** This delivery's note in the queue. */
-  readonly #handover: Handover;
+  readonly #notes: Notes;
   #readAt = 0;
 
   constructor(job: Sending, options: SenderOptions) {
     const { delivery, ledger, link, log } = job;
     const { agentId, window, timings, alone } = options;
     [this.#job, this.#options] = [job, options];
-    this.#handover = new Handover({
+    this.#notes = new Notes({
       ...{ agentId, delivery, ledger, window: window.labels, alone },
       // What a printer counts while it prints documents may not be labels.
       standing: () => ledger.standing(!link.documents),
@@ -121,8 +121,8 @@ export class Sender {
     });
   }
 
-  get handover(): Handover {
-    return this.#handover;
+  get notes(): Notes {
+    return this.#notes;
   }
 
   /**
@@ -156,7 +156,7 @@ export class Sender {
         : !documents && !row.fits(chunk, burst, ahead);
       // With nothing under way, a chunk beyond the note is taken too: it is sent as soon as it is noted.
       const waits = burst.length > 0 || (ledger.underWay && !blind);
-      if (full || (waits && this.#handover.left && upTo > this.#handover.allowed)) break;
+      if (full || (waits && this.#notes.left && upTo > this.#notes.allowed)) break;
       if (!documents) labels.seek(upTo);
       burst.push(chunk);
     }
@@ -249,7 +249,7 @@ export class Sender {
     const name = link.documents
       ? `${jobId} ${ledger.base + 1}-${upTo} ${randomBytes(4).toString('hex')}`
       : undefined;
-    if (!this.#handover.left && ledger.odometer === null) {
+    if (!this.#notes.left && ledger.odometer === null) {
       ledger.keep();
       await ledger.committed();
       await this.#note(upTo);
@@ -275,7 +275,7 @@ export class Sender {
   /** The note in the queue allows the labels before `upTo`, and does not mislead whoever goes by it. */
   #covers(upTo: number): boolean {
     const { sent, base } = this.#job.ledger;
-    const { left, allowed, misleads, apart } = this.#handover;
+    const { left, allowed, misleads, apart } = this.#notes;
     // Once labels are under way, `follow` stores another one beside them.
     return left && upTo <= allowed && (sent > base || !(misleads || apart));
   }
@@ -308,11 +308,11 @@ export class Sender {
     const { ledger, stop, log } = this.#job;
     const backoff = new Backoff(timings.reconnectMin, timings.reconnectMax);
     // The note may allow more labels than it has to, since another agent has come.
-    await this.#handover.follow(ledger.base);
+    await this.#notes.follow(ledger.base);
     while (!this.#covers(upTo) && late?.aborted !== true) {
       const { leave } = stop;
       try {
-        await orAborted(this.#handover.allow(upTo), leave);
+        await orAborted(this.#notes.allow(upTo), leave);
       } catch (error) {
         if (stop.leave.aborted) throw new Interrupted();
         log.warn({ err: error }, NOT_NOTED);

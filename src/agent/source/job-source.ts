@@ -13,42 +13,18 @@ import type {
   LeaseLength,
   ReportPlace,
 } from '../../queue/index.ts';
-import type { JournalEntry } from '../journal.ts';
-
-/**
- * Where a job stands that may be under way, as in the journal: no label at or beyond `intent` was sent.
- * `sent` counts the labels that are known to have arrived.
- */
-export interface UnderWay extends Pick<JournalEntry, 'base' | 'odometer' | 'printed' | 'sent' | 'intent'> {
-  /** So many pages of the job behind this one in the printer's row may be out too. */
-  behind?: number | undefined;
-  /** The job ahead in the row, by its name in the queue; its note says `behind`. Its labels are counted before these. */
-  ahead?: string | undefined;
-}
-
-/**
- * What one agent leaves with a job in the queue for the agent that gets it next. It is written before the first
- * byte goes to a printer, so a job without a note has never been sent to one.
- */
-export interface HandoverNote {
-  agentId: string;
-  /** The first label that was not printed, when that is certain; null while labels may be under way. */
-  resumeAt: number | null;
-  /** Left out: all labels may be under way. */
-  underWay?: UnderWay | undefined;
-}
+import type { Note } from './note.ts';
 
 /** A job as its lane delivers it, with the note of an agent. */
-export interface PickedUpJob extends Delivery<HandoverNote | null> {
-  /** Resolves when the queue has stored the note. */
-  setNote(note: HandoverNote): Promise<void>;
+export interface PickedUpJob extends Delivery<Note | null> {
+  setNote(note: Note): Promise<void>;
 }
 
 export type JobHandler = (delivery: PickedUpJob) => Promise<HandlerResult>;
 
 interface ConsumeOptions {
   /** A job whose payload could not be read is set aside when this has ended. `issues` hold no values. */
-  onUnreadable(queueId: string, issues: string[], note: HandoverNote | null): Promise<void> | void;
+  onUnreadable(queueId: string, issues: string[], note: Note | null): Promise<void> | void;
   /**
    * A person has canceled a job of the lane, or holds the printer: the next answer about its lease says so.
    * @param mark the job, by its name in the queue; null: it may be any

@@ -1,7 +1,7 @@
 /** How many labels the notes in the queue allow an agent to send, and how many notes are written. */
 import { describe, expect, test } from 'vitest';
-import { Handover, type HandoverOptions } from '../../src/agent/job/handover.ts';
-import type { UnderWay } from '../../src/agent/source/job-source.ts';
+import { Notes, type NotesOptions } from '../../src/agent/job/notes.ts';
+import type { UnderWay } from '../../src/agent/source/note.ts';
 
 interface Course {
   total: number;
@@ -21,8 +21,8 @@ const JOB: UnderWay & { total: number; perPage: number } = {
 
 function options(
   entry: typeof JOB,
-  of: Pick<HandoverOptions, 'alone' | 'window'>,
-): Omit<HandoverOptions, 'delivery'> {
+  of: Pick<NotesOptions, 'alone' | 'window'>,
+): Omit<NotesOptions, 'delivery'> {
   const retry = { min: 1, max: 1 };
   const standing = () => entry;
   return { ...of, agentId: 'agent-0001', ledger: entry, standing, retry, onFailure: () => undefined };
@@ -30,29 +30,29 @@ function options(
 
 /** Prints a job label by label, always as far ahead as note and window allow. Returns what was stored. */
 async function print({ total, window, alone }: Course): Promise<UnderWay[]> {
-  const notes: UnderWay[] = [];
+  const stored: UnderWay[] = [];
   const entry = { ...JOB, total };
-  const handover = new Handover({
+  const notes = new Notes({
     ...options(entry, { window, alone: () => alone(entry.printed) }),
     delivery: {
       setNote: async ({ resumeAt, underWay }) => {
         if (resumeAt !== null || underWay === undefined) throw new Error('no such note is expected');
         expect(underWay).toMatchObject({ base: 0, odometer: 1_000, printed: entry.printed });
-        notes.push(underWay);
+        stored.push(underWay);
       },
     },
   });
-  await handover.allow(1);
+  await notes.allow(1);
   while (entry.printed < total) {
-    await handover.follow(entry.printed);
-    while (entry.sent < Math.min(handover.allowed, entry.printed + window)) entry.sent += 1;
+    await notes.follow(entry.printed);
+    while (entry.sent < Math.min(notes.allowed, entry.printed + window)) entry.sent += 1;
     entry.intent = entry.sent;
-    expect(entry.sent).toBeLessThanOrEqual(notes.at(-1)?.intent ?? 0);
+    expect(entry.sent).toBeLessThanOrEqual(stored.at(-1)?.intent ?? 0);
     // The printer is never without a label for want of a note.
     expect(entry.sent).toBeGreaterThan(entry.printed);
     entry.printed += 1;
   }
-  return notes;
+  return stored;
 }
 
 const never = () => false;
@@ -94,15 +94,15 @@ test('less is allowed from the moment at which that is asked for, whatever becom
   const entry = { ...JOB, total: 100, sent: 4, intent: 4 };
   const answers = [Promise.resolve(), Promise.reject(new Error('away'))];
   let alone = true;
-  const handover = new Handover({
+  const notes = new Notes({
     ...options(entry, { window: 16, alone: () => alone }),
     delivery: { setNote: async () => await answers.shift() },
   });
-  await handover.allow(4);
-  expect(handover.allowed).toBe(100);
+  await notes.allow(4);
+  expect(notes.allowed).toBe(100);
   alone = false;
-  await handover.follow(0);
-  expect(handover.allowed).toBe(16);
+  await notes.follow(0);
+  expect(notes.allowed).toBe(16);
 });
 
 describe('behind another job', () => {
@@ -110,9 +110,9 @@ describe('behind another job', () => {
   function row(isAlone: () => boolean) {
     const stored: [string, UnderWay | undefined][] = [];
     let refuses = false;
-    const handover = (name: string, total: number, odometer: number) => {
+    const notes = (name: string, total: number, odometer: number) => {
       const entry = { ...JOB, total, odometer };
-      const of = new Handover({
+      const of = new Notes({
         ...options(entry, { window: 4, alone: isAlone }),
         delivery: {
           setNote: async ({ underWay }) => {
@@ -123,7 +123,7 @@ describe('behind another job', () => {
       });
       return { of, entry };
     };
-    const [first, second] = [handover('first', 4, 1_000), handover('second', 6, 1_004)];
+    const [first, second] = [notes('first', 4, 1_000), notes('second', 6, 1_004)];
     const refuse = (does: boolean) => {
       refuses = does;
     };

@@ -13,11 +13,12 @@
  */
 
 import { Backoff } from '../pause.ts';
-import type { HandoverNote, PickedUpJob, UnderWay } from '../source/job-source.ts';
+import type { PickedUpJob } from '../source/job-source.ts';
+import type { Note, UnderWay } from '../source/note.ts';
 import type { Ledger } from './ledger.ts';
 import { pagesOf } from './page-count.ts';
 
-export interface HandoverOptions {
+export interface NotesOptions {
   agentId: string;
   delivery: Pick<PickedUpJob, 'setNote'>;
   ledger: Pick<Ledger, 'total' | 'perPage' | 'base' | 'intent' | 'sent' | 'printed'>;
@@ -32,8 +33,8 @@ export interface HandoverOptions {
   onFailure(error: unknown): void;
 }
 
-export class Handover {
-  readonly #options: HandoverOptions;
+export class Notes {
+  readonly #options: NotesOptions;
   readonly #backoff: Backoff;
   #left = false;
   #tried = false;
@@ -41,13 +42,13 @@ export class Handover {
   /** The last note in the queue; null: there is none, or another one may have taken its place. */
   #said: Pick<UnderWay, 'base' | 'odometer' | 'behind'> | null = null;
   /** The job ahead in the row. `note`: its own; null: all its labels are out. `said`: its note knows of this job. */
-  #ahead: { name: string; note: Handover | null; said: boolean } | null = null;
+  #ahead: { name: string; note: Notes | null; said: boolean } | null = null;
   /** Pages of the job behind that may be out too. */
   #behind = 0;
   #storing: Promise<void> | null = null;
   #notBefore = 0;
 
-  constructor(options: HandoverOptions) {
+  constructor(options: NotesOptions) {
     this.#options = options;
     this.#backoff = new Backoff(options.retry.min, options.retry.max);
   }
@@ -86,7 +87,7 @@ export class Handover {
   }
 
   /** Labels go out behind those of another job from now on. @param name of that one in the queue */
-  joins(name: string, note: Handover): void {
+  joins(name: string, note: Notes): void {
     this.#ahead = { name, note, said: false };
   }
 
@@ -153,7 +154,7 @@ export class Handover {
     const underWay: UnderWay = { ...standing(), intent: upTo };
     if (this.#behind > 0) underWay.behind = this.#behind;
     if (this.#ahead?.said) underWay.ahead = this.#ahead.name;
-    const note: HandoverNote = { agentId, resumeAt: null, underWay };
+    const note: Note = { agentId, resumeAt: null, underWay };
     // From now on the note may be in the queue, even if no answer comes.
     this.#tried = true;
     this.#allowed = Math.min(this.#allowed, upTo);

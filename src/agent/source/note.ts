@@ -1,0 +1,38 @@
+/**
+ * What one agent leaves with a job in the queue for the agent that gets it next. It is written before the first
+ * byte goes to a printer, so a job without a note has never been sent to one.
+ */
+import { z } from 'zod';
+import { agentId } from '../../contract/report.ts';
+
+const count = z.int().min(0);
+
+/**
+ * Where a job stands that may be under way, as in the journal: no label at or beyond `intent` was sent.
+ * `sent` counts the labels that are known to have arrived.
+ */
+const underWay = z
+  .object({
+    ...{ base: count, odometer: z.int().nullable(), printed: count, sent: count, intent: count },
+    /** So many pages of the job behind this one in the printer's row may be out too. */
+    behind: count.optional(),
+    /** The job ahead in the row, by its name in the queue; its note says `behind`. Its labels are counted before these. */
+    ahead: z.string().optional(),
+  })
+  .refine(({ base, printed, sent, intent }) => base <= printed && printed <= sent && sent <= intent);
+export type UnderWay = z.infer<typeof underWay>;
+
+const note = z.object({
+  agentId,
+  /** The first label that was not printed, when that is certain; null while labels may be under way. */
+  resumeAt: count.nullable(),
+  /** Left out: all labels may be under way. */
+  underWay: underWay.optional(),
+});
+export type Note = z.infer<typeof note>;
+
+/** A note that another version wrote, and this one cannot read, says all the same that somebody has begun. */
+export function noteIn(left: unknown): Note | null {
+  if (left === undefined) return null;
+  return note.safeParse(left).data ?? { agentId: 'of-another-version', resumeAt: null };
+}
