@@ -88,7 +88,8 @@ export class Notes {
 
   /** Labels go out behind those of another job from now on. @param name of that one in the queue */
   joins(name: string, note: Notes): void {
-    this.#ahead = { name, note, said: false };
+    const said = this.#ahead?.name === name && this.#ahead.said;
+    this.#ahead = { name, note, said };
   }
 
   /** All labels of the job ahead are out. */
