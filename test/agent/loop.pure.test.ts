@@ -195,7 +195,7 @@ describe('the first job leaves', () => {
     printer.prints(2);
     await ahead;
     notes.resolve();
-    printer.loop.onRecord(first);
+    first.place?.over.resolve();
     await turns();
     first.leaves(true);
     await turns();

@@ -33,7 +33,7 @@ import { Labels } from './labels.ts';
 import { Ledger } from './ledger.ts';
 import type { PrinterLoop } from './loop.ts';
 import { Outcome, type OutcomeContext } from './outcome.ts';
-import type { LoopContext } from './place.ts';
+import type { LoopContext, Place } from './place.ts';
 import { restore } from './restore.ts';
 import type { WindowSize } from './row.ts';
 import { Sender } from './sender.ts';
@@ -65,6 +65,8 @@ export class Entry {
   readonly sender: Sender;
   /** What may be under way now. */
   readonly ahead: () => WindowSize;
+  /** At the printer; null: it has none, since it is canceled. */
+  place: Place | null = null;
   readonly #context: EntryContext;
   readonly #loop: PrinterLoop;
 
@@ -88,10 +90,10 @@ export class Entry {
     this.link = context.device.link({ ...context, job, book: ledger, signals: stop, logger: log });
     const { documents } = this.link;
     this.ahead = () => row.window(window, job.format);
-    const blind = () => loop.isBlindFor(this);
+    const blind = () => this.place?.blind === true;
     this.labels = new Labels(context.pool, job, { documents, most: window, ahead: this.ahead, blind });
     const alone = () => context.alone();
-    const readAgain = () => loop.readAgain(this);
+    const readAgain = async () => await this.place?.readAgain();
     this.sender = new Sender(this, { agentId, row, window, timings, alone, readAgain });
   }
 
@@ -107,7 +109,7 @@ export class Entry {
       if (await outcome.repeat()) return 'done';
       await this.#print();
       // The next job goes on while this end gets to the disk: what that job writes is durable only after it.
-      await outcome.end({ status: 'printed' }, () => this.#loop.onRecord(this));
+      await outcome.end({ status: 'printed' }, () => this.place?.over.resolve());
       return 'done';
     } catch (error) {
       goesBack = true;
@@ -121,7 +123,7 @@ export class Entry {
       stop.close();
       this.ledger.leave();
       this.labels.close();
-      this.#loop.leave(this, goesBack);
+      this.#loop.leave(this.place, goesBack);
     }
   }
 
@@ -137,7 +139,7 @@ export class Entry {
     this.outcome.progress([]);
     // A job that was cut off is checked once it is known where it goes on.
     if (!ledger.uncertain) await this.labels.check(from, this.stop.leave);
-    await this.#loop.print(this);
+    await this.#loop.print(this.place);
   }
 
   /** The printer may have changed its endpoint or agent since the job was queued. @throws JobFaultError */

@@ -54,11 +54,6 @@ export class PrinterLoop {
     this.#context = context;
   }
 
-  /** The printer cannot say what becomes of the job's labels. */
-  isBlindFor(job: Printable): boolean {
-    return this.#placeOf(job)?.blind === true;
-  }
-
   // Called by the station, and by the jobs:
 
   /** Whether this job may be made ready while the one before it prints, and follow it. */
@@ -70,33 +65,28 @@ export class PrinterLoop {
   }
 
   /** Gives the job a place behind those that have one. */
-  place(job: Printable, device: PrinterDevice, follows: boolean): void {
-    this.#places.push(new Place(job, device, follows, this.#context));
+  place(job: Printable, device: PrinterDevice, follows: boolean): Place {
+    const place = new Place(job, device, follows, this.#context);
+    this.#places.push(place);
+    return place;
   }
 
   /**
    * Prints the job. Resolves when all its labels are out.
+   * @param place null: it was canceled while it waited for one
    * @throws JobFaultError, Interrupted, RenderCrash, JournalError
    */
-  async print(job: Printable): Promise<void> {
-    const place = this.#placeOf(job);
-    // It was canceled while it waited for a place.
-    if (place === undefined) throw new Interrupted();
+  async print(place: Place | null): Promise<void> {
+    if (place === null || !this.#places.includes(place)) throw new Interrupted();
     place.asks = true;
     if (place !== this.#places[0]) void place.waits(() => this.#pace?.stuck === true);
     this.#start();
     await place.printed.promise;
   }
 
-  /** The end of a job whose labels are out is on record. */
-  onRecord(job: Printable): void {
-    this.#placeOf(job)?.over.resolve();
-  }
-
   /** The job has left. @param goesBack it returns to its queue, to be delivered first again */
-  leave(job: Printable, goesBack: boolean): void {
-    const place = this.#placeOf(job);
-    if (place === undefined) return;
+  leave(place: Place | null, goesBack: boolean): void {
+    if (place === null || (place !== this.#ended && !this.#places.includes(place))) return;
     place.over.resolve();
     const behind = this.#places.slice(this.#places.indexOf(place) + 1);
     for (const other of behind)
@@ -106,16 +96,6 @@ export class PrinterLoop {
     place.left ??= place.pages;
     if (place === this.#places[0] || place.left === 0) this.#remove(place);
     this.#start();
-  }
-
-  /** Waits until the printer is ready, and reads its counter again. Nothing was sent since it was read. */
-  async readAgain(job: Printable): Promise<void> {
-    await this.#placeOf(job)?.beReady();
-    if (this.isBlindFor(job)) throw new TransportError('query-timeout', 'it has answered before');
-  }
-
-  #placeOf(job: Printable): Place | undefined {
-    return [this.#ended, ...this.#places].find((place) => place?.job === job) ?? undefined;
   }
 
   #remove(place: Place): void {

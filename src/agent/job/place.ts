@@ -236,6 +236,12 @@ export class Place {
     await this.job.stop.wait(this.later.next());
   }
 
+  /** Waits until the printer is ready, and reads its counter again. Nothing was sent since it was read. */
+  async readAgain(): Promise<void> {
+    await this.beReady();
+    if (this.blind) throw new TransportError('query-timeout', 'it has answered before');
+  }
+
   /**
    * Waits until the printer takes labels; after a cut, until it is at rest and tells which are out.
    * @returns what its counter shows at rest after a cut

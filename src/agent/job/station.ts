@@ -189,7 +189,7 @@ export class PrinterStation {
       }
       const device = this.#context.device();
       const entry = this.#entryOf(delivery, term, loop, device, { ...signals, cancel });
-      if (!canceled) loop.place(entry, device, follows);
+      if (!canceled) entry.place = loop.place(entry, device, follows);
       this.#entries.set(id, entry);
       const result = await entry.run();
       goesBack = result === 'hand-back';

@@ -5,7 +5,7 @@ import { timings } from '../../../src/agent/config.ts';
 import { Labels } from '../../../src/agent/job/labels.ts';
 import { Ledger } from '../../../src/agent/job/ledger.ts';
 import { PrinterLoop } from '../../../src/agent/job/loop.ts';
-import type { Printable } from '../../../src/agent/job/place.ts';
+import type { Place, Printable } from '../../../src/agent/job/place.ts';
 import { Sender } from '../../../src/agent/job/sender.ts';
 import { Stop } from '../../../src/agent/job/stop.ts';
 import type { Journal } from '../../../src/agent/journal.ts';
@@ -134,6 +134,7 @@ export class LoopJob implements Printable {
   readonly sender: Sender;
   readonly ahead = () => window;
   readonly mustTake = () => undefined;
+  place: Place | null = null;
   readonly signals = {
     leave: new AbortController(),
     end: new AbortController(),
@@ -153,8 +154,8 @@ export class LoopJob implements Printable {
   readonly printer: CountingPrinter;
   constructor(journal: Journal, printer: CountingPrinter, name: string, total: number) {
     this.printer = printer;
-    const { printerId, loop } = printer;
-    const { row } = loop;
+    const { printerId } = printer;
+    const { row } = printer.loop;
     const job = sampleJob(printerId);
     this.ledger = new Ledger({
       ...{ journal, row, queueId: crypto.randomUUID(), printerId, delivery: 2, total, from: 0, perPage: 1 },
@@ -206,7 +207,7 @@ export class LoopJob implements Printable {
     this.outcome = outcome as never;
     this.sender = new Sender(this, {
       ...{ agentId: 'agent-0001', row, window, timings: quick },
-      ...{ alone: () => true, readAgain: () => loop.readAgain(this) },
+      ...{ alone: () => true, readAgain: async () => await this.place?.readAgain() },
     });
   }
 
@@ -214,14 +215,14 @@ export class LoopJob implements Printable {
   prints(follows = false): Promise<void> {
     const { loop } = this.printer;
     if (follows && !loop.admits(this.delivery.job, device)) throw new Error('it may not follow');
-    loop.place(this, device, follows);
-    const printed = loop.print(this);
+    this.place = loop.place(this, device, follows);
+    const printed = loop.print(this.place);
     printed.catch(() => undefined);
     return printed;
   }
 
   leaves(goesBack = false): void {
     this.ledger.leave();
-    this.printer.loop.leave(this, goesBack);
+    this.printer.loop.leave(this.place, goesBack);
   }
 }
