@@ -8,12 +8,12 @@ import { useJournal } from '../kit/agent/use-journal.ts';
 const journal = useJournal();
 
 /** A job of two labels at a printer that has printed neither, and one of ten behind it. */
-async function both(before: (behind: LoopJob) => void = () => undefined) {
+async function both(before: (behind: LoopJob, first: LoopJob) => void = () => undefined) {
   const printer = new CountingPrinter();
   const [first, behind] = [new LoopJob(journal, printer, 'a', 2), new LoopJob(journal, printer, 'b', 10)];
   const ahead = first.prints();
   await expect.poll(() => printer.waiting.length).toBe(2);
-  before(behind);
+  before(behind, first);
   const next = behind.prints(true);
   return { printer, first, behind, ahead, next };
 }
@@ -34,6 +34,40 @@ test('its labels are there before those of the first job are out; the connection
   behind.leaves();
   expect(printer.paper).toEqual([...all('a', 0, 2), ...all('b', 0, 10)]);
   await expect.poll(() => printer.released).toEqual([true]);
+});
+
+test('another agent wants the printer: its labels go out once the queue has both notes', async () => {
+  const notes = Promise.withResolvers<void>();
+  const { printer, first, behind, ahead, next } = await both((_, job) => {
+    job.printer.alone = false;
+    job.notes = notes.promise;
+  });
+  await expect.poll(() => behind.noted).not.toEqual([]);
+  await turns();
+  expect(printer.waiting).toEqual(all('a', 0, 2));
+  notes.resolve();
+  await expect.poll(() => printer.waiting.length).toBe(12);
+  expect(first.noted.at(-1)).toMatchObject({ underWay: { base: 0, odometer: 100, intent: 2, behind: 10 } });
+  expect(behind.noted.at(-1)).toMatchObject({
+    underWay: { base: 0, odometer: 102, intent: 10, ahead: first.ledger.queueId },
+  });
+  printer.prints(12);
+  await ahead;
+  first.leaves();
+  await next;
+  behind.leaves();
+  expect(printer.paper).toEqual([...all('a', 0, 2), ...all('b', 0, 10)]);
+});
+
+test('labels are gone while another agent wants the printer: both notes say so', async () => {
+  const { printer, first, behind } = await both((_, job) => {
+    job.printer.alone = false;
+  });
+  await expect.poll(() => printer.waiting.length).toBe(12);
+  printer.waiting.splice(1, 1);
+  for (const { noted } of [first, behind])
+    await expect.poll(() => noted.at(-1)).toMatchObject({ underWay: { odometer: null } });
+  for (const job of [first, behind]) job.signals.end.abort();
 });
 
 describe('it comes again after its agent was killed', () => {

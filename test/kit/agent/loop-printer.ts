@@ -33,6 +33,8 @@ export class CountingPrinter {
   waiting: string[] = [];
   stands = false;
   held = false;
+  /** No other agent wants it. */
+  alone = true;
   /** The open connection. */
   connection: { gone: boolean } | null = null;
   readonly released: boolean[] = [];
@@ -49,7 +51,7 @@ export class CountingPrinter {
   takes: Promise<void> = Promise.resolve();
   answers: Promise<void> = Promise.resolve();
   readonly loop = new PrinterLoop({
-    ...{ timings: quick, confirmation: () => 'device', alone: () => true, held: () => this.held },
+    ...{ timings: quick, confirmation: () => 'device', held: () => this.held },
   });
 
   status(): DeviceStatus {
@@ -207,7 +209,7 @@ export class LoopJob implements Printable {
     this.outcome = outcome as never;
     this.sender = new Sender(this, {
       ...{ agentId: 'agent-0001', row, window, timings: quick },
-      ...{ alone: () => true, readAgain: async () => await this.place?.readAgain() },
+      ...{ alone: () => printer.alone, readAgain: async () => await this.place?.readAgain() },
     });
   }
 
