@@ -106,10 +106,13 @@ test('what is written after a report is out is durable as ever, also when that c
   const durable = () => expect(db.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 });
   durable();
   db.exec('PRAGMA query_only = 1');
-  expect(() => journal.published(final, null)).toThrow();
+  journal.published(final, null);
+  expect(journal.unpublished()).toHaveLength(1);
+  durable();
+  expect(() => journal.write(entry(2))).toThrow(expect.objectContaining({ code: 'journal-not-synced' }));
   durable();
   db.exec('PRAGMA query_only = 0');
-  journal.published(final, null);
+  expect(journal.unpublished()).toEqual([]);
   durable();
   close();
 });

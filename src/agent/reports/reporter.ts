@@ -147,25 +147,13 @@ export class Reporter {
       reports.lastProgress = performance.now();
       const published = await this.#publish(next.report);
       if (published !== null) {
-        if (next.lasting) this.#published(next.report, published.place);
+        if (next.lasting) this.#options.journal.published(next.report, published.place);
       } else if (this.#stopped.signal.aborted) return;
       else if (next.lasting || reports.waiting.length === 0) reports.waiting.unshift(next);
     }
     reports.running = false;
     if (reports.over) this.#jobs.delete(jobId);
     this.#settle();
-  }
-
-  #published(report: JobReport, place: ReportPlace | null): void {
-    try {
-      this.#options.journal.published(report, place);
-    } catch (error) {
-      // A full disk, say: the report is published once more at the next start, which changes nothing.
-      this.#options.logger.warn(
-        { err: error, job: report.jobId },
-        'journal does not take that a report is out',
-      );
-    }
   }
 
   /**
@@ -183,7 +171,7 @@ export class Reporter {
         for (const { report } of page) {
           let published = null;
           while (published === null && !this.#stopped.signal.aborted) published = await this.#publish(report);
-          if (published !== null) this.#published(report, published.place);
+          if (published !== null) this.#options.journal.published(report, published.place);
         }
         page = this.#stopped.signal.aborted ? [] : this.#unpublished(page.at(-1));
       }
