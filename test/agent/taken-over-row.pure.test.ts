@@ -5,8 +5,8 @@ import { Ledger } from '../../src/agent/job/ledger.ts';
 import { labelsOn, pagesOf } from '../../src/agent/job/page-count.ts';
 import { restore } from '../../src/agent/job/restore.ts';
 import { Row } from '../../src/agent/job/row.ts';
-import { JobFaultError } from '../../src/contract/fault.ts';
-import type { JobReport } from '../../src/contract/report.ts';
+import { faultFor, JobFaultError } from '../../src/contract/fault.ts';
+import { because } from '../../src/contract/reason.ts';
 import { useJournal } from '../kit/agent/use-journal.ts';
 
 const RUNS = { seed: 20_261_128, numRuns: 300 };
@@ -60,11 +60,11 @@ function takenOver({ first, second, perPage, allowed }: { first: number; second:
     end(ledger: Ledger, status: 'printed' | 'held' | 'canceled'): void {
       const { printed, sent, delivery } = ledger;
       const at = new Date().toISOString();
-      const report: JobReport = {
-        ...{ kind: 'job', jobId: name, agentId: OTHER, printerId, at, delivery, seq: 1 },
-        ...{ labels: { sent, printed }, reasons: [], status },
-      };
-      ledger.finish(report);
+      const of = { kind: 'job', jobId: name, agentId: OTHER, printerId, at, delivery, seq: 1 } as const;
+      const told = { ...of, labels: { sent, printed }, reasons: [] };
+      const { fault } = faultFor('outcome-unknown', because('sending-cut-off', {}));
+      const uncertain = { from: printed, to: ledger.intent };
+      ledger.finish(status === 'held' ? { ...told, status, error: fault, uncertain } : { ...told, status });
     },
   };
 }
@@ -83,8 +83,7 @@ test('whatever was sent, and is out: it goes on at the first label of each that 
         ahead.intend(first);
         ahead.took({ bytes: new Uint8Array(1), first: upTo, count: first - upTo }, 0);
         const counted = START + out + pagesOf(first - upTo, perPage);
-        const idle = { state: 'idle', reasons: [], labelsPending: 0 } as const;
-        ahead.confirm({ ...idle, odometer: counted }, 1_000);
+        ahead.confirm({ state: 'idle', reasons: [], labelsPending: 0, odometer: counted }, 1_000);
       }
       expect(ahead.printed).toBe(first);
       jobs.end(ahead, 'printed');
