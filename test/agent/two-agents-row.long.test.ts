@@ -5,7 +5,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { describe, expect, test, vi } from 'vitest';
 import { expected, jobFor } from '../kit/agent/site.ts';
-import { LONG, ONE, OTHER, SHORT, startWanted, useTwoAgents } from '../kit/agent/two-agents-site.ts';
+import { ONE, OTHER, SHORT, startWanted, useTwoAgents } from '../kit/agent/two-agents-site.ts';
 import { kill, killedItself } from '../kit/agent/use-site.ts';
 import { agentBackends } from '../kit/queue/over-gateway.ts';
 
@@ -54,7 +54,8 @@ describe.each(tried)('on $name', (backend) => {
         options,
       ),
     );
-    await startWanted(two, () => two.startAgent(ONE, LONG));
+    await startWanted(two, () => two.startAgent(ONE, SHORT));
+    await two.startOther(SHORT);
     const jobs = single('a', 'b', 'c', 'd');
     const waiting: boolean[] = [];
     two.printer.on('label', () => waiting.push(two.printer.waiting > 0));

@@ -18,10 +18,10 @@ import { type Lane, printerOf, type Scope, scopeOf } from '../../contract/lane.t
 import type { QueuedJob } from '../../contract/queued-job.ts';
 import type { AgentStateReport } from '../../contract/report.ts';
 import { type AgentLanes, type ErrorLog, type ReportPayload, reasonOf } from '../../queue/index.ts';
-
 import { isModest } from '../json-body.ts';
 import { type BroughtPrinters, MOST_BROUGHT } from './brought-printers.ts';
 import type { Standing } from './enrolments.ts';
+import { KeptTurns } from './kept-turns.ts';
 
 /** Entries in a second, and at once. */
 const RATE = { perSecond: 200, burst: 500 };
@@ -83,6 +83,7 @@ export class JoinedAgent {
   readonly #reports: ReportPayload;
   readonly #errors: ErrorLog;
   readonly #over = new AbortController();
+  readonly #turns = new KeptTurns();
   readonly #asked = new Set<Lane>();
   readonly #listening = new Map<Lane, () => void>();
   /** What came and is not worked on yet. A paused socket still gives what one chunk of TCP has held. */
@@ -278,7 +279,7 @@ export class JoinedAgent {
   async #entry(entry: FrameEntry): Promise<Said> {
     if (entry.what === 'told') return { ok: await this.#publish(entry.report) };
     if (!this.#own(entry.lane)) return FOREIGN;
-    const turns = this.#lanes.turnsOf(entry.lane, this.#over.signal);
+    const turns = this.#turns.of(this.#lanes, entry, this.#over.signal);
     switch (entry.what) {
       case 'ended':
         return { ok: await turns.ended(fenceOf(entry)) };

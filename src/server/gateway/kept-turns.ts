@@ -1,0 +1,21 @@
+/**
+ * What an agent's session has to say lanes by. One for a lane under a term, as an agent's own consumer has it: what one frame
+ * says of the lane goes in one command. Each lasts as long as the session.
+ */
+import { MOST_LANES } from '../../contract/gateway.ts';
+import type { Lane } from '../../contract/lane.ts';
+import type { AgentLanes } from '../../queue/index.ts';
+
+export class KeptTurns {
+  readonly #kept = new Map<string, ReturnType<AgentLanes['turnsOf']>>();
+
+  of(lanes: AgentLanes, { lane, term }: { lane: Lane; term: string }, over: AbortSignal) {
+    const name = `${lane} ${term}`;
+    const known = this.#kept.get(name);
+    if (known !== undefined) return known;
+    if (this.#kept.size >= MOST_LANES) this.#kept.clear();
+    const turns = lanes.turnsOf(lane, over);
+    this.#kept.set(name, turns);
+    return turns;
+  }
+}
