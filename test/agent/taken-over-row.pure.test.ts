@@ -37,7 +37,17 @@ const anyRow = fc
   });
 
 /** The two jobs as the other agent gets them, one after the other. */
-function takenOver({ first, second, perPage, allowed }: { first: number; second: number; perPage: number; allowed: number }) {
+function takenOver({
+  first,
+  second,
+  perPage,
+  allowed,
+}: {
+  first: number;
+  second: number;
+  perPage: number;
+  allowed: number;
+}) {
   const [printerId, name] = [`serial-${String(++cases).padStart(12, '0')}`, crypto.randomUUID()];
   const row = new Row(0);
   const ledgerOf = (queueId: string, total: number, per: number) =>
@@ -109,15 +119,18 @@ test('more is counted than the two can have had: the first is held, and so is th
   );
 });
 
-test.each(['held', 'canceled'] as const)('the first one is %s there: nobody knows what is out of the second', (status) => {
-  const jobs = takenOver({ first: 4, second: 4, perPage: 1, allowed: 4 });
-  const ahead = jobs.first();
-  ahead.settle(ahead.printedAtRest(START + 2));
-  ahead.begin(START + 2);
-  ahead.intend(4);
-  jobs.end(ahead, status);
-  expect(() => jobs.second()).toThrow(JobFaultError);
-});
+test.each(['held', 'canceled'] as const)(
+  'the first one is %s there: nobody knows what is out of the second',
+  (status) => {
+    const jobs = takenOver({ first: 4, second: 4, perPage: 1, allowed: 4 });
+    const ahead = jobs.first();
+    ahead.settle(ahead.printedAtRest(START + 2));
+    ahead.begin(START + 2);
+    ahead.intend(4);
+    jobs.end(ahead, status);
+    expect(() => jobs.second()).toThrow(JobFaultError);
+  },
+);
 
 test('this agent has not had the first one: the counter tells of the second', () => {
   const jobs = takenOver({ first: 4, second: 4, perPage: 1, allowed: 3 });

@@ -162,7 +162,12 @@ export class RedisTurns {
         };
       },
       notes: async (notes) => {
-        const said = notes.map(({ inHand: { id, term, delivery }, order }) => ({ id, term, delivery, order }));
+        const said = notes.map(({ inHand: { id, term, delivery }, order }) => ({
+          id,
+          term,
+          delivery,
+          order,
+        }));
         const given = [JSON.stringify(said), ...notes.map(({ note }) => note)];
         const stored = await NOTES.run(this.#redis, ['lease', ''].map(keyOf), given);
         return flags.parse(stored).map((flag) => flag === 1);
