@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { DeviceStatus } from '../../drivers/device.ts';
-import { Ledger, LedgerError } from '../../src/agent/job/ledger.ts';
+import { Ledger } from '../../src/agent/job/ledger.ts';
+import { LedgerError } from '../../src/agent/job/ledger-rules.ts';
 import { Row } from '../../src/agent/job/row.ts';
 import { JobFaultError } from '../../src/contract/fault.ts';
 import { useJournal } from '../kit/agent/use-journal.ts';

@@ -23,6 +23,7 @@ import type { Chunk } from '../../rendering/render-protocol.ts';
 import type { Journal, JournalEntry, JournalRecord } from '../journal.ts';
 import type { LinkBook, PrinterDocument } from '../printer/link.ts';
 import type { UnderWay } from '../source/note.ts';
+import { LedgerError, ruled } from './ledger-rules.ts';
 import { labelsOn, pagesOf } from './page-count.ts';
 import { miscounted, type Row, type RowMember } from './row.ts';
 
@@ -40,9 +41,6 @@ interface LedgerOptions {
   /** Labels that the printer counts as one: those of a page. */
   perPage: number;
 }
-
-/** A rule of the ledger would be broken: the fault is in this program. */
-export class LedgerError extends Error {}
 
 export class Ledger implements RowMember, LinkBook {
   readonly perPage: number;
@@ -399,19 +397,4 @@ export class Ledger implements RowMember, LinkBook {
   #must(holds: boolean, what: string): void {
     if (!holds) throw new LedgerError(`job ${this.#entry.queueId}: ${what}`);
   }
-}
-
-/** @throws LedgerError */
-function ruled(entry: JournalEntry): JournalEntry {
-  const { base, sent, intent, total, printed, queueId } = entry;
-  const rows = [
-    [0, base, sent, intent, total],
-    [0, printed, intent],
-  ];
-  const holds = rows.every((row) => row.every((count, at) => at === 0 || count >= (row[at - 1] ?? 0)));
-  if (!holds) {
-    const counts = JSON.stringify({ base, sent, intent, printed, total });
-    throw new LedgerError(`job ${queueId}: its counts cannot be ${counts}`);
-  }
-  return entry;
 }
