@@ -65,7 +65,6 @@ test('several have the properties that they share, set at once; fields are put i
 
   // The canvas stays where it is, as high as the window lets it be: the panel scrolls.
   await page.setViewportSize({ width: 1_440, height: 900 });
-  // The bar below it has what the picture is in one line or in two.
   await page.getByText('These are the dots of the printer').waitFor();
   const stage = page.locator('.stage-scroll');
   const at = await stage.boundingBox();
@@ -148,12 +147,12 @@ test('content is typed where it stands, by mouse and by keyboard; rulers and gri
   await expect.poll(async () => Math.abs((await at(0)) - (seen.x + seen.width))).toBeLessThan(2);
   await page.getByLabel('Orientation').selectOption('portrait');
   expect(await page.locator('path.grid').count()).toBe(0);
-  await page.getByLabel('Grid').check();
+  await button('Grid').click();
   await page.locator('path.grid').waitFor();
   expect(await barriers(page)).toEqual([]);
 
   // Of a group a double click chooses one, whose content is typed.
-  await page.getByLabel('Grid').uncheck();
+  await button('Grid').click();
   await thing(/^Text Two/).click();
   await thing(/^Barcode R0-R/).click({ modifiers: ['Shift'] });
   await page.keyboard.press('Control+g');

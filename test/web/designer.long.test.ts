@@ -342,7 +342,7 @@ test('looked at with any row of a file, at every resolution side by side; what t
   await expect.poll(() => page.getByText(/, 945 × 2362 dots$/).count()).toBe(1);
   await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
   await expect.poll(() => page.locator('.by-printer.bars').count()).toBe(1);
-  await page.getByText('Mark what a ZPL printer draws by itself').click();
+  await button('Mark what a ZPL printer draws by itself').click();
   await expect.poll(() => page.locator('.by-printer').count()).toBe(0);
 });
 

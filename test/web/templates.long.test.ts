@@ -169,7 +169,7 @@ test('in the designer things are put in line by what is seen, at equal gaps, loc
     return places.parse((await site.up.admin.template('default', made.id)).template).elements;
   };
   const arrange = async (what: string) => {
-    await page.getByLabel('Align').selectOption({ label: what });
+    await button(what).click();
     await page.getByText('Not saved').waitFor();
     return saved();
   };

@@ -1,6 +1,7 @@
 /** A menu of further actions: the browser's own popover, beside its button. */
 import { useId, useRef } from 'preact/hooks';
 import { t } from '../texts/texts.ts';
+import { placeBeside } from './beside.ts';
 import { Icon } from './icon.tsx';
 
 export type MenuItem = { words: string; bad?: boolean; onPick: () => void };
@@ -13,14 +14,7 @@ export function Menu({ about, items }: { about: string; items: readonly MenuItem
   const place = (event: { newState: string }) => {
     const { current } = list;
     if (event.newState !== 'open' || current === null || button.current === null) return;
-    const at = button.current.getBoundingClientRect();
-    const { offsetWidth, offsetHeight } = current;
-    const left = Math.max(8, Math.min(at.right - offsetWidth, innerWidth - offsetWidth - 8));
-    const below = at.bottom + 4 + offsetHeight < innerHeight;
-    current.style.left = `${left}px`;
-    current.style.top = `${below ? at.bottom + 4 : Math.max(8, at.top - 4 - offsetHeight)}px`;
-    // The toggle event comes a moment after the menu opens: the focus may be on another item by then.
-    if (!current.contains(document.activeElement)) current.querySelector('button')?.focus();
+    placeBeside(current, button.current);
   };
   const move = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];

@@ -268,11 +268,11 @@ function Desk({ id, version, saved, isDraft, drafts, from, onReload }: DeskProps
             <p id="canvas-hint" class="unseen">
               {words.canvasHint}
             </p>
-            <ViewBar editor={editor} onFit={fitLabel}>
-              <Status editor={editor} />
-            </ViewBar>
           </section>
           <Side editor={editor} />
+          <ViewBar editor={editor} onFit={fitLabel}>
+            <Status editor={editor} />
+          </ViewBar>
         </div>
       </div>
       {saving.conflict.value && <Conflict id={id} saving={saving} onReload={onReload} />}

@@ -1,12 +1,12 @@
 /** The toolbar of the designer: adds elements, and acts on the selected ones. */
 import { useRef } from 'preact/hooks';
-import { Icon, type IconName } from '../controls/icon.tsx';
 import { t } from '../texts/texts.ts';
 import { ALIGNMENTS, align, distribute } from './align.ts';
 import { duplicate, remove, reorder } from './document.ts';
 import type { Editor } from './editor.ts';
 import { newElement } from './new-elements.ts';
 import { PICTURE_FILES, pictureElement } from './picture-file.ts';
+import { Further, Tool, Tools } from './tools.tsx';
 
 const KINDS = ['text', 'barcode', 'box', 'ellipse', 'line'] as const;
 
@@ -18,18 +18,18 @@ export function Toolbar({ editor }: { editor: Editor }) {
     editor.put(newElement(kind, editor.scene.peek().document, words.newText));
   const none = selected.length === 0;
   return (
-    <div class="tools" role="toolbar" aria-label={words.tools}>
-      <div class="tool-group">
+    <div class="bar tools" role="toolbar" aria-label={words.tools}>
+      <Tools says={words.add}>
         {KINDS.map((kind) => (
           <Tool key={kind} says={words.addThing(words.element[kind])} icon={kind} onUse={() => put(kind)} />
         ))}
         <AddPicture editor={editor} />
-      </div>
-      <div class="tool-group">
+      </Tools>
+      <Tools says={words.steps}>
         <Tool says={words.undo} icon="undo" off={past.length === 0} onUse={() => editor.undo()} />
         <Tool says={words.redo} icon="redo" off={future.length === 0} onUse={() => editor.redo()} />
-      </div>
-      <div class="tool-group">
+      </Tools>
+      <Tools says={words.change}>
         <Tool says={words.turn} icon="turn" off={none} onUse={() => editor.turn()} />
         <Tool
           says={words.duplicate}
@@ -46,71 +46,64 @@ export function Toolbar({ editor }: { editor: Editor }) {
           off={none}
           onUse={() => editor.do((scene) => remove(scene, selected))}
         />
-      </div>
-      <Arrange editor={editor} />
+      </Tools>
+      <Further says={words.arrange}>
+        <Arrange editor={editor} />
+      </Further>
     </div>
   );
 }
 
-type ToolProps = { says: string; icon: IconName; off?: boolean; onUse: () => void };
-
-/** What a tool is for is said when it is pointed at, and to whoever hears it. */
-function Tool({ says, icon, off = false, onUse }: ToolProps) {
-  return (
-    <button
-      type="button"
-      class="button quiet square"
-      aria-label={says}
-      title={says}
-      disabled={off}
-      onClick={onUse}
-    >
-      <Icon name={icon} />
-    </button>
-  );
-}
-
+/** Puts the chosen elements in line with each other, at equal distances, before or behind others, and into groups. */
 function Arrange({ editor }: { editor: Editor }) {
   const { designer: words } = t.value;
   const selected = editor.chosen.value;
-  const choices: Readonly<Record<string, { says: string; act: () => void }>> = {
-    ...Object.fromEntries(
-      ALIGNMENTS.map((to) => [
-        to,
-        { says: words.alignments[to], act: () => editor.do((scene) => align(scene, editor.outlined, to)) },
-      ]),
-    ),
-    x: { says: words.distributeX, act: () => editor.do((scene) => distribute(scene, editor.outlined, 'x')) },
-    y: { says: words.distributeY, act: () => editor.do((scene) => distribute(scene, editor.outlined, 'y')) },
-    front: { says: words.front, act: () => editor.do((scene) => reorder(scene, selected, 'front')) },
-    group: { says: words.group, act: () => editor.group() },
-    ungroup: { says: words.ungroup, act: () => editor.ungroup() },
-    back: { says: words.back, act: () => editor.do((scene) => reorder(scene, selected, 'back')) },
-  };
-  const off: Readonly<Record<string, boolean>> = {
-    x: selected.length < 3,
-    y: selected.length < 3,
-    group: !editor.canGroup.value,
-    ungroup: !editor.canUngroup.value,
-  };
+  const none = selected.length === 0;
   return (
-    <select
-      class="arrange"
-      aria-label={words.align}
-      value=""
-      disabled={selected.length === 0}
-      onChange={({ currentTarget }) => {
-        choices[currentTarget.value]?.act();
-        currentTarget.value = '';
-      }}
-    >
-      <option value="">{words.align} …</option>
-      {Object.entries(choices).map(([name, { says }]) => (
-        <option key={name} value={name} disabled={off[name] === true}>
-          {says}
-        </option>
-      ))}
-    </select>
+    <>
+      <Tools says={words.align}>
+        {ALIGNMENTS.map((to) => (
+          <Tool
+            key={to}
+            says={words.alignments[to]}
+            icon={to}
+            off={none}
+            onUse={() => editor.do((scene) => align(scene, editor.outlined, to))}
+          />
+        ))}
+      </Tools>
+      <Tools says={words.distribute}>
+        {(['x', 'y'] as const).map((axis) => (
+          <Tool
+            key={axis}
+            says={axis === 'x' ? words.distributeX : words.distributeY}
+            icon={axis === 'x' ? 'across' : 'along'}
+            off={selected.length < 3}
+            onUse={() => editor.do((scene) => distribute(scene, editor.outlined, axis))}
+          />
+        ))}
+      </Tools>
+      <Tools says={words.order}>
+        {(['front', 'back'] as const).map((end) => (
+          <Tool
+            key={end}
+            says={words[end]}
+            icon={end}
+            off={none}
+            onUse={() => editor.do((scene) => reorder(scene, selected, end))}
+          />
+        ))}
+      </Tools>
+      <Tools says={words.groups}>
+        <Tool says={words.group} icon="group" off={!editor.canGroup.value} onUse={() => editor.group()} />
+        <Tool
+          says={words.ungroup}
+          icon="ungroup"
+          off={!editor.canUngroup.value}
+          onUse={() => editor.ungroup()}
+        />
+      </Tools>
+    </>
   );
 }
 

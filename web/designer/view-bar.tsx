@@ -2,12 +2,12 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { Choice } from '../controls/field.tsx';
-import { Opens } from '../controls/opens.tsx';
 import { t } from '../texts/texts.ts';
 import { type Editor, STEP } from './editor.ts';
 import { RecordSteps } from './record-choice.tsx';
 import { RESOLUTIONS, SideBySide } from './side-by-side.tsx';
 import type { Snap } from './snapping.ts';
+import { Further, Tool, Tools } from './tools.tsx';
 
 const SNAPS: readonly Snap[] = ['dots', 'half', 'none'];
 
@@ -16,12 +16,13 @@ type ViewBarProps = { editor: Editor; onFit: () => void; children: ComponentChil
 /** @param children what stands first: whether the picture is exact */
 export function ViewBar({ editor, onFit, children }: ViewBarProps) {
   const { designer: words } = t.value;
-  const { dpi, orientation, snap } = editor;
+  const { dpi, orientation, snap, grid, marks } = editor;
   const comparing = useSignal(false);
   const resolutions = [...new Set([...RESOLUTIONS, dpi.value])].toSorted((a, b) => a - b);
   return (
-    <div class="view-bar">
+    <div class="bar view-bar">
       {children}
+      <RecordSteps records={editor.records} />
       <fieldset class="row zoom">
         <legend class="unseen">{words.zoom}</legend>
         <button
@@ -44,57 +45,60 @@ export function ViewBar({ editor, onFit, children }: ViewBarProps) {
           +
         </button>
       </fieldset>
-      <Choice
-        aria-label={words.resolution}
-        value={String(dpi.value)}
-        options={resolutions.map((value) => ({ value: String(value), words: words.dpi(value) }))}
-        onChoice={(value) => {
-          dpi.value = Number(value);
-        }}
-      />
-      <Choice
-        aria-label={words.orientation}
-        value={orientation.value}
-        options={[
-          { value: 'portrait', words: words.portrait },
-          { value: 'landscape', words: words.landscape },
-        ]}
-        onChoice={(value) => {
-          orientation.value = value === 'landscape' ? 'landscape' : 'portrait';
-        }}
-      />
-      <Choice
-        aria-label={words.snap}
-        value={snap.value}
-        options={SNAPS.map((value) => ({ value, words: words.snaps[value] }))}
-        onChoice={(value) => {
-          snap.value = SNAPS.find((one) => one === value) ?? 'dots';
-        }}
-      />
-      <Opens what={comparing}>{words.sideBySide}</Opens>
-      <RecordSteps records={editor.records} />
-      <label class="check marks">
-        <input
-          type="checkbox"
-          checked={editor.grid.value}
-          onChange={({ currentTarget }) => {
-            editor.grid.value = currentTarget.checked;
+      <Further says={words.view}>
+        <Choice
+          aria-label={words.resolution}
+          value={String(dpi.value)}
+          options={resolutions.map((value) => ({ value: String(value), words: words.dpi(value) }))}
+          onChoice={(value) => {
+            dpi.value = Number(value);
           }}
         />
-        {words.grid}
-      </label>
-      <label class="check marks">
-        <input
-          type="checkbox"
-          checked={editor.marks.value}
-          onChange={({ currentTarget }) => {
-            editor.marks.value = currentTarget.checked;
+        <Choice
+          aria-label={words.orientation}
+          value={orientation.value}
+          options={[
+            { value: 'portrait', words: words.portrait },
+            { value: 'landscape', words: words.landscape },
+          ]}
+          onChoice={(value) => {
+            orientation.value = value === 'landscape' ? 'landscape' : 'portrait';
           }}
         />
-        <span>
-          <span class="mark" aria-hidden="true" /> {words.marks}
-        </span>
-      </label>
+        <Choice
+          aria-label={words.snap}
+          value={snap.value}
+          options={SNAPS.map((value) => ({ value, words: words.snaps[value] }))}
+          onChoice={(value) => {
+            snap.value = SNAPS.find((one) => one === value) ?? 'dots';
+          }}
+        />
+        <Tools says={words.view}>
+          <Tool
+            says={words.grid}
+            icon="grid"
+            isOn={grid.value}
+            onUse={() => {
+              grid.value = !grid.value;
+            }}
+          />
+          <Tool
+            says={words.marks}
+            icon="dotted"
+            isOn={marks.value}
+            onUse={() => {
+              marks.value = !marks.value;
+            }}
+          />
+          <Tool
+            says={words.sideBySide}
+            icon="sides"
+            onUse={() => {
+              comparing.value = true;
+            }}
+          />
+        </Tools>
+      </Further>
       {comparing.value && (
         <SideBySide
           editor={editor}

@@ -54,6 +54,13 @@ export const designerWords: Texts['designer'] = {
   },
   newText: 'Text',
   tools: 'Werkzeuge',
+  steps: 'Rückgängig und wiederholen',
+  change: 'Gewählte Elemente',
+  arrange: 'Anordnen',
+  distribute: 'Verteilen',
+  order: 'Vor und hinter',
+  groups: 'Gruppen',
+  view: 'Ansicht',
   label: 'Etikett',
   canvas: 'Das Etikett',
   canvasHint:

@@ -52,6 +52,13 @@ export const designerWords = {
   },
   newText: 'Text',
   tools: 'Tools',
+  steps: 'Undo and redo',
+  change: 'Chosen elements',
+  arrange: 'Arrange',
+  distribute: 'Distribute',
+  order: 'Before and behind',
+  groups: 'Groups',
+  view: 'View',
   label: 'Label',
   canvas: 'The label',
   canvasHint:
