@@ -173,9 +173,22 @@ test('samples are marked as such, what was typed is there for the next label, an
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel the job' }).click();
   await page.getByText(/^The job is (canceled: |being stopped)/).waitFor();
   await site.up.admin.resumePrinter(lane);
+  // One button stands out, here as on the form.
+  const primary = page.locator('main .button.primary');
+  expect(await primary.allTextContents()).toEqual(['Print another']);
   await button('Print another').click();
+  await expect.poll(() => primary.allTextContents()).toEqual(['Print 1 label']);
   await button('Empty all').click();
   expect(await page.getByLabel('number', { exact: true }).inputValue()).toBe('');
+  // Where labels may be out, that is the decision.
+  await open(MUTE);
+  await page.getByLabel('article', { exact: true }).fill('Nut M8');
+  await page.getByLabel('number', { exact: true }).fill('79');
+  await button('Print 1 label').click();
+  await page.getByRole('heading', { name: `Typed again on ${MUTE}` }).waitFor();
+  await expect.poll(() => primary.allTextContents(), { timeout: 60_000 }).toEqual(['Decide']);
+  expect(await barriers(page)).toEqual([]);
+  await button('Print another').click();
 });
 
 test('where labels that do not fit are refused, the page says so before, and offers the printers that fit', async () => {

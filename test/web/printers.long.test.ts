@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { barriers } from '../kit/browser/browser.ts';
+import { barriers, chooseTarget } from '../kit/browser/browser.ts';
 import { type ConsoleSite, openWithTemplate } from '../kit/browser/console-site.ts';
 import { barcodesIn } from '../kit/judges/pictures.ts';
 import { MUTE } from '../kit/service/mute-printer.ts';
@@ -126,7 +126,7 @@ test('a printer is held with a reason, its jobs are moved, it is cleared and res
 
   await site.show(page, `jobs/${first}`);
   await button(/^Move/).click();
-  await page.getByLabel('To printer').selectOption({ label: 'virtual-2' });
+  await chooseTarget(page.getByLabel('To printer'), 'virtual-2');
   await inDialog(/^Move/).click();
   expect(await site.up.ended(first)).toMatchObject({ status: 'printed', printer: { name: 'virtual-2' } });
 
@@ -193,7 +193,7 @@ test('a job that is stopped in its midst names what may be out, and what is left
   const which = page.getByLabel('Which labels');
   await expect.poll(() => which.inputValue()).toBe(`${uncertain.to + 1}-40`);
   await which.fill('40');
-  await page.getByLabel('To printer').selectOption({ label: 'virtual-2' });
+  await chooseTarget(page.getByLabel('To printer'), 'virtual-2');
   const before = (await site.up.pictures('virtual-2')).length;
   await inDialog(/^Print/).click();
   await expect.poll(async () => (await site.up.pictures('virtual-2')).length, PATIENTLY).toBe(before + 1);
@@ -212,7 +212,14 @@ test('what is left of a held job moves to another printer, from the label that s
   await site.up.ended(job);
   await site.show(page, `jobs/${job}`);
   await button(/^Move/).click();
-  await page.getByLabel('To printer').selectOption({ label: 'virtual-2' });
+  // Nothing is chosen beforehand where no printer has the media that the job was made for.
+  const target = page.getByLabel('To printer');
+  await target
+    .locator('option', { hasText: /^virtual-2 · other media: 101.6 × 152.4 mm$/ })
+    .waitFor({ state: 'attached' });
+  expect(await target.inputValue()).toBe('');
+  await chooseTarget(target, 'virtual-2');
+  await page.getByText('The labels do not fit virtual-2, which has 101.6 × 152.4 mm.').waitFor();
   await expect.poll(() => inDialog(/^Move/).isDisabled()).toBe(true);
   await page.getByLabel('The first that is missing').fill('3');
   await inDialog(/^Move/).click();

@@ -1,6 +1,7 @@
 /** Printers that stand still: on the start page with what waits for them, and on a monitor in the hall. */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { barriers, chooseTarget, overflow } from '../kit/browser/browser.ts';
 import { type ConsoleSite, openWithTemplate } from '../kit/browser/console-site.ts';
 
 const PATIENTLY = { timeout: 30_000 };
@@ -53,12 +54,19 @@ test('a stopped printer stands on the start page with what waits for it, and all
     .getByRole('link', { name: 'Printers 1', exact: true })
     .waitFor();
   await page.getByRole('link', { name: '2 Under way', exact: true }).waitFor();
+  // On a phone, in German too, why it waits is not cut off.
+  const phone = await site.signedIn({ width: 360, height: 740, locale: 'de-DE' });
+  await site.show(phone, 'jobs?status=queued,printing');
+  const why = phone.locator('.why', { hasText: 'keine Etiketten mehr' });
+  expect(await why.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true);
+  expect([await barriers(phone), await overflow(phone)]).toEqual([[], 0]);
+  await phone.context().close();
   await button('Move all …: virtual-1').click();
   await page.getByRole('heading', { name: 'Move all that waits for virtual-1' }).waitFor();
   const target = page.getByLabel('To printer');
   await target.locator('option', { hasText: 'virtual-2' }).waitFor({ state: 'attached' });
   expect(await target.locator('option', { hasText: 'virtual-1' }).count()).toBe(0);
-  await target.selectOption({ label: 'virtual-2' });
+  await chooseTarget(target, 'virtual-2');
   await page
     .locator('dialog')
     .getByText(/^2 jobs, not out yet: 2 labels/)

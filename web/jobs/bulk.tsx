@@ -1,39 +1,37 @@
 /** One action on several jobs: the service says first, by a dry run, what it would do to each. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { z } from 'zod';
 import { type JobBulk, type JobBulkResult, jobBulkResult } from '../../src/contract/job-actions.ts';
-import { printerView } from '../../src/contract/printer-view.ts';
 import { Ask } from '../controls/dialog.tsx';
 import { ChoiceField } from '../controls/field.tsx';
 import { Problem, refusalWords } from '../controls/problem.tsx';
 import { say } from '../controls/toast.tsx';
 import { call } from '../service/call.ts';
-import { useLive } from '../service/live.ts';
-import { mediaWords, t } from '../texts/texts.ts';
+import { t } from '../texts/texts.ts';
 import { shortId } from './job-words.tsx';
 import { follow } from './outcomes.tsx';
+import { type Made, TargetChoice, useTargets } from './target-printer.tsx';
 
 export type BulkAction = JobBulk['action'];
 
 type BulkProps = {
   action: BulkAction;
   ids: readonly string[];
+  /** Those of these jobs that are known here. */
+  made: readonly Made[];
   /** The printer of all these jobs, which is not offered to move them to. */
   from?: { id: string; name: string };
   onClose: () => void;
   onDone: () => void;
 };
 
-export function Bulk({ action, ids, from, onClose, onDone }: BulkProps) {
+export function Bulk({ action, ids, made, from, onClose, onDone }: BulkProps) {
   const { jobs: words, job: jobWords, general } = t.value;
   const uncertain = useSignal('');
   const printer = useSignal('');
   const plan = useSignal<JobBulkResult | undefined>(undefined);
   const problem = useSignal<Error | undefined>(undefined);
-  const printers =
-    useLive(z.array(printerView), action === 'move' ? '/printers' : null, () => false).live.data ?? [];
-  const offered = printers.filter(({ id, hidden }) => !hidden && id !== from?.id);
+  const found = useTargets(action === 'move' ? made : undefined, from === undefined ? {} : { except: from.id });
   // A person decides whether labels are printed again, and on which printer: nothing is preselected.
   const more =
     action === 'release'
@@ -72,7 +70,7 @@ export function Bulk({ action, ids, from, onClose, onDone }: BulkProps) {
     onDone();
   };
   const { done, refused, labels, sent, misfits } = split(plan.value);
-  const target = offered.find(({ id }) => id === printer.value);
+  const target = found.targets?.find(({ id }) => id === printer.value);
   const own = words.bulk[action];
   const choose = { value: '', words: t.value.print.choose };
   return (
@@ -99,12 +97,12 @@ export function Bulk({ action, ids, from, onClose, onDone }: BulkProps) {
         />
       )}
       {action === 'move' && (
-        <ChoiceField
-          label={jobWords.moveTo}
+        <TargetChoice
+          found={found}
           value={printer.value}
-          options={[choose, ...offered.map(({ id, name }) => ({ value: id, words: name }))]}
-          onChoice={(value) => {
-            printer.value = value;
+          quiet
+          onChoice={(id) => {
+            printer.value = id;
           }}
         />
       )}
@@ -116,7 +114,7 @@ export function Bulk({ action, ids, from, onClose, onDone }: BulkProps) {
         <div class="stack" role="status">
           <p>{done.length === 0 ? words.bulkNone : own.says(done.length, labels)}</p>
           {misfits > 0 && (
-            <p class="note warn">{words.misfits(misfits, done.length, mediaWords(target?.formats ?? []))}</p>
+            <p class="note warn">{words.misfits(misfits, done.length, target?.media ?? '')}</p>
           )}
           {sent > 0 && <p>{action === 'move' ? jobWords.moveWay(sent, false) : jobWords.mayCome(sent)}</p>}
           {refused.length > 0 && (

@@ -4,7 +4,7 @@ import { useMemo } from 'preact/hooks';
 import { type JobReason, jobView } from '../../src/contract/job.ts';
 import type { JobAction, JobDetails } from '../../src/contract/job-details.ts';
 import { Ask } from '../controls/dialog.tsx';
-import { ChoiceField, TextField, typed } from '../controls/field.tsx';
+import { TextField, typed } from '../controls/field.tsx';
 import { say } from '../controls/toast.tsx';
 import { Attempts } from '../service/attempts.ts';
 import { call } from '../service/call.ts';
@@ -12,8 +12,9 @@ import { may } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
 import { cameOut } from './job-words.tsx';
 import { follow } from './outcomes.tsx';
-import { type ActionProps, actionPath, type QuestionProps, useOtherPrinters, useWhy } from './question.tsx';
+import { type ActionProps, actionPath, type QuestionProps, useWhy } from './question.tsx';
 import { Reprint } from './reprint.tsx';
+import { TargetChoice, useTargets } from './target-printer.tsx';
 
 /** The actions with a dialog here; a held job is released on a page of its own. */
 const ASKED = ['retry', 'move', 'reprint', 'cancel'] as const satisfies JobAction[];
@@ -133,11 +134,11 @@ function Retry({ job, onDone, onClose }: QuestionProps) {
 
 function Move({ job, onDone, onClose }: QuestionProps) {
   const { job: words } = t.value;
-  const { others, media } = useOtherPrinters(job);
+  const found = useTargets([job], { except: job.printer.id });
   const chosen = useSignal('');
   const first = useSignal('');
   const { field, why } = useWhy();
-  const target = chosen.value || (others[0]?.value ?? '');
+  const target = chosen.value || found.ready;
   // Where labels may be out, the page does not guess: a person says which label is the first missing one.
   const { total } = job.labels;
   const doubt = job.status === 'held' && job.uncertain !== null ? job.uncertain : undefined;
@@ -165,7 +166,7 @@ function Move({ job, onDone, onClose }: QuestionProps) {
       onClose={onClose}
       onAction={run}
     >
-      {others.length === 0 ? (
+      {found.targets?.length === 0 ? (
         <p>{words.moveNone}</p>
       ) : (
         <>
@@ -182,15 +183,13 @@ function Move({ job, onDone, onClose }: QuestionProps) {
               {...typed(first)}
             />
           )}
-          <ChoiceField
-            label={words.moveTo}
+          <TargetChoice
+            found={found}
             value={target}
-            options={others}
-            onChoice={(value) => {
-              chosen.value = value;
+            onChoice={(id) => {
+              chosen.value = id;
             }}
           />
-          {media(target)}
           {field}
         </>
       )}

@@ -92,6 +92,7 @@ export function Jobs() {
       {bulk.value !== null && (
         <Bulk
           {...bulk.value}
+          made={all.rows.filter(({ id }) => bulk.value?.ids.includes(id))}
           onClose={() => {
             bulk.value = null;
           }}

@@ -1,6 +1,7 @@
 /** Moves what waits for a printer, the job in progress too, to another one. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import type { JobView } from '../../src/contract/job.ts';
 import { MOST_AT_ONCE } from '../../src/contract/job-actions.ts';
 import { jobPage } from '../../src/contract/job-search.ts';
 import { wordsOf } from '../controls/problem.tsx';
@@ -12,14 +13,14 @@ import { Bulk } from './bulk.tsx';
 type MoveAllProps = { printer: { id: string; name: string }; onClose: () => void };
 
 export function MoveAll({ printer, onClose }: MoveAllProps) {
-  const ids = useSignal<readonly string[]>([]);
+  const found = useSignal<readonly JobView[]>([]);
   useEffect(() => {
     const stop = new AbortController();
     const ask = async () => {
       const waits = { printer: printer.id, status: 'queued,printing', limit: String(MOST_AT_ONCE) };
       const { jobs } = await call(jobPage, `/jobs?${new URLSearchParams(waits)}`, { signal: stop.signal });
       if (jobs.length === 0) throw new Error(t.value.jobs.moveAllNone);
-      ids.value = jobs.map(({ id }) => id);
+      found.value = jobs;
     };
     ask().catch((error: unknown) => {
       if (stop.signal.aborted) return;
@@ -28,6 +29,9 @@ export function MoveAll({ printer, onClose }: MoveAllProps) {
     });
     return () => stop.abort();
   }, []);
-  if (ids.value.length === 0) return null;
-  return <Bulk action="move" ids={ids.value} from={printer} onClose={onClose} onDone={onClose} />;
+  if (found.value.length === 0) return null;
+  const ids = found.value.map(({ id }) => id);
+  return (
+    <Bulk action="move" ids={ids} made={found.value} from={printer} onClose={onClose} onDone={onClose} />
+  );
 }

@@ -29,6 +29,11 @@ export function isStopping({ reasons, moving }: JobDetails): boolean {
   return reasons.includes('cancel-requested') || (moving !== null && moving.refused === null);
 }
 
+/** Whether it needs a person to say which labels are out. */
+export function isToDecide({ status, actions }: JobDetails): boolean {
+  return status === 'held' || actions.includes('release');
+}
+
 export function Next({ job }: { job: JobDetails }) {
   const { job: words } = t.value;
   const doubt = job.status === 'held' || job.uncertain !== null;
@@ -49,7 +54,7 @@ export function Next({ job }: { job: JobDetails }) {
         )}
         {job.moving?.refused != null && <p>{words.moveRefused(job.moving.printer, job.moving.refused)}</p>}
         {job.error !== null && <p>{faultWords(job.error)}</p>}
-        {(job.status === 'held' || job.actions.includes('release')) && (
+        {isToDecide(job) && (
           <div class="row">
             <a class="button primary" href={to(['held', job.id])}>
               {words.decide}

@@ -4,7 +4,7 @@ import { jobReprinted } from '../../src/contract/job-actions.ts';
 import type { JobDetails } from '../../src/contract/job-details.ts';
 import { to } from '../address/place.ts';
 import { Ask } from '../controls/dialog.tsx';
-import { ChoiceField, TextField } from '../controls/field.tsx';
+import { TextField } from '../controls/field.tsx';
 import { say } from '../controls/toast.tsx';
 import { call } from '../service/call.ts';
 import { may } from '../service/session.ts';
@@ -12,7 +12,8 @@ import { t } from '../texts/texts.ts';
 import { chosenIn, countOf, has, type Ranges, textOf, toggled } from './chosen-labels.ts';
 import { endOf } from './job-words.tsx';
 import { LabelStrip } from './label-strip.tsx';
-import { actionPath, type QuestionProps, useOtherPrinters, useWhy } from './question.tsx';
+import { actionPath, type QuestionProps, useWhy } from './question.tsx';
+import { TargetChoice, useTargets } from './target-printer.tsx';
 
 /** Pictures that are shown at a time. */
 const SHOWN = 8;
@@ -35,7 +36,7 @@ export function Reprint({ job, attempts, onDone, onClose }: QuestionProps) {
   const { total } = job.labels;
   const which = useSignal(textOf(firstChoice(job)));
   const target = useSignal(job.printer.id);
-  const { others, media } = useOtherPrinters(job);
+  const found = useTargets([job], { first: job.printer.id });
   const { field, why } = useWhy();
   const chosen = chosenIn(which.value, total);
   const count = chosen === undefined ? 0 : countOf(chosen);
@@ -131,15 +132,13 @@ export function Reprint({ job, attempts, onDone, onClose }: QuestionProps) {
           which.value = text;
         }}
       />
-      <ChoiceField
-        label={words.moveTo}
+      <TargetChoice
+        found={found}
         value={target.value}
-        options={[{ value: job.printer.id, words: job.printer.name }, ...others]}
-        onChoice={(value) => {
-          target.value = value;
+        onChoice={(id) => {
+          target.value = id;
         }}
       />
-      {media(target.value)}
       {field}
       {attempts.doubt.value && <p class="note warn">{t.value.print.maybeQueued}</p>}
     </Ask>

@@ -2,30 +2,23 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import type { PrinterFormat } from '../../src/contract/format.ts';
-import { misfit } from '../../src/contract/media-fit.ts';
-import { template as templateOf } from '../../src/contract/template.ts';
 import { Ask } from '../controls/dialog.tsx';
 import type { Printer } from '../printers/printer-words.tsx';
 import { session } from '../service/session.ts';
+import { misfitOf, type Orientation } from '../templates/label-fit.ts';
 import type { SavedTemplate } from '../templates/saved-template.ts';
 import { t } from '../texts/texts.ts';
-
-type Orientation = 'portrait' | 'landscape';
-
-/** Languages that print labels; the others print pages, on which a sheet of labels lies. */
-const OF_LABELS: readonly PrinterFormat['language'][] = ['zpl', 'tspl', 'epl'];
 
 /** Sizes that somebody has agreed to since the console was opened: they are not asked about again. */
 const agreed = new Set<string>();
 
 /** Both sizes in words, where the label does not fit; undefined: it fits, or has no size of its own. */
 export function misfitWords(
-  { template: body }: SavedTemplate,
+  template: SavedTemplate,
   orientation: Orientation,
   format: PrinterFormat,
 ): string | undefined {
-  const { data } = templateOf.safeParse(body);
-  const reason = data && misfit(data, orientation, format, !OF_LABELS.includes(format.language));
+  const reason = misfitOf(template, orientation, format);
   if (reason === undefined) return undefined;
   const { width, height } = reason.values;
   const { general, print } = t.value;

@@ -3,7 +3,7 @@ import { jobDetails } from '../../src/contract/job-details.ts';
 import { to } from '../address/place.ts';
 import { Shown } from '../controls/page.tsx';
 import { JobActions } from '../jobs/job-actions.tsx';
-import { Head, Next } from '../jobs/next.tsx';
+import { Head, isToDecide, Next } from '../jobs/next.tsx';
 import { useOutcome } from '../jobs/outcomes.tsx';
 import { useLive } from '../service/live.ts';
 import { t } from '../texts/texts.ts';
@@ -14,6 +14,8 @@ export function Progress({ job, onAnother }: { job: string; onAnother: () => voi
     change.jobs.includes(job),
   );
   useOutcome(live.data);
+  // The one thing to do next stands out: the decision, where the job needs one.
+  const decides = live.data !== undefined && isToDecide(live.data);
   return (
     <div class="card stack narrow" aria-live="polite">
       <Shown of={live} onRetry={reload}>
@@ -29,7 +31,7 @@ export function Progress({ job, onAnother }: { job: string; onAnother: () => voi
         )}
       </Shown>
       <div class="row">
-        <button type="button" class="button primary" onClick={onAnother}>
+        <button type="button" class={decides ? 'button' : 'button primary'} onClick={onAnother}>
           {words.another}
         </button>
         <a class="button" href={to(['jobs', job])}>

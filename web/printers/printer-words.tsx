@@ -1,7 +1,7 @@
 /** Words for a printer's state, and the paths of its actions. */
 import { z } from 'zod';
 import { type PrinterDetails, printerDetails } from '../../src/contract/printer-actions.ts';
-import { standsStill } from '../../src/contract/printer-view.ts';
+import { stateOf } from '../controls/still-words.ts';
 import { may } from '../service/session.ts';
 import { listed, t, when } from '../texts/texts.ts';
 
@@ -28,11 +28,6 @@ const TONE: Readonly<Record<Printer['status'], string>> = {
   unknown: '',
   offline: 'warn',
 };
-
-/** A printer that its agent does not reach has the status `unknown`; people are shown `offline`. */
-export function stateOf({ status, reasons }: Printer): Printer['status'] {
-  return status === 'unknown' && standsStill({ status, reasons }) ? 'offline' : status;
-}
 
 export function PrinterState({ printer }: { printer: Printer }) {
   const { printers: words, reason } = t.value;

@@ -47,7 +47,7 @@ export function Standing({ printers }: { printers: readonly Printer[] }) {
                 </button>
               )}
               <a
-                class="button primary"
+                class="button"
                 href={to(['printers', printer.id])}
                 aria-label={`${t.value.job.openPage}: ${printer.name}`}
               >

@@ -6,6 +6,7 @@ import {
   type BrowserContext,
   type BrowserContextOptions,
   chromium,
+  type Locator,
   type Page,
 } from 'playwright-core';
 import { z } from 'zod';
@@ -106,6 +107,13 @@ export async function barriers(page: Page): Promise<string[]> {
   return found.violations.flatMap(({ id, help, nodes }) =>
     nodes.map(({ html }) => `${id}: ${help}: ${html}`),
   );
+}
+
+/** Chooses the printer that jobs go to by its name, behind which it is said what is the matter with it. */
+export async function chooseTarget(choice: Locator, name: string): Promise<void> {
+  const option = choice.locator('option', { hasText: new RegExp(`^${name}(?: ·|$)`) });
+  await option.waitFor({ state: 'attached' });
+  await choice.selectOption((await option.getAttribute('value')) ?? '');
 }
 
 /** CSS pixels by which the page is wider than the window. */

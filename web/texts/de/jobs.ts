@@ -176,9 +176,11 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     move: 'Verschieben …',
     moveTitle: 'Auf einen anderen Drucker verschieben',
     moveSays: (left) => `Noch nicht heraus: ${labels(left)}. Das wird dort gedruckt, und hier nicht.`,
-    otherMedia: (printer, there, here) =>
-      `${printer} hat anderes Papier: ${there}. Dieser Auftrag ist für ${here} gemacht.`,
     moveTo: 'Auf Drucker',
+    otherMedia: (media) => `anderes Papier: ${media}`,
+    targetMisfit: (printer, media) => `Die Etiketten passen nicht in ${printer}: Dort liegt ${media}.`,
+    targetStill: (printer, why) =>
+      `Aus ${printer} kommt jetzt nichts (${why}). Was dorthin geht, wartet.`,
     moveNone: 'Einen anderen Drucker gibt es nicht.',
     reprint: 'Noch einmal drucken …',
     reprintTitle: 'Etiketten noch einmal drucken',

@@ -186,9 +186,11 @@ export const jobWords = {
     moveNoAgent: 'Its agent does not answer: the job is stopped, and moved, once the agent is back.',
     moveFrom: (from: number, to: number, last: number) =>
       `Labels ${from} to ${to} may be out: look, and say with which it goes on.${last > to ? ` ${last}: all of them are there.` : ''}`,
-    otherMedia: (printer: string, there: string, here: string) =>
-      `${printer} has other media: ${there}. This job was made for ${here}.`,
     moveTo: 'To printer',
+    otherMedia: (media: string) => `other media: ${media}`,
+    targetMisfit: (printer: string, media: string) => `The labels do not fit ${printer}, which has ${media}.`,
+    targetStill: (printer: string, why: string) =>
+      `Nothing comes out of ${printer} now (${why}). What goes there waits.`,
     moveNone: 'There is no other printer.',
     reprint: 'Print again …',
     reprintTitle: 'Print labels again',

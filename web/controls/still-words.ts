@@ -1,0 +1,19 @@
+/** In words, why nothing comes out of a printer. */
+import type { PrinterDetails } from '../../src/contract/printer-actions.ts';
+import { standsStill } from '../../src/contract/printer-view.ts';
+import { listed, t, when } from '../texts/texts.ts';
+
+/** A printer that its agent does not reach has the status `unknown`; people are shown `offline`. */
+export function stateOf({ status, reasons }: PrinterDetails): PrinterDetails['status'] {
+  return status === 'unknown' && standsStill({ status, reasons }) ? 'offline' : status;
+}
+
+/** Why nothing comes out of it now, and since when; undefined: it prints, or can. */
+export function whyStill(printer: PrinterDetails): string | undefined {
+  const { printers: words, reason } = t.value;
+  const { held, reasons, since } = printer;
+  if (held !== null) return `${words.held} ${words.since(when(held.at))}`;
+  if (!standsStill(printer)) return undefined;
+  const why = reasons.length === 0 ? words[stateOf(printer)] : listed(reasons.map((one) => reason[one]));
+  return since === null ? why : `${why} ${words.since(when(since))}`;
+}
