@@ -58,7 +58,9 @@ test('by keyboard: the printer that has them is refused, the other one prints th
     'virtual-1',
   ]);
   await chooseTarget(target, 'virtual-1');
-  await page.getByText(/^Nothing comes out of virtual-1 now \(out of labels since .*What goes there/).waitFor();
+  await page
+    .getByText(/^Nothing comes out of virtual-1 now \(out of labels since .*What goes there/)
+    .waitFor();
   await page.getByText('2 jobs stay as they are:').waitFor();
   await expect.poll(() => page.getByRole('button', { name: /^Move$/ }).isDisabled()).toBe(true);
   await chooseTarget(target, 'virtual-2');

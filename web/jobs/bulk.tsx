@@ -31,7 +31,10 @@ export function Bulk({ action, ids, made, from, onClose, onDone }: BulkProps) {
   const printer = useSignal('');
   const plan = useSignal<JobBulkResult | undefined>(undefined);
   const problem = useSignal<Error | undefined>(undefined);
-  const found = useTargets(action === 'move' ? made : undefined, from === undefined ? {} : { except: from.id });
+  const found = useTargets(
+    action === 'move' ? made : undefined,
+    from === undefined ? {} : { except: from.id },
+  );
   // A person decides whether labels are printed again, and on which printer: nothing is preselected.
   const more =
     action === 'release'
@@ -113,9 +116,7 @@ export function Bulk({ action, ids, made, from, onClose, onDone }: BulkProps) {
       {plan.value !== undefined && (
         <div class="stack" role="status">
           <p>{done.length === 0 ? words.bulkNone : own.says(done.length, labels)}</p>
-          {misfits > 0 && (
-            <p class="note warn">{words.misfits(misfits, done.length, target?.media ?? '')}</p>
-          )}
+          {misfits > 0 && <p class="note warn">{words.misfits(misfits, done.length, target?.media ?? '')}</p>}
           {sent > 0 && <p>{action === 'move' ? jobWords.moveWay(sent, false) : jobWords.mayCome(sent)}</p>}
           {refused.length > 0 && (
             <div class="note">

@@ -124,9 +124,7 @@ export function TargetChoice({ found: { targets, problem }, value, quiet = false
         options={chosen === undefined ? [{ value: '', words: print.choose }, ...options] : options}
         onChoice={onChoice}
       />
-      {chosen?.still !== undefined && (
-        <p class="note warn">{words.targetStill(chosen.name, chosen.still)}</p>
-      )}
+      {chosen?.still !== undefined && <p class="note warn">{words.targetStill(chosen.name, chosen.still)}</p>}
       {chosen?.fits === false && !quiet && (
         <p class="note warn">{words.targetMisfit(chosen.name, chosen.media)}</p>
       )}

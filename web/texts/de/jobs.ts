@@ -179,8 +179,7 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     moveTo: 'Auf Drucker',
     otherMedia: (media) => `anderes Papier: ${media}`,
     targetMisfit: (printer, media) => `Die Etiketten passen nicht in ${printer}: Dort liegt ${media}.`,
-    targetStill: (printer, why) =>
-      `Aus ${printer} kommt jetzt nichts (${why}). Was dorthin geht, wartet.`,
+    targetStill: (printer, why) => `Aus ${printer} kommt jetzt nichts (${why}). Was dorthin geht, wartet.`,
     moveNone: 'Einen anderen Drucker gibt es nicht.',
     reprint: 'Noch einmal drucken …',
     reprintTitle: 'Etiketten noch einmal drucken',
