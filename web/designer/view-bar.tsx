@@ -46,33 +46,39 @@ export function ViewBar({ editor, onFit, children }: ViewBarProps) {
         </button>
       </fieldset>
       <Further says={words.view}>
-        <Choice
-          aria-label={words.resolution}
-          value={String(dpi.value)}
-          options={resolutions.map((value) => ({ value: String(value), words: words.dpi(value) }))}
-          onChoice={(value) => {
-            dpi.value = Number(value);
-          }}
-        />
-        <Choice
-          aria-label={words.orientation}
-          value={orientation.value}
-          options={[
-            { value: 'portrait', words: words.portrait },
-            { value: 'landscape', words: words.landscape },
-          ]}
-          onChoice={(value) => {
-            orientation.value = value === 'landscape' ? 'landscape' : 'portrait';
-          }}
-        />
-        <Choice
-          aria-label={words.snap}
-          value={snap.value}
-          options={SNAPS.map((value) => ({ value, words: words.snaps[value] }))}
-          onChoice={(value) => {
-            snap.value = SNAPS.find((one) => one === value) ?? 'dots';
-          }}
-        />
+        <View says={words.resolution}>
+          <Choice
+            aria-label={words.resolution}
+            value={String(dpi.value)}
+            options={resolutions.map((value) => ({ value: String(value), words: words.dpi(value) }))}
+            onChoice={(value) => {
+              dpi.value = Number(value);
+            }}
+          />
+        </View>
+        <View says={words.orientation}>
+          <Choice
+            aria-label={words.orientation}
+            value={orientation.value}
+            options={[
+              { value: 'portrait', words: words.portrait },
+              { value: 'landscape', words: words.landscape },
+            ]}
+            onChoice={(value) => {
+              orientation.value = value === 'landscape' ? 'landscape' : 'portrait';
+            }}
+          />
+        </View>
+        <View says={words.snap}>
+          <Choice
+            aria-label={words.snap}
+            value={snap.value}
+            options={SNAPS.map((value) => ({ value, words: words.snaps[value] }))}
+            onChoice={(value) => {
+              snap.value = SNAPS.find((one) => one === value) ?? 'dots';
+            }}
+          />
+        </View>
         <Tools says={words.view}>
           <Tool
             says={words.grid}
@@ -107,6 +113,18 @@ export function ViewBar({ editor, onFit, children }: ViewBarProps) {
           }}
         />
       )}
+    </div>
+  );
+}
+
+/** A choice, whose name is seen where it lies behind a button. */
+function View({ says, children }: { says: string; children: ComponentChildren }) {
+  return (
+    <div class="view-choice" title={says}>
+      <span class="tool-words label" aria-hidden="true">
+        {says}
+      </span>
+      {children}
     </div>
   );
 }

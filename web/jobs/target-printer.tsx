@@ -107,7 +107,11 @@ type TargetProps = {
 export function TargetChoice({ found: { targets, problem }, value, quiet = false, onChoice }: TargetProps) {
   const { job: words, print, general } = t.value;
   if (problem !== undefined) return <Problem problem={problem} />;
-  if (targets === undefined) return <p class="muted">{general.loading}</p>;
+  // It is there at once, where the dialog's focus goes.
+  if (targets === undefined) {
+    const loading = { value: '', words: general.loading };
+    return <ChoiceField label={words.moveTo} value="" options={[loading]} onChoice={() => {}} />;
+  }
   if (targets.length === 0) return <p>{words.moveNone}</p>;
   const chosen = targets.find(({ id }) => id === value);
   const options = targets.map(({ id, name, still, fits, media }) => ({

@@ -24,9 +24,6 @@ export function Progress({ job, onAnother }: { job: string; onAnother: () => voi
             <h2>{words.progressOf(found.template.name, found.printer.name)}</h2>
             <Head job={found} />
             <Next job={found} />
-            <div class="row">
-              <JobActions job={found} onDone={reload} only={['cancel']} />
-            </div>
           </>
         )}
       </Shown>
@@ -37,6 +34,7 @@ export function Progress({ job, onAnother }: { job: string; onAnother: () => voi
         <a class="button" href={to(['jobs', job])}>
           {jobWords.open}
         </a>
+        {live.data !== undefined && <JobActions job={live.data} onDone={reload} only={['cancel']} />}
       </div>
     </div>
   );
