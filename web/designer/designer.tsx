@@ -257,6 +257,9 @@ function Desk({ id, version, saved, isDraft, drafts, from, onReload }: DeskProps
             <div
               ref={stage}
               class="stage-scroll"
+              // Where the label is larger than its room, arrow keys scroll it.
+              // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard
+              tabIndex={0}
               onKeyDown={(event) => {
                 // What is typed on the label is text.
                 if (event.target instanceof HTMLTextAreaElement) return;
