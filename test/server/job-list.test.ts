@@ -14,11 +14,22 @@ const service = useService({ redis: false });
 beforeAll(async () => {
   await service.tenant('acme');
   await service.tenant('globex');
+  await service.tenant('initech');
   await service.agent(PRINTERS.map((id, at) => ({ id, name: `Line ${at}` })));
   // Straight into the table: the list does not care how they got there.
   await insert('acme', MANY);
   await insert('globex', 30);
+  await insert('initech', MANY, '2026-11-05T00:00:00Z');
+  // Each printer prints one template, and never another.
+  await service.pool.query(`UPDATE platen.jobs SET template_id = 'template-of-' || right(printer_name, 1),
+      printer_id = 'printer-' || right(printer_name, 1) WHERE tenant_id = 'initech'`);
+  // A value that is on every label.
+  await service.pool.query(`INSERT INTO platen.job_values (tenant_id, mark, created_at, job_id)
+    SELECT tenant_id, mark, created_at, id FROM platen.jobs CROSS JOIN (VALUES (16), (17), (18)) AS m (mark)
+    WHERE tenant_id = 'acme'`);
+  await service.pool.query('VACUUM (FULL, ANALYZE) platen.jobs');
   await service.pool.query('VACUUM ANALYZE platen.jobs');
+  await service.pool.query('VACUUM ANALYZE platen.job_values');
 }, 120_000);
 
 async function insert(tenant: string, count: number, from = '2026-11-01T00:00:00Z'): Promise<void> {
@@ -109,6 +120,17 @@ describe('pages', () => {
     expect((await page(`tenant=globex&id=${begun}`)).jobs).toEqual([]);
   });
 
+  test('a value that is on every label finds those that wait for a person, and no others', async () => {
+    const held = await page('tenant=acme&status=held');
+    expect(held.jobs).toHaveLength(20);
+    expect(await page('tenant=acme&status=held&value=0000000000000010')).toEqual(held);
+    expect(await page('tenant=acme&undecided=true&value=0000000000000010')).toEqual(held);
+    expect((await page('tenant=acme&status=held&value=00000000000000ff')).jobs).toEqual([]);
+    expect((await page('tenant=globex&status=held&value=0000000000000010')).jobs).toEqual([]);
+    const [first] = (await page('tenant=acme&status=held&value=0000000000000010&limit=1')).jobs;
+    expect(first).toEqual(held.jobs[0]);
+  });
+
   test.each(['\0', "'; DROP TABLE platen.jobs", '%', '\u{10ffff}'])('nothing is called %j', async (name) => {
     const value = encodeURIComponent(name);
     for (const filter of ['printer', 'template', 'account']) {
@@ -139,7 +161,7 @@ test('counts are exact up to a thousand', async () => {
   const none = { queued: 0, printing: 0, failed: 0, canceled: 0 };
   expect(await counts('tenant=acme')).toEqual({ ...none, held: 20, printed: 1000, undecided: 20 });
   expect(await counts('tenant=globex')).toEqual({ ...none, held: 0, printed: 33, undecided: 0 });
-  expect(await counts('')).toEqual({ ...none, held: 20, printed: 1000, undecided: 20 });
+  expect(await counts('')).toEqual({ ...none, held: 40, printed: 1000, undecided: 40 });
   expect(await counts('tenant=acme&printer=Line%200')).toEqual({
     ...none,
     held: 6,
@@ -152,7 +174,7 @@ test('counts are exact up to a thousand', async () => {
 const plan = z.object({ Plan: z.object({ 'Shared Hit Blocks': z.int(), 'Shared Read Blocks': z.int() }) });
 
 describe('what a page reads does not grow with what was printed', () => {
-  /** Pages of 8 KB, of some 2,000 that the table has. */
+  /** Pages of 8 KB, of some thousands that the table has. */
   const MOST_READ = 450;
   test.each([
     'tenant=acme',
@@ -168,6 +190,11 @@ describe('what a page reads does not grow with what was printed', () => {
     'tenant=acme&template=template-3',
     'tenant=acme&template=Template%203',
     'tenant=acme&template=Template%203&printer=Line%200',
+    'tenant=initech&template=template-of-0&printer=printer-1',
+    'tenant=acme&value=0000000000000010',
+    'tenant=acme&value=0000000000000010&status=held',
+    'tenant=acme&value=0000000000000010&undecided=true',
+    'tenant=acme&value=00000000000000ff&status=held',
     'tenant=acme&printer=no%20such%20printer',
     'template=no%20such%20template',
     'tenant=acme&printer=serial-',

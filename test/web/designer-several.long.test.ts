@@ -119,6 +119,9 @@ test('content is typed where it stands, by mouse and by keyboard; rulers and gri
   await page.keyboard.press('Escape');
   await typing.waitFor({ state: 'detached' });
   await thing(/^Text Two/).waitFor();
+  await expect
+    .poll(() => page.evaluate('document.activeElement?.getAttribute("aria-label")'))
+    .toMatch(/^Text Two/);
   // The next element by Tab; what is typed there are no keys of the label, such as R and Delete.
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');

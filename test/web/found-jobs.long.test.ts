@@ -91,3 +91,18 @@ test('a row has the value that the template calls its reference, which is said i
   await page.getByRole('row', { name: /Known · 0017/ }).waitFor();
   await page.getByRole('row', { name: /Known · Washer/ }).waitFor();
 });
+
+test.each([
+  { locale: 'en-GB', groups: ['Set-up', 'Administration'] },
+  { locale: 'de-DE', groups: ['Einrichten', 'Verwalten'] },
+])('a job has 40 px of a list, and the navigation has its pages in groups: $locale', async (look) => {
+  const page = await site.signedIn({ width: 1_440, height: 900, locale: look.locale });
+  await site.show(page, 'jobs');
+  const heights = await page
+    .locator('table.jobs tbody tr')
+    .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height));
+  expect(heights.length).toBeGreaterThan(1);
+  for (const height of heights) expect(height).toBeLessThanOrEqual(41);
+  expect(await page.locator('.side .nav-group > p').allTextContents()).toEqual(look.groups);
+  await page.context().close();
+});

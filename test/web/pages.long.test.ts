@@ -87,21 +87,6 @@ test.each([
   await page.context().close();
 });
 
-test.each([
-  { locale: 'en-GB', groups: ['Set-up', 'Administration'] },
-  { locale: 'de-DE', groups: ['Einrichten', 'Verwalten'] },
-])('a job has 40 px of a list, and the navigation has its pages in groups: $locale', async (look) => {
-  const page = await site.signedIn({ width: 1_440, height: 900, locale: look.locale });
-  await site.show(page, 'jobs');
-  const heights = await page
-    .locator('table.jobs tbody tr')
-    .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height));
-  expect(heights.length).toBeGreaterThan(1);
-  for (const height of heights) expect(height).toBeLessThanOrEqual(41);
-  expect(await page.locator('.side .nav-group > p').allTextContents()).toEqual(look.groups);
-  await page.context().close();
-});
-
 test('what strangers wrote is text on every page, and is there to be read', async () => {
   const page = await site.signedIn();
   const named: string[] = [];

@@ -8,7 +8,7 @@
 import { z } from 'zod';
 import type { JobView } from '../../../contract/job.ts';
 import { jobId } from '../../../contract/job-id.ts';
-import { JOB_STATUSES } from '../../../contract/job-life.ts';
+import { JOB_STATUSES, type JobStatus } from '../../../contract/job-life.ts';
 import {
   type JobCountFilter,
   type JobCounts,
@@ -37,6 +37,8 @@ const PRINTERS_NAMED = `SELECT p.printer_id AS id FROM platen.agent_printers p J
 const TEMPLATES_NAMED = `SELECT id FROM platen.templates
     WHERE (name = $1 OR starts_with(id, $1)) AND ($2::text IS NULL OR tenant_id = $2)
   UNION ${ONCE_NAMED('template')}`;
+
+const WAITING: readonly JobStatus[] = ['queued', 'printing', 'held'];
 
 /** As the index `jobs_undecided` has it. */
 const UNDECIDED = `(j.status = 'held' OR (j.status = 'canceled' AND j.uncertain_to > j.uncertain_from))`;
@@ -87,12 +89,21 @@ class Conditions {
     }
   }
 
-  /** Only jobs with a value that has this mark: an index has them by their time. */
-  addMark(mark: string): void {
+  /**
+   * Only jobs with a value that has this mark: an index has them by their time.
+   * @param few whether the other conditions leave few jobs: then each of them is looked up in that index, since a value may be
+   *   on every label. As a subquery of one row, which PostgreSQL does not turn into a join
+   */
+  addMark(mark: string, few: boolean): void {
+    const marked = `v.tenant_id = t.id AND v.mark = ('x' || ${this.value(mark)})::bit(64)::bigint`;
+    if (few) {
+      this.sql.push(`(SELECT true FROM platen.job_values v
+        WHERE ${marked} AND v.created_at = j.created_at AND v.job_id = j.id LIMIT 1)`);
+      return;
+    }
     this.jobs = 'platen.job_values v JOIN platen.jobs j ON j.id = v.job_id';
     this.key = ['v.created_at', 'v.job_id'];
-    this.sql.push('v.tenant_id = t.id');
-    this.add(`v.mark = ('x' || ?)::bit(64)::bigint`, mark);
+    this.sql.push(marked);
   }
 
   get text(): string {
@@ -112,7 +123,7 @@ export class JobList {
    * @param values whether the caller may see what is on labels
    */
   async page(filter: JobFilter, values = false): Promise<JobPage> {
-    const where = await this.#conditions(filter, { newest: true });
+    const where = await this.#conditions(filter, { newest: true, few: isOfFew(filter) });
     if (filter.status !== undefined) {
       // A single state is compared with `=`, which an index answers; `ANY` searches the jobs of all states.
       where.add(
@@ -179,7 +190,7 @@ export class JobList {
 
   /** How many jobs are in each state, counted up to `MOST_COUNTED`. */
   async counts(filter: JobCountFilter): Promise<JobCounts> {
-    const where = await this.#conditions(filter, { newest: false });
+    const where = await this.#conditions(filter, { newest: false, few: false });
     // Each state stands in the SQL itself: of a parameter PostgreSQL does not know that it is rare, and reads a
     // million other jobs.
     const asked = [
@@ -202,7 +213,7 @@ export class JobList {
     return tenant === undefined ? '' : `WHERE t.id = ${where.value(tenant)}`;
   }
 
-  async #conditions(filter: JobCountFilter, wanted: { newest: boolean }): Promise<Conditions> {
+  async #conditions(filter: JobCountFilter, wanted: { newest: boolean; few: boolean }): Promise<Conditions> {
     const { id, tenant, printer, template, value, account, test, since, until } = filter;
     const where = new Conditions(wanted);
     if (id !== undefined) {
@@ -213,7 +224,7 @@ export class JobList {
       where.addOneOf('printer_id', await this.#named(PRINTERS_NAMED, printer, tenant));
     if (template !== undefined)
       where.addOneOf('template_id', await this.#named(TEMPLATES_NAMED, template, tenant));
-    if (value !== undefined) where.addMark(value);
+    if (value !== undefined) where.addMark(value, wanted.few);
     if (test !== undefined) where.sql.push(test ? 'j.test' : 'NOT j.test');
     if (account !== undefined) where.add('j.account = ?', storable(account));
     if (since !== undefined) where.add('j.created_at >= ?', since);
@@ -238,6 +249,11 @@ export class JobList {
     ]);
     return found.map(({ id }) => id);
   }
+}
+
+/** Whether all jobs that are wanted wait for something, for a person or a printer: those are few, and have indexes of their own. */
+function isOfFew({ status, undecided }: JobFilter): boolean {
+  return undecided !== undefined || (status?.length === 1 && status.every((one) => WAITING.includes(one)));
 }
 
 /** PostgreSQL refuses a text with a NUL. Nothing has such a name: a text that finds nothing replaces it. */
