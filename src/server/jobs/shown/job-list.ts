@@ -92,13 +92,13 @@ class Conditions {
   /**
    * Only jobs with a value that has this mark: an index has them by their time.
    * @param few whether the other conditions leave few jobs: then each of them is looked up in that index, since a value may be
-   *   on every label. As a subquery of one row, which PostgreSQL does not turn into a join
+   *   on every label. LIMIT keeps PostgreSQL from making it a join that begins with the value
    */
   addMark(mark: string, few: boolean): void {
     const marked = `v.tenant_id = t.id AND v.mark = ('x' || ${this.value(mark)})::bit(64)::bigint`;
     if (few) {
-      this.sql.push(`(SELECT true FROM platen.job_values v
-        WHERE ${marked} AND v.created_at = j.created_at AND v.job_id = j.id LIMIT 1)`);
+      this.jobs = `platen.jobs j CROSS JOIN LATERAL (SELECT FROM platen.job_values v
+        WHERE ${marked} AND v.created_at = j.created_at AND v.job_id = j.id LIMIT 1) AS marked`;
       return;
     }
     this.jobs = 'platen.job_values v JOIN platen.jobs j ON j.id = v.job_id';
