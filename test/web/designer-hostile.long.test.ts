@@ -79,6 +79,7 @@ describe('names that are scripts', () => {
       buffer: Buffer.from(`"${HOSTILE.replaceAll('"', '""')}x"\n"${HOSTILE.replaceAll('"', '""')}"`),
     });
     await page.getByText('No column is called as these fields are').waitFor();
+    await page.getByRole('button', { name: 'More: View' }).click();
     await page.getByRole('button', { name: 'Side by side' }).click();
     await page.getByRole('dialog').locator('figcaption .problems').first().waitFor();
     expect(await page.locator('img[src="x"], [onerror]').count()).toBe(0);

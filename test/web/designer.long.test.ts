@@ -336,12 +336,14 @@ test('looked at with any row of a file, at every resolution side by side; what t
   );
   await page.getByRole('spinbutton', { name: 'Row' }).first().fill('38');
   await answer;
+  await button('More: View').click();
   await button('Side by side').click();
   await expect.poll(() => page.locator('.side-by-side img').count(), { timeout: PATIENCE }).toBe(6);
   await expect.poll(() => page.getByText(/, 799 × 320 dots$/).count()).toBe(1);
   await expect.poll(() => page.getByText(/, 945 × 2362 dots$/).count()).toBe(1);
   await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
   await expect.poll(() => page.locator('.by-printer.bars').count()).toBe(1);
+  await button('More: View').click();
   await button('Mark what a ZPL printer draws by itself').click();
   await expect.poll(() => page.locator('.by-printer').count()).toBe(0);
 });
