@@ -86,6 +86,25 @@ test('the line that people read stays clear of the bars, and goes above them whe
 });
 
 test.each([
+  ['N', 'BK', { left: 200, top: 140, bottom: 200 }],
+  ['R', 'BK', { left: 200, top: 200, right: 260 }],
+  ['I', 'BK', { right: 200, top: 200, bottom: 260 }],
+  ['B', 'BK', { right: 200, bottom: 200, left: 140 }],
+])('^FT turned %s is where the base of the bars begins', async (turn, name, edges) => {
+  expect(inkBox(await picture(`^FT200,200^BY2^${name}${turn},N,60,N^FD1^FS`))).toMatchObject(edges);
+  // The rasteriser does the same with barcodes of its own.
+  expect(inkBox(await picture(`^FT200,200^BY2^B3${turn},N,60,N^FD1^FS`))).toMatchObject(edges);
+});
+
+test.each(['N', 'R', 'I', 'B'])('turned %s, digits stand between the guard bars', async (turn) => {
+  const upright = await picture('^FO100,100^BY3^BUN,60,Y^FD01234567890^FS');
+  const turned = await picture(`^FO100,100^BY3^BU${turn},60,Y^FD01234567890^FS`);
+  const down = (box: ReturnType<typeof inkBox>) =>
+    turn === 'R' || turn === 'B' ? box.right - box.left : box.bottom - box.top;
+  expect(down(inkBox(turned))).toBeCloseTo(down(inkBox(upright)), -1);
+});
+
+test.each([
   ['^BUN,80^FDabc^FS', '^BU cannot hold this data'],
   ['^B9N,80^FD1234567890^FS', '^B9 cannot hold this data: no UPC-E stands for it'],
   ['^BKN,N,80^FD12A4^FS', '^BK cannot hold this data'],

@@ -1,0 +1,84 @@
+/**
+ * Stacked barcodes that the rasteriser does not draw.
+ *
+ * Source: ZPL II Programming Guide, the commands named.
+ */
+import { GraphicError } from '../graphic-data.ts';
+import { whole } from '../parameters.ts';
+import type { SymbolEncoder, SymbolField } from './symbol-encoder.ts';
+import { type Dark, extent, type UprightSymbol } from './upright-symbol.ts';
+
+/** Rows of a stacked symbol, and how tall each is, dots. */
+interface Stack {
+  readonly rows: readonly (readonly number[])[];
+  readonly tall: (row: number) => number;
+}
+
+/** The sizes of MicroPDF417 in the order of `^BF`'s modes: columns × rows. */
+const MICROPDF417 = [
+  ...[11, 14, 17, 20, 24, 28].map((rows) => [1, rows]),
+  ...[8, 11, 14, 17, 20, 23, 26].map((rows) => [2, rows]),
+  ...[6, 8, 10, 12, 15, 20, 26, 32, 38, 44].map((rows) => [3, rows]),
+  ...[4, 6, 8, 10, 12, 15, 20, 26, 32, 38, 44].map((rows) => [4, rows]),
+];
+
+const STACKED: Readonly<
+  Record<string, (field: SymbolField, module: number, tall: number, encoder: SymbolEncoder) => Stack>
+> = {
+  B4: ({ data, params }, module, tall, encoder) => {
+    const mode = params.split(',')[3]?.trim().toUpperCase() || 'A';
+    if (mode !== 'A') throw new GraphicError(`^B4 is not drawn in mode ${mode}`);
+    // Its height is counted in modules.
+    return separated(encoder.rows('code49', data), module, tall * module);
+  },
+  BB: ({ data, params }, module, tall, encoder) => {
+    const [, , , columns, rows, mode] = params.split(',').map((value) => value.trim());
+    if ((mode || 'F').toUpperCase() !== 'F') throw new GraphicError(`^BB is not drawn in mode ${mode}`);
+    const options = { ...(columns && { columns }), ...(rows && { rows }) };
+    return separated(encoder.rows('codablockf', data, options), module, tall);
+  },
+  BF: ({ data, params }, _, tall, encoder) => {
+    const [columns, rows] = MICROPDF417[whole(params.split(',')[2], 0, 0, 33)] ?? [1, 11];
+    const options = { columns: String(columns), rows: String(rows) };
+    return { rows: encoder.rows('micropdf417', data, options), tall: () => tall };
+  },
+};
+
+/** Every other row separates two others. */
+function separated(rows: Stack['rows'], module: number, tall: number): Stack {
+  return { rows, tall: (row) => (row % 2 === 0 ? module : tall) };
+}
+
+export function isStacked(name: string): boolean {
+  return Object.hasOwn(STACKED, name);
+}
+
+/**
+ * @param module of `^BY`, dots
+ * @param height of `^BY`, dots, for a row whose height the command does not say
+ * @throws GraphicError
+ */
+export function stackedSymbol(
+  field: SymbolField,
+  params: readonly string[],
+  { module, height }: { readonly module: number; readonly height: number },
+  encoder: SymbolEncoder,
+): UprightSymbol {
+  const stack = STACKED[field.name];
+  if (stack === undefined) throw new GraphicError(`^${field.name} is not drawn`);
+  const dark = stackDots(stack(field, module, whole(params[1], height, 1, 32_000), encoder), module);
+  return { dark, tall: extent(dark).down };
+}
+
+function stackDots({ rows, tall }: Stack, module: number): Dark[] {
+  const dark: Dark[] = [];
+  let y = 0;
+  rows.forEach((row, index) => {
+    const height = tall(index);
+    row.forEach((isDark, x) => {
+      if (isDark === 1) dark.push([x * module, y, module, height]);
+    });
+    y += height;
+  });
+  return dark;
+}
