@@ -1,11 +1,19 @@
 /** Barcodes of raw ZPL that the rasteriser does not draw, as decoders and an encoder of others see our pictures of them. */
 import { describe, expect, test } from 'vitest';
 import { rawZplTemplate } from '../../src/contract/template.ts';
+import { isBlack } from '../../src/render/image/bitmap.ts';
 import { encodePng } from '../../src/render/image/png-encoder.ts';
 import { rasterBitmap } from '../../src/render/output/raster.ts';
 import { compileRawPictures } from '../../src/render/output/raw-picture.ts';
 import { inkBox, readSymbols } from '../kit/judges/judges.ts';
-import { barsOnPicture, rowsOnPicture, withoutMargins, zintRows } from '../kit/judges/zint.ts';
+import {
+  barsOnPicture,
+  everyOther,
+  postalOnPicture,
+  rowsOnPicture,
+  withoutMargins,
+  zintRows,
+} from '../kit/judges/zint.ts';
 
 const MEDIA = { dpi: 203, width: 100, height: 60 };
 
@@ -63,6 +71,36 @@ test.each([
   expect(bars).toBe(row.replace(/0+$/, ''));
 });
 
+describe.each([
+  ['N', 0],
+  ['R', 90],
+  ['I', 180],
+  ['B', 270],
+] as const)('a postal code turned %s has the bars of zint', (turn, degrees) => {
+  test.each([
+    ['POSTNET', `BZ${turn},40`, '12345', '40', 2],
+    ['POSTNET of nine digits', `BZ${turn},40,N,N,0`, '123456789', '40', 2],
+    ['PLANET', `BZ${turn},40,N,N,1`, '01234567890', '82', 2],
+    ['PLANET by its own command', `B5${turn},40`, '01234567890', '82', 2],
+    ['USPS Intelligent Mail', `BZ${turn},40,N,N,3`, '01234567094987654321', '85', 3],
+  ] as const)('%s', async (_, command, data, type, rows) => {
+    const bars = postalOnPicture(await picture(`^FO20,20^BY2^${command}^FD${data}^FS`), degrees, rows);
+    const made = everyOther(await zintRows(type, data), bars[0]?.length ?? 0);
+    expect(bars).toEqual(made);
+  });
+});
+
+test('bars of a postal code are as wide as a module, 22 to an inch by the example of the guide, short ones 0.4 of the tall', async () => {
+  const plain = await picture('^FO100,100^BY3^BZN,50^FD12345^FS');
+  const edges = inkBox(plain);
+  // 32 bars of 3 dots, 9 apart.
+  expect(edges).toEqual({ left: 100, top: 100, right: 100 + 31 * 9 + 3, bottom: 150 });
+  const black = (bar: number, y: number) => isBlack(plain, 100 + 9 * bar + 1, y);
+  expect([black(0, 100), black(1, 129), black(1, 130)]).toEqual([true, false, true]);
+  const named = inkBox(await picture('^FO100,100^BY3^BZN,50,Y^FD12345^FS'));
+  expect(named.bottom).toBeGreaterThan(170);
+});
+
 test('Code 49 has the rows of zint', async () => {
   // Without the bars between rows, which zint cuts shorter.
   const data = (rows: string[]) =>
@@ -113,6 +151,9 @@ test.each([
   [`^BBN,8^FD${'x'.repeat(501)}^FS`, '^BB of too much data'],
   ['^BY100^BBN,32000,N,8^FDABC^FS', 'too large'],
   ['^BJN,80^FD1234^FS', '^BJ is not drawn'],
+  ['^BZN,40^FD1234^FS', 'a symbol (postnet)'],
+  ['^BZN,40,N,N,2^FD12345^FS', '^BZ is not drawn as postal code 2'],
+  ['^B5N,40^FD12345-7890^FS', '^B5 cannot hold this data'],
 ])('%s is refused by name', async (fields, said) => {
   await expect(picture(`^FO60,60${fields}`)).rejects.toThrow(said);
 });

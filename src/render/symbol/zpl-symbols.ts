@@ -1,13 +1,14 @@
 /** Encodes symbols for the ZPL interpreter, whose rasteriser does not draw all barcodes. */
 import { GraphicError } from '../../zpl/graphic-data.ts';
 import type { SymbolEncoder } from '../../zpl/interpreter/symbol-encoder.ts';
-import { bwipRows, bwipWidths, SymbolError } from './bwip.ts';
+import { bwipPostal, bwipRows, bwipWidths, SymbolError } from './bwip.ts';
 import { encodeSymbol } from './symbol.ts';
 import { maxiCodeBitmap } from './symbology/maxicode.ts';
 
 export const zplSymbols: SymbolEncoder = {
   widths: (name, text, options) => encoded(name, () => bwipWidths(name, text, options)),
   rows: (name, text, options) => encoded(name, () => bwipRows(name, text, options)),
+  postal: (name, text) => encoded(name, () => bwipPostal(name, text)),
   maxiCode: (text, mode, dpi) =>
     encoded('MaxiCode', () => {
       const symbol = encodeSymbol('maxicode', text, { mode });

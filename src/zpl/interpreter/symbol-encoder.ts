@@ -10,6 +10,8 @@ export interface SymbolEncoder {
     text: string,
     options?: Record<string, string | boolean>,
   ): readonly (readonly number[])[];
+  /** Bars of a postal code: full, ascender, descender, tracker; of two heights: ascender, tracker. @throws GraphicError */
+  postal(name: string, text: string): readonly ('F' | 'A' | 'D' | 'T')[];
   /** @throws GraphicError */
   maxiCode(
     text: string,

@@ -9,6 +9,7 @@ import { whole } from '../parameters.ts';
 import type { GraphicRoom } from './graphic-field.ts';
 import { isLinear, linearSymbol } from './linear-symbol.ts';
 import { maxiCode } from './maxicode-field.ts';
+import { isPostal, postalSymbol } from './postal-symbol.ts';
 import { isStacked, stackedSymbol } from './stacked-symbol.ts';
 import type { SymbolEncoder, SymbolField } from './symbol-encoder.ts';
 import { type Dark, extent, type LineText, type ReadLine, type UprightSymbol } from './upright-symbol.ts';
@@ -21,7 +22,7 @@ const GAP = 2;
 
 /** Whether a barcode of this name is drawn here. */
 export function isSymbolField(name: string): boolean {
-  return name === 'BD' || isLinear(name) || isStacked(name);
+  return name === 'BD' || isLinear(name) || isPostal(name) || isStacked(name);
 }
 
 /** The field as the rasteriser draws it. @throws GraphicError */
@@ -56,7 +57,9 @@ function upright(field: SymbolField, params: readonly string[], encoder: SymbolE
   if (isStacked(field.name)) return stackedSymbol(field, params, { module, height }, encoder);
   const given = Number.parseFloat(wide ?? '');
   const ratio = given >= 2 && given <= 3 ? given : 3;
-  return linearSymbol(field, params, { module, ratio, height }, encoder);
+  const sizes = { module, ratio, height };
+  if (isPostal(field.name)) return postalSymbol(field, params, sizes, encoder);
+  return linearSymbol(field, params, sizes, encoder);
 }
 
 interface Corner {
