@@ -53,6 +53,7 @@ describe.each(['N', 'R', 'I', 'B'])('turned %s, read by zxing', (turn) => {
 
 test.each([
   ['Industrial 2 of 5', 'BIN,40,N', '123456', '7'],
+  ['Standard 2 of 5', 'BJN,40,N', '123456', '4'],
   ['Plessey', 'BPN,N,40,N', '1234AB', '86'],
 ])('%s has the bars of zint', async (_, command, data, type) => {
   const [row = ''] = await zintRows(type, data);
@@ -150,7 +151,7 @@ test.each([
   ['^BBN,8,N,8,2,A^FDABC^FS', '^BB is not drawn in mode A'],
   [`^BBN,8^FD${'x'.repeat(501)}^FS`, '^BB of too much data'],
   ['^BY100^BBN,32000,N,8^FDABC^FS', 'too large'],
-  ['^BJN,80^FD1234^FS', '^BJ is not drawn'],
+  ['^BJN,80^FD12-4^FS', '^BJ cannot hold this data'],
   ['^BZN,40^FD1234^FS', 'a symbol (postnet)'],
   ['^BZN,40,N,N,2^FD12345^FS', '^BZ is not drawn as postal code 2'],
   ['^B5N,40^FD12345-7890^FS', '^B5 cannot hold this data'],

@@ -87,6 +87,14 @@ const LINEAR: Readonly<Record<string, LinearSymbology>> = {
       return { widths: encoder.widths('industrial2of5', data), ratio: true, text: data };
     },
   },
+  BJ: {
+    ...PLAIN,
+    bars: (data, _, encoder) => {
+      requireData('BJ', data, /^\d+$/);
+      // The guide has all of it in the bars, as with ^BI, and shows no start: two bars, as IATA's, tell it from Industrial.
+      return { widths: encoder.widths('iata2of5', data), ratio: true, text: data };
+    },
+  },
   BK: {
     ...CHECKED,
     bars: (data, params, encoder) => {
