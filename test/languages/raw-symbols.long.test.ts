@@ -27,6 +27,8 @@ async function picture(fields: string) {
   return rasterBitmap(await compileRawPictures(template, MEDIA).layout({}));
 }
 
+const DATABAR = '010401234567890110AB(12#21X';
+
 async function read(fields: string) {
   const found = await readSymbols(encodePng(await picture(fields), MEDIA.dpi));
   return found.map(({ symbologyIdentifier, text }) => [symbologyIdentifier, text]);
@@ -46,6 +48,18 @@ describe.each(['N', 'R', 'I', 'B'])('turned %s, read by zxing', (turn) => {
     ['LOGMARS', `BL${turn},80`, 'AB12', ']A1', 'AB12O'],
     ['Aztec', `B0${turn},5`, 'aztec', ']z0', 'aztec'],
     ['MicroPDF417', `BF${turn},8,9`, 'Micro PDF', ']L2', 'Micro PDF'],
+    ['DataBar', `BR${turn},1`, '0401234567890', ']e0', '0104012345678901'],
+    ['DataBar of fewer digits', `BR${turn},2`, '401234567890', ']e0', '0104012345678901'],
+    ['DataBar stacked', `BR${turn},3`, '0401234567890', ']e0', '0104012345678901'],
+    ['DataBar stacked omnidirectional', `BR${turn},4`, '0401234567890', ']e0', '0104012345678901'],
+    ['DataBar limited', `BR${turn},5`, '0401234567890', ']e0', '0104012345678901'],
+    ['DataBar expanded', `BR${turn},6,1`, DATABAR, ']e0', DATABAR.replace('#', '\x1d')],
+    ['DataBar expanded in rows', `BR${turn},6,2,1,25,4`, DATABAR, ']e0', DATABAR.replace('#', '\x1d')],
+    ['UPC-A by ^BR', `BR${turn},7`, '01234567890', ']E0', '0012345678905'],
+    ['UPC-E by ^BR', `BR${turn},8`, '1230000045', ']E0', '0012300000451'],
+    ['EAN-13 by ^BR', `BR${turn},9`, '400638133393', ']E0', '4006381333931'],
+    ['EAN-8 by ^BR', `BR${turn},10`, '1234567', ']E4', '12345670'],
+    ['GS1-128 by ^BR', `BR${turn},11,1,1,60`, '010401234567890110AB12', ']C1', '010401234567890110AB12'],
   ])('%s', async (_, command, data, identifier, text) => {
     expect(await read(`^FO60,60^BY3^${command}^FD${data}^FS`)).toEqual([[identifier, text]]);
   });
@@ -89,6 +103,40 @@ describe.each([
     const made = everyOther(await zintRows(type, data), bars[0]?.length ?? 0);
     expect(bars).toEqual(made);
   });
+});
+
+test.each([
+  ['1', '0361234567890', '132', '0361234567890', []],
+  ['2', '0361234567890', '132', '0361234567890', []],
+  ['3', '0361234567890', '137', '0361234567890', []],
+  ['4', '0361234567890', '138', '0361234567890', []],
+  ['5', '0351234567890', '133', '0351234567890', []],
+  ['6', '0103612345678904', '134', '[01]03612345678904', []],
+  ['7', '41600033610', '135', '416000336108', []],
+  ['8', '1230000045', '136', '01230451', []],
+  ['9', '331234567890', '130', '331234567890', []],
+  ['10', '1234567', '130', '1234567', []],
+  ['11', '0103812345678908', '131', '[01]03812345678908', ['--mode=1']],
+  ['12', '0103812345678908', '131', '[01]03812345678908', ['--mode=3']],
+])(
+  'type %s of ^BR with a composite part has the rows of zint',
+  async (type, below, zint, primary, options) => {
+    const made = await zintRows(zint, '[99]1234-abcd[10]A', [`--primary=${primary}`, ...options]);
+    const drawn = await picture(`^FO20,20^BRN,${type}^FD${below}|991234-abcd#10A^FS`);
+    expect(withoutMargins(rowsOnPicture(drawn, 0, 2))).toEqual(withoutMargins(made));
+  },
+);
+
+test('^BR has modules, separators and bars of the sizes that it says, and is turned to the right', async () => {
+  const size = async (command: string) => {
+    const { left, top, right, bottom } = inkBox(await picture(`^FO20,20^${command}^FD0401234567890^FS`));
+    return [right - left, bottom - top];
+  };
+  expect(await size('BRN,3,2')).toEqual([100, 26]);
+  expect(await size('BRN,3,3,2')).toEqual([150, 42]);
+  expect(await size('BR,3,2')).toEqual([26, 100]);
+  const bars = inkBox(await picture('^FO20,20^BRN,11,2,1,77^FD0104012345678901^FS'));
+  expect(bars.bottom - bars.top).toBe(77);
 });
 
 test('bars of a postal code are as wide as a module, 22 to an inch by the example of the guide, short ones 0.4 of the tall', async () => {
@@ -153,6 +201,9 @@ test.each([
   ['^BY100^BBN,32000,N,8^FDABC^FS', 'too large'],
   ['^BJN,80^FD12-4^FS', '^BJ cannot hold this data'],
   ['^BZN,40^FD1234^FS', 'a symbol (postnet)'],
+  ['^BRN,1^FD04012345678901^FS', '^BR cannot hold this data'],
+  ['^BRN,6^FD(01)04012345678901^FS', '^BR cannot hold this data'],
+  ['^BRN,5^FD9401234567890^FS', 'a symbol (databarlimited)'],
   ['^BZN,40,N,N,2^FD12345^FS', '^BZ is not drawn as postal code 2'],
   ['^B5N,40^FD12345-7890^FS', '^B5 cannot hold this data'],
 ])('%s is refused by name', async (fields, said) => {

@@ -70,7 +70,8 @@ export function stackedSymbol(
   return { dark, tall: extent(dark).down };
 }
 
-function stackDots({ rows, tall }: Stack, module: number): Dark[] {
+/** @param module dots */
+export function stackDots({ rows, tall }: Stack, module: number): Dark[] {
   const dark: Dark[] = [];
   let y = 0;
   rows.forEach((row, index) => {

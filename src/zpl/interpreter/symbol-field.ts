@@ -6,6 +6,7 @@
 import { plainField } from '../field-data.ts';
 import { GraphicError, graphicCommand, hexDigits } from '../graphic-data.ts';
 import { whole } from '../parameters.ts';
+import { databarSymbol } from './databar-symbol.ts';
 import type { GraphicRoom } from './graphic-field.ts';
 import { isLinear, linearSymbol } from './linear-symbol.ts';
 import { maxiCode } from './maxicode-field.ts';
@@ -22,7 +23,7 @@ const GAP = 2;
 
 /** Whether a barcode of this name is drawn here. */
 export function isSymbolField(name: string): boolean {
-  return name === 'BD' || isLinear(name) || isPostal(name) || isStacked(name);
+  return name === 'BD' || name === 'BR' || isLinear(name) || isPostal(name) || isStacked(name);
 }
 
 /** The field as the rasteriser draws it. @throws GraphicError */
@@ -40,7 +41,7 @@ export function symbolField(field: SymbolField, encoder: SymbolEncoder, room: Gr
     );
   }
   const params = field.params.split(',').map((value) => value.trim());
-  const turn = (/^[NRIB]/i.exec(params[0] ?? '')?.[0] ?? field.turn).toUpperCase();
+  const turn = (/^[NRIB]/i.exec(params[0] ?? '')?.[0] ?? usualTurn(field)).toUpperCase();
   const symbol = upright(field, params, encoder);
   const size = { ...extent(symbol.dark), tall: symbol.tall };
   const { bits, stride } = turnedBits(symbol.dark, turn, size, room);
@@ -50,10 +51,16 @@ export function symbolField(field: SymbolField, encoder: SymbolEncoder, room: Gr
   return [graphicAt(corner, bits, stride), ...texts].join('^FS');
 }
 
+/** Of ^BR the guide says R, whatever ^FW. */
+function usualTurn({ name, turn }: SymbolField): string {
+  return name === 'BR' ? 'R' : turn;
+}
+
 function upright(field: SymbolField, params: readonly string[], encoder: SymbolEncoder): UprightSymbol {
   const [width, wide, tall] = field.by.split(',');
   const module = whole(width, 2, 1, 100);
   const height = whole(tall, 10, 1, 32_000);
+  if (field.name === 'BR') return databarSymbol(field, params, encoder);
   if (isStacked(field.name)) return stackedSymbol(field, params, { module, height }, encoder);
   const given = Number.parseFloat(wide ?? '');
   const ratio = given >= 2 && given <= 3 ? given : 3;

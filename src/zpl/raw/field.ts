@@ -53,8 +53,9 @@ export function ownEscapes({ code, params }: RawCommand): string {
     case '^B0':
     case '^BO':
       return '~_';
+    // FNC1, and the beginning of the composite part.
     case '^BR':
-      return '#';
+      return '#|';
     // "Data between < and > is processed as an escape sequence."
     case '^TB':
       return '<';
