@@ -183,6 +183,30 @@ export function linearSymbol(
   return { dark, tall, line: { texts, isAbove, module } };
 }
 
+/** `^BT`, TLC39, whose sizes are its own: six digits in Code 39. @throws GraphicError with a serial number behind them */
+export function tlc39Symbol(
+  { data, dpi }: SymbolField,
+  [, width, ratio, height]: readonly string[],
+  encoder: SymbolEncoder,
+): UprightSymbol {
+  requireData('BT', data, /^\d{6}/);
+  if (data.startsWith(',', 6)) {
+    throw new GraphicError('^BT is not drawn with a serial number, which goes into a part above the Code 39');
+  }
+  const module = whole(width, dpi < 500 ? 2 : 4, 1, 10);
+  const wide = Number.parseFloat(ratio ?? '');
+  const tall = whole(height, dpi < 250 ? 40 : dpi < 500 ? 60 : 120, 1, 9999);
+  const bars: Bars = { widths: encoder.widths('code39', data.slice(0, 6)), ratio: true, text: '' };
+  const dark = barDots(
+    bars,
+    module,
+    Math.round(module * (wide >= 2 && wide <= 3 ? wide : 2)),
+    tall,
+    undefined,
+  );
+  return { dark, tall };
+}
+
 function barDots(
   bars: Bars,
   module: number,

@@ -8,7 +8,7 @@ import { GraphicError, graphicCommand, hexDigits } from '../graphic-data.ts';
 import { whole } from '../parameters.ts';
 import { databarSymbol } from './databar-symbol.ts';
 import type { GraphicRoom } from './graphic-field.ts';
-import { isLinear, linearSymbol } from './linear-symbol.ts';
+import { isLinear, linearSymbol, tlc39Symbol } from './linear-symbol.ts';
 import { maxiCode } from './maxicode-field.ts';
 import { isPostal, postalSymbol } from './postal-symbol.ts';
 import { isStacked, stackedSymbol } from './stacked-symbol.ts';
@@ -23,7 +23,7 @@ const GAP = 2;
 
 /** Whether a barcode of this name is drawn here. */
 export function isSymbolField(name: string): boolean {
-  return name === 'BD' || name === 'BR' || isLinear(name) || isPostal(name) || isStacked(name);
+  return /^B[DRT]$/.test(name) || isLinear(name) || isPostal(name) || isStacked(name);
 }
 
 /** The field as the rasteriser draws it. @throws GraphicError */
@@ -60,6 +60,7 @@ function upright(field: SymbolField, params: readonly string[], encoder: SymbolE
   const [width, wide, tall] = field.by.split(',');
   const module = whole(width, 2, 1, 100);
   const height = whole(tall, 10, 1, 32_000);
+  if (field.name === 'BT') return tlc39Symbol(field, params, encoder);
   if (field.name === 'BR') return databarSymbol(field, params, encoder);
   if (isStacked(field.name)) return stackedSymbol(field, params, { module, height }, encoder);
   const given = Number.parseFloat(wide ?? '');
