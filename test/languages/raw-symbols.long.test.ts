@@ -141,6 +141,36 @@ test('^BR has modules, separators and bars of the sizes that it says, and is tur
   expect(bars.bottom - bars.top).toBe(77);
 });
 
+describe('PDF417', () => {
+  const TEXT =
+    'Zebra Technologies Corporation strives to be the expert supplier of innovative solutions. '.repeat(3);
+  const symbol = async (fields: string, module: number) => {
+    const drawn = await picture(`^FO20,20${fields}`);
+    const { left, top, right, bottom } = inkBox(drawn);
+    const [found] = await readSymbols(encodePng(drawn, MEDIA.dpi));
+    // Start, stop and two indicators of 17 modules, and one module more.
+    const columns = (right - left - module) / (17 * module) - 4;
+    return { columns, rows: rowsOnPicture(drawn, 0, module).length, tall: bottom - top, text: found?.text };
+  };
+
+  test.each([
+    ['twice as many rows as columns', '^BY2^B7N,4', 2, { columns: 9, rows: 16, tall: 64 }],
+    ['with modules of three dots', '^BY3^B7N,6', 3, { columns: 9, rows: 16, tall: 96 }],
+    ['of 7 columns', '^BY2^B7N,4,,7', 2, { columns: 7, rows: 21 }],
+    ['of 40 rows', '^BY2^B7N,4,5,,40', 2, { columns: 6, rows: 40 }],
+    ['of both', '^BY2^B7N,4,5,8,30', 2, { columns: 8, rows: 30 }],
+    ['as high as ^BY says', '^BY2,3,100^B7N,,0,6', 2, { columns: 6, rows: 24, tall: 96 }],
+    // The right indicator and all of the stop but a bar are missing.
+    ['truncated', '^BY2^B7N,4,,7,,Y', 2, { columns: 5, rows: 21 }],
+  ])('%s', async (_, command, module, size) => {
+    expect(await symbol(`${command}^FD${TEXT}^FS`, module)).toMatchObject({ ...size, text: TEXT });
+  });
+
+  test('a line end and a backslash', async () => {
+    expect(await symbol('^BY2^B7N,8^FDC:\\\\x\\&y^FS', 2)).toMatchObject({ text: 'C:\\x\r\ny' });
+  });
+});
+
 test('bars of a postal code are as wide as a module, 22 to an inch by the example of the guide, short ones 0.4 of the tall', async () => {
   const plain = await picture('^FO100,100^BY3^BZN,50^FD12345^FS');
   const edges = inkBox(plain);
@@ -203,6 +233,8 @@ test.each([
   ['^BY100^BBN,32000,N,8^FDABC^FS', 'too large'],
   ['^BJN,80^FD12-4^FS', '^BJ cannot hold this data'],
   ['^BZN,40^FD1234^FS', 'a symbol (postnet)'],
+  [`^B7N,8,0,3,4^FD${'x'.repeat(100)}^FS`, '^B7 has too few rows for this data'],
+  [`^B7N,8^FD${'x'.repeat(3073)}^FS`, '^B7 of too much data'],
   ['^BTN^FD123456,ABCd12345678901234^FS', '^BT is not drawn with a serial number'],
   ['^BTN^FD12345^FS', '^BT cannot hold this data'],
   ['^BRN,1^FD04012345678901^FS', '^BR cannot hold this data'],

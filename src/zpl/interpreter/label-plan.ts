@@ -72,7 +72,7 @@ const NOT_DRAWN = words(
   'PQ PP FX FN FH ID EF DF XF CC CD CT XA XZ HH HV HW HF HG HY HZ JU SP MM MN MT MD MF MP PR PF PH SZ ST',
 );
 /** The barcodes that the rasteriser draws; it would print the data of others as text. */
-const DRAWN_BARCODES = words('B2 B3 B7 BC BE BO BQ BX');
+const DRAWN_BARCODES = words('B2 B3 BC BE BO BQ BX');
 /** Parameters are looked for in this many bytes of a command; what follows is data. */
 const HEAD = 128;
 const MAX_QUANTITY = 99_999_999;
@@ -253,12 +253,6 @@ class PlanBuilder {
       return;
     }
     this.#requireDrawn(barcode);
-    if (barcode === 'B7') {
-      // "\\\\" is a backslash there; the rasteriser would draw both.
-      const plain = fieldBytes(data, this.#hex).replaceAll('\\\\', '\\');
-      this.#print(plainField(name, Buffer.from(plain, 'latin1'), undefined));
-      return;
-    }
     const command = barcode === 'BC' ? this.#pieces[piece] : undefined;
     if (typeof command !== 'string') {
       this.#print(plainField(name, data, this.#hex));

@@ -5,6 +5,7 @@
  */
 import { GraphicError } from '../graphic-data.ts';
 import { whole } from '../parameters.ts';
+import { isYes } from './symbol-data.ts';
 import type { SymbolEncoder, SymbolField } from './symbol-encoder.ts';
 import { type Dark, extent, type UprightSymbol } from './upright-symbol.ts';
 
@@ -31,6 +32,18 @@ const STACKED: Readonly<
     // Its height is counted in modules.
     return separated(encoder.rows('code49', data), module, tall * module);
   },
+  B7: ({ data, params }, _, tall, encoder) => {
+    const [, height, level, columns, rows, truncated] = params.split(',');
+    const symbol = pdf417(data, [whole(columns, 0, 0, 30), whole(rows, 0, 0, 90)], {
+      name: isYes(truncated, 'N') ? 'pdf417compact' : 'pdf417',
+      level: whole(level, 0, 0, 8),
+      encoder,
+    });
+    // Without a height of rows that of ^BY is the whole symbol's.
+    const isGiven = whole(height, 0, 0, 1) > 0;
+    const each = isGiven ? tall : Math.max(1, Math.floor(tall / symbol.length));
+    return { rows: symbol, tall: () => each };
+  },
   BB: ({ data, params }, module, tall, encoder) => {
     const [, , , columns, rows, mode] = params.split(',').map((value) => value.trim());
     if ((mode || 'F').toUpperCase() !== 'F') throw new GraphicError(`^BB is not drawn in mode ${mode}`);
@@ -43,6 +56,49 @@ const STACKED: Readonly<
     return { rows: encoder.rows('micropdf417', data, options), tall: () => tall };
   },
 };
+
+/** The most columns of a PDF417. */
+const MOST_COLUMNS = 30;
+
+/** The least rows, and the most rows, of a PDF417. */
+const LEAST_ROWS = 3;
+const MOST_ROWS = 90;
+
+/** @param columns, rows 0: twice as many rows as columns, as far as one of them leaves the choice. @throws GraphicError */
+function pdf417(
+  data: string,
+  [columns, rows]: readonly [columns: number, rows: number],
+  {
+    name,
+    level,
+    encoder,
+  }: { readonly name: string; readonly level: number; readonly encoder: SymbolEncoder },
+): Stack['rows'] {
+  // "\&" is a line end, "\\" a backslash.
+  const text = data.replace(/\\[\\&]/g, (found) => (found === '\\&' ? '\r\n' : '\\'));
+  const encode = (across: number, options: Record<string, string> = {}) =>
+    encoder.rows(name, text, {
+      columns: String(across),
+      eclevel: String(level),
+      fixedeclevel: true,
+      ...options,
+    });
+  if (rows === 0 && columns > 0) return encode(columns);
+  const wanted = Math.max(LEAST_ROWS, rows);
+  let begin = columns;
+  if (columns === 0) {
+    // A wide one tells how many codewords there are at least, and so where to begin.
+    const { length } = encode(MOST_COLUMNS);
+    const codewords = length > LEAST_ROWS ? MOST_COLUMNS * (length - 1) : 0;
+    begin =
+      rows > 0 ? Math.ceil((codewords + MOST_COLUMNS) / MOST_ROWS) : Math.floor(Math.sqrt(codewords / 2));
+  }
+  for (let across = Math.max(1, begin); across <= (columns || MOST_COLUMNS); across++) {
+    const symbol = encode(across, rows > 0 ? { rows: String(wanted) } : {});
+    if (symbol.length <= (rows > 0 ? wanted : Math.max(LEAST_ROWS, 2 * across))) return symbol;
+  }
+  throw new GraphicError('^B7 has too few rows for this data');
+}
 
 /** Every other row separates two others. */
 function separated(rows: Stack['rows'], module: number, tall: number): Stack {

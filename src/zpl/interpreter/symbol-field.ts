@@ -15,8 +15,9 @@ import { isStacked, stackedSymbol } from './stacked-symbol.ts';
 import type { SymbolEncoder, SymbolField } from './symbol-encoder.ts';
 import { type Dark, extent, type LineText, type ReadLine, type UprightSymbol } from './upright-symbol.ts';
 
-/** More than any of these symbols holds, bytes: longer data is not even tried. */
+/** More than any of these symbols holds, bytes: longer data is not even tried. PDF417 is the one that holds more. */
 const LONGEST = 500;
+const LONGEST_PDF417 = 3072;
 /** Of the line that people read, modules: its height, and its distance from the bars. */
 const LINE = 10;
 const GAP = 2;
@@ -28,7 +29,7 @@ export function isSymbolField(name: string): boolean {
 
 /** The field as the rasteriser draws it. @throws GraphicError */
 export function symbolField(field: SymbolField, encoder: SymbolEncoder, room: GraphicRoom): string {
-  if (field.data.length > LONGEST) {
+  if (field.data.length > (field.name === 'B7' ? LONGEST_PDF417 : LONGEST)) {
     throw new GraphicError(`${field.name === 'BD' ? 'a MaxiCode' : `^${field.name}`} of too much data`);
   }
   if (field.name === 'BD') {
