@@ -10,7 +10,8 @@ import { labelPage, type Page, sheetPage } from '../render/output/page.ts';
 import { rasterizePage } from '../render/output/raster.ts';
 import { drawnPlan, MOST_RAW_DOTS, undrawableZpl } from '../render/output/raw-picture.ts';
 import { upright } from '../render/turn.ts';
-import { isSerial, type LabelPlan } from '../zpl/interpreter/label-plan.ts';
+import type { LabelPlan } from '../zpl/interpreter/label-plan.ts';
+import { isSerial } from '../zpl/interpreter/label-zpl.ts';
 import { plannedFormats } from '../zpl/interpreter/planned-label.ts';
 import type { ZplCheck, ZplResult } from './check-protocol.ts';
 

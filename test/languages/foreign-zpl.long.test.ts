@@ -10,9 +10,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import { rawZplTemplate } from '../../src/contract/template.ts';
-import { zplSymbols } from '../../src/render/symbol/zpl-symbols.ts';
+import { zplRenderer } from '../../src/render/output/zpl-renderer.ts';
 import { composeMedia, drawFields } from '../../src/zpl/interpreter/draw.ts';
-import { labelPieces, labelZpl } from '../../src/zpl/interpreter/label-plan.ts';
+import { labelPieces, labelZpl } from '../../src/zpl/interpreter/label-zpl.ts';
 import { plannedLabel } from '../../src/zpl/interpreter/planned-label.ts';
 import { dotsOf, drawZpl, jobFor, labelText } from '../kit/judges/judges.ts';
 
@@ -61,7 +61,6 @@ const OTHERWISE: Readonly<Record<string, string>> = {
   'zebrash-aztec_ec': 'the interpreter ignores ^LL, over whose end it prints',
   'zebrash-dhlecommercetr': 'the interpreter ignores ^LL, over whose end it prints',
   'zebrash-reverse_qr': 'the interpreter ignores ^LL, over whose end it prints',
-  'zebrash-custom_ttf_by_alias': 'the virtual printer has no downloaded fonts',
 };
 
 /** What the virtual printer makes of it, and the same label as it was written. */
@@ -74,7 +73,11 @@ async function pictures(source: string): Promise<[ours: Uint8Array, theirs: Uint
   if (plan === undefined) throw new Error(`it prints nothing: ${faults.join(', ')}`);
   const page = { ...plan, mediaWidth: width, mediaHeight: HEIGHT };
   const ours = await dotsOf(
-    await composeMedia(page, await drawFields(labelZpl(labelPieces(plan, 0), zplSymbols), page), false),
+    await composeMedia(
+      page,
+      await drawFields(await labelZpl(labelPieces(plan, 0), zplRenderer), page),
+      false,
+    ),
   );
   const theirs = await dotsOf(await drawZpl(source, width, HEIGHT));
   return [ours.data, theirs.data];

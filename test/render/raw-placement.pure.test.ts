@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { reasonText } from '../../src/contract/reason.ts';
 import { rawZplTemplate } from '../../src/contract/template.ts';
-import { zplSymbols } from '../../src/render/symbol/zpl-symbols.ts';
+import { zplRenderer } from '../../src/render/output/zpl-renderer.ts';
 import { templateProblems } from '../../src/render/template-check.ts';
 import { drawFields } from '../../src/zpl/interpreter/draw.ts';
-import { labelPieces, labelZpl } from '../../src/zpl/interpreter/label-plan.ts';
+import { labelPieces, labelZpl } from '../../src/zpl/interpreter/label-zpl.ts';
 import { plannedLabel } from '../../src/zpl/interpreter/planned-label.ts';
 import { type RawMedia, rawPlacementFaults } from '../../src/zpl/raw/placement.ts';
 import { dotsOf, inkBox } from '../kit/judges/judges.ts';
@@ -86,7 +86,7 @@ describe('fields of a raw ZPL template', () => {
         const media = { dpi: 203, width: 300, height: 300 };
         const { plan } = plannedLabel(`^XA^LH${home.join(',')}^FO${x},${y}${graphic}^FS^XZ`, media);
         if (plan === undefined) throw new Error('nothing is printed');
-        const picture = await drawFields(labelZpl(labelPieces(plan, 0), zplSymbols), plan);
+        const picture = await drawFields(await labelZpl(labelPieces(plan, 0), zplRenderer), plan);
         const { left, top, right, bottom } = inkBox(await dotsOf(picture ?? Buffer.alloc(0)));
         expect(plan.marks).toEqual([
           expect.objectContaining({ x: left, y: top, width: right - left, height: bottom - top }),

@@ -4,11 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { rawZplTemplate } from '../../src/contract/template.ts';
 import { blacken, createBitmap } from '../../src/render/image/bitmap.ts';
 import { compileRawPictures } from '../../src/render/output/raw-picture.ts';
-import { zplSymbols } from '../../src/render/symbol/zpl-symbols.ts';
+import { zplRenderer } from '../../src/render/output/zpl-renderer.ts';
 import { templateProblems } from '../../src/render/template-check.ts';
 import { composeMedia, drawFields } from '../../src/zpl/interpreter/draw.ts';
 import { forEachDot } from '../../src/zpl/interpreter/drawn-dots.ts';
-import { labelPieces, labelZpl } from '../../src/zpl/interpreter/label-plan.ts';
+import { labelPieces, labelZpl } from '../../src/zpl/interpreter/label-zpl.ts';
 import { plannedLabel } from '../../src/zpl/interpreter/planned-label.ts';
 import { dotsOf } from '../kit/judges/judges.ts';
 
@@ -45,9 +45,9 @@ describe('a graphic is the same picture in each of its forms', () => {
       const { plan, faults } = plannedLabel(program(data), DOTS);
       expect([...faults, ...(plan?.faults ?? ['nothing prints'])]).toEqual([]);
       if (plan === undefined) continue;
-      expect(labelZpl(labelPieces(plan, 0), zplSymbols)).not.toContain('64:');
+      expect(await labelZpl(labelPieces(plan, 0), zplRenderer)).not.toContain('64:');
       drawn.add(
-        (await drawFields(labelZpl(labelPieces(plan, 0), zplSymbols), plan))?.toString('base64') ?? '',
+        (await drawFields(await labelZpl(labelPieces(plan, 0), zplRenderer), plan))?.toString('base64') ?? '',
       );
     }
     expect(drawn.size).toBe(1);
@@ -89,10 +89,10 @@ describe('a graphic that unpacks to too much', () => {
       '^XG, again and again',
       `~DGR:A.GRF,50000,100,${z64(Buffer.alloc(50_000))}^XA${'^FO0,0^XGR:A.GRF^FS'.repeat(100)}^XZ`,
     ],
-  ])('%s: is not given to the rasteriser', (_, program) => {
+  ])('%s: is not given to the rasteriser', async (_, program) => {
     const { plan } = plannedLabel(program, DOTS);
     expect(plan?.faults).toContain('a graphic that is too large');
-    expect(plan && labelZpl(labelPieces(plan, 0), zplSymbols).length).toBeLessThan(10 * MB);
+    expect(plan && (await labelZpl(labelPieces(plan, 0), zplRenderer)).length).toBeLessThan(10 * MB);
   });
 
   test('a download leaves nothing in the memory of a printer', () => {
@@ -116,7 +116,7 @@ test.each(TURNED)('the dots are those of the virtual printer: %o', async ({ inve
     const { plan } = plannedLabel(`^XA^PW600^LL200${fields}^XZ`, media);
     if (plan === undefined) throw new Error('nothing prints');
     const page = { ...plan, inverted, mirrored, mediaWidth: media.width, mediaHeight: media.height };
-    const drawn = await drawFields(labelZpl(labelPieces(plan, 0), zplSymbols), page);
+    const drawn = await drawFields(await labelZpl(labelPieces(plan, 0), zplRenderer), page);
     if (drawn === undefined) throw new Error('nothing is drawn');
     const ours = createBitmap(media.width, media.height);
     forEachDot(drawn, page, (x, y) => blacken(ours, x, y));
@@ -126,10 +126,10 @@ test.each(TURNED)('the dots are those of the virtual printer: %o', async ({ inve
   }
 });
 
-test('shapes are no larger than the guide lets them be', () => {
+test('shapes are no larger than the guide lets them be', async () => {
   const { plan } = plannedLabel('^XA^FO0,0^GC99999999,1,B^FS^FO0,0^GB99999999,9,9^FS^XZ', DOTS);
-  expect(plan && labelZpl(labelPieces(plan, 0), zplSymbols)).toContain('^GC4095,1,B');
-  expect(plan && labelZpl(labelPieces(plan, 0), zplSymbols)).toContain('^GB32000,9,9');
+  expect(plan && (await labelZpl(labelPieces(plan, 0), zplRenderer))).toContain('^GC4095,1,B');
+  expect(plan && (await labelZpl(labelPieces(plan, 0), zplRenderer))).toContain('^GB32000,9,9');
 });
 
 test('a label of more dots than are drawn in one piece is refused', () => {

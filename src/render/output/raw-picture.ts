@@ -14,14 +14,15 @@ import type { JobFacts } from '../../values/built-ins.ts';
 import { GraphicError } from '../../zpl/graphic-data.ts';
 import { drawFields } from '../../zpl/interpreter/draw.ts';
 import { forEachDot } from '../../zpl/interpreter/drawn-dots.ts';
-import { type LabelPlan, labelPieces, labelZpl } from '../../zpl/interpreter/label-plan.ts';
+import type { LabelPlan } from '../../zpl/interpreter/label-plan.ts';
+import { labelPieces, labelZpl } from '../../zpl/interpreter/label-zpl.ts';
 import { plannedLabel } from '../../zpl/interpreter/planned-label.ts';
 import { RasteriserFull } from '../../zpl/interpreter/rasteriser.ts';
 import { compileRawZpl } from '../../zpl/raw/template.ts';
 import type { DisplayList } from '../display-list.ts';
 import { requireDots } from '../dot-limit.ts';
 import { type Bitmap, blacken, createBitmap } from '../image/bitmap.ts';
-import { zplSymbols } from '../symbol/zpl-symbols.ts';
+import { zplRenderer } from './zpl-renderer.ts';
 
 /** Resolution and size of templates that do not state their own. */
 interface RawTarget {
@@ -97,7 +98,7 @@ export async function drawnPlan(
   if (fault !== undefined) throw refuse(fault);
   const bitmap = createBitmap(width, height);
   try {
-    const drawn = await drawFields(labelZpl(labelPieces(plan, serial), zplSymbols), plan);
+    const drawn = await drawFields(await labelZpl(labelPieces(plan, serial), zplRenderer), plan);
     const page = { ...plan, mediaWidth: width, mediaHeight: height };
     if (drawn !== undefined) forEachDot(drawn, page, (x, y) => blacken(bitmap, x, y));
   } catch (error) {

@@ -1,5 +1,6 @@
 /** Draws the labels of one format on demand, and once for consecutive labels that are alike. */
-import { isSerial, type LabelPlan, labelPieces, type MediaDots } from '../../zpl/interpreter/label-plan.ts';
+import type { LabelPlan, MediaDots } from '../../zpl/interpreter/label-plan.ts';
+import { isSerial, labelPieces } from '../../zpl/interpreter/label-zpl.ts';
 import { rasterPool } from './raster-pool.ts';
 import type { RasterReply } from './raster-protocol.ts';
 

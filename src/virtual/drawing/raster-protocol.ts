@@ -1,10 +1,10 @@
 /** The requests and replies of the raster thread. */
 import type { LabelPage } from '../../zpl/interpreter/draw.ts';
-import type { SymbolField } from '../../zpl/interpreter/symbol-encoder.ts';
+import type { Piece } from '../../zpl/interpreter/label-zpl.ts';
 
 export interface RasterRequest extends LabelPage {
   readonly id: number;
-  readonly pieces: readonly (string | SymbolField)[];
+  readonly pieces: readonly Piece[];
   readonly faults: readonly string[];
 }
 

@@ -5,16 +5,16 @@
  * A label that cannot be drawn still comes out, as it would from a printer, but crossed out, with the reason.
  */
 import { parentPort } from 'node:worker_threads';
-import { zplSymbols } from '../../render/symbol/zpl-symbols.ts';
+import { zplRenderer } from '../../render/output/zpl-renderer.ts';
 import { composeMedia, drawFields } from '../../zpl/interpreter/draw.ts';
-import { labelZpl } from '../../zpl/interpreter/label-plan.ts';
+import { labelZpl } from '../../zpl/interpreter/label-zpl.ts';
 import type { RasterReply, RasterRequest } from './raster-protocol.ts';
 
 async function raster(request: RasterRequest): Promise<RasterReply> {
   const faults = [...request.faults];
   let picture: Buffer | undefined;
   try {
-    picture = await drawFields(labelZpl(request.pieces, zplSymbols), request);
+    picture = await drawFields(await labelZpl(request.pieces, zplRenderer), request);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     faults.push(message.split('\n', 1)[0] ?? 'cannot be drawn');

@@ -85,7 +85,7 @@ async function* labels(
     stream.push(content.subarray(at, at + SLICE));
     for (const event of events.splice(0)) {
       if (event.kind === 'format') yield* formatSheets(event.format, media, memory, refused.splice(0));
-      if (event.kind !== 'control' || !['EG', 'DG', 'DY'].includes(event.name)) continue;
+      if (event.kind !== 'control') continue;
       const why = download(event.name, event.params, memory);
       if (why !== undefined) refused.push(why);
     }

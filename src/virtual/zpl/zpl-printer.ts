@@ -6,6 +6,7 @@
  */
 import { createServer, type Server } from 'node:net';
 import { dots } from '../../contract/dots.ts';
+import { isDownload } from '../../zpl/commands.ts';
 import type { MediaDots } from '../../zpl/interpreter/label-plan.ts';
 import { defaultSyntax, type ZplEvent } from '../../zpl/stream.ts';
 import { rasterPool } from '../drawing/raster-pool.ts';
@@ -243,7 +244,7 @@ export class VirtualZplPrinter extends VirtualPrinter<VirtualZplPrinterEvents> {
       this.#engine.cancelAll();
       this.#pump();
     } else if (name === 'JR') this.restart();
-    else if (name === 'EG' || name === 'DG' || name === 'DY') {
+    else if (name === 'EG' || isDownload(name)) {
       this.#enqueue(from, params.length, { name, params });
     }
   }

@@ -142,9 +142,16 @@ export function enlarged(parameter: string): number {
   return whole(parameter, 1, 1, 10);
 }
 
-/** The size of a graphic as `~DG` defines it: `~DGR:LOGO.GRF,total,row,…`, enlarged. */
-export function storedSize(definition: string, across: string, down: string): Size {
+/** The size of a stored picture, or of a graphic as `~DG` defines it: `~DGR:LOGO.GRF,total,row,…`. Enlarged. */
+export function storedSize(
+  stored: Size | { readonly definition: string },
+  times: { readonly across: number; readonly down: number },
+): Size {
+  const { width, height } = 'definition' in stored ? definedSize(stored.definition) : stored;
+  return { width: width * times.across, height: height * times.down };
+}
+
+function definedSize(definition: string): Size {
   const [, bytes, row] = numbers(definition.slice(0, 200));
-  const { width, height } = rowsOf(bytes, row);
-  return { width: width * enlarged(across), height: height * enlarged(down) };
+  return rowsOf(bytes, row);
 }

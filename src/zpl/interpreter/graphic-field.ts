@@ -7,7 +7,7 @@
 import { GraphicError, GraphicTooLarge, hexDigits, unpackGraphic } from '../graphic-data.ts';
 
 /** Splits off `count` comma-separated parameters; the rest is data. */
-function split(params: Buffer, count: number): { fields: string[]; data: Buffer } {
+export function split(params: Buffer, count: number): { fields: string[]; data: Buffer } {
   const fields: string[] = [];
   let from = 0;
   while (fields.length < count) {
@@ -19,7 +19,8 @@ function split(params: Buffer, count: number): { fields: string[]; data: Buffer 
   return { fields, data: params.subarray(from) };
 }
 
-function ascii(data: Buffer): string {
+/** Without line ends and other bytes that mean nothing. */
+export function ascii(data: Buffer): string {
   return data.toString('latin1').replace(/[^\x21-\x7d]/g, '');
 }
 
@@ -53,7 +54,8 @@ export class GraphicRoom {
 export function graphicField(params: Buffer, room: GraphicRoom): string {
   const { fields, data } = split(params, 4);
   const [kind = 'A', bytes = '', total = '', row = ''] = fields;
-  if (kind.toUpperCase() === 'C') throw new GraphicError('^GFC is not drawn by the virtual printer');
+  if (kind.toUpperCase() === 'C')
+    throw new GraphicError('^GFC is not drawn: how its data are compressed is not published');
   const binary = kind.toUpperCase() === 'B';
   const digits = binary
     ? digitsOf(data.subarray(0, Number.parseInt(bytes, 10) || 0), room.bytes)
@@ -87,7 +89,9 @@ export function downloadedGraphic(
   const [kind = '', extension = '', total = '', row = ''] = isGraphic ? ['A', 'G', ...more] : more;
   if (extension.toUpperCase() !== 'G') return undefined;
   const binary = kind.toUpperCase() === 'B';
-  if (!binary && kind.toUpperCase() !== 'A') return undefined;
+  if (!binary && kind.toUpperCase() !== 'A') {
+    throw new GraphicError(`~DY is not drawn with data of format ${kind}`);
+  }
   const digits = binary
     ? digitsOf(data, room.bytes)
     : unpackGraphic(ascii(data), Number.parseInt(row, 10), room.bytes);

@@ -11,7 +11,7 @@
  */
 
 import { isUtf8 } from 'node:buffer';
-import { isBarcode, PRINTS, words } from '../commands.ts';
+import { isBarcode, isFont, PRINTS, words } from '../commands.ts';
 import { fieldBytes, hexIndicator, plainField } from '../field-data.ts';
 import { GraphicError } from '../graphic-data.ts';
 import { objectName } from '../names.ts';
@@ -21,11 +21,13 @@ import type { ZplCommand, ZplFormat } from '../stream.ts';
 import { code128Field } from './code128-field.ts';
 import { enlarged, type FieldMark, FieldMarks, storedSize } from './field-marks.ts';
 import { GraphicRoom, graphicField } from './graphic-field.ts';
-import { isLastingSetting, type LastingSetting, type PrinterMemory } from './printer-memory.ts';
+import { LabelFonts } from './label-fonts.ts';
+import type { Piece } from './label-zpl.ts';
+import { isLastingSetting, type LastingSetting, lastingValue, type PrinterMemory } from './printer-memory.ts';
 import { type Serial, serialField, serialValue } from './serial.ts';
 import { isShape, shapeField } from './shape.ts';
-import type { SymbolEncoder, SymbolField } from './symbol-encoder.ts';
-import { isSymbolField, symbolField } from './symbol-field.ts';
+import type { SymbolField } from './symbol-encoder.ts';
+import { isSymbolField } from './symbol-field.ts';
 import { toDots } from './units.ts';
 
 /** The printer's media and head, dots. */
@@ -36,8 +38,8 @@ export interface MediaDots {
 }
 
 export interface LabelPlan {
-  /** Plain ZPL of one label, in pieces; a serial number differs from label to label, a symbol is not encoded yet. */
-  readonly pieces: readonly (string | Serial | SymbolField)[];
+  /** Plain ZPL of one label, in pieces; a serial number differs from label to label. */
+  readonly pieces: readonly (Piece | Serial)[];
   /** Labels to print, ≥ 1. */
   readonly quantity: number;
   /** Pause after so many labels; 0: never. */
@@ -99,16 +101,6 @@ export function planLabel(format: ZplFormat, memory: PrinterMemory, media: Media
 /** Settings of the label as a whole: they count wherever in the format they stand. */
 const WHOLE_LABEL = words('LL LS LT MU PM PO PW');
 
-/** A setting's new value. Parameters left out keep their old values, except the size in a ^CF with a font. */
-export function lastingValue(name: string, before: string | undefined, value: string): string {
-  const given = value.split(',');
-  const merges = name === 'BY' || name === 'FW' || (name === 'CF' && given[0]?.trim() === '');
-  if (!merges || before === undefined) return value;
-  const known = before.split(',');
-  const length = Math.max(known.length, given.length);
-  return Array.from({ length }, (_, at) => given[at]?.trim() || known[at] || '').join(',');
-}
-
 class PlanBuilder {
   readonly #memory: PrinterMemory;
   readonly #media: MediaDots;
@@ -120,6 +112,7 @@ class PlanBuilder {
   #printable = false;
   #searches = 0;
   readonly #room = new GraphicRoom();
+  readonly #fonts: LabelFonts;
   #quantity: string[] = [];
   #pauseAfter = false;
   #hex: string | undefined;
@@ -127,12 +120,15 @@ class PlanBuilder {
   #barcode: { readonly name: string; readonly params: string; readonly piece: number } | undefined;
   /** The field's `^FO` or `^FT`. */
   #origin: string | undefined;
+  /** The field names its font. */
+  #hasFont = false;
   /** Dots that the picture moves down, besides `^LT`. */
   #shift = 0;
 
   constructor(memory: PrinterMemory, media: MediaDots) {
     this.#memory = memory;
     this.#media = media;
+    this.#fonts = new LabelFonts(memory);
   }
 
   build(format: readonly ZplCommand[]): LabelPlan | undefined {
@@ -160,7 +156,7 @@ class PlanBuilder {
 
     const [quantity, pauseEvery, replicates, override] = this.#quantity;
     return {
-      pieces: [...this.#graphics.values(), ...this.#pieces],
+      pieces: [...this.#graphics.values(), ...this.#fonts.pieces, ...this.#pieces],
       quantity: whole(quantity, 1, 1, MAX_QUANTITY),
       pauseEvery: override?.trim().toUpperCase() === 'Y' ? 0 : whole(pauseEvery, 0, 0, MAX_QUANTITY),
       replicates: whole(replicates, 1, 1, MAX_QUANTITY),
@@ -212,12 +208,15 @@ class PlanBuilder {
       this.#hex = undefined;
       this.#barcode = undefined;
       this.#origin = undefined;
+      this.#hasFont = false;
       this.#pieces.push('^FS');
-    } else if (name === 'GF') this.#attempt(() => this.#print(graphicField(command.params, this.#room)));
-    else if (name === 'XG' || name === 'IM' || name === 'IL') this.#recallGraphic(command);
+    } else if (name === 'GF') {
+      this.#attempt(() => this.#print(graphicField(command.params, this.#room)));
+    } else if (name === 'XG' || name === 'IM' || name === 'IL') this.#recallGraphic(command);
     else if (name === 'PQ') this.#quantity = text(command).split(',');
     else if (name === 'PP') this.#pauseAfter = true;
     else if (name === 'ID') this.#delete(objectName(text(command), 'GRF'));
+    else if (name === 'CW') this.#fonts.assign(text(command));
     else if (name === 'EF') this.#memory.deleteKind('format');
     else if (name === 'LH') {
       this.#set(command);
@@ -225,12 +224,16 @@ class PlanBuilder {
     } else if (isLastingSetting(name)) {
       const value = this.#set(command);
       if (!WHOLE_LABEL.has(name)) this.#pieces.push(`^${name}${value}`);
-    } else if (isShape(name)) this.#print(shapeField(name, this.#dots(command)));
-    else if (PRINTS.has(name)) this.#print(this.#plain(command));
+    } else if (isShape(name)) {
+      this.#print(shapeField(name, this.#dots(command)));
+    } else if (PRINTS.has(name)) this.#print(this.#plain(command));
     else if (!NOT_DRAWN.has(name)) {
       // The last barcode command of a field decides what becomes of its data.
       if (isBarcode(name)) this.#useBarcode(name === 'B0' ? 'BO' : name, this.#dots(command));
-      else {
+      else if (isFont(name)) {
+        this.#hasFont = true;
+        this.#attempt(() => this.#pieces.push(this.#fonts.command(name, this.#dots(command))));
+      } else {
         if (name === 'FO' || name === 'FT') this.#origin = this.#plain(command);
         this.#pieces.push(this.#plain(command));
       }
@@ -253,6 +256,9 @@ class PlanBuilder {
       return;
     }
     this.#requireDrawn(barcode);
+    if (barcode === undefined && !this.#hasFont) {
+      this.#attempt(() => this.#pieces.push(this.#fonts.usual() ?? ''));
+    }
     const command = barcode === 'BC' ? this.#pieces[piece] : undefined;
     if (typeof command !== 'string') {
       this.#print(plainField(name, data, this.#hex));
@@ -311,18 +317,25 @@ class PlanBuilder {
     const [name = '', across = '1', down = '1'] = text(command).split(',');
     const object = objectName(name, 'GRF');
     const graphic = this.#memory.object(object);
-    if (graphic?.kind !== 'graphic') {
+    if (graphic?.kind !== 'graphic' && graphic?.kind !== 'picture') {
       this.#faults.push(`graphic ${object} does not exist`);
       return;
     }
     const [wide, tall] = command.name === 'XG' ? [across, down] : ['1', '1'];
-    const place = command.name === 'IL' ? '^FO0,0' : '';
-    if (place !== '') this.#fields.command('FO', '0,0', command.at);
-    this.#fields.graphic(command.name, command.at, storedSize(graphic.definition, wide, tall));
+    const times = { across: enlarged(wide), down: enlarged(tall) };
+    const atOrigin = command.name === 'IL';
+    if (atOrigin) this.#fields.command('FO', '0,0', command.at);
+    this.#fields.graphic(command.name, command.at, storedSize(graphic, times));
     this.#attempt(() => {
-      this.#room.draw(graphic.dots * enlarged(wide) * enlarged(tall));
-      this.#graphics.set(object, graphic.definition);
-      this.#print(`${place}^XG${object},${wide},${tall}${command.name === 'IL' ? '^FS' : ''}`);
+      const dots = graphic.kind === 'picture' ? graphic.width * graphic.height : graphic.dots;
+      this.#room.draw(dots * times.across * times.down);
+      if (atOrigin) this.#pieces.push('^FO0,0');
+      if (graphic.kind === 'picture') this.#print({ kind: 'picture', file: graphic.file, ...times });
+      else {
+        this.#graphics.set(object, graphic.definition);
+        this.#print(`^XG${object},${wide},${tall}`);
+      }
+      if (atOrigin) this.#pieces.push('^FS');
     });
   }
 
@@ -359,24 +372,4 @@ class PlanBuilder {
 function readable(bytes: string): string {
   const buffer = Buffer.from(bytes, 'latin1');
   return isUtf8(buffer) ? buffer.toString('utf8') : bytes;
-}
-
-/** The pieces of the label with the given serial number, from 0. */
-export function labelPieces(plan: LabelPlan, serial: number): (string | SymbolField)[] {
-  return plan.pieces.map((piece) =>
-    typeof piece === 'object' && 'step' in piece ? serialValue(piece, serial) : piece,
-  );
-}
-
-/** The ZPL of a label. @throws GraphicError a symbol cannot be drawn */
-export function labelZpl(pieces: readonly (string | SymbolField)[], encoder: SymbolEncoder): string {
-  const room = new GraphicRoom();
-  return pieces
-    .map((piece) => (typeof piece === 'string' ? piece : symbolField(piece, encoder, room)))
-    .join('');
-}
-
-/** True when labels of one batch differ. */
-export function isSerial(plan: LabelPlan): boolean {
-  return plan.pieces.some((piece) => typeof piece === 'object' && 'step' in piece);
 }

@@ -5,6 +5,7 @@
  * Source: ZPL II Programming Guide, ^DF ^XF ^ID ^EF ~DG ~EG, and the persistence notes of each setting command.
  */
 import type { ZplCommand } from '../stream.ts';
+import type { StoredFile } from './stored-file.ts';
 
 /** Settings that stay in force after the format that made them; values are the command's parameters. */
 const LASTING = ['CI', 'CF', 'BY', 'FW', 'LH', 'LR', 'LL', 'LS', 'LT', 'MU', 'PM', 'PO', 'PW'] as const;
@@ -15,9 +16,20 @@ export function isLastingSetting(name: string): name is LastingSetting {
   return lasting.has(name);
 }
 
+/** A setting's new value. Parameters left out keep their old values, except the size in a ^CF with a font. */
+export function lastingValue(name: string, before: string | undefined, value: string): string {
+  const given = value.split(',');
+  const merges = name === 'BY' || name === 'FW' || (name === 'CF' && given[0]?.trim() === '');
+  if (!merges || before === undefined) return value;
+  const known = before.split(',');
+  const length = Math.max(known.length, given.length);
+  return Array.from({ length }, (_, at) => given[at]?.trim() || known[at] || '').join(',');
+}
+
 type StoredObject =
   | { kind: 'format'; commands: readonly ZplCommand[]; bytes: number }
-  | { kind: 'graphic'; definition: string; dots: number; bytes: number };
+  | { kind: 'graphic'; definition: string; dots: number; bytes: number }
+  | StoredFile;
 
 /** Most objects in the memory. Firmware has such a limit too. */
 const MOST_OBJECTS = 1_000;
@@ -52,6 +64,8 @@ function matches(pattern: string, name: string): boolean {
 export class PrinterMemory {
   readonly #limit: number;
   readonly settings = new Map<LastingSetting, string>();
+  /** The fonts that `^CW` has given a letter. */
+  readonly fontLetters = new Map<string, string>();
   readonly #objects = new Map<string, StoredObject>();
   #used = 0;
 
@@ -61,7 +75,7 @@ export class PrinterMemory {
   }
 
   get graphics(): number {
-    return [...this.#objects.values()].filter((object) => object.kind === 'graphic').length;
+    return [...this.#objects.values()].filter(({ kind }) => kind === 'graphic' || kind === 'picture').length;
   }
 
   object(name: string): StoredObject | undefined {
@@ -91,6 +105,7 @@ export class PrinterMemory {
   /** Power off: settings fall back to their defaults, DRAM is empty. */
   powerLoss(): void {
     this.settings.clear();
+    this.fontLetters.clear();
     for (const name of this.#objects.keys()) if (name.startsWith('R:')) this.#forget(name);
   }
 

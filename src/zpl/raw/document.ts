@@ -10,7 +10,7 @@
  */
 import { because } from '../../contract/reason.ts';
 import { words } from '../commands.ts';
-import { lastingValue } from '../interpreter/label-plan.ts';
+import { lastingValue } from '../interpreter/printer-memory.ts';
 import { ownName } from '../names.ts';
 import { type RawCommand, rawFault } from './commands.ts';
 import { readLabels, requireRoom } from './program.ts';

@@ -1,0 +1,81 @@
+/** Makes the plain ZPL of one label from its plan: what others made is decoded here, and symbols are encoded. */
+import { GraphicError, graphicCommand, hexDigits } from '../graphic-data.ts';
+import { GraphicRoom } from './graphic-field.ts';
+import type { LabelPlan } from './label-plan.ts';
+import { serialValue } from './serial.ts';
+import type { SymbolEncoder, SymbolField } from './symbol-encoder.ts';
+import { symbolField } from './symbol-field.ts';
+
+/** A PNG that was downloaded, each of its dots enlarged. */
+export interface PicturePiece {
+  readonly kind: 'picture';
+  readonly file: Uint8Array;
+  readonly across: number;
+  readonly down: number;
+}
+
+/** A font that was downloaded, before the texts that are set in it. */
+export interface FontPiece {
+  readonly kind: 'font';
+  /** By which the texts call it. */
+  readonly name: string;
+  readonly file: Uint8Array;
+}
+
+/** Plain ZPL, or what becomes plain ZPL only where the label is drawn. */
+export type Piece = string | SymbolField | PicturePiece | FontPiece;
+
+/** What the interpreter wants of the renderer. */
+export interface Renderer extends SymbolEncoder {
+  /** The dots of a PNG, black below half of the light. @throws GraphicError */
+  picture(
+    png: Uint8Array,
+  ): Promise<{ readonly data: Uint8Array; readonly stride: number; readonly height: number }>;
+  /** @throws GraphicError the file is no TrueType font, or one that takes too long to draw */
+  requireFont(file: Uint8Array): void;
+}
+
+/** The most that all fonts of a label may take, bytes: the rasteriser reads each for every label. */
+const MOST_FONTS = 2 * 1024 * 1024;
+
+/** The pieces of the label with the given serial number, from 0. */
+export function labelPieces(plan: LabelPlan, serial: number): Piece[] {
+  return plan.pieces.map((piece) =>
+    typeof piece === 'object' && 'step' in piece ? serialValue(piece, serial) : piece,
+  );
+}
+
+/** The ZPL of a label. @throws GraphicError something cannot be drawn */
+export async function labelZpl(pieces: readonly Piece[], renderer: Renderer): Promise<string> {
+  const room = new GraphicRoom();
+  let fonts = 0;
+  let zpl = '';
+  for (const piece of pieces) {
+    if (typeof piece === 'string') zpl += piece;
+    else if (!('kind' in piece)) zpl += symbolField(piece, renderer, room);
+    else if (piece.kind === 'picture') zpl += await pictureField(piece, renderer, room);
+    else {
+      fonts += piece.file.length;
+      if (fonts > MOST_FONTS) throw new GraphicError('the fonts of a label have more than 2 MB');
+      renderer.requireFont(piece.file);
+      zpl += `~DU${piece.name},${piece.file.length},${hexDigits(piece.file)}`;
+    }
+  }
+  return zpl;
+}
+
+async function pictureField(
+  { file, across, down }: PicturePiece,
+  renderer: Renderer,
+  room: GraphicRoom,
+): Promise<string> {
+  const { data, stride, height } = await renderer.picture(file);
+  room.draw(8 * stride * height * across * down);
+  if (across === 1 && down === 1) return graphicCommand(data.length, stride, hexDigits(data));
+  return `~DGR:PICTURE.GRF,${data.length},${stride},${hexDigits(data)}^XGR:PICTURE.GRF,${across},${down}`;
+}
+
+/** True when labels of one batch differ. */
+export function isSerial(plan: LabelPlan): boolean {
+  return plan.pieces.some((piece) => typeof piece === 'object' && 'step' in piece);
+}
