@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import { rawZplTemplate } from '../../src/contract/template.ts';
+import type { Bitmap } from '../../src/render/image/bitmap.ts';
 import { zplRenderer } from '../../src/render/output/zpl-renderer.ts';
 import { composeMedia, drawFields } from '../../src/zpl/interpreter/draw.ts';
 import { labelPieces, labelZpl } from '../../src/zpl/interpreter/label-zpl.ts';
@@ -33,79 +34,178 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   'zebrash-encodings_013': /line 2: \^CC changes/,
 };
 
-const OTHERWISE: Readonly<Record<string, string>> = {
-  'binarykits-DownloadObject-54x86': 'the interpreter does not draw a PNG',
-  'binarykits-Format-54x86': 'the interpreter wants a device with ^DF',
-  'binarykits-Format2-54x86': 'the interpreter wants a device with ^DF',
-  'binarykits-merge': 'the interpreter wants a device with ^DF',
-  'binarykits-Barcode93-102x152': 'the interpreter does not draw ^BA, and prints its data as text',
-  'binarykits-BarcodeUpcA-102x152': 'the interpreter does not draw ^BU, and prints its data as text',
-  'binarykits-GraphicEllipse-54x86': 'the interpreter does not draw ^GE',
-  'binarykits-MaxiCode-102x152': 'the interpreter refuses its data',
-  'binarykits-Example10-102x152': 'the interpreter does not change to code set C (JVGL>5099…)',
-  'binarykits-Example12-102x152': 'its MaxiCode is drawn by us, as every MaxiCode of raw ZPL',
-  'binarykits-Example6-75x254': 'the interpreter draws filled squares a dot too large',
-  'binarykits-Example9-102x152': 'the interpreter draws filled squares a dot too large',
-  'binarykits-GraphicBox1-54x86': 'the interpreter draws filled squares a dot too large',
-  'binarykits-GraphicBox2-102x152': 'the interpreter draws filled squares a dot too large',
-  'zebrash-dbs': 'the interpreter draws filled squares otherwise',
-  'zebrash-labelary': 'the interpreter draws filled squares a dot too large',
-  'zebrash-posten': 'the interpreter reads the fill ! of a graphic as something else',
-  'binarykits-Example5-75x202': 'without ^CI a backslash is ¢ there; with us it stays one',
-  'binarykits-Example8-64x152': 'without ^CI a backslash is ¢ there; with us it stays one',
-  'binarykits-font-assign':
-    'without ^CI its UTF-8 is read as code page 850 there; with us its characters stay what they are',
-  'zebrash-fedex': 'the interpreter ignores ^POI',
-  'zebrash-ups': 'the interpreter ignores ^POI',
-  'zebrash-ups_surepost': 'the interpreter ignores ^POI',
-  'zebrash-aztec_ec': 'the interpreter ignores ^LL, over whose end it prints',
-  'zebrash-dhlecommercetr': 'the interpreter ignores ^LL, over whose end it prints',
-  'zebrash-reverse_qr': 'the interpreter ignores ^LL, over whose end it prints',
+/** An error of the interpreter, and what the guide says where it says something. */
+interface Erring {
+  readonly error: string;
+  /** The label without what it gets wrong: from that it has to draw what we draw of the original. */
+  readonly without?: (source: string) => string;
+  /** Neither of us draws the original. */
+  readonly both?: true;
+}
+
+/** Half as thick it is filled as well. */
+const thinner = (source: string) =>
+  source.replace(/\^GB(\d+),(\d+),(\d+)/g, (box, width, height, line) => {
+    const [across, down, thick] = [width, height, line].map(Number);
+    return across === down && Number(thick) >= Number(across)
+      ? `^GB${width},${height},${Math.ceil(Number(across) / 2)}`
+      : box;
+  });
+/** A graphic at its lower left corner as one at its upper. */
+const fromAbove = (source: string) =>
+  source.replace(
+    /\^FT(\d+),(\d+)((?:\^(?!F[DOST])[^^]*)*?)\^(GB|GC|GF)([^^]*)/g,
+    (_, x, y, between, name, params) => {
+      const [first, second, third, fourth] = String(params).split(',').map(Number);
+      const heights: Record<string, number> = {
+        GB: Math.max(second || 1, third || 1),
+        GC: first ?? 0,
+        GF: (third ?? 0) / (fourth ?? 1),
+      };
+      return `^FO${x},${Number(y) - (heights[name] ?? 0)}${between}^${name}${params}`;
+    },
+  );
+const SQUARES: Erring = {
+  error:
+    'it draws a square one dot too large whose line is as thick as its side; by ^GB it is that side wide',
+  without: thinner,
+};
+const TYPESET: Erring = {
+  error: 'it takes ^FT for ^FO; by ^FT a box and a graphic have their lower left corner there',
+  without: fromAbove,
+};
+const ENCODING: Erring = {
+  error: 'without ^CI it reads code page 850, with ¢ for a backslash; with us characters stay what they are',
+  without: (source) => source.replace('^XA', '^XA^CI28'),
+};
+const DEVICE: Erring = {
+  error: 'it refuses a name without its device; by ^DF and ^XF that is R:',
+  without: (source) => source.replace(/\^(DF|XF)(?!\w:)/g, '^$1R:'),
+};
+const ORIENTATION: Erring = {
+  error: 'it ignores ^POI, which turns the label by 180°',
+  without: (source) => source.replaceAll('^POI', ''),
+  both: true,
+};
+const LENGTH: Erring = {
+  error: 'it ignores ^LL, over whose end it prints',
+  without: (source) => source.replace(/\^LL\d+/g, ''),
+  both: true,
+};
+const noBarcode = (command: string): Erring => ({
+  error: `it has no ${command}, and prints its data as text`,
+});
+
+const ERRING: Readonly<Record<string, Erring>> = {
+  'binarykits-DownloadObject-54x86': { error: 'it has no PNG: ~DY stores one with P' },
+  'binarykits-Format-54x86': DEVICE,
+  'binarykits-Format2-54x86': DEVICE,
+  'binarykits-merge': DEVICE,
+  'binarykits-Barcode93-102x152': noBarcode('^BA'),
+  'binarykits-BarcodeUpcA-102x152': noBarcode('^BU'),
+  'binarykits-GraphicEllipse-54x86': { error: 'it has no ^GE' },
+  'binarykits-MaxiCode-102x152': { error: 'it refuses data that ^BD takes' },
+  'binarykits-Example10-102x152': {
+    error: 'it does not change to code set C (JVGL>5099…), as ^BC says of >5',
+  },
+  'binarykits-Example12-102x152': { error: 'it draws other MaxiCodes than bwip-js' },
+  'binarykits-BarcodePDF417-102x152': {
+    error: 'its PDF417 has modules of two dots whatever ^BY says, any number of rows, and no truncated form',
+  },
+  'binarykits-Example6-75x254': SQUARES,
+  'binarykits-Example9-102x152': SQUARES,
+  'binarykits-GraphicBox1-54x86': SQUARES,
+  'binarykits-GraphicBox2-102x152': {
+    error: `${TYPESET.error}; ${SQUARES.error}`,
+    without: (source) => fromAbove(thinner(source)),
+  },
+  'binarykits-Example2-102x170': TYPESET,
+  'binarykits-GraphicBox3-54x86': TYPESET,
+  'binarykits-GraphicCircle3-54x86': TYPESET,
+  'binarykits-TextRotation1-102x152': TYPESET,
+  'binarykits-TextRotation2-102x152': TYPESET,
+  'zebrash-dbs': SQUARES,
+  'zebrash-labelary': SQUARES,
+  'zebrash-posten': {
+    error: 'it reads the fill ! as something else: "an exclamation mark fills the line with ones"',
+  },
+  'binarykits-Example5-75x202': ENCODING,
+  'binarykits-Example8-64x152': ENCODING,
+  'binarykits-font-assign': ENCODING,
+  'zebrash-fedex': ORIENTATION,
+  'zebrash-ups': ORIENTATION,
+  'zebrash-ups_surepost': ORIENTATION,
+  'zebrash-aztec_ec': LENGTH,
+  'zebrash-dhlecommercetr': LENGTH,
+  'zebrash-reverse_qr': LENGTH,
 };
 
-/** What the virtual printer makes of it, and the same label as it was written. */
-async function pictures(source: string): Promise<[ours: Uint8Array, theirs: Uint8Array]> {
-  const width = Number(/\^PW(\d+)/.exec(source)?.[1] ?? WIDTH);
+const widthOf = (source: string) => Number(/\^PW(\d+)/.exec(source)?.[1] ?? WIDTH);
+
+/** What is drawn otherwise whatever is done about it. */
+const WITH_ERRORS = Object.entries(ERRING).flatMap(([name, { without }]) =>
+  without === undefined ? [name] : [],
+);
+
+/** What the virtual printer makes of it. @throws it cannot draw it */
+async function ours(source: string): Promise<Bitmap> {
+  const width = widthOf(source);
   const made = jobFor(rawZplTemplate.parse({ name: 'foreign', language: 'zpl', source }), [{}]);
   const format = { ...made.format, dpi: DPI, width: width / 8, height: HEIGHT / 8 };
   const text = await labelText(await openZpl({ ...made, format }));
   const { plan, faults } = plannedLabel(text, { width, height: HEIGHT, dpi: DPI });
-  if (plan === undefined) throw new Error(`it prints nothing: ${faults.join(', ')}`);
+  const found = [...faults, ...(plan?.faults ?? ['it prints nothing'])];
+  if (plan === undefined || found.length > 0) throw new Error(found.join(', '));
   const page = { ...plan, mediaWidth: width, mediaHeight: HEIGHT };
-  const ours = await dotsOf(
-    await composeMedia(
-      page,
-      await drawFields(await labelZpl(labelPieces(plan, 0), zplRenderer), page),
-      false,
-    ),
-  );
-  const theirs = await dotsOf(await drawZpl(source, width, HEIGHT));
-  return [ours.data, theirs.data];
+  const fields = await drawFields(await labelZpl(labelPieces(plan, 0), zplRenderer), page);
+  return dotsOf(await composeMedia(page, fields, false));
+}
+
+/** The label as it was written, drawn by others. */
+async function theirs(source: string): Promise<Bitmap | undefined> {
+  try {
+    return await dotsOf(await drawZpl(source, widthOf(source), HEIGHT));
+  } catch (error) {
+    // The judge's own refusals are its matter; ours are in the list of what is refused.
+    if (error instanceof Error && error.message.startsWith('Error rendering')) return undefined;
+    throw error;
+  }
+}
+
+function same(one: Bitmap, other: Bitmap | undefined): boolean {
+  return other !== undefined && Buffer.compare(one.data, other.data) === 0;
 }
 
 test('are taken, and print dot by dot as they were written', { timeout: 300_000 }, async ({ skip }) => {
   skip(!existsSync(FOLDER), `the labels of others are not at ${FOLDER}`);
   const files = (await readdir(FOLDER)).filter((file) => file.endsWith('.zpl'));
-  const found = { taken: 0, same: 0, refused: [] as string[], otherwise: [] as string[] };
+  const found = {
+    same: [] as string[],
+    sameWithout: [] as string[],
+    erring: [] as string[],
+    refused: [] as string[],
+  };
   for (const file of files) {
     const name = file.replace(/\.zpl$/, '');
     const source = await readFile(join(FOLDER, file), 'utf8');
     const refusal = REFUSED[name];
     if (refusal !== undefined) {
-      await expect(pictures(source), name).rejects.toThrow(refusal);
+      await expect(ours(source), name).rejects.toThrow(refusal);
       found.refused.push(name);
       continue;
     }
-    const drawn = await pictures(source).catch((error: unknown) => {
-      // The judge's own refusals are its matter; ours would be in the list above.
-      if (!(error instanceof Error) || !error.message.startsWith('Error rendering')) throw error;
-    });
-    found.taken++;
-    if (drawn !== undefined && Buffer.compare(...drawn) === 0) found.same++;
-    else found.otherwise.push(name);
+    const drawn = await ours(source);
+    const { without, both } = ERRING[name] ?? {};
+    if (same(drawn, await theirs(source))) found.same.push(name);
+    else if (without === undefined) found.erring.push(name);
+    else {
+      const judged = both ? await ours(without(source)) : drawn;
+      (same(judged, await theirs(without(source))) ? found.sameWithout : found.erring).push(name);
+    }
   }
   expect(found.refused.sort()).toEqual(Object.keys(REFUSED).sort());
-  expect(found.otherwise.filter((name) => OTHERWISE[name] === undefined)).toEqual([]);
-  expect(found.taken).toBeGreaterThanOrEqual(114);
-  expect(found.same).toBeGreaterThanOrEqual(87);
+  // Each that is drawn otherwise is drawn so by an error of the interpreter, which most labels can do without.
+  expect([...found.sameWithout, ...found.erring].sort()).toEqual(Object.keys(ERRING).sort());
+  expect(found.erring.sort()).toEqual(WITH_ERRORS);
+  expect(found.same.length + found.sameWithout.length).toBeGreaterThanOrEqual(100);
 });

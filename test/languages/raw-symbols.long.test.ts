@@ -154,8 +154,8 @@ describe('PDF417', () => {
   };
 
   test.each([
-    ['twice as many rows as columns', '^BY2^B7N,4', 2, { columns: 9, rows: 16, tall: 64 }],
-    ['with modules of three dots', '^BY3^B7N,6', 3, { columns: 9, rows: 16, tall: 96 }],
+    ['of at most 30 rows', '^BY2^B7N,4', 2, { columns: 5, rows: 29, tall: 116 }],
+    ['with modules of three dots', '^BY3^B7N,6', 3, { columns: 5, rows: 29, tall: 174 }],
     ['of 7 columns', '^BY2^B7N,4,,7', 2, { columns: 7, rows: 21 }],
     ['of 40 rows', '^BY2^B7N,4,5,,40', 2, { columns: 6, rows: 40 }],
     ['of both', '^BY2^B7N,4,5,8,30', 2, { columns: 8, rows: 30 }],

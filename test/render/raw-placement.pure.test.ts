@@ -73,8 +73,8 @@ describe('fields of a raw ZPL template', () => {
       x: fc.nat(150),
       y: fc.integer({ min: 80, max: 180 }),
       home: fc.tuple(fc.nat(20), fc.nat(20)),
+      by: fc.constantFrom('FO', 'FT'),
       graphic: fc.oneof(
-        // Not by ^FT, which the rasteriser takes for ^FO where there is no text.
         fc
           .tuple(fc.nat(80), fc.nat(80), fc.integer({ min: 1, max: 9 }))
           .map((size) => `^GB${size.join(',')}`),
@@ -82,9 +82,9 @@ describe('fields of a raw ZPL template', () => {
       ),
     });
     await fc.assert(
-      fc.asyncProperty(box, async ({ x, y, home, graphic }) => {
+      fc.asyncProperty(box, async ({ x, y, home, by, graphic }) => {
         const media = { dpi: 203, width: 300, height: 300 };
-        const { plan } = plannedLabel(`^XA^LH${home.join(',')}^FO${x},${y}${graphic}^FS^XZ`, media);
+        const { plan } = plannedLabel(`^XA^LH${home.join(',')}^${by}${x},${y}${graphic}^FS^XZ`, media);
         if (plan === undefined) throw new Error('nothing is printed');
         const picture = await drawFields(await labelZpl(labelPieces(plan, 0), zplRenderer), plan);
         const { left, top, right, bottom } = inkBox(await dotsOf(picture ?? Buffer.alloc(0)));

@@ -2,7 +2,8 @@
 import { deflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { rawZplTemplate } from '../../src/contract/template.ts';
-import { blacken, createBitmap } from '../../src/render/image/bitmap.ts';
+import { blacken, createBitmap, isBlack } from '../../src/render/image/bitmap.ts';
+import { rasterBitmap } from '../../src/render/output/raster.ts';
 import { compileRawPictures } from '../../src/render/output/raw-picture.ts';
 import { zplRenderer } from '../../src/render/output/zpl-renderer.ts';
 import { templateProblems } from '../../src/render/template-check.ts';
@@ -10,7 +11,7 @@ import { composeMedia, drawFields } from '../../src/zpl/interpreter/draw.ts';
 import { forEachDot } from '../../src/zpl/interpreter/drawn-dots.ts';
 import { labelPieces, labelZpl } from '../../src/zpl/interpreter/label-zpl.ts';
 import { plannedLabel } from '../../src/zpl/interpreter/planned-label.ts';
-import { dotsOf } from '../kit/judges/judges.ts';
+import { dotsOf, inkBox } from '../kit/judges/judges.ts';
 
 const MEDIA = { dpi: 203, width: 100, height: 30 };
 const DOTS = { width: 800, height: 240, dpi: 203 };
@@ -124,6 +125,50 @@ test.each(TURNED)('the dots are those of the virtual printer: %o', async ({ inve
     expect(Buffer.compare(ours.data, theirs.data)).toBe(0);
     expect(ours.data.some((byte) => byte !== 0)).toBe(true);
   }
+});
+
+test.each([
+  ['^GB50,40,3', { left: 100, top: 160, right: 150, bottom: 200 }],
+  ['^GE50,40,3', { left: 100, top: 160, right: 150, bottom: 200 }],
+  [
+    `^GFA,${PICTURE.length},${PICTURE.length},${ROW},${FORMS.hexadecimal}`,
+    { left: 100, top: 194, bottom: 200 },
+  ],
+  ['^XGR:A.GRF,2,3', { left: 100, top: 182, bottom: 200 }],
+])('^FT is where the lower left corner of %s is', async (graphic, edges) => {
+  const download = `~DGR:A.GRF,${PICTURE.length},${ROW},${FORMS.hexadecimal}`;
+  const box = async (source: string) =>
+    inkBox(rasterBitmap(await compileRawPictures(raw(source), MEDIA).layout({})));
+  expect(await box(`${download}^XA^FT100,200${graphic}^FS^XZ`)).toMatchObject(edges);
+  const homed = await box(`${download}^XA^LH10,20^FT90,180${graphic}^FS^XZ`);
+  expect(homed).toMatchObject(edges);
+});
+
+test('an ellipse is in its box, with a line of its thickness inwards', async () => {
+  const draw = async (graphic: string) =>
+    rasterBitmap(await compileRawPictures(raw(`^XA^FO100,20${graphic}^FS^XZ`), MEDIA).layout({}));
+  const ring = await draw('^GE201,101,10');
+  expect(inkBox(ring)).toEqual({ left: 100, top: 20, right: 301, bottom: 121 });
+  const black = (x: number, y: number) => isBlack(ring, x, y);
+  // Its middle row and column, from the left and from the top.
+  expect([99, 100, 109, 110, 200, 290, 291, 300].map((x) => black(x, 70))).toEqual([
+    false,
+    true,
+    true,
+    false,
+    false,
+    false,
+    true,
+    true,
+  ]);
+  expect([20, 29, 30, 70].map((y) => black(200, y))).toEqual([true, true, false, false]);
+  expect(black(105, 25)).toBe(false);
+  // All of it, where the line is thicker than it: a quarter of pi of the box.
+  const disc = await draw('^GE201,101,200');
+  let dots = 0;
+  for (let y = 20; y < 121; y++) for (let x = 100; x < 301; x++) if (isBlack(disc, x, y)) dots += 1;
+  expect(dots / (201 * 101)).toBeCloseTo(Math.PI / 4, 2);
+  await expect(draw('^GE50,40,3,W')).rejects.toThrow('a white ^GE is not drawn');
 });
 
 test('shapes are no larger than the guide lets them be', async () => {

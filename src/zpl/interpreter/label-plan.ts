@@ -25,7 +25,7 @@ import { LabelFonts } from './label-fonts.ts';
 import type { Piece } from './label-zpl.ts';
 import { isLastingSetting, type LastingSetting, lastingValue, type PrinterMemory } from './printer-memory.ts';
 import { type Serial, serialField, serialValue } from './serial.ts';
-import { isShape, shapeField } from './shape.ts';
+import { ellipse, isShape, shapeField } from './shape.ts';
 import type { SymbolField } from './symbol-encoder.ts';
 import { isSymbolField } from './symbol-field.ts';
 import { toDots } from './units.ts';
@@ -120,6 +120,7 @@ class PlanBuilder {
   #barcode: { readonly name: string; readonly params: string; readonly piece: number } | undefined;
   /** The field's `^FO` or `^FT`. */
   #origin: string | undefined;
+  #homeAt = { x: 0, y: 0 };
   /** The field names its font. */
   #hasFont = false;
   /** Dots that the picture moves down, besides `^LT`. */
@@ -200,6 +201,7 @@ class PlanBuilder {
       this.#printData(name, command.params);
     } else if (name === 'SN') {
       this.#requireDrawn(this.#barcode?.name);
+      this.#setUsualFont();
       const serial = serialField(text(command));
       this.#say((index) => readable(serialValue(serial, index).slice('^FD'.length)));
       this.#print(serial);
@@ -211,6 +213,7 @@ class PlanBuilder {
       this.#hasFont = false;
       this.#pieces.push('^FS');
     } else if (name === 'GF') {
+      this.#placeTypeset(command);
       this.#attempt(() => this.#print(graphicField(command.params, this.#room)));
     } else if (name === 'XG' || name === 'IM' || name === 'IL') this.#recallGraphic(command);
     else if (name === 'PQ') this.#quantity = text(command).split(',');
@@ -225,7 +228,9 @@ class PlanBuilder {
       const value = this.#set(command);
       if (!WHOLE_LABEL.has(name)) this.#pieces.push(`^${name}${value}`);
     } else if (isShape(name)) {
-      this.#print(shapeField(name, this.#dots(command)));
+      this.#placeTypeset(command);
+      const params = this.#dots(command);
+      this.#print(name === 'GE' ? ellipse(params) : shapeField(name, params));
     } else if (PRINTS.has(name)) this.#print(this.#plain(command));
     else if (!NOT_DRAWN.has(name)) {
       // The last barcode command of a field decides what becomes of its data.
@@ -249,6 +254,14 @@ class PlanBuilder {
     if (barcode !== undefined && !DRAWN_BARCODES.has(barcode)) this.#faults.push(`^${barcode} is not drawn`);
   }
 
+  #setUsualFont(): void {
+    if (this.#barcode !== undefined || this.#hasFont) return;
+    this.#attempt(() => {
+      const command = this.#fonts.usual();
+      if (command !== undefined) this.#pieces.push(command);
+    });
+  }
+
   #printData(name: string, data: Buffer): void {
     const { name: barcode, params = '', piece = 0 } = this.#barcode ?? {};
     if (barcode !== undefined && isSymbolField(barcode)) {
@@ -256,9 +269,7 @@ class PlanBuilder {
       return;
     }
     this.#requireDrawn(barcode);
-    if (barcode === undefined && !this.#hasFont) {
-      this.#attempt(() => this.#pieces.push(this.#fonts.usual() ?? ''));
-    }
+    this.#setUsualFont();
     const command = barcode === 'BC' ? this.#pieces[piece] : undefined;
     if (typeof command !== 'string') {
       this.#print(plainField(name, data, this.#hex));
@@ -326,6 +337,7 @@ class PlanBuilder {
     const atOrigin = command.name === 'IL';
     if (atOrigin) this.#fields.command('FO', '0,0', command.at);
     this.#fields.graphic(command.name, command.at, storedSize(graphic, times));
+    this.#placeTypeset(command);
     this.#attempt(() => {
       const dots = graphic.kind === 'picture' ? graphic.width * graphic.height : graphic.dots;
       this.#room.draw(dots * times.across * times.down);
@@ -337,6 +349,13 @@ class PlanBuilder {
       }
       if (atOrigin) this.#pieces.push('^FS');
     });
+  }
+
+  /** By `^FT` a graphic has its lower left corner there; the rasteriser takes that for the upper one. */
+  #placeTypeset({ at }: ZplCommand): void {
+    const mark = this.#fields.marks.at(-1);
+    if (mark?.at !== at || this.#origin?.startsWith('^FT') !== true) return;
+    this.#pieces.push(`^FO${fromHome(mark.x, this.#homeAt.x)},${fromHome(mark.y, this.#homeAt.y)}`);
   }
 
   /** Puts a lasting setting in force, measured in dots. */
@@ -364,8 +383,14 @@ class PlanBuilder {
     const top = whole(settings.get('LT'), 0, -120, 120);
     const home = [whole(x, 0, 0, 32_000) - left, whole(y, 0, 0, 32_000) + top + this.#shift] as const;
     this.#fields.home(...home);
+    this.#homeAt = { x: home[0], y: home[1] };
     return `^LH${home.join(',')}`;
   }
+}
+
+/** A coordinate as `^FO` takes it: what reaches over the edge begins there. */
+function fromHome(place: number, home: number): number {
+  return Math.max(0, place - home);
 }
 
 /** Bytes as characters: UTF-8, or else the printer's own set, of which only ASCII is known here. */

@@ -3,6 +3,7 @@ import { GraphicError, graphicCommand, hexDigits } from '../graphic-data.ts';
 import { GraphicRoom } from './graphic-field.ts';
 import type { LabelPlan } from './label-plan.ts';
 import { serialValue } from './serial.ts';
+import { type EllipsePiece, ellipseField } from './shape.ts';
 import type { SymbolEncoder, SymbolField } from './symbol-encoder.ts';
 import { symbolField } from './symbol-field.ts';
 
@@ -23,7 +24,7 @@ export interface FontPiece {
 }
 
 /** Plain ZPL, or what becomes plain ZPL only where the label is drawn. */
-export type Piece = string | SymbolField | PicturePiece | FontPiece;
+export type Piece = string | SymbolField | PicturePiece | FontPiece | EllipsePiece;
 
 /** What the interpreter wants of the renderer. */
 export interface Renderer extends SymbolEncoder {
@@ -53,6 +54,7 @@ export async function labelZpl(pieces: readonly Piece[], renderer: Renderer): Pr
   for (const piece of pieces) {
     if (typeof piece === 'string') zpl += piece;
     else if (!('kind' in piece)) zpl += symbolField(piece, renderer, room);
+    else if (piece.kind === 'ellipse') zpl += ellipseField(piece, room);
     else if (piece.kind === 'picture') zpl += await pictureField(piece, renderer, room);
     else {
       fonts += piece.file.length;

@@ -1,9 +1,11 @@
 /**
- * The boxes, circles and lines of a format as the rasteriser draws them.
+ * The boxes, circles and lines of a format as the rasteriser draws them; ellipses, which it does not draw, as graphics.
  *
  * Source: ZPL II Programming Guide, ^GB, ^GC, ^GD and ^GE.
  */
+import { GraphicError, graphicCommand, hexDigits } from '../graphic-data.ts';
 import { whole } from '../parameters.ts';
+import type { GraphicRoom } from './graphic-field.ts';
 
 /** The most dots that each may measure, by the guide: the rasteriser would take any memory for a larger circle. */
 const MOST: Readonly<Record<string, number>> = { GB: 32_000, GC: 4095, GD: 32_000, GE: 4095 };
@@ -34,4 +36,53 @@ function boxField(params: string): string {
   if (across !== down || line < across) return `^GB${params}`;
   if (across === 1 && rest[0]?.trim().toUpperCase() !== 'W') return '^GFA,1,1,1,80';
   return `^GB${[across, down, Math.ceil(across / 2), ...rest].join(',')}`;
+}
+
+/** `^GE`, dots. */
+export interface EllipsePiece {
+  readonly kind: 'ellipse';
+  readonly width: number;
+  readonly height: number;
+  /** How thick its line is, inwards. */
+  readonly line: number;
+  readonly isWhite: boolean;
+}
+
+/** @param params in dots */
+export function ellipse(params: string): EllipsePiece {
+  const [width, height, thickness, color] = params.split(',');
+  const line = whole(thickness, 1, 1, 4095);
+  return {
+    kind: 'ellipse',
+    width: whole(width, line, 3, 4095),
+    height: whole(height, line, 3, 4095),
+    line,
+    isWhite: color?.trim().toUpperCase() === 'W',
+  };
+}
+
+/** The ellipse as the rasteriser draws it. @throws GraphicTooLarge; GraphicError: a white one, which a graphic cannot be */
+export function ellipseField({ width, height, line, isWhite }: EllipsePiece, room: GraphicRoom): string {
+  if (isWhite) throw new GraphicError('a white ^GE is not drawn');
+  room.draw(width * height);
+  const stride = Math.ceil(width / 8);
+  const bits = new Uint8Array(stride * height);
+  for (let y = 0; y < height; y++) {
+    const [outer, inner] = [0, line].map((inset) =>
+      halfWidth(width / 2 - inset, height / 2 - inset, y + 0.5 - height / 2),
+    );
+    for (let x = 0; x < width; x++) {
+      const away = Math.abs(x + 0.5 - width / 2);
+      if (away > (outer ?? 0) || away < (inner ?? 0)) continue;
+      const at = y * stride + (x >> 3);
+      bits[at] = (bits[at] ?? 0) | (0x80 >> (x & 7));
+    }
+  }
+  return graphicCommand(bits.length, stride, hexDigits(bits));
+}
+
+/** How far an ellipse reaches to either side of its middle, `away` above or below it; 0 beyond it. */
+function halfWidth(across: number, down: number, away: number): number {
+  if (across <= 0 || down <= 0 || Math.abs(away) >= down) return 0;
+  return across * Math.sqrt(1 - (away / down) ** 2);
 }

@@ -57,14 +57,17 @@ const STACKED: Readonly<
   },
 };
 
-/** The most columns of a PDF417. */
+/** The most columns and the least rows of a PDF417. */
 const MOST_COLUMNS = 30;
-
-/** The least rows, and the most rows, of a PDF417. */
 const LEAST_ROWS = 3;
-const MOST_ROWS = 90;
+/**
+ * Without columns and rows the symbol has the fewest columns, from two on, with which it has no more rows than these: so the
+ * rasteriser and others draw it that were compared with printers. (The guide speaks of twice as many rows as columns.)
+ */
+const USUAL_ROWS = 30;
+const USUAL_COLUMNS = 2;
 
-/** @param columns, rows 0: twice as many rows as columns, as far as one of them leaves the choice. @throws GraphicError */
+/** @param columns, rows 0: the command leaves the choice. @throws GraphicError */
 function pdf417(
   data: string,
   [columns, rows]: readonly [columns: number, rows: number],
@@ -84,18 +87,17 @@ function pdf417(
       ...options,
     });
   if (rows === 0 && columns > 0) return encode(columns);
-  const wanted = Math.max(LEAST_ROWS, rows);
-  let begin = columns;
+  const most = rows > 0 ? Math.max(LEAST_ROWS, rows) : USUAL_ROWS;
+  let begin = columns || (rows > 0 ? 1 : USUAL_COLUMNS);
   if (columns === 0) {
     // A wide one tells how many codewords there are at least, and so where to begin.
     const { length } = encode(MOST_COLUMNS);
     const codewords = length > LEAST_ROWS ? MOST_COLUMNS * (length - 1) : 0;
-    begin =
-      rows > 0 ? Math.ceil((codewords + MOST_COLUMNS) / MOST_ROWS) : Math.floor(Math.sqrt(codewords / 2));
+    begin = Math.max(begin, Math.ceil((codewords + 1) / most));
   }
-  for (let across = Math.max(1, begin); across <= (columns || MOST_COLUMNS); across++) {
-    const symbol = encode(across, rows > 0 ? { rows: String(wanted) } : {});
-    if (symbol.length <= (rows > 0 ? wanted : Math.max(LEAST_ROWS, 2 * across))) return symbol;
+  for (let across = begin; across <= (columns || MOST_COLUMNS); across++) {
+    const symbol = encode(across, rows > 0 ? { rows: String(most) } : {});
+    if (symbol.length <= most) return symbol;
   }
   throw new GraphicError('^B7 has too few rows for this data');
 }
