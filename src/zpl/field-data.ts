@@ -4,6 +4,7 @@
  *
  * Source: ZPL II Programming Guide, ^FD, and ^FH ("Field Hexadecimal Indicator").
  */
+import { isUtf8 } from 'node:buffer';
 
 /**
  * Characters sent as they are. The others are escaped: `^` and `~` would start a command, a backslash breaks
@@ -52,6 +53,12 @@ export function* fieldPieces(text: string, indicator: string | undefined): Gener
 export function fieldBytes(data: Buffer, indicator: string | undefined): string {
   const pieces = Array.from(fieldPieces(data.toString('latin1').replace(/[\r\n]/g, ''), indicator));
   return pieces.map(({ text, byte }) => (byte === undefined ? text : String.fromCharCode(byte))).join('');
+}
+
+/** Bytes as characters: UTF-8, or else the printer's own set, of which only ASCII is known here. */
+export function readable(bytes: string): string {
+  const buffer = Buffer.from(bytes, 'latin1');
+  return isUtf8(buffer) ? buffer.toString('utf8') : bytes;
 }
 
 /**

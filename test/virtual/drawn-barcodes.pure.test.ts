@@ -36,6 +36,6 @@ test('a backslash in a PDF417 is one', async () => {
 
 test('what cannot be drawn is refused, and not left out or set as text', async () => {
   const undrawable = { fault: { reason: { code: 'zpl-undrawable' } } };
-  await expect(read('BJN,80,N,N', '1234')).rejects.toMatchObject(undrawable);
+  await expect(read('BTN', '123456,A1')).rejects.toMatchObject(undrawable);
   await expect(read('BCN,80,N,N,N', '>:A>8B>51234')).rejects.toMatchObject(undrawable);
 });

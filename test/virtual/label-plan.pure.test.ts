@@ -71,6 +71,14 @@ describe('what a format prints', () => {
     expect(label('^BKN,N,10')).toContainEqual(expect.objectContaining({ name: 'BK', params: 'N,N,80' }));
   });
 
+  it('leaves a barcode without data out, as a printer does', async () => {
+    const [plan] = plans('^XA^FO1,1^BCN,80^FN1^FS^FO2,2^BQN,2,5^FD^FS^FO3,3^BUN^FD^FS^FO4,4^B3N^SN7^FS^XZ');
+    expect(plan?.faults).toEqual([]);
+    expect(plan && (await labelZpl(labelPieces(plan, 0), zplRenderer))).toBe(
+      '^XA^LH0,0^FO1,1^FS^FO2,2^FS^FO3,3^FS^FO4,4^B3N^FD7^FS^XZ',
+    );
+  });
+
   it('does not let stored objects outgrow the memory', () => {
     const memory = new PrinterMemory(10_000);
     for (let index = 0; index < 50; index++)

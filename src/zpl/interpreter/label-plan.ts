@@ -10,9 +10,8 @@
  * Source: ZPL II Programming Guide, the commands named.
  */
 
-import { isUtf8 } from 'node:buffer';
 import { isBarcode, isFont, PRINTS, words } from '../commands.ts';
-import { fieldBytes, hexIndicator, plainField } from '../field-data.ts';
+import { fieldBytes, hexIndicator, plainField, readable } from '../field-data.ts';
 import { GraphicError } from '../graphic-data.ts';
 import { objectName } from '../names.ts';
 import { text, whole } from '../parameters.ts';
@@ -24,6 +23,7 @@ import { GraphicRoom, graphicField } from './graphic-field.ts';
 import { LabelFonts } from './label-fonts.ts';
 import type { Piece } from './label-zpl.ts';
 import { isLastingSetting, type LastingSetting, lastingValue, type PrinterMemory } from './printer-memory.ts';
+import { DRAWN_BARCODES, NOT_DRAWN } from './rasteriser-commands.ts';
 import { type Serial, serialField, serialValue } from './serial.ts';
 import { ellipse, isShape, shapeField } from './shape.ts';
 import type { SymbolField } from './symbol-encoder.ts';
@@ -69,12 +69,6 @@ interface SaidField {
   readonly data: (serial: number) => string;
 }
 
-/** Commands that the rasteriser does not get: this file handles them, or they do not affect the picture. */
-const NOT_DRAWN = words(
-  'PQ PP FX FN FH ID EF DF XF CC CD CT XA XZ HH HV HW HF HG HY HZ JU SP MM MN MT MD MF MP PR PF PH SZ ST',
-);
-/** The barcodes that the rasteriser draws; it would print the data of others as text. */
-const DRAWN_BARCODES = words('B2 B3 BC BE BO BQ BX');
 /** Parameters are looked for in this many bytes of a command; what follows is data. */
 const HEAD = 128;
 const MAX_QUANTITY = 99_999_999;
@@ -116,8 +110,9 @@ class PlanBuilder {
   #quantity: string[] = [];
   #pauseAfter = false;
   #hex: string | undefined;
-  /** The field's barcode, and its index in the pieces, where it is one. */
+  /** The field's barcode, and its index in the pieces, where it is one; whether it has data. */
   #barcode: { readonly name: string; readonly params: string; readonly piece: number } | undefined;
+  #hasData = false;
   /** The field's `^FO` or `^FT`. */
   #origin: string | undefined;
   #homeAt = { x: 0, y: 0 };
@@ -202,11 +197,14 @@ class PlanBuilder {
     } else if (name === 'SN') {
       this.#requireDrawn(this.#barcode?.name);
       this.#setUsualFont();
+      this.#hasData = true;
       const serial = serialField(text(command));
       this.#say((index) => readable(serialValue(serial, index).slice('^FD'.length)));
       this.#print(serial);
     } else if (name === 'FH') this.#hex = hexIndicator(text(command));
     else if (name === 'FS') {
+      if (this.#barcode !== undefined && !this.#hasData) this.#leaveOut(this.#barcode);
+      this.#hasData = false;
       this.#hex = undefined;
       this.#barcode = undefined;
       this.#origin = undefined;
@@ -250,6 +248,11 @@ class PlanBuilder {
     if (!isSymbolField(name)) this.#pieces.push(`^${name}${params}`);
   }
 
+  /** A barcode without data prints nothing; the rasteriser would refuse the label. */
+  #leaveOut({ name, piece }: { readonly name: string; readonly piece: number }): void {
+    if (!isSymbolField(name)) this.#pieces[piece] = '';
+  }
+
   #requireDrawn(barcode: string | undefined): void {
     if (barcode !== undefined && !DRAWN_BARCODES.has(barcode)) this.#faults.push(`^${barcode} is not drawn`);
   }
@@ -264,6 +267,8 @@ class PlanBuilder {
 
   #printData(name: string, data: Buffer): void {
     const { name: barcode, params = '', piece = 0 } = this.#barcode ?? {};
+    this.#hasData = fieldBytes(data, this.#hex) !== '';
+    if (barcode !== undefined && !this.#hasData) return;
     if (barcode !== undefined && isSymbolField(barcode)) {
       this.#print(this.#symbol(barcode, params, fieldBytes(data, this.#hex)));
       return;
@@ -391,10 +396,4 @@ class PlanBuilder {
 /** A coordinate as `^FO` takes it: what reaches over the edge begins there. */
 function fromHome(place: number, home: number): number {
   return Math.max(0, place - home);
-}
-
-/** Bytes as characters: UTF-8, or else the printer's own set, of which only ASCII is known here. */
-function readable(bytes: string): string {
-  const buffer = Buffer.from(bytes, 'latin1');
-  return isUtf8(buffer) ? buffer.toString('utf8') : bytes;
 }
