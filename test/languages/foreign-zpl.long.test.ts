@@ -45,16 +45,15 @@ interface Erring {
 
 /** Half as thick it is filled as well. */
 const thinner = (source: string) =>
-  source.replace(/\^GB(\d+),(\d+),(\d+)/g, (box, width, height, line) => {
-    const [across, down, thick] = [width, height, line].map(Number);
-    return across === down && Number(thick) >= Number(across)
-      ? `^GB${width},${height},${Math.ceil(Number(across) / 2)}`
-      : box;
+  source.replace(/\^GB(\d+),(\d+),(\d+)/g, (box, ...params) => {
+    const [width = 1, height = 1, line = 1] = params.slice(0, 3).map(Number);
+    const [across, down] = [Math.max(width, line), Math.max(height, line)];
+    return across === down && line >= across ? `^GB${across},${down},${Math.ceil(across / 2)}` : box;
   });
 /** A graphic at its lower left corner as one at its upper. */
 const fromAbove = (source: string) =>
   source.replace(
-    /\^FT(\d+),(\d+)((?:\^(?!F[DOST])[^^]*)*?)\^(GB|GC|GF)([^^]*)/g,
+    /\^FT(\d+),(\d+)([^^]*(?:\^(?!F[DOST]|G[BCF])[^^]*)*?)\^(GB|GC|GF)([^^]*)/g,
     (_, x, y, between, name, params) => {
       const [first, second, third, fourth] = String(params).split(',').map(Number);
       const heights: Record<string, number> = {
@@ -62,7 +61,7 @@ const fromAbove = (source: string) =>
         GC: first ?? 0,
         GF: (third ?? 0) / (fourth ?? 1),
       };
-      return `^FO${x},${Number(y) - (heights[name] ?? 0)}${between}^${name}${params}`;
+      return `^FO${x},${Math.max(0, Number(y) - (heights[name] ?? 0))}${between}^${name}${params}`;
     },
   );
 const SQUARES: Erring = {
@@ -92,6 +91,7 @@ const LENGTH: Erring = {
   without: (source) => source.replace(/\^LL\d+/g, ''),
   both: true,
 };
+const MAXICODE = 'it draws other MaxiCodes than bwip-js, by which those of all labels here are made';
 const noBarcode = (command: string): Erring => ({
   error: `it has no ${command}, and prints its data as text`,
 });
@@ -99,7 +99,7 @@ const noBarcode = (command: string): Erring => ({
 const ERRING: Readonly<Record<string, Erring>> = {
   'binarykits-DownloadObject-54x86': { error: 'it has no PNG: ~DY stores one with P' },
   'binarykits-Format-54x86': DEVICE,
-  'binarykits-Format2-54x86': DEVICE,
+  'binarykits-Format2-54x86': { error: `${DEVICE.error}; it refuses a barcode without data` },
   'binarykits-merge': DEVICE,
   'binarykits-Barcode93-102x152': noBarcode('^BA'),
   'binarykits-BarcodeUpcA-102x152': noBarcode('^BU'),
@@ -108,7 +108,7 @@ const ERRING: Readonly<Record<string, Erring>> = {
   'binarykits-Example10-102x152': {
     error: 'it does not change to code set C (JVGL>5099…), as ^BC says of >5',
   },
-  'binarykits-Example12-102x152': { error: 'it draws other MaxiCodes than bwip-js' },
+  'binarykits-Example12-102x152': { error: MAXICODE },
   'binarykits-BarcodePDF417-102x152': {
     error: 'its PDF417 has modules of two dots whatever ^BY says, any number of rows, and no truncated form',
   },
@@ -117,7 +117,7 @@ const ERRING: Readonly<Record<string, Erring>> = {
   'binarykits-GraphicBox1-54x86': SQUARES,
   'binarykits-GraphicBox2-102x152': {
     error: `${TYPESET.error}; ${SQUARES.error}`,
-    without: (source) => fromAbove(thinner(source)),
+    without: (source) => thinner(fromAbove(source)),
   },
   'binarykits-Example2-102x170': TYPESET,
   'binarykits-GraphicBox3-54x86': TYPESET,
@@ -132,12 +132,16 @@ const ERRING: Readonly<Record<string, Erring>> = {
   'binarykits-Example5-75x202': ENCODING,
   'binarykits-Example8-64x152': ENCODING,
   'binarykits-font-assign': ENCODING,
-  'zebrash-fedex': ORIENTATION,
-  'zebrash-ups': ORIENTATION,
-  'zebrash-ups_surepost': ORIENTATION,
+  'zebrash-fedex': { error: `${ORIENTATION.error}; it makes other codewords for PDF417` },
+  'zebrash-ups': { error: `${ORIENTATION.error}; ${MAXICODE}` },
+  'zebrash-ups_surepost': { error: `${ORIENTATION.error}; ${MAXICODE}` },
   'zebrash-aztec_ec': LENGTH,
   'zebrash-dhlecommercetr': LENGTH,
-  'zebrash-reverse_qr': LENGTH,
+  'zebrash-reverse_qr': {
+    error: `${LENGTH.error}; ${SQUARES.error}`,
+    without: (source) => thinner(source.replace(/\^LL\d+/g, '')),
+    both: true,
+  },
 };
 
 const widthOf = (source: string) => Number(/\^PW(\d+)/.exec(source)?.[1] ?? WIDTH);
@@ -206,6 +210,6 @@ test('are taken, and print dot by dot as they were written', { timeout: 300_000 
   expect(found.refused.sort()).toEqual(Object.keys(REFUSED).sort());
   // Each that is drawn otherwise is drawn so by an error of the interpreter, which most labels can do without.
   expect([...found.sameWithout, ...found.erring].sort()).toEqual(Object.keys(ERRING).sort());
-  expect(found.erring.sort()).toEqual(WITH_ERRORS);
+  expect(found.erring.sort()).toEqual(WITH_ERRORS.sort());
   expect(found.same.length + found.sameWithout.length).toBeGreaterThanOrEqual(100);
 });
