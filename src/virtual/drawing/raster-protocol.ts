@@ -1,6 +1,6 @@
 /** The requests and replies of the raster thread. */
 import type { LabelPage } from '../../zpl/interpreter/draw.ts';
-import type { Piece } from '../../zpl/interpreter/label-zpl.ts';
+import type { Piece } from '../../zpl/interpreter/piece.ts';
 
 export interface RasterRequest extends LabelPage {
   readonly id: number;

@@ -137,8 +137,15 @@ function rowsOfBoth(
   return rows.map((modules, at): Row => {
     if (at >= lower) return [modules, alone[at - lower]?.[1] ?? sizes.module];
     if (parted && at === lower - 1) return [modules, sizes.separator];
-    return [modules, sizes.module * (part.above?.tall ?? ABOVE)];
+    const above = part.repeats === true ? fromLeft(modules) : modules;
+    return [above, sizes.module * (part.above?.tall ?? ABOVE)];
   });
+}
+
+/** A row above a DataBar Expanded, which begins two modules from the left: the encoder puts it in the middle. */
+function fromLeft(modules: readonly number[]): readonly number[] {
+  const bars = modules.slice(modules.indexOf(1), modules.lastIndexOf(1) + 1);
+  return [0, 0, ...bars];
 }
 
 function tallOf({ rows, repeats }: Part, at: number, { module, separator, bars }: Sizes): number {

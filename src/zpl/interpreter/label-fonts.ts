@@ -6,7 +6,7 @@
  */
 import { GraphicError } from '../graphic-data.ts';
 import { objectName } from '../names.ts';
-import type { FontPiece } from './label-zpl.ts';
+import type { FontPiece } from './piece.ts';
 import type { PrinterMemory } from './printer-memory.ts';
 
 /** The font that every printer has in its flash, Swiss 721; font 0 is next to it. */

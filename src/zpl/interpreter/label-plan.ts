@@ -21,7 +21,7 @@ import { code128Field } from './code128-field.ts';
 import { enlarged, type FieldMark, FieldMarks, storedSize } from './field-marks.ts';
 import { GraphicRoom, graphicField } from './graphic-field.ts';
 import { LabelFonts } from './label-fonts.ts';
-import type { Piece } from './label-zpl.ts';
+import type { Piece } from './piece.ts';
 import { isLastingSetting, type LastingSetting, lastingValue, type PrinterMemory } from './printer-memory.ts';
 import { DRAWN_BARCODES, NOT_DRAWN } from './rasteriser-commands.ts';
 import { type Serial, serialField, serialValue } from './serial.ts';

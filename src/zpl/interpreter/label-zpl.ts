@@ -2,29 +2,11 @@
 import { GraphicError, graphicCommand, hexDigits } from '../graphic-data.ts';
 import { GraphicRoom } from './graphic-field.ts';
 import type { LabelPlan } from './label-plan.ts';
+import type { PicturePiece, Piece } from './piece.ts';
 import { serialValue } from './serial.ts';
-import { type EllipsePiece, ellipseField } from './shape.ts';
-import type { SymbolEncoder, SymbolField } from './symbol-encoder.ts';
+import { ellipseField } from './shape.ts';
+import type { SymbolEncoder } from './symbol-encoder.ts';
 import { symbolField } from './symbol-field.ts';
-
-/** A PNG that was downloaded, each of its dots enlarged. */
-export interface PicturePiece {
-  readonly kind: 'picture';
-  readonly file: Uint8Array;
-  readonly across: number;
-  readonly down: number;
-}
-
-/** A font that was downloaded, before the texts that are set in it. */
-export interface FontPiece {
-  readonly kind: 'font';
-  /** By which the texts call it. */
-  readonly name: string;
-  readonly file: Uint8Array;
-}
-
-/** Plain ZPL, or what becomes plain ZPL only where the label is drawn. */
-export type Piece = string | SymbolField | PicturePiece | FontPiece | EllipsePiece;
 
 /** What the interpreter wants of the renderer. */
 export interface Renderer extends SymbolEncoder {
