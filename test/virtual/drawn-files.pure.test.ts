@@ -166,7 +166,7 @@ describe('a downloaded font', () => {
       'is packed as nobody knows',
       '~DYR:A.PNG,C,P,0,,',
       '^FO0,0^A0N,40',
-      '~DY is not drawn with data of format C',
+      '~DY is not drawn with data of that format',
     ],
   ])('that %s is refused by name', async (_, download, field, said) => {
     const { plan, faults } = plannedLabel(`${download}^XA${field}${TEXT}^XZ`, DOTS);

@@ -90,7 +90,7 @@ export function downloadedGraphic(
   if (extension.toUpperCase() !== 'G') return undefined;
   const binary = kind.toUpperCase() === 'B';
   if (!binary && kind.toUpperCase() !== 'A') {
-    throw new GraphicError(`~DY is not drawn with data of format ${kind}`);
+    throw new GraphicError('~DY is not drawn with data of that format');
   }
   const digits = binary
     ? digitsOf(data, room.bytes)

@@ -29,7 +29,8 @@ export function postalSymbol(
   encoder: SymbolEncoder,
 ): UprightSymbol {
   const code = name === 'B5' ? 'planet' : POSTAL_CODES[type || '0'];
-  if (code === undefined) throw new GraphicError(`^BZ is not drawn as postal code ${type}`);
+  if (code === undefined)
+    throw new GraphicError(`^BZ is not drawn as postal code ${(type ?? '').slice(0, 4)}`);
   requireData(name, data, /^\d+$/);
   const tall = whole(high, height, 1, 32_000);
   // The ratio sets the pitch: only so is the guide's example, ^BY3 at 8 dots/mm, the 22 bars an inch that the post asks for.

@@ -49,12 +49,12 @@ export function downloadedFile(
 
 /** @param format of `~DY`: A and P are digits or base64, B bytes @param total bytes, as the command says */
 function fileOf(data: Buffer, format: string, total: string | undefined): Buffer {
-  if (!/^[ABP]$/i.test(format)) throw new GraphicError(`~DY is not drawn with data of format ${format}`);
+  if (!/^[ABP]$/i.test(format)) throw new GraphicError('~DY is not drawn with data of that format');
   const said = Number.parseInt(total ?? '', 10);
   if (said > MOST_BYTES || data.length > 3 * MOST_BYTES) throw new GraphicTooLarge();
   if (format.toUpperCase() === 'B') return data.subarray(0, said || 0);
   const text = ascii(data);
-  if (!text.startsWith(':') && !/^(?:[0-9A-Fa-f]{2})*$/.test(text)) {
+  if (!text.startsWith(':') && (text.length % 2 !== 0 || /[^0-9A-Fa-f]/.test(text))) {
     throw new GraphicError('a file whose digits are broken');
   }
   const file = Buffer.from(unpackGraphic(text, 0, MOST_BYTES), 'hex');
