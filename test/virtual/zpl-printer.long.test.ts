@@ -2,7 +2,10 @@ import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { blackenRect, createBitmap } from '../../src/render/image/bitmap.ts';
+import { encodePng } from '../../src/render/image/png-encoder.ts';
 import { VirtualZplPrinter } from '../../src/virtual/zpl/zpl-printer.ts';
+import { OCR_B } from '../kit/judges/sample-fonts.ts';
 import { bench, Client, decode, look, qr, temporaryDirectory } from '../kit/printers/bench-printer.ts';
 
 describe('labels', () => {
@@ -175,6 +178,26 @@ describe('stored objects', () => {
     const [, gone] = await printed(2);
     expect(gone?.faults).toEqual(['graphic R:DOT.GRF does not exist']);
     expect((await client.status())[1]?.[10]).toBe('000');
+  });
+
+  it('prints pictures and fonts that were downloaded as files, and says what it lacks', async () => {
+    const { printer, printed } = await bench();
+    const client = new Client(printer.port);
+    const black = createBitmap(16, 8);
+    blackenRect(black, 0, 0, 16, 8);
+    const dot = Buffer.from(encodePng(black, 203));
+    client.send(`~DYR:DOT.PNG,P,P,${dot.length},,${dot.toString('hex')}^XA^FO16,8^IMR:DOT.PNG^FS^XZ`);
+    const [picture] = await printed(1);
+    expect(picture?.faults).toEqual([]);
+    expect((await look(picture?.file ?? '')).ink).toEqual([16, 8, 31, 15]);
+    client.send(
+      `~DUR:OCR.TTF,${OCR_B.length},${OCR_B.toString('hex')}^XA^CWZ,R:OCR.TTF^FO9,9^AZN,40^FDA^FS^XZ`,
+    );
+    client.send('^XA^FO9,9^AZN,40^FDA^FS^XZ^XA^CWZ,E:ARIAL.TTF^FO9,9^AZN,40^FDA^FS^XZ');
+    const [, first, again, lacking] = await printed(4);
+    expect([first?.faults, again?.faults]).toEqual([[], []]);
+    expect((await look(again?.file ?? '')).ink).toEqual((await look(first?.file ?? '')).ink);
+    expect(lacking?.faults).toEqual(['the font E:ARIAL.TTF was not downloaded']);
   });
 });
 
