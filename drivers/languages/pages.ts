@@ -88,8 +88,10 @@ interface OpenLabels {
 /** Opens a job's labels, for any kind of template. @throws JobFaultError as `openPages` */
 export async function openLabels(job: QueuedJob): Promise<OpenLabels> {
   const { template, format, orientation, records } = job;
-  if (template.language === 'document')
-    return compileDocument(template, { dpi: format.dpi, orientation, media: format, records, job });
+  if (template.language === 'document') {
+    const vectors = format.language === 'pdf';
+    return compileDocument(template, { dpi: format.dpi, orientation, media: format, records, job, vectors });
+  }
   if (template.language === 'platen') {
     const { layout, check } = await keptLabel(template, { dpi: format.dpi, orientation, job });
     return { layout, check: (record) => check(records[record] ?? {}, record) };

@@ -7,6 +7,7 @@
  */
 import type { NativeSymbol } from '../zpl/bars.ts';
 import type { Bitmap, Rotation } from './image/bitmap.ts';
+import type { PageForm } from './page-form.ts';
 import type { QuietZone } from './symbol/symbology/rules.ts';
 import type { Face } from './text/font-face.ts';
 
@@ -116,4 +117,6 @@ export interface DisplayList {
   readonly heightMm: number;
   /** In painting order. Items that do not depend on the record are the same objects for every record. */
   readonly items: readonly Item[];
+  /** The same label as others have made it, for a language of vectors. */
+  readonly form?: PageForm;
 }

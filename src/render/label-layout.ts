@@ -29,7 +29,7 @@ export interface LabelTarget {
 }
 
 /** A size and a resolution. */
-export type MediaGrid = Omit<DisplayList, 'items'>;
+export type MediaGrid = Omit<DisplayList, 'items' | 'form'>;
 
 export interface CompiledLabel {
   /** The label as it lies on the media. */

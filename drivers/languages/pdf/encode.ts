@@ -5,12 +5,13 @@
  * The drawing library rounds pages to whole points and would draw each copy anew. So a page is drawn once,
  * rounded up, and the document is finished here: page objects with the exact /MediaBox, one for each copy,
  * that share one content stream (ISO 32000-1 §7.7.3), and a new cross-reference table (§7.5.4). Objects that
- * are superseded stay in the file, unreferenced.
+ * are superseded stay in the file, unreferenced. A page that is a form (`page-form.ts`) is left empty, and gets it here.
  */
 import { deflateSync, inflateSync } from 'node:zlib';
 import { PDFDocument } from '@napi-rs/canvas';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
 import { drawPage } from '../../../src/render/output/vector.ts';
+import { drawingOf, type PageForm, PlacedForms } from '../../../src/render/page-form.ts';
 import type { LabelEncoder } from '../language.ts';
 import { encoderOfPages, type PageRun } from '../pages.ts';
 import { PdfText } from './text.ts';
@@ -22,11 +23,22 @@ export async function openPdf(job: QueuedJob): Promise<LabelEncoder> {
   return await encoderOfPages(job, pdfDocument);
 }
 
+/** What is known of a page once it is drawn; points. */
+interface DrawnPage {
+  readonly width: number;
+  readonly height: number;
+  readonly copies: number;
+  readonly form: PageForm | undefined;
+}
+
+/** The version that forms may need: Skia writes 1.4. */
+const VERSION = '%PDF-1.7';
+
 /** A PDF of the pages, in their order, each repeated `copies` times. A page is asked for once the one before it is drawn. */
 export async function pdfDocument(runs: AsyncIterable<PageRun> | Iterable<PageRun>): Promise<Uint8Array> {
   const document = new PDFDocument({ creator: 'Platen' });
   const text = new PdfText();
-  const pages: { width: number; height: number; copies: number }[] = [];
+  const pages: DrawnPage[] = [];
   for await (const { page, copies } of runs) {
     const width = (page.widthMm * 72) / 25.4;
     const height = (page.heightMm * 72) / 25.4;
@@ -34,19 +46,15 @@ export async function pdfDocument(runs: AsyncIterable<PageRun> | Iterable<PageRu
     // PDF measures from the bottom left, so the exact page leaves out the top and right of the rounded one.
     context.translate(0, Math.ceil(height) - height);
     context.scale(72 / page.dpi, 72 / page.dpi);
-    drawPage(context, page, (on, item, draw) => text.draw(on, item, draw));
+    if (page.form === undefined) drawPage(context, page, (on, item, draw) => text.draw(on, item, draw));
     document.endPage();
-    pages.push({ width, height, copies });
+    pages.push({ width, height, copies, form: page.form });
   }
   return finish(document.close(), pages, text);
 }
 
 /** @param file as Skia writes it: one cross-reference table, no object streams, page objects in the pages' order */
-function finish(
-  file: Buffer,
-  pages: readonly { width: number; height: number; copies: number }[],
-  hidden: PdfText,
-): Buffer {
+function finish(file: Buffer, pages: readonly DrawnPage[], hidden: PdfText): Buffer {
   const text = file.toString('latin1');
   const table = Number(/startxref\n(\d+)\n%%EOF\s*$/.exec(text)?.[1]);
   const lines = text.slice(table).split('\n');
@@ -100,7 +108,17 @@ function finish(
       ? page
       : page.replace(/\/Contents \d+ 0 R/, `/Contents ${addNew(deflated(content))} 0 R`);
   };
-  const drawnPages = drawn.map((page) => withText(objects[page] ?? ''));
+  const forms = new PlacedForms({ reserve: () => offsets.push(at) - 1, add });
+  /** A page object that has nothing but the form. */
+  const withForm = (form: PageForm): string => {
+    const content = addNew(stream(drawingOf(form)));
+    const resources = `/Resources <</XObject <</P ${forms.place(form)} 0 R>>>>`;
+    return `<</Type /Page\n${resources}\n/MediaBox []\n/Contents ${content} 0 R\n/Parent 0 0 R>>`;
+  };
+  const drawnPages = drawn.map((page, index) => {
+    const form = pages[index]?.form;
+    return form === undefined ? withText(objects[page] ?? '') : withForm(form);
+  });
   const fonts = hidden.fonts().map(({ toUnicode, font }, index) => {
     const number = addNew(font(addNew(deflated(toUnicode)), addNew(stream('1000 0 d0'))));
     return `/PT${index} ${number} 0 R`;
@@ -125,6 +143,7 @@ function finish(
     number === 0 ? '0000000000 65535 f \n' : `${String(offset).padStart(10, '0')} 00000 n \n`,
   );
   chunks.push(`xref\n0 ${offsets.length}\n${entries.join('')}`);
+  if (pages.some(({ form }) => form !== undefined)) file.write(VERSION, 'latin1');
   chunks.push(`trailer\n<</Size ${offsets.length}${trailer}>>\nstartxref\n${at}\n%%EOF\n`);
   return Buffer.concat([file.subarray(0, table), Buffer.from(chunks.join(''), 'latin1')]);
 }

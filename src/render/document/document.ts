@@ -2,7 +2,8 @@
  * Lays out document templates: a page that others have made becomes the black dots of a label.
  *
  * A page keeps its own size unless the template says otherwise, and nothing that is black is cut off in silence. Where a
- * picture has the printer's resolution, each of its pixels is a dot.
+ * picture has the printer's resolution, each of its pixels is a dot. Where the printer takes vectors, a page of a PDF goes
+ * with its dots as it is (`checked-form.ts`).
  */
 import { setImmediate as breathe } from 'node:timers/promises';
 import { documentIn, documentPart } from '../../contract/document-pages.ts';
@@ -15,12 +16,13 @@ import { documentField } from '../../contract/template.ts';
 import { FieldFault } from '../../values/said-fault.ts';
 import type { DisplayList, Rect } from '../display-list.ts';
 import { MOST_ELEMENT_DOTS, requireDots } from '../dot-limit.ts';
-import { type Bitmap, cropBitmap, turnBitmap } from '../image/bitmap.ts';
+import { type Bitmap, cropBitmap, type Rotation, turnBitmap } from '../image/bitmap.ts';
 import { inBands, rowsAtOnce } from '../image/in-bands.ts';
 import { PictureFault } from '../image/picture-fault.ts';
 import { blackRect } from '../ink.ts';
 import { type MediaGrid, mediaGrid } from '../label-layout.ts';
-import { turnItem, upright } from '../turn.ts';
+import { afterwards, type Matrix, type PageForm } from '../page-form.ts';
+import { turnItem, turnPoint, upright } from '../turn.ts';
 import { isPdf, isZpl, requireBase64 } from './document-file.ts';
 import { type DocumentPicture, documentPicture } from './document-picture.ts';
 import { askPdf, pdfFile, pdfPages } from './pdf-pages.ts';
@@ -38,6 +40,8 @@ export interface DocumentTarget {
   /** The job's, where a record may name another that holds its file. */
   readonly records?: readonly LabelRecord[];
   readonly job?: ZplRules;
+  /** The label is sent as vectors where it can be. */
+  readonly vectors?: boolean;
 }
 
 interface CompiledDocument {
@@ -73,6 +77,8 @@ type Size = { readonly width: number; readonly height: number };
 interface DocumentPage extends Size {
   /** The dots of a part of the page, drawn `zoom` times as large. @throws PictureFault */
   draw(part: Rect, zoom: number): Promise<Bitmap>;
+  /** The same part as vectors, with the matrix to its dots; undefined: it is a picture. */
+  form?(part: Rect, zoom: number): Promise<PageForm | undefined>;
 }
 
 /** Black dots for which the label has no room. */
@@ -80,7 +86,7 @@ class PageUnfit extends PictureFault {}
 
 /** @throws JobFaultError `template-invalid`: the label has too many dots */
 export function compileDocument(template: DocumentTemplate, target: DocumentTarget): CompiledDocument {
-  const { dpi, orientation, records = [], job = {} } = target;
+  const { dpi, orientation, records = [], job = {}, vectors = false } = target;
   const lies = orientation === 'landscape' ? 90 : 0;
   const { width: across, height: along } = upright(target.media, lies);
   const { width = across, height = along } = template;
@@ -105,7 +111,7 @@ export function compileDocument(template: DocumentTemplate, target: DocumentTarg
       const { page, base64 } = partOf(record, index);
       try {
         const opened = await openPage({ base64, number: page ?? 1 }, template, { dpi, width, height, job });
-        const bitmap = await onLabel(opened, template, label, dpi);
+        const { bitmap, form } = await onLabel(opened, template, label, dpi);
         // The drawing library frees its memory when the event loop turns.
         await breathe();
         const ink = blackRect(bitmap);
@@ -114,7 +120,12 @@ export function compileDocument(template: DocumentTemplate, target: DocumentTarg
         const inked = cropBitmap(bitmap, ink.x, ink.y, ink.width, ink.height);
         const item = { kind: 'bitmap', x: ink.x, y: ink.y, bitmap: inked, scale: 1 } as const;
         const whole = { x: 0, y: 0, width: media.width, height: media.height };
-        return { ...media, items: [turnItem(item, lies, whole)] };
+        const sent = vectors ? await form() : undefined;
+        return {
+          ...media,
+          items: [turnItem(item, lies, whole)],
+          ...(sent && { form: onPage(sent, lies, media) }),
+        };
       } catch (error) {
         throw refusalOf(error, index, page);
       }
@@ -227,6 +238,16 @@ async function openPdfPage(
       if (!('bitmap' in reply)) throw new TypeError('a page without dots');
       return reply.bitmap;
     },
+    form: async (part, zoom) => {
+      try {
+        const reply = await askPdf({ kind: 'form', file, page, dpi, part, zoom });
+        return 'form' in reply ? reply.form : undefined;
+      } catch (error) {
+        // Its dots are there already.
+        if (error instanceof PictureFault) return undefined;
+        throw error;
+      }
+    },
   };
 }
 
@@ -258,7 +279,7 @@ async function onLabel(
   { page: { region, turn, fit } }: DocumentTemplate,
   label: Size,
   dpi: number,
-): Promise<Bitmap> {
+): Promise<{ bitmap: Bitmap; form: () => Promise<PageForm | undefined> }> {
   const draw = async (part: Rect, zoom: number) => {
     requireDrawable(part);
     return await page.draw(part, zoom);
@@ -274,7 +295,33 @@ async function onLabel(
   const turned = upright(chosen, turn);
   const full = Math.min(label.width / turned.width, label.height / turned.height);
   const zoom = fit === 'none' ? 1 : fit === 'shrink' ? Math.min(1, full) : full;
-  return turnBitmap(await draw(zoomed(chosen, zoom), zoom), turn);
+  const drawn = zoomed(chosen, zoom);
+  return {
+    bitmap: turnBitmap(await draw(drawn, zoom), turn),
+    form: async () => {
+      const form = await page.form?.(drawn, zoom);
+      const box = { x: 0, y: 0, ...upright(drawn, turn) };
+      return form && { ...form, matrix: afterwards(form.matrix, turning(box, turn)) };
+    },
+  };
+}
+
+/** As `turnPoint`, for dots. */
+function turning(box: Rect, turn: Rotation): Matrix {
+  const [from, right, down] = [
+    turnPoint(box, turn, 0, 0),
+    turnPoint(box, turn, 1, 0),
+    turnPoint(box, turn, 0, 1),
+  ];
+  return [right.x - from.x, right.y - from.y, down.x - from.x, down.y - from.y, from.x, from.y];
+}
+
+/** From a label's upright dots to the points of its page, as it lies on the media: PDF measures from the bottom left. */
+function onPage(form: PageForm, lies: Rotation, media: MediaGrid): PageForm {
+  const onMedia = turning({ x: 0, y: 0, width: media.width, height: media.height }, lies);
+  const scale = 72 / media.dpi;
+  const onPaper: Matrix = [scale, 0, 0, -scale, 0, (media.heightMm * 72) / 25.4];
+  return { ...form, matrix: afterwards(afterwards(form.matrix, onMedia), onPaper) };
 }
 
 function zoomed({ x, y, width, height }: Rect, zoom: number): Rect {

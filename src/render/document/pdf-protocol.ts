@@ -2,6 +2,7 @@
 import type { DocumentTemplate } from '../../contract/document-template.ts';
 import type { Rect } from '../display-list.ts';
 import type { Bitmap } from '../image/bitmap.ts';
+import type { PageForm } from '../page-form.ts';
 import type { PageReply } from './page-thread.ts';
 
 /** A file; its bytes are shared with the thread, not copied for each page. */
@@ -10,22 +11,26 @@ export interface PdfFile {
   readonly bytes: Uint8Array<SharedArrayBuffer>;
 }
 
+/** A part of a page. */
+interface PagePart {
+  readonly page: number;
+  readonly dpi: number;
+  /** Dots of the page drawn `zoom` times as large. */
+  readonly part: Rect;
+  readonly zoom: number;
+}
+
 export type PdfOrder = { readonly file: PdfFile } & (
   | { readonly kind: 'pages' }
   | { readonly kind: 'size'; readonly page: number; readonly dpi: number }
-  | {
-      readonly kind: 'draw';
-      readonly page: number;
-      readonly dpi: number;
-      /** Dots of the page drawn `zoom` times as large. */
-      readonly part: Rect;
-      readonly zoom: number;
-      readonly halftone: DocumentTemplate['page']['halftone'];
-    }
+  | ({ readonly kind: 'draw'; readonly halftone: DocumentTemplate['page']['halftone'] } & PagePart)
+  | ({ readonly kind: 'form' } & PagePart)
 );
 
 export type PdfPart =
   | { readonly pages: number }
   | { readonly width: number; readonly height: number }
-  | { readonly bitmap: Bitmap };
+  | { readonly bitmap: Bitmap }
+  /** With the matrix to the part's dots; undefined: only a picture shows what the page shows. */
+  | { readonly form: PageForm | undefined };
 export type PdfReply = PageReply<PdfPart>;

@@ -4,7 +4,8 @@
  */
 import { setImmediate as breathe } from 'node:timers/promises';
 import { parentPort } from 'node:worker_threads';
-import { createCanvas } from '@napi-rs/canvas';
+import type { PDFDocument } from '@cantoo/pdf-lib';
+import type { Canvas } from '@napi-rs/canvas';
 import {
   OPS,
   type PDFDocumentProxy,
@@ -14,13 +15,13 @@ import {
 } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { because, type Reason } from '../../contract/reason.ts';
 import { inBands, rowsAtOnce } from '../image/in-bands.ts';
+import { afterwards, type Matrix, type PageForm } from '../page-form.ts';
 import { openPdf } from './open-pdf.ts';
+import { POINTS_PER_INCH, pageCanvas } from './page-canvas.ts';
 import type { PdfFile, PdfOrder, PdfPart, PdfReply } from './pdf-protocol.ts';
 
 type Request = PdfOrder & { readonly id: number };
-type Matrix = readonly [number, number, number, number, number, number];
 
-const POINTS_PER_INCH = 72;
 /** A picture within this share of the printer's resolution has it: each of its pixels is printed as a dot. */
 const SAME_RESOLUTION = 0.01;
 /** Most pages of a document. */
@@ -78,24 +79,47 @@ async function answerTo(request: Request): Promise<PdfPart> {
   const height = Math.max(1, Math.round(size.height * place.y.scale));
   if (request.kind === 'size') return { width, height };
   const { part, zoom } = request;
-  const viewport = page.getViewport({ scale: dpi / POINTS_PER_INCH });
-  const canvas = createCanvas(part.width, part.height);
-  const canvasContext = canvas.getContext('2d');
-  canvasContext.fillStyle = '#fff';
-  canvasContext.fillRect(0, 0, part.width, part.height);
-  const transform = [
-    ...[place.x.scale * zoom, 0, 0, place.y.scale * zoom],
-    ...[place.x.shift * zoom - part.x, place.y.shift * zoom - part.y],
+  const transform: Matrix = [
+    ...([place.x.scale * zoom, 0, 0, place.y.scale * zoom] as const),
+    ...([place.x.shift * zoom - part.x, place.y.shift * zoom - part.y] as const),
   ];
-  await page.render({ canvas, canvasContext, viewport, transform, intent: 'print' }).promise;
+  const canvas = await pageCanvas(page, { dpi, width: part.width, height: part.height, transform });
   if (faulty) throw new Refused(because('document-faulty', { page: request.page }));
-  const bitmap = inBands(part, rowsAtOnce(part.width), request.halftone, (context, top) =>
-    context.drawImage(canvas, 0, -top),
-  );
-  // The drawing library frees its pictures only after a turn of the event loop.
-  canvas.width = 1;
-  await breathe();
-  return { bitmap };
+  try {
+    if (request.kind === 'form') {
+      const [a = 1, b = 0, c = 0, d = 1, e = 0, f = 0] = size.transform.map(Number);
+      const matrix = afterwards([a, b, c, d, e, f], transform);
+      return { form: await formOf(request, matrix, canvas) };
+    }
+    const bitmap = inBands(part, rowsAtOnce(part.width), request.halftone, (context, top) =>
+      context.drawImage(canvas, 0, -top),
+    );
+    return { bitmap };
+  } finally {
+    // The drawing library frees its pictures only after a turn of the event loop.
+    canvas.width = 1;
+    await breathe();
+  }
+}
+
+/** The document of the last form. */
+let forForms: { key: number; document: Promise<PDFDocument> } | undefined;
+
+async function formOf(
+  { file, page, dpi }: Extract<PdfOrder, { kind: 'form' }>,
+  matrix: Matrix,
+  drawn: Canvas,
+): Promise<PageForm | undefined> {
+  // Loaded where a printer takes vectors: it is much code.
+  const { openForForms } = await import('./form-copy.ts');
+  const { checkedForm } = await import('./checked-form.ts');
+  if (forForms?.key !== file.key) forForms = { key: file.key, document: openForForms(file.bytes) };
+  try {
+    const form = await checkedForm(await forForms.document, { file: file.key, page, dpi, matrix }, drawn);
+    return faulty ? undefined : form;
+  } catch {
+    return undefined;
+  }
 }
 
 interface Along {

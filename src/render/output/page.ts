@@ -12,6 +12,7 @@ import type { DisplayList, Rect } from '../display-list.ts';
 import { requireDots } from '../dot-limit.ts';
 import { labelGrid } from '../label-grid.ts';
 import { type MediaGrid, mediaGrid } from '../label-layout.ts';
+import type { PageForm } from '../page-form.ts';
 import { turnRect } from '../turn.ts';
 
 /** A label on a page; (x, y) is its top left corner, dots. */
@@ -24,6 +25,8 @@ interface PlacedLabel {
 /** The page as it lies in the printer, and its labels, as many as there are. */
 export interface Page extends MediaGrid {
   readonly labels: readonly PlacedLabel[];
+  /** The same page as others have made it. */
+  readonly form?: PageForm;
 }
 
 /** A page that consists of one label. */

@@ -1,0 +1,103 @@
+/**
+ * The form of a page, if it draws what the page draws: it is drawn once more, by itself, and both are compared. So what a form
+ * leaves out (a stamp or a form's field beside the page's content, a layer that is not to be seen, what only one reader
+ * understands) is never missing on a label: such a page is sent as a picture.
+ */
+import { setImmediate as breathe } from 'node:timers/promises';
+import type { PDFDocument } from '@cantoo/pdf-lib';
+import type { Canvas } from '@napi-rs/canvas';
+import { VerbosityLevel } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import { enclosing, type Rect } from '../display-list.ts';
+import { alike } from '../image/alike.ts';
+import { afterwards, drawingOf, inverse, type Matrix, type PageForm, PlacedForms } from '../page-form.ts';
+import { formOf } from './form-copy.ts';
+import { openPdf } from './open-pdf.ts';
+import { POINTS_PER_INCH, pageCanvas } from './page-canvas.ts';
+
+const AS_IT_IS: Matrix = [1, 0, 0, 1, 0, 0];
+
+export interface FormOrder {
+  readonly file: number;
+  readonly page: number;
+  readonly dpi: number;
+  /** From the page's own coordinates to the dots of the canvas. */
+  readonly matrix: Matrix;
+}
+
+/**
+ * @param drawn what is to be sent of the page, as the page draws it
+ * @returns with the matrix of the order
+ * @throws something of the page cannot go with a form
+ */
+export async function checkedForm(
+  document: PDFDocument,
+  { file, page, dpi, matrix }: FormOrder,
+  drawn: Canvas,
+): Promise<PageForm | undefined> {
+  const box = boxOf(matrix, drawn);
+  if (box === undefined) return undefined;
+  const form: PageForm = { file, ...formOf(document, page, box), matrix };
+  const again = await drawnForm(form, drawn, dpi);
+  try {
+    return alike(drawn, again) ? form : undefined;
+  } finally {
+    again.width = 1;
+    await breathe();
+  }
+}
+
+type Size = Pick<Rect, 'width' | 'height'>;
+
+/** What a canvas shows of a page, in the page's own coordinates. */
+function boxOf(matrix: Matrix, { width, height }: Size): Rect | undefined {
+  const back = inverse(matrix);
+  if (back === undefined) return undefined;
+  const corners = [
+    [0, 0],
+    [width, height],
+  ] as const;
+  const [a, b, c, d, e, f] = back;
+  const points = corners.map(([x, y]) => ({ x: a * x + c * y + e, y: b * x + d * y + f }));
+  return enclosing(points.map((point) => ({ ...point, width: 0, height: 0 })));
+}
+
+/** @param size dots */
+async function drawnForm(form: PageForm, { width, height }: Size, dpi: number): Promise<Canvas> {
+  const scale = POINTS_PER_INCH / dpi;
+  const matrix = afterwards(form.matrix, [scale, 0, 0, -scale, 0, height * scale]);
+  const bytes = formFile({ ...form, matrix }, { width: width * scale, height: height * scale });
+  const task = openPdf(bytes, VerbosityLevel.INFOS);
+  try {
+    const page = await (await task.promise).getPage(1);
+    return await pageCanvas(page, { dpi, width, height, transform: AS_IT_IS });
+  } finally {
+    await task.destroy();
+  }
+}
+
+/** A PDF of one page with the form. @param size points */
+function formFile(form: PageForm, { width, height }: Size): Buffer {
+  const offsets: number[] = [];
+  const parts: string[] = ['%PDF-1.7\n'];
+  let length = parts[0]?.length ?? 0;
+  const add = (number: number, text: string) => {
+    const part = `${number} 0 obj\n${text}\nendobj\n`;
+    offsets[number] = length;
+    length += part.length;
+    parts.push(part);
+  };
+  const content = drawingOf(form);
+  add(1, '<</Type/Catalog/Pages 2 0 R>>');
+  add(2, '<</Type/Pages/Count 1/Kids[3 0 R]>>');
+  add(4, `<</Length ${content.length}>>stream\n${content}\nendstream`);
+  let reserved = 4;
+  const number = new PlacedForms({ reserve: () => ++reserved, add }).place(form);
+  const resources = `/Resources<</XObject<</P ${number} 0 R>>>>`;
+  add(3, `<</Type/Page/Parent 2 0 R/MediaBox[0 0 ${width} ${height}]/Contents 4 0 R${resources}>>`);
+  const table = Array.from({ length: reserved }, (_, at) => {
+    return `${String(offsets[at + 1] ?? 0).padStart(10, '0')} 00000 n \n`;
+  });
+  parts.push(`xref\n0 ${reserved + 1}\n0000000000 65535 f \n${table.join('')}`);
+  parts.push(`trailer\n<</Size ${reserved + 1}/Root 1 0 R>>\nstartxref\n${length}\n%%EOF\n`);
+  return Buffer.from(parts.join(''), 'latin1');
+}

@@ -1,0 +1,53 @@
+/**
+ * Whether two pictures show the same. What is drawn in two ways differs a little where an edge runs through a pixel; so a pixel
+ * counts as the same where the other picture has its colour right beside it.
+ */
+import type { Canvas } from '@napi-rs/canvas';
+import { rowsAtOnce } from './in-bands.ts';
+
+/** Of 255; by so much a channel may differ. */
+const CLOSE = 12;
+
+/** Of one size. */
+export function alike(one: Canvas, other: Canvas): boolean {
+  const { width, height } = one;
+  if (other.width !== width || other.height !== height) return false;
+  const rows = rowsAtOnce(width);
+  for (let top = 0; top < height; top += rows) {
+    // With the rows above and below.
+    const from = Math.max(0, top - 1);
+    const count = Math.min(height, top + rows + 1) - from;
+    const [a, b] = [one, other].map((canvas) => {
+      const { data } = canvas.getContext('2d').getImageData(0, from, width, count);
+      return data;
+    });
+    if (a === undefined || b === undefined || !bandsAlike(a, b, width)) return false;
+  }
+  return true;
+}
+
+type Rgba = ArrayLike<number>;
+
+function bandsAlike(a: Rgba, b: Rgba, width: number): boolean {
+  for (let at = 0; at < a.length; at++) {
+    if (Math.abs((a[at] ?? 0) - (b[at] ?? 0)) <= CLOSE) continue;
+    if (!beside(a, b, at, width) || !beside(b, a, at, width)) return false;
+  }
+  return true;
+}
+
+/** Whether the value lies between those that the other picture has there and around it. */
+function beside(a: Rgba, b: Rgba, at: number, width: number): boolean {
+  const column = (at >> 2) % width;
+  let [least, most] = [255, 0];
+  for (let row = -1; row <= 1; row++)
+    for (let step = -1; step <= 1; step++) {
+      const value =
+        column + step < 0 || column + step >= width ? undefined : b[at + 4 * (row * width + step)];
+      if (value === undefined) continue;
+      least = Math.min(least, value);
+      most = Math.max(most, value);
+    }
+  const value = a[at] ?? 0;
+  return value >= least - CLOSE && value <= most + CLOSE;
+}
