@@ -1,51 +1,18 @@
 /** PDF documents on dot printers, beside what Debian's `pdftoppm` draws of the same files. */
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import bwipjs from 'bwip-js/node';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { documentTemplate } from '../../src/contract/document-template.ts';
 import { dots } from '../../src/contract/dots.ts';
 import { JobFaultError } from '../../src/contract/fault.ts';
 import { compileDocument } from '../../src/render/document/document.ts';
-import {
-  type Bitmap,
-  blacken,
-  createBitmap,
-  cropBitmap,
-  isBlack,
-  turnBitmap,
-} from '../../src/render/image/bitmap.ts';
+import { type Bitmap, blacken, createBitmap, cropBitmap, turnBitmap } from '../../src/render/image/bitmap.ts';
 import { encodePng } from '../../src/render/image/png-encoder.ts';
 import { rasterBitmap } from '../../src/render/output/raster.ts';
+import { LETTER, label, MM, placedAt, region, TRACKING } from '../kit/documents/carrier.ts';
 import { type PdfSheet, pdfOf } from '../kit/documents/pdf.ts';
 import { readSymbols } from '../kit/judges/judges.ts';
+import { difference, edges, pageDots } from '../kit/judges/page-dots.ts';
 
-const MM = 72 / 25.4;
 const MEDIA = { width: 101.6, height: 152.4 };
-const LETTER = { width: 612, height: 792 };
-
-/** Operators of a carrier's label, 4 × 6 inches with its bottom left corner at (0, 0); modules of three dots. */
-function label(tracking: string): string {
-  const [{ sbs }] = bwipjs.raw('code128', tracking, {}) as unknown as [{ sbs: number[] }];
-  const module = (3 * 72) / 203;
-  let x = 20.3;
-  const bars = sbs.map((width, at) => {
-    const bar = at % 2 === 0 ? `${x.toFixed(3)} 40.2 ${(width * module).toFixed(3)} 130 re f\n` : '';
-    x += width * module;
-    return bar;
-  });
-  return `0 g
-6 6 276 420 re 1.5 w S
-6 300 m 282 300 l S 6 200 m 282 200 l S
-20 320 m 60 320 l 40 380 l h f 80 320 60 60 re f* 200 350 m 230 350 240 380 200 380 c 170 390 160 330 200 350 c f
-BT /F 9 Tf 110 20 Td (${tracking}) Tj ET
-${bars.join('')}`;
-}
-
-const at = (x: number, y: number, content: string) => `q 1 0 0 1 ${x} ${y} cm\n${content}Q\n`;
-const TRACKING = '00340434161094042557';
 
 const templateOf = (page: object = {}) =>
   documentTemplate.parse({ name: 'Carrier', language: 'document', fields: [{ name: 'document' }], page });
@@ -55,65 +22,21 @@ async function drawn(file: Buffer, page: object = {}, number = 1, media = MEDIA)
   return rasterBitmap(await layout({ document: `${file.toString('base64')}#page=${number}` }));
 }
 
-/** The page as `pdftoppm` draws it in greys, black where it is darker than half. */
-function reference(file: Buffer, page = 1): Bitmap {
-  const folder = mkdtempSync(join(tmpdir(), 'platen-pdf-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  writeFileSync(join(folder, 'in.pdf'), file);
-  const pages = ['-f', String(page), '-l', String(page), '-singlefile'];
-  execFileSync('pdftoppm', ['-r', '203', '-gray', ...pages, join(folder, 'in.pdf'), join(folder, 'out')]);
-  const pgm = readFileSync(join(folder, 'out.pgm'));
-  const [head = '', size = ''] = /^P5\s+(\d+ \d+)\s+255\s/.exec(pgm.toString('latin1', 0, 40)) ?? [];
-  const [width = 0, height = 0] = size.split(' ').map(Number);
-  const bitmap = createBitmap(width, height);
-  for (let y = 0; y < height; y++)
-    for (let x = 0; x < width; x++)
-      if ((pgm[head.length + y * width + x] ?? 255) < 128) blacken(bitmap, x, y);
-  return bitmap;
-}
-
-function inkOf(bitmap: Bitmap): number {
-  let ink = 0;
-  for (const byte of bitmap.data) for (let bit = 0; bit < 8; bit++) ink += (byte >> bit) & 1;
-  return ink;
-}
-
-/** The share of the reference's ink that differs. */
-function difference(one: Bitmap, other: Bitmap): number {
-  const width = Math.min(one.width, other.width);
-  let differs = 0;
-  for (let y = 0; y < Math.min(one.height, other.height); y++)
-    for (let x = 0; x < width; x++) if (isBlack(one, x, y) !== isBlack(other, x, y)) differs += 1;
-  return differs / inkOf(other);
-}
-
-/** Where black begins and ends in a row. */
-function edges(bitmap: Bitmap, y: number): number[] {
-  const found: number[] = [];
-  for (let x = 1; x < bitmap.width; x++)
-    if (isBlack(bitmap, x, y) !== isBlack(bitmap, x - 1, y)) found.push(x);
-  return found;
-}
-
-function region(x: number, yFromTop: number) {
-  return { x: x / MM, y: yFromTop / MM, width: 288 / MM, height: 432 / MM };
-}
-
 describe('a carrier’s page', () => {
   const sheet = (content: string, more: Partial<PdfSheet> = {}) => pdfOf([{ ...LETTER, content, ...more }]);
-  const placed = sheet(at(30, 320, label(TRACKING)));
+  const placed = sheet(placedAt(30, 320, label(TRACKING)));
 
   test.each([
     ['a letter page with the label in a region', placed, region(30, 40)],
     [
       'two up, the second',
-      sheet(at(10, 320, label('1234')) + at(306, 320, label(TRACKING))),
+      sheet(placedAt(10, 320, label('1234')) + placedAt(306, 320, label(TRACKING))),
       region(306, 40),
     ],
   ])('%s', async (_, file, where) => {
     const bitmap = await drawn(file, { region: where });
     const expected = cropBitmap(
-      reference(file),
+      pageDots(file),
       ...([dots(where.x, 203), dots(where.y, 203), bitmap.width, bitmap.height] as const),
     );
     expect(difference(bitmap, expected)).toBeLessThan(0.03);
@@ -124,7 +47,7 @@ describe('a carrier’s page', () => {
   });
 
   test('is the same where the page is turned, and the template turns it back', async () => {
-    const turned = sheet(at(30, 320, label(TRACKING)), { rotate: 90 });
+    const turned = sheet(placedAt(30, 320, label(TRACKING)), { rotate: 90 });
     const symbols = await readSymbols(encodePng(await drawn(turned, { region: 'ink', turn: 270 }), 203));
     expect(symbols.map(({ text }) => text)).toEqual([TRACKING]);
     const one = await drawn(turned, { region: 'ink', turn: 270 });
