@@ -69,6 +69,9 @@ const RESOURCES = namesIn('Font XObject ExtGState ColorSpace Pattern Shading');
 /** These have names that the author chose, in other dictionaries. */
 const NAMED = namesIn('CharProcs Colorants');
 
+/** Layers and other marks in the content: that they are there is all that is taken, and so all layers are seen. */
+const MARKS = 'Properties';
+
 /** By what a dictionary's entries are chosen. */
 type Kind = 'described' | 'resources' | 'named';
 
@@ -172,11 +175,17 @@ class FormCopy {
       if (kind === 'named') {
         text.push(this.#counted(`${name.toString()} `));
         this.#write(dict.get(name) ?? PDFNull, 'described', text);
-      } else if (taken.has(key)) this.#entry(key, dict, kind, text);
+      } else if (kind === 'resources' && key === MARKS) text.push(this.#marks(dict.lookup(name)));
+      else if (taken.has(key)) this.#entry(key, dict, kind, text);
     }
     // Where a form, pattern or font has none, readers differ in which they take instead.
     const draws = subtype === 'Form' || subtype === 'Type3' || dict.has(PDFName.of('PaintType'));
     if (kind === 'described' && draws && !dict.has(PDFName.Resources)) text.push('/Resources<<>>');
+  }
+
+  #marks(marks: PDFObject | undefined): string {
+    const names = marks instanceof PDFDict ? marks.keys() : [];
+    return this.#counted(`/${MARKS} <<${names.map((name) => `${name.toString()}<<>>`).join('')}>>`);
   }
 
   #entry(key: string, dict: PDFDict, kind: Kind, text: (string | { to: string })[]): void {

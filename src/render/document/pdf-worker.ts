@@ -40,11 +40,15 @@ const FAULTY =
   /Unable to decode|Image exceeded|Invalid (?:or corrupted|image)|getOperatorList|JpxError|Jbig2|JpegError|Dependent image|Operator list|FormatError|UnknownErrorException|flate stream/i;
 /** Characters of a message that are looked at. */
 const LOOKED_AT = 300;
-/** Since the last request. */
-let faulty = false;
+/** Said where pdf.js draws what another reader would not, such as text in a font that is not there; not of hints in fonts. */
+const OWN_WAY = /^Warning: (?!TT: )/;
+/** Since the last request, and since the last form. */
+let [faulty, ownWay] = [false, false];
 for (const name of ['log', 'warn', 'info', 'error'] as const)
   console[name] = (...said: unknown[]) => {
-    faulty ||= FAULTY.test(said.map(String).join(' ').slice(0, LOOKED_AT));
+    const text = said.map(String).join(' ').slice(0, LOOKED_AT);
+    faulty ||= FAULTY.test(text);
+    ownWay ||= OWN_WAY.test(text);
   };
 
 /** The document of the last page; it stays open for the next page. */
@@ -115,8 +119,10 @@ async function formOf(
   const { checkedForm } = await import('./checked-form.ts');
   if (forForms?.key !== file.key) forForms = { key: file.key, document: openForForms(file.bytes) };
   try {
-    const form = await checkedForm(await forForms.document, { file: file.key, page, dpi, matrix }, drawn);
-    return faulty ? undefined : form;
+    const document = await forForms.document;
+    ownWay = false;
+    const form = await checkedForm(document, { file: file.key, page, dpi, matrix }, drawn);
+    return faulty || ownWay ? undefined : form;
   } catch {
     return undefined;
   }
