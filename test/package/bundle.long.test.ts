@@ -1,9 +1,12 @@
-/** A bundle's bytes do not depend on the order in which its threads and programs were found: esbuild reads files side by side. */
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+/** A bundle: its bytes do not depend on the order in which its threads and programs were found (esbuild reads files side by side), and all is in it. */
+import { once } from 'node:events';
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { Worker } from 'node:worker_threads';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { bundle, nameIn, treeOf } from '../../service/package/bundle.ts';
+import { pdfOf } from '../kit/documents/pdf.ts';
 
 const root = join(import.meta.dirname, '../..');
 const directory = mkdtempSync(join(tmpdir(), 'platen-bundle-'));
@@ -32,3 +35,22 @@ test.each(['src/agent-main.ts', 'src/main.ts'])(
   },
   60_000,
 );
+
+test('the thread for PDF documents has what takes a page out of one', async () => {
+  const into = join(directory, 'thread');
+  await bundled(into, [['platen', 'src/agent-main.ts']]);
+  mkdirSync(join(directory, 'node_modules'));
+  for (const kept of ['pdfjs-dist', '@napi-rs'])
+    symlinkSync(join(root, 'node_modules', kept), join(directory, 'node_modules', kept));
+  expect(existsSync(join(directory, 'node_modules', '@cantoo'))).toBe(false);
+  const file = nameIn(root, join(root, 'src/render/document/pdf-worker.ts'));
+  const thread = new Worker(join(into, `${file}.js`));
+  onTestFinished(async () => void (await thread.terminate()));
+  const signal = AbortSignal.timeout(30_000);
+  expect(await once(thread, 'message', { signal })).toEqual(['loaded']);
+  const bytes = new Uint8Array(pdfOf([{ width: 100, height: 100, content: '0 0 50 50 re f' }]));
+  const part = { x: 0, y: 0, width: 100, height: 100 };
+  thread.postMessage({ id: 1, kind: 'form', file: { key: 1, bytes }, page: 1, dpi: 72, part, zoom: 1 });
+  const [reply] = await once(thread, 'message', { signal });
+  expect(reply).toMatchObject({ id: 1, made: { form: { file: 1, matrix: [1, 0, 0, -1, 0, 100] } } });
+}, 60_000);

@@ -25,7 +25,7 @@ import { afterwards, type Matrix, type PageForm } from '../page-form.ts';
 import { turnItem, turnPoint, upright } from '../turn.ts';
 import { isPdf, isZpl, requireBase64 } from './document-file.ts';
 import { type DocumentPicture, documentPicture } from './document-picture.ts';
-import { askPdf, pdfFile, pdfPages } from './pdf-pages.ts';
+import { askPdf, drawnPdf, pdfFile, pdfPages } from './pdf-pages.ts';
 import type { PdfFile } from './pdf-protocol.ts';
 import { type ZplRules, type ZplText, zplDocument, zplPicture, zplText } from './zpl-pages.ts';
 
@@ -75,10 +75,14 @@ type Size = { readonly width: number; readonly height: number };
 
 /** A page, and how it is drawn. */
 interface DocumentPage extends Size {
-  /** The dots of a part of the page, drawn `zoom` times as large. @throws PictureFault */
-  draw(part: Rect, zoom: number): Promise<Bitmap>;
-  /** The same part as vectors, with the matrix to its dots; undefined: it is a picture. */
-  form?(part: Rect, zoom: number): Promise<PageForm | undefined>;
+  /** A part of the page, drawn `zoom` times as large. @throws PictureFault */
+  draw(part: Rect, zoom: number): Promise<DrawnPart>;
+}
+
+interface DrawnPart {
+  readonly bitmap: Bitmap;
+  /** The same as vectors; undefined: it is a picture only. */
+  readonly form?: () => Promise<PageForm | undefined>;
 }
 
 /** Black dots for which the label has no room. */
@@ -120,7 +124,7 @@ export function compileDocument(template: DocumentTemplate, target: DocumentTarg
         const inked = cropBitmap(bitmap, ink.x, ink.y, ink.width, ink.height);
         const item = { kind: 'bitmap', x: ink.x, y: ink.y, bitmap: inked, scale: 1 } as const;
         const whole = { x: 0, y: 0, width: media.width, height: media.height };
-        const sent = vectors ? await form() : undefined;
+        const sent = vectors ? await form?.() : undefined;
         return {
           ...media,
           items: [turnItem(item, lies, whole)],
@@ -233,21 +237,7 @@ async function openPdfPage(
   return {
     width: size.width,
     height: size.height,
-    draw: async (part, zoom) => {
-      const reply = await askPdf({ kind: 'draw', file, page, dpi, part, zoom, halftone });
-      if (!('bitmap' in reply)) throw new TypeError('a page without dots');
-      return reply.bitmap;
-    },
-    form: async (part, zoom) => {
-      try {
-        const reply = await askPdf({ kind: 'form', file, page, dpi, part, zoom });
-        return 'form' in reply ? reply.form : undefined;
-      } catch (error) {
-        // Its dots are there already.
-        if (error instanceof PictureFault) return undefined;
-        throw error;
-      }
-    },
+    draw: (part, zoom) => drawnPdf({ kind: 'draw', file, page, dpi, part, zoom, halftone }),
   };
 }
 
@@ -265,11 +255,12 @@ function openPicture(
   return {
     width,
     height,
-    draw: async (part, zoom) =>
-      inBands(part, rowsAtOnce(part.width), halftone, (context, top) => {
+    draw: async (part, zoom) => ({
+      bitmap: inBands(part, rowsAtOnce(part.width), halftone, (context, top) => {
         context.imageSmoothingQuality = 'high';
         context.drawImage(image, -part.x, -part.y - top, width * zoom, height * zoom);
       }),
+    }),
   };
 }
 
@@ -279,7 +270,7 @@ async function onLabel(
   { page: { region, turn, fit } }: DocumentTemplate,
   label: Size,
   dpi: number,
-): Promise<{ bitmap: Bitmap; form: () => Promise<PageForm | undefined> }> {
+): Promise<DrawnPart> {
   const draw = async (part: Rect, zoom: number) => {
     requireDrawable(part);
     return await page.draw(part, zoom);
@@ -287,7 +278,7 @@ async function onLabel(
   const whole = { x: 0, y: 0, width: page.width, height: page.height };
   const part = async (): Promise<Rect> => {
     if (region === undefined) return whole;
-    if (region === 'ink') return blackRect(await draw(whole, 1)) ?? whole;
+    if (region === 'ink') return blackRect((await draw(whole, 1)).bitmap) ?? whole;
     const [x, y] = [dots(region.x, dpi), dots(region.y, dpi)];
     return { x, y, width: dots(region.width, dpi), height: dots(region.height, dpi) };
   };
@@ -295,13 +286,14 @@ async function onLabel(
   const turned = upright(chosen, turn);
   const full = Math.min(label.width / turned.width, label.height / turned.height);
   const zoom = fit === 'none' ? 1 : fit === 'shrink' ? Math.min(1, full) : full;
-  const drawn = zoomed(chosen, zoom);
+  const where = zoomed(chosen, zoom);
+  const { bitmap, form } = await draw(where, zoom);
   return {
-    bitmap: turnBitmap(await draw(drawn, zoom), turn),
+    bitmap: turnBitmap(bitmap, turn),
     form: async () => {
-      const form = await page.form?.(drawn, zoom);
-      const box = { x: 0, y: 0, ...upright(drawn, turn) };
-      return form && { ...form, matrix: afterwards(form.matrix, turning(box, turn)) };
+      const made = await form?.();
+      const box = { x: 0, y: 0, ...upright(where, turn) };
+      return made && { ...made, matrix: afterwards(made.matrix, turning(box, turn)) };
     },
   };
 }
