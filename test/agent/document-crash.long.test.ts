@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { VirtualIppPrinterOptions } from '../../src/virtual/ipp/ipp-printer.ts';
 import { CRASH_POINTS, type CrashPoint, DOCUMENT_POINTS } from '../kit/agent/agent-process.ts';
+import { CARRIER_PRINTER, carrierJob, saidOn } from '../kit/agent/carrier-site.ts';
 import type { TestIppPrinter } from '../kit/agent/ipp-site.ts';
 import { labelsOnPages, PAGE, PER_PAGE, sheetJob } from '../kit/agent/sheet-site.ts';
 import { expected, jobFor } from '../kit/agent/site.ts';
@@ -102,4 +103,16 @@ test('sheets, killed again and again, at moments that nobody chose', async () =>
   const pages = await labelsOnPages(printer.pictures);
   expect(pages.map(({ length }) => length)).toEqual([4, 4, 4, 4, 4, 2, 4, 4, 4, 3]);
   expect(pages.flat()).toEqual(jobs.flatMap(expected));
+});
+
+test('pages of a PDF document, killed: after bytes, time 2', async () => {
+  const { dataDir, printerId } = await prepare(CARRIER_PRINTER);
+  const says = ['PAGE 1', 'PAGE 2', 'PAGE 3', 'PAGE 4', 'PAGE 5'];
+  const job = carrierJob(printerId, says, 2);
+  const first = await start(dataDir, { languages: 'standard', crash: { point: 'after bytes', nth: 2 } });
+  await site.queues.enqueue(job);
+  await killedItself(first);
+  await start(dataDir, { languages: 'standard' });
+  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 10 } });
+  expect(await saidOn(printer.pictures)).toEqual(says.flatMap((text) => [text, text]));
 });

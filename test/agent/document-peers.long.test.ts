@@ -13,10 +13,11 @@ import { numbersOf } from '../../drivers/ipp/message.ts';
 import { openEncoder } from '../../drivers/languages/index.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
+import { carrierJob, saidOn } from '../kit/agent/carrier-site.ts';
 import { designedJob } from '../kit/agent/ipp-site.ts';
 import { expected, jobFor } from '../kit/agent/site.ts';
 import { type StartOptions, useSite } from '../kit/agent/use-site.ts';
-import { barcodesIn } from '../kit/judges/pictures.ts';
+import { pdfText } from '../kit/judges/judges.ts';
 import { type Cupsd, startCupsd } from '../kit/programs/cupsd.ts';
 import { type Ippeveprinter, startIppeveprinter } from '../kit/programs/ippeveprinter.ts';
 import { selfSigned } from '../kit/wire/certificate.ts';
@@ -58,6 +59,16 @@ async function labelsIn(documents: readonly Buffer[], job: QueuedJob): Promise<s
       return text.slice(begin?.length, text.length - (end?.length ?? 0));
     })
     .join('');
+}
+
+/** The pages of a PDF as pictures on disk. */
+async function pagesOf(document: Uint8Array | undefined): Promise<string[]> {
+  const directory = site.directories.make();
+  const file = join(directory, 'labels.pdf');
+  writeFileSync(file, document ?? '');
+  await promisify(execFile)('pdftoppm', ['-r', '300', '-png', file, join(directory, 'page')]);
+  const pages = readdirSync(directory).filter((name) => name.endsWith('.png'));
+  return pages.sort().map((name) => join(directory, name));
 }
 
 async function sink() {
@@ -210,21 +221,25 @@ test('ippeveprinter: ZPL byte for byte, PDF with the right data, and it is waite
   expect(await site.reports.end(pdf.jobId)).toMatchObject({ status: 'printed', labels: { printed: 3 } });
   const [, document, ...more] = eve.printed();
   expect(more).toEqual([]);
-  const directory = site.directories.make();
-  writeFileSync(join(directory, 'labels.pdf'), document ?? '');
-  await promisify(execFile)('pdftoppm', [
-    '-r',
-    '300',
-    '-png',
-    join(directory, 'labels.pdf'),
-    join(directory, 'page'),
-  ]);
-  const pages = readdirSync(directory)
-    .filter((file) => file.endsWith('.png'))
-    .sort();
-  const codes = await Promise.all(pages.map((file) => barcodesIn(join(directory, file))));
-  expect(codes.map(([code]) => code?.text)).toEqual(['label c', 'label d', 'label e']);
+  expect(await saidOn(await pagesOf(document))).toEqual(['label c', 'label d', 'label e']);
 });
+
+test.each(['to ippeveprinter', 'through a CUPS queue'])(
+  'a PDF document, its pages as they are, %s',
+  async (way) => {
+    if (way !== 'to ippeveprinter') await cups.addQueue('pages', eve.uri);
+    const { printerId } = await startAgent(way === 'to ippeveprinter' ? eve : queue('pages'));
+    const says = ['PAGE 1', 'PAGE 2', 'PAGE 3'];
+    const before = eve.printed().length;
+    const end = await site.print(carrierJob(printerId, says, 2));
+    expect(end.labels).toMatchObject({ sent: 6 });
+    const documents = eve.printed().slice(before);
+    expect(documents).toHaveLength(1);
+    const [document = Buffer.of()] = documents;
+    expect(await saidOn(await pagesOf(document))).toEqual(says.flatMap((text) => [text, text]));
+    expect(await pdfText(document)).toMatch(/PAGE 1\s+PAGE 1\s+PAGE 2/);
+  },
+);
 
 test('over TLS: only the printer with the certificate that it is known by, and nobody sees the password', async () => {
   const printer = await site.startIppPrinter();

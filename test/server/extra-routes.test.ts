@@ -289,6 +289,13 @@ describe('POST /v2/labels', () => {
     expect((await readSymbols(png)).map(({ text }) => text)).toEqual([EANS[0]]);
     const { width, height } = await dotsOf(png);
     expect([width, height]).toEqual([812, 1218]);
+    const ours = Buffer.from(await (await render({ data, language: 'pdf' })).arrayBuffer()).toString(
+      'base64',
+    );
+    const again = await render({ idT, data: [{ document: ours }], language: 'pdf' });
+    const pdf = Buffer.from(await again.arrayBuffer());
+    expect(pdf.includes('/Subtype/Form')).toBe(true);
+    expect((await readSymbols(await drawPdf(pdf, 300))).map(({ text }) => text)).toEqual([EANS[0]]);
     const broken = await call('/labels', { body: { idT, data: [{ document: 'AAAA' }] } });
     expect([codeOf(broken), pointersOf(broken)]).toEqual(['data-unprintable', ['/data/0/document']]);
     const long = await call('/labels', { body: { idT: ids.pallet, data: [{ ean: '1'.repeat(40_000) }] } });
