@@ -16,7 +16,7 @@ import { documentField } from '../../contract/template.ts';
 import { FieldFault } from '../../values/said-fault.ts';
 import type { DisplayList, Rect } from '../display-list.ts';
 import { MOST_ELEMENT_DOTS, requireDots } from '../dot-limit.ts';
-import { type Bitmap, cropBitmap, type Rotation, turnBitmap } from '../image/bitmap.ts';
+import { cropBitmap, type Rotation, turnBitmap } from '../image/bitmap.ts';
 import { inBands, rowsAtOnce } from '../image/in-bands.ts';
 import { PictureFault } from '../image/picture-fault.ts';
 import { blackRect } from '../ink.ts';
@@ -26,7 +26,7 @@ import { turnItem, turnPoint, upright } from '../turn.ts';
 import { isPdf, isZpl, requireBase64 } from './document-file.ts';
 import { type DocumentPicture, documentPicture } from './document-picture.ts';
 import { askPdf, drawnPdf, pdfFile, pdfPages } from './pdf-pages.ts';
-import type { PdfFile } from './pdf-protocol.ts';
+import type { DrawnPart, PdfFile } from './pdf-protocol.ts';
 import { type ZplRules, type ZplText, zplDocument, zplPicture, zplText } from './zpl-pages.ts';
 
 /** A picture within this share of the printer's resolution has it: files say 203.2 and 203 dpi of 8 dots a mm. */
@@ -75,14 +75,8 @@ type Size = { readonly width: number; readonly height: number };
 
 /** A page, and how it is drawn. */
 interface DocumentPage extends Size {
-  /** A part of the page, drawn `zoom` times as large. @throws PictureFault */
-  draw(part: Rect, zoom: number): Promise<DrawnPart>;
-}
-
-interface DrawnPart {
-  readonly bitmap: Bitmap;
-  /** The same as vectors; undefined: it is a picture only. */
-  readonly form?: () => Promise<PageForm | undefined>;
+  /** A part of the page, drawn `zoom` times as large, and as vectors too where that is asked for. @throws PictureFault */
+  draw(part: Rect, zoom: number, form: boolean): Promise<DrawnPart>;
 }
 
 /** Black dots for which the label has no room. */
@@ -115,7 +109,7 @@ export function compileDocument(template: DocumentTemplate, target: DocumentTarg
       const { page, base64 } = partOf(record, index);
       try {
         const opened = await openPage({ base64, number: page ?? 1 }, template, { dpi, width, height, job });
-        const { bitmap, form } = await onLabel(opened, template, label, dpi);
+        const { bitmap, form } = await onLabel(opened, template, label, { dpi, vectors });
         // The drawing library frees its memory when the event loop turns.
         await breathe();
         const ink = blackRect(bitmap);
@@ -124,11 +118,10 @@ export function compileDocument(template: DocumentTemplate, target: DocumentTarg
         const inked = cropBitmap(bitmap, ink.x, ink.y, ink.width, ink.height);
         const item = { kind: 'bitmap', x: ink.x, y: ink.y, bitmap: inked, scale: 1 } as const;
         const whole = { x: 0, y: 0, width: media.width, height: media.height };
-        const sent = vectors ? await form?.() : undefined;
         return {
           ...media,
           items: [turnItem(item, lies, whole)],
-          ...(sent && { form: onPage(sent, lies, media) }),
+          ...(form && { form: onPage(form, lies, media) }),
         };
       } catch (error) {
         throw refusalOf(error, index, page);
@@ -237,7 +230,7 @@ async function openPdfPage(
   return {
     width: size.width,
     height: size.height,
-    draw: (part, zoom) => drawnPdf({ kind: 'draw', file, page, dpi, part, zoom, halftone }),
+    draw: (part, zoom, form) => drawnPdf({ kind: 'draw', file, page, dpi, part, zoom, halftone, form }),
   };
 }
 
@@ -269,11 +262,11 @@ async function onLabel(
   page: DocumentPage,
   { page: { region, turn, fit } }: DocumentTemplate,
   label: Size,
-  dpi: number,
+  { dpi, vectors }: { dpi: number; vectors: boolean },
 ): Promise<DrawnPart> {
-  const draw = async (part: Rect, zoom: number) => {
+  const draw = async (part: Rect, zoom: number, form = false) => {
     requireDrawable(part);
-    return await page.draw(part, zoom);
+    return await page.draw(part, zoom, form);
   };
   const whole = { x: 0, y: 0, width: page.width, height: page.height };
   const part = async (): Promise<Rect> => {
@@ -287,14 +280,11 @@ async function onLabel(
   const full = Math.min(label.width / turned.width, label.height / turned.height);
   const zoom = fit === 'none' ? 1 : fit === 'shrink' ? Math.min(1, full) : full;
   const where = zoomed(chosen, zoom);
-  const { bitmap, form } = await draw(where, zoom);
+  const { bitmap, form } = await draw(where, zoom, vectors);
+  const box = { x: 0, y: 0, ...upright(where, turn) };
   return {
     bitmap: turnBitmap(bitmap, turn),
-    form: async () => {
-      const made = await form?.();
-      const box = { x: 0, y: 0, ...upright(where, turn) };
-      return made && { ...made, matrix: afterwards(made.matrix, turning(box, turn)) };
-    },
+    form: form && { ...form, matrix: afterwards(form.matrix, turning(box, turn)) },
   };
 }
 

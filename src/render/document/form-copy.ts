@@ -72,6 +72,9 @@ const NAMED = namesIn('CharProcs Colorants');
 /** Layers and other marks in the content: that they are there is all that is taken, and so all layers are seen. */
 const MARKS = 'Properties';
 
+/** An `ObjectText` that is being written. */
+type Parts = ObjectText[number][];
+
 /** By what a dictionary's entries are chosen. */
 type Kind = 'described' | 'resources' | 'named';
 
@@ -95,7 +98,7 @@ class FormCopy {
 
   form(page: PDFPageLeaf, { x, y, width, height }: Rect): ObjectText {
     const box = pdfNumbers([x, y, x + width, y + height]);
-    const text: (string | { to: string })[] = [`<</Type/XObject/Subtype/Form/BBox[${box}]/Resources `];
+    const text: Parts = [`<</Type/XObject/Subtype/Form/BBox[${box}]/Resources `];
     const resources = page.getInheritableAttribute(PDFName.Resources);
     if (resources === undefined) text.push('<<>>');
     else this.#write(resources, 'resources', text);
@@ -115,7 +118,7 @@ class FormCopy {
       text.push('/Filter/FlateDecode');
       this.#stream(deflateSync(Buffer.concat(parts)), text);
     }
-    return text;
+    return joined(text);
   }
 
   /** Of a page's content, which may be in several streams: a word never goes on in the next. */
@@ -126,7 +129,7 @@ class FormCopy {
     return Buffer.concat([decodePDFRawStream(stream).decode(), Buffer.from('\n')]);
   }
 
-  #write(value: PDFObject, kind: Kind, text: (string | { to: string })[]): void {
+  #write(value: PDFObject, kind: Kind, text: Parts): void {
     if (value instanceof PDFRef) text.push({ to: this.#object(value, kind) });
     else if (value instanceof PDFArray) {
       text.push('[');
@@ -157,15 +160,16 @@ class FormCopy {
   #object(reference: PDFRef, kind: Kind): string {
     const id = `${reference.tag} ${kind}`;
     if (this.objects.has(id)) return id;
-    const text: (string | { to: string })[] = [];
+    const text: Parts = [];
     // It may lead to itself.
     this.objects.set(id, text);
     this.#write(this.#context.lookup(reference) ?? PDFNull, kind, text);
+    this.objects.set(id, joined(text));
     return id;
   }
 
   /** A dictionary, but for its end. */
-  #head(dict: PDFDict, kind: Kind, text: (string | { to: string })[]): void {
+  #head(dict: PDFDict, kind: Kind, text: Parts): void {
     const subtype = nameIn(dict, 'Subtype');
     if (kind === 'described') requireDrawn(dict, subtype);
     text.push('<<');
@@ -188,7 +192,7 @@ class FormCopy {
     return this.#counted(`/${MARKS} <<${names.map((name) => `${name.toString()}<<>>`).join('')}>>`);
   }
 
-  #entry(key: string, dict: PDFDict, kind: Kind, text: (string | { to: string })[]): void {
+  #entry(key: string, dict: PDFDict, kind: Kind, text: Parts): void {
     const value = dict.get(PDFName.of(key));
     if (value === undefined) return;
     text.push(`/${key} `);
@@ -197,7 +201,7 @@ class FormCopy {
   }
 
   /** The end of a stream's dictionary, and what is in the stream. */
-  #stream(contents: Uint8Array, text: (string | { to: string })[]): void {
+  #stream(contents: Uint8Array, text: Parts): void {
     const bytes = Buffer.from(contents.buffer, contents.byteOffset, contents.length).toString('latin1');
     text.push(`/Length ${bytes.length}>>stream\n`, this.#counted(bytes), '\nendstream');
   }
@@ -207,6 +211,21 @@ class FormCopy {
     if (this.#bytes > LARGEST) throw new Unembeddable('size');
     return text;
   }
+}
+
+/** Few long texts are handed to another thread sooner than many short ones. */
+function joined(parts: Parts): ObjectText {
+  const text: Parts = [];
+  let run: string[] = [];
+  for (const part of parts) {
+    if (typeof part === 'string') run.push(part);
+    else {
+      text.push(run.join(''), part);
+      run = [];
+    }
+  }
+  text.push(run.join(''));
+  return text;
 }
 
 function nameIn(dict: PDFDict, key: string): string | undefined {

@@ -1,10 +1,8 @@
 /** Pages of PDF documents. */
 import { because } from '../../contract/reason.ts';
-import type { Bitmap } from '../image/bitmap.ts';
 import { PictureFault } from '../image/picture-fault.ts';
-import type { PageForm } from '../page-form.ts';
-import { PageThread, pagesWorkedMs } from './page-thread.ts';
-import type { PdfFile, PdfOrder, PdfPart } from './pdf-protocol.ts';
+import { PageThread } from './page-thread.ts';
+import type { DrawnPart, PdfFile, PdfOrder, PdfPart } from './pdf-protocol.ts';
 
 /** The last file: the pages of a document come one after the other. */
 let last: { base64: string; file: PdfFile } | undefined;
@@ -37,36 +35,24 @@ export async function askPdf(order: PdfOrder): Promise<PdfPart> {
   return await thread.ask(order);
 }
 
-/** ms of work for a page's picture; a page that takes longer is sent as its picture, since a form takes twice as long. */
-const SOON = 2_000;
-/** Files of which a page took too long or too much memory as a form: their other pages are not tried. */
+/** Files of which a part took too long or too much memory together with its form: others are drawn without. */
 const pictured = new WeakSet<PdfFile>();
 
-/**
- * Draws a part of a page.
- * @returns its dots, and what makes a form of it: undefined, if it can be a picture only
- * @throws PictureFault
- */
-export async function drawnPdf(
-  order: Extract<PdfOrder, { kind: 'draw' }>,
-): Promise<{ bitmap: Bitmap; form: () => Promise<PageForm | undefined> }> {
-  const before = pagesWorkedMs();
-  const drawn = await askPdf(order);
-  if (!('bitmap' in drawn)) throw new TypeError('a page without dots');
-  const slow = pagesWorkedMs() - before > SOON;
-  const { file, page, dpi, part, zoom } = order;
-  const form = async () => {
-    if (slow || pictured.has(file)) return undefined;
-    try {
-      const reply = await askPdf({ kind: 'form', file, page, dpi, part, zoom });
-      return 'form' in reply ? reply.form : undefined;
-    } catch (error) {
-      if (!(error instanceof PictureFault)) throw error;
-      pictured.add(file);
-      return undefined;
-    }
+/** Draws a part of a page. @throws PictureFault */
+export async function drawnPdf(order: Extract<PdfOrder, { kind: 'draw' }>): Promise<DrawnPart> {
+  const drawn = async (form: boolean) => {
+    const reply = await askPdf({ ...order, form });
+    if (!('bitmap' in reply)) throw new TypeError('a page without dots');
+    return reply;
   };
-  return { bitmap: drawn.bitmap, form };
+  if (!order.form || pictured.has(order.file)) return await drawn(false);
+  try {
+    return await drawn(true);
+  } catch (error) {
+    if (!(error instanceof PictureFault)) throw error;
+    pictured.add(order.file);
+    return await drawn(false);
+  }
 }
 
 /** How many pages the document has. @throws PictureFault */

@@ -11,26 +11,30 @@ export interface PdfFile {
   readonly bytes: Uint8Array<SharedArrayBuffer>;
 }
 
-/** A part of a page. */
-interface PagePart {
-  readonly page: number;
-  readonly dpi: number;
-  /** Dots of the page drawn `zoom` times as large. */
-  readonly part: Rect;
-  readonly zoom: number;
-}
-
 export type PdfOrder = { readonly file: PdfFile } & (
   | { readonly kind: 'pages' }
   | { readonly kind: 'size'; readonly page: number; readonly dpi: number }
-  | ({ readonly kind: 'draw'; readonly halftone: DocumentTemplate['page']['halftone'] } & PagePart)
-  | ({ readonly kind: 'form' } & PagePart)
+  | {
+      readonly kind: 'draw';
+      readonly page: number;
+      readonly dpi: number;
+      /** Dots of the page drawn `zoom` times as large. */
+      readonly part: Rect;
+      readonly zoom: number;
+      readonly halftone: DocumentTemplate['page']['halftone'];
+      /** As vectors too. */
+      readonly form: boolean;
+    }
 );
+
+export interface DrawnPart {
+  readonly bitmap: Bitmap;
+  /** The same as vectors, with the matrix to these dots; undefined: they are asked for dots alone, or can be dots alone. */
+  readonly form?: PageForm | undefined;
+}
 
 export type PdfPart =
   | { readonly pages: number }
   | { readonly width: number; readonly height: number }
-  | { readonly bitmap: Bitmap }
-  /** With the matrix to the part's dots; undefined: only a picture shows what the page shows. */
-  | { readonly form: PageForm | undefined };
+  | DrawnPart;
 export type PdfReply = PageReply<PdfPart>;

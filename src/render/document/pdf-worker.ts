@@ -24,6 +24,8 @@ type Request = PdfOrder & { readonly id: number };
 
 /** A picture within this share of the printer's resolution has it: each of its pixels is printed as a dot. */
 const SAME_RESOLUTION = 0.01;
+/** µs of work for a page's picture; one that takes longer is a picture only, since a form takes as long again. */
+const SOON = 2_000_000;
 /** Most pages of a document. */
 const MOST_PAGES = 2_000;
 
@@ -87,18 +89,18 @@ async function answerTo(request: Request): Promise<PdfPart> {
     ...([place.x.scale * zoom, 0, 0, place.y.scale * zoom] as const),
     ...([place.x.shift * zoom - part.x, place.y.shift * zoom - part.y] as const),
   ];
+  const since = process.threadCpuUsage();
   const canvas = await pageCanvas(page, { dpi, width: part.width, height: part.height, transform });
   if (faulty) throw new Refused(because('document-faulty', { page: request.page }));
+  const { user } = process.threadCpuUsage(since);
   try {
-    if (request.kind === 'form') {
-      const [a = 1, b = 0, c = 0, d = 1, e = 0, f = 0] = size.transform.map(Number);
-      const matrix = afterwards([a, b, c, d, e, f], transform);
-      return { form: await formOf(request, matrix, canvas) };
-    }
     const bitmap = inBands(part, rowsAtOnce(part.width), request.halftone, (context, top) =>
       context.drawImage(canvas, 0, -top),
     );
-    return { bitmap };
+    if (!request.form || user > SOON) return { bitmap };
+    const [a = 1, b = 0, c = 0, d = 1, e = 0, f = 0] = size.transform.map(Number);
+    const matrix = afterwards([a, b, c, d, e, f], transform);
+    return { bitmap, form: await formOf(request, matrix, canvas) };
   } finally {
     // The drawing library frees its pictures only after a turn of the event loop.
     canvas.width = 1;
@@ -110,7 +112,7 @@ async function answerTo(request: Request): Promise<PdfPart> {
 let forForms: { key: number; document: Promise<PDFDocument> } | undefined;
 
 async function formOf(
-  { file, page, dpi }: Extract<PdfOrder, { kind: 'form' }>,
+  { file, page, dpi }: Extract<PdfOrder, { kind: 'draw' }>,
   matrix: Matrix,
   drawn: Canvas,
 ): Promise<PageForm | undefined> {
