@@ -116,8 +116,9 @@ describe('the page itself is sent', () => {
     const landscape = await printed([turned], { page: { region: onSide }, orientation: 'landscape' });
     expect(await pdfText(landscape)).toContain(TRACKING);
     expect(difference(pageDots(landscape), upright)).toBeLessThan(0.03);
-    const half = sheet(`q 0.5 0 0 0.5 30 320 cm\n${label(TRACKING)}Q`);
-    const small = { x: 30 / MM, y: (792 - 320 - 216) / MM, width: 144 / MM, height: 216 / MM };
+    // On whole dots.
+    const half = sheet(`q 0.5 0 0 0.5 72 72 cm\n${label(TRACKING)}Q`);
+    const small = { x: 72 / MM, y: 504 / MM, width: 144 / MM, height: 216 / MM };
     const filled = await printed([half], { page: { region: small, fit: 'fill' } });
     expect(pictures(filled)).toBe(0);
     expect(difference(pageDots(filled), upright)).toBeLessThan(0.06);
@@ -173,11 +174,14 @@ describe('several labels in a document', () => {
   });
 
   test('are of several files, and pictures among them', async () => {
-    const png = encodePng(pageDots(file, 2), 203);
-    const pdf = await printed([file, png, placed, file]);
+    const other = pdfOf([{ width: 288, height: 432, content: label('1234') }]);
+    const png = encodePng(cropBitmap(pageDots(placed), 85, 113, 812, 1218), 203);
+    const pdf = await printed([file, png, other, file]);
     expect(await pdfInfo(pdf)).toMatch(/Pages:\s+4/);
-    expect(await pdfText(pdf)).toMatch(/Label 1 of twenty[\s\S]*0034[\s\S]*Label 1 of twenty/);
-    expect(difference(pageDots(pdf, 2), pageDots(file, 2))).toBeLessThan(0.03);
+    expect(await pdfText(pdf)).toMatch(/Label 1 of twenty[\s\S]*1234[\s\S]*Label 1 of twenty/);
+    const symbols = await readSymbols(encodePng(pageDots(pdf, 2), 203));
+    expect(symbols.map(({ text }) => text)).toEqual([TRACKING]);
+    expect(pictures(pdf)).toBe(3);
     expect(difference(pageDots(pdf, 4), pageDots(file, 1))).toBeLessThan(0.001);
   });
 });

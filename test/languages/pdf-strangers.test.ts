@@ -150,15 +150,16 @@ test('nothing that does not draw goes to a printer', async () => {
     page: `/AA<</O ${script}>>/Annots[<</Type/Annot/Subtype/Link/Border[0 0 0]/Rect[0 0 9 9]/A<</S/URI/URI(http://a.example)>>>>]/PieceInfo<</X 7 0 R>>`,
     resources:
       '/XObject<</X 5 0 R>>/ExtGState<</G<</TR/Identity/HT/Default/OP true/LW 1>>>>/Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica/AA 8 0 R>>>>',
-    content: '/X Do',
+    content: '/G gs q 99 0 0 99 0 0 cm /X Do Q',
     more: [
       {
-        head: `/Type/XObject/Subtype/Image/Width 8/Height 1/BitsPerComponent 1/ColorSpace/DeviceGray/Alternates[<</Image 5 0 R/DefaultForPrinting true>>]/OPI<</2.0 7 0 R>>/Metadata 7 0 R/AF[6 0 R]/OC 7 0 R`,
+        head: `/Type/XObject/Subtype/Image/Width 8/Height 1/BitsPerComponent 1/ColorSpace/DeviceGray/Alternates[<</Image 5 0 R/DefaultForPrinting true>>]/OPI<</2.0 7 0 R>>/Metadata 7 0 R/AF[6 0 R]/OC 9 0 R`,
         stream: Uint8Array.of(0),
       },
       '<</Type/Filespec/F(f)/EF<</F 7 0 R>>>>',
       { head: '/Type/EmbeddedFile', stream: Buffer.from('Attached') },
       script,
+      '<</Type/OCG/Name(Layer)>>',
     ],
   });
   const pdf = await printed(file);

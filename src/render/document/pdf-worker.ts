@@ -79,18 +79,23 @@ async function answerTo(request: Request): Promise<PdfPart> {
   }
   const page = await document.getPage(request.page);
   const { dpi } = request;
-  const place = await placeOf(page, dpi);
+  const { here, form } = await placesOf(page, dpi);
   const size = page.getViewport({ scale: dpi / POINTS_PER_INCH });
-  const width = Math.max(1, Math.round(size.width * place.x.scale));
-  const height = Math.max(1, Math.round(size.height * place.y.scale));
+  const width = Math.max(1, Math.round(size.width * here.x.scale));
+  const height = Math.max(1, Math.round(size.height * here.y.scale));
   if (request.kind === 'size') return { width, height };
   const { part, zoom } = request;
-  const transform: Matrix = [
-    ...([place.x.scale * zoom, 0, 0, place.y.scale * zoom] as const),
-    ...([place.x.shift * zoom - part.x, place.y.shift * zoom - part.y] as const),
+  const onPart = ({ x, y }: Place): Matrix => [
+    ...([x.scale * zoom, 0, 0, y.scale * zoom] as const),
+    ...([x.shift * zoom - part.x, y.shift * zoom - part.y] as const),
   ];
   const since = process.threadCpuUsage();
-  const canvas = await pageCanvas(page, { dpi, width: part.width, height: part.height, transform });
+  const canvas = await pageCanvas(page, {
+    dpi,
+    width: part.width,
+    height: part.height,
+    transform: onPart(here),
+  });
   if (faulty) throw new Refused(because('document-faulty', { page: request.page }));
   const { user } = process.threadCpuUsage(since);
   try {
@@ -99,7 +104,7 @@ async function answerTo(request: Request): Promise<PdfPart> {
     );
     if (!request.form || user > SOON) return { bitmap };
     const [a = 1, b = 0, c = 0, d = 1, e = 0, f = 0] = size.transform.map(Number);
-    const matrix = afterwards([a, b, c, d, e, f], transform);
+    const matrix = afterwards([a, b, c, d, e, f], onPart(form));
     return { bitmap, form: await formOf(request, matrix, canvas) };
   } finally {
     // The drawing library frees its pictures only after a turn of the event loop.
@@ -134,28 +139,39 @@ interface Along {
   readonly scale: number;
   readonly shift: number;
 }
-const AS_IT_IS = { x: { scale: 1, shift: 0 }, y: { scale: 1, shift: 0 } };
+type Place = { readonly x: Along; readonly y: Along };
+const AS_IT_IS: Place = { x: { scale: 1, shift: 0 }, y: { scale: 1, shift: 0 } };
 
-/** How a page that is one scan of the printer's resolution lies on the dots; others lie as they are. */
-async function placeOf(page: PDFPageProxy, dpi: number): Promise<{ x: Along; y: Along }> {
+/** Dots by which a scan ends before the edges of its dots where readers of a form draw it, which otherwise take one more. */
+const INSET = 0.002;
+
+/** How a page that is one scan of the printer's resolution lies on the dots, drawn here and as a form; others lie as they are. */
+async function placesOf(page: PDFPageProxy, dpi: number): Promise<{ here: Place; form: Place }> {
+  const asItIs = { here: AS_IT_IS, form: AS_IT_IS };
   const scan = await onlyPicture(page);
-  if (scan === undefined) return AS_IT_IS;
+  if (scan === undefined) return asItIs;
   const { transform } = page.getViewport({ scale: dpi / POINTS_PER_INCH });
   const [a, b, c, d, e, f] = product(transform, scan.matrix);
   const lies = Math.abs(b) + Math.abs(c) < 1e-3;
   const turned = Math.abs(a) + Math.abs(d) < 1e-3;
-  if (!lies && !turned) return AS_IT_IS;
-  const x = along(turned ? scan.height : scan.width, turned ? c : a, e);
-  const y = along(turned ? scan.width : scan.height, turned ? b : d, f);
-  return x === undefined || y === undefined ? AS_IT_IS : { x, y };
+  if (!lies && !turned) return asItIs;
+  const sideways = { pixels: turned ? scan.height : scan.width, length: turned ? c : a, from: e };
+  const down = { pixels: turned ? scan.width : scan.height, length: turned ? b : d, from: f };
+  const resolution = [sideways, down].map(({ pixels, length }) => pixels / Math.abs(length));
+  if (!resolution.every((scale) => Math.abs(scale - 1) <= SAME_RESOLUTION)) return asItIs;
+  const place = (inset: number) => ({ x: along(sideways, inset), y: along(down, inset) });
+  return { here: place(0), form: place(INSET) };
 }
 
-/** @param length dots, negative where the picture is mirrored */
-function along(pixels: number, length: number, from: number): Along | undefined {
-  const scale = pixels / Math.abs(length);
-  if (!(Math.abs(scale - 1) <= SAME_RESOLUTION)) return undefined;
-  const start = Math.min(from, from + length) * scale;
-  return { scale, shift: Math.round(start) - start };
+/** @param side `length`: dots, negative where the picture is mirrored */
+function along(
+  { pixels, length, from }: { pixels: number; length: number; from: number },
+  inset: number,
+): Along {
+  const start = Math.min(from, from + length);
+  const first = Math.round((start * pixels) / Math.abs(length));
+  const scale = (pixels - 2 * inset) / Math.abs(length);
+  return { scale, shift: first + inset - start * scale };
 }
 
 interface Picture {
