@@ -9,7 +9,7 @@ import { jobFor } from './site.ts';
 
 const MEDIA = { width: 101.6, height: 152.4 };
 /** Of a printer whose media the labels fill. */
-export const CARRIER_PRINTER = { ...MEDIA, dpi: 203 };
+export const CARRIER_PRINTER = { ...MEDIA, dpi: 203 } as const;
 
 export function carrierJob(printerId: string, says: readonly string[], copies = 1): QueuedJob {
   const pages = says.map((text) => ({ width: 288, height: 432, content: label(text) }));

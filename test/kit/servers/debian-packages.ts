@@ -56,7 +56,7 @@ const SMALL: Packages = {
   // A pseudo-terminal, which stands for a USB printer.
   socat: ['socat'],
   // They judge what we print.
-  'poppler-utils': ['pdftoppm', 'pdfinfo', 'pdftotext', 'pdffonts'],
+  'poppler-utils': ['pdftoppm', 'pdfinfo', 'pdftotext', 'pdffonts', 'pdfimages', 'pdftocairo'],
   zint: ['zint'],
   'tesseract-ocr': ['tesseract'],
   'tesseract-ocr-eng': [languageFile('eng')],
