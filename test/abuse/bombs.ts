@@ -1,7 +1,7 @@
 /** Small files that unpack, or are drawn, to much: graphics, pictures, fonts and documents, by a tenant’s own people. */
 import { randomBytes } from 'node:crypto';
 import { crc32, deflateSync, gzipSync } from 'node:zlib';
-import { pdfOf } from '../kit/documents/pdf.ts';
+import { pdfFile, pdfOf } from '../kit/documents/pdf.ts';
 import { fontOf, mapped, pointed } from '../kit/judges/font-bombs.ts';
 import { type Attack, loops, only } from './callers.ts';
 
@@ -113,6 +113,23 @@ function documents(name: string, file: (share: number) => Buffer): Attack {
   };
 }
 
+/** A document of which a PDF is asked for: a page is taken out of it. */
+function pages(name: string, file: (share: number) => Buffer): Attack {
+  return {
+    name: `pages: ${name}`,
+    page: 512 * MB,
+    run: async (target, { seconds, share }) => {
+      const idT = await target.documentTemplate();
+      const data = [{ document: file(share).toString('base64') }];
+      const body = JSON.stringify({ idT, data, language: 'pdf' });
+      const seen = await loops(callers(share), seconds, (agent) =>
+        target.send({ path: '/v2/labels', headers: target.jobHeaders(), body, agent }),
+      );
+      return only(seen, ...EXPECTED);
+    },
+  };
+}
+
 const GRAPHIC = (data: string) => `^FO0,0^GFA,100,100,100,${data}^FS`;
 
 export const BOMBS: readonly Attack[] = [
@@ -141,6 +158,18 @@ export const BOMBS: readonly Attack[] = [
   documents('a picture of a million rows', (share) => png(16, 1_000_000 * share)),
   documents('a PDF of millions of rectangles', (share) =>
     pdfOf([{ width: 300, height: 400, content: '9 9 9 9 re f '.repeat(4_000_000 * share) }]),
+  ),
+  pages('a PDF whose unused objects unpack to gigabytes', (share) =>
+    pdfFile([
+      '<</Type/Catalog/Pages 2 0 R>>',
+      '<</Type/Pages/Count 1/Kids[3 0 R]>>',
+      '<</Type/Page/Parent 2 0 R/MediaBox[0 0 100 100]/Contents 4 0 R/Resources<<>>>>',
+      { head: '', stream: Buffer.from('0 0 50 50 re f') },
+      ...Array.from({ length: 3 }, () => ({
+        head: '/Type/ObjStm/N 1/First 4/Filter/FlateDecode',
+        stream: deflateSync(Buffer.alloc(1_000 * MB * share), { level: 9 }),
+      })),
+    ]),
   ),
   documents('ZPL of graphics that unpack to the most that one may, a label each', (share) =>
     Buffer.from(`^XA${GRAPHIC(z64(7 * MB))}^XZ`.repeat(Math.ceil(300 * share))),

@@ -114,7 +114,7 @@ export class Target {
     for (const [name, element] of Object.entries(TEMPLATES)) {
       made[name] = (await up.admin.importTemplate('attacker', template(name, element))).id;
     }
-    const scope = ['jobs:enqueue', 'jobs:read'] as const;
+    const scope = ['jobs:enqueue', 'jobs:read', 'labels:render'] as const;
     const attacker = await up.admin.createIntegration('attacker', { name: 'attacker', scope: [...scope] });
     const honest = await up.admin.createIntegration('honest', { name: 'honest', scope: [...scope] });
     return new Target({
