@@ -106,6 +106,7 @@ describe('a picture of', () => {
       { resources: '/Font<</F<</Type/Font/Subtype/TrueType/BaseFont/Arial>>>>', content: text },
     ],
     ['a font that is not there', { content: text }],
+    ['a font without a name', { resources: '/Font<</F<</Type/Font/Subtype/Type1>>>>', content: text }],
     [
       'a form that takes the fonts of its page',
       { resources: `${helvetica}/XObject<</X 5 0 R>>`, content: '/X Do', more: [form(text)] },

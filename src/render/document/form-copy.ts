@@ -236,7 +236,7 @@ function nameIn(dict: PDFDict, key: string): string | undefined {
 /** @throws Unembeddable for what a printer would draw otherwise than we do */
 function requireDrawn(dict: PDFDict, subtype: string | undefined): void {
   if (subtype === 'PS' || nameIn(dict, 'Subtype2') === 'PS') throw new Unembeddable('PostScript');
-  if (subtype === undefined || !OUTLINED.has(subtype) || !dict.has(PDFName.of('BaseFont'))) return;
+  if (subtype === undefined || !OUTLINED.has(subtype)) return;
   const descriptor = dict.lookup(PDFName.of('FontDescriptor'));
   if (descriptor instanceof PDFDict && FONT_FILES.some((file) => descriptor.has(PDFName.of(file)))) return;
   if (subtype.startsWith('CID') || !STANDARD.has(nameIn(dict, 'BaseFont') ?? ''))
