@@ -105,11 +105,14 @@ test('sheets, killed again and again, at moments that nobody chose', async () =>
   expect(pages.flat()).toEqual(jobs.flatMap(expected));
 });
 
-test('pages of a PDF document, killed: after bytes, time 2', async () => {
+test.each([
+  { point: 'inside the document', nth: 2 },
+  { point: 'after the document', nth: 2 },
+] as const)('pages of a PDF document, killed: $point, time $nth', async (crash) => {
   const { dataDir, printerId } = await prepare(CARRIER_PRINTER);
   const says = ['PAGE 1', 'PAGE 2', 'PAGE 3', 'PAGE 4', 'PAGE 5'];
   const job = carrierJob(printerId, says, 2);
-  const first = await start(dataDir, { languages: 'standard', crash: { point: 'after bytes', nth: 2 } });
+  const first = await start(dataDir, { languages: 'standard', crash });
   await site.queues.enqueue(job);
   await killedItself(first);
   await start(dataDir, { languages: 'standard' });
