@@ -11,7 +11,7 @@ export type ObjectText = readonly (string | { readonly to: string })[];
 
 export interface PageForm {
   /** Forms of one file have it in common, and then objects of one ID are the same. */
-  readonly file: number;
+  readonly file: string;
   readonly objects: ReadonlyMap<string, ObjectText>;
   readonly form: ObjectText;
   /** From the form's coordinates to where it lies; of a label: to the page of the label's size, points. */
@@ -57,7 +57,7 @@ interface Target {
 export class PlacedForms {
   readonly #target: Target;
   /** By file, by ID. */
-  readonly #numbers = new Map<number, Map<string, number>>();
+  readonly #numbers = new Map<string, Map<string, number>>();
 
   constructor(target: Target) {
     this.#target = target;

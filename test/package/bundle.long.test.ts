@@ -51,7 +51,7 @@ test('the thread for PDF documents has what takes a page out of one', async () =
   const bytes = new Uint8Array(pdfOf([{ width: 100, height: 100, content: '0 0 50 50 re f' }]));
   const part = { x: 0, y: 0, width: 100, height: 100 };
   const how = { page: 1, dpi: 72, part, zoom: 1, halftone: 'threshold', form: true };
-  thread.postMessage({ id: 1, kind: 'draw', file: { key: 1, bytes }, ...how });
+  thread.postMessage({ id: 1, kind: 'draw', file: { key: 'a', bytes }, ...how });
   const [reply] = await once(thread, 'message', { signal });
-  expect(reply).toMatchObject({ id: 1, made: { form: { file: 1, matrix: [1, 0, 0, -1, 0, 100] } } });
+  expect(reply).toMatchObject({ id: 1, made: { form: { file: 'a', matrix: [1, 0, 0, -1, 0, 100] } } });
 }, 60_000);

@@ -27,7 +27,7 @@ test('objects of one file are written once, under numbers of their own in each f
     },
   });
   const font = ['font of ', { to: 'widths' }];
-  const form = (file: number): PageForm => ({
+  const form = (file: string): PageForm => ({
     file,
     objects: new Map([
       ['font', font],
@@ -36,7 +36,7 @@ test('objects of one file are written once, under numbers of their own in each f
     form: ['form with ', { to: 'font' }, ' and ', { to: 'nothing' }],
     matrix: [1, 0, 0, 1, 0, 0],
   });
-  expect([forms.place(form(1)), forms.place(form(1)), forms.place(form(2))]).toEqual([13, 14, 17]);
+  expect([forms.place(form('a')), forms.place(form('a')), forms.place(form('b'))]).toEqual([13, 14, 17]);
   expect(written.slice(11)).toEqual([
     ...['font of 12 0 R', 'widths for 11 0 R', 'form with 11 0 R and 0 0 R', 'form with 11 0 R and 0 0 R'],
     ...['font of 16 0 R', 'widths for 15 0 R', 'form with 15 0 R and 0 0 R'],

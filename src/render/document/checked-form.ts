@@ -17,7 +17,7 @@ import { POINTS_PER_INCH, pageCanvas } from './page-canvas.ts';
 const AS_IT_IS: Matrix = [1, 0, 0, 1, 0, 0];
 
 export interface FormOrder {
-  readonly file: number;
+  readonly file: string;
   readonly page: number;
   readonly dpi: number;
   /** From the page's own coordinates to the dots of the canvas. */

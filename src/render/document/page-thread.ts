@@ -28,10 +28,11 @@ export class PageThread<Order, Made> {
   readonly #thread: DrawingThread<Order, PageReply<Made>>;
   readonly #broken: Reason;
   readonly #rests: () => void;
+  #answers = 0;
 
   /**
    * @param broken what is said of a document over which the thread has died
-   * @param rests called some time after an answer: what is kept for the next page is let go
+   * @param rests called some time after the last answer: what is kept for the next page is let go
    */
   constructor(file: URL, broken: Reason, rests: () => void = () => undefined) {
     this.#thread = new DrawingThread(file, { memory: MEMORY, time: TIME, heapMb: HEAP_MB });
@@ -53,8 +54,9 @@ export class PageThread<Order, Made> {
       if (error.reason === 'time') throw new PictureFault(because('draws-long', { seconds: TIME / 1_000 }));
       throw new PictureFault(error.reason === 'memory' ? because('draws-much', {}) : this.#broken);
     } finally {
+      const answer = ++this.#answers;
       setTimeout(() => {
-        this.#rests();
+        if (answer === this.#answers) this.#rests();
         void this.#thread.release();
       }, KEPT).unref();
     }

@@ -1,4 +1,5 @@
 /** Pages of PDF documents. */
+import { hash } from 'node:crypto';
 import { because } from '../../contract/reason.ts';
 import { PictureFault } from '../image/picture-fault.ts';
 import { PageThread } from './page-thread.ts';
@@ -6,7 +7,6 @@ import type { DrawnPart, PdfFile, PdfOrder, PdfPart } from './pdf-protocol.ts';
 
 /** The last file: the pages of a document come one after the other. */
 let last: { base64: string; file: PdfFile } | undefined;
-let keys = 0;
 
 const thread = new PageThread<PdfOrder, PdfPart>(
   new URL('./pdf-worker.ts', import.meta.url),
@@ -26,7 +26,7 @@ export function pdfFile(base64: string): PdfFile {
   if (!bytes.subarray(-TAIL).includes('%%EOF')) throw new PictureFault(because('document-cut-off', {}));
   const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));
   shared.set(bytes);
-  last = { base64, file: { key: ++keys, bytes: shared } };
+  last = { base64, file: { key: hash('sha256', bytes), bytes: shared } };
   return last.file;
 }
 

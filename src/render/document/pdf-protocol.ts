@@ -7,7 +7,8 @@ import type { PageReply } from './page-thread.ts';
 
 /** A file; its bytes are shared with the thread, not copied for each page. */
 export interface PdfFile {
-  readonly key: number;
+  /** The same for the same bytes. */
+  readonly key: string;
   readonly bytes: Uint8Array<SharedArrayBuffer>;
 }
 

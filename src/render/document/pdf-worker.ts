@@ -54,7 +54,7 @@ for (const name of ['log', 'warn', 'info', 'error'] as const)
   };
 
 /** The document of the last page; it stays open for the next page. */
-let open: { key: number; document: Promise<PDFDocumentProxy>; close: () => Promise<void> } | undefined;
+let open: { key: string; document: Promise<PDFDocumentProxy>; close: () => Promise<void> } | undefined;
 
 async function documentOf({ key, bytes }: PdfFile): Promise<PDFDocumentProxy> {
   if (open?.key !== key) {
@@ -114,7 +114,7 @@ async function answerTo(request: Request): Promise<PdfPart> {
 }
 
 /** The document of the last form. */
-let forForms: { key: number; document: Promise<PDFDocument> } | undefined;
+let forForms: { key: string; document: Promise<PDFDocument> } | undefined;
 
 async function formOf(
   { file, page, dpi }: Extract<PdfOrder, { kind: 'draw' }>,
