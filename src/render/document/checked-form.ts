@@ -16,7 +16,7 @@ import { POINTS_PER_INCH, pageCanvas } from './page-canvas.ts';
 
 const AS_IT_IS: Matrix = [1, 0, 0, 1, 0, 0];
 
-export interface FormOrder {
+interface FormOrder {
   readonly file: string;
   readonly page: number;
   readonly dpi: number;

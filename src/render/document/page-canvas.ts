@@ -5,7 +5,7 @@ import type { Matrix } from '../page-form.ts';
 
 export const POINTS_PER_INCH = 72;
 
-export interface PageCut {
+interface PageCut {
   readonly dpi: number;
   /** Dots. */
   readonly width: number;
