@@ -30,12 +30,14 @@ const ALLOWED: Record<string, string[]> = {
     'contract',
     'words',
   ],
-  server: ['queue', 'rendering', 'render', 'zpl', 'values', 'drivers', 'contract', 'words'],
+  server: ['queue', 'rendering', 'render', 'zpl', 'values', 'ipp', 'drivers', 'contract', 'words'],
   agent: ['queue', 'rendering', 'render', 'drivers', 'contract', 'words'],
   // The threads that labels are made and checked in, for agent and service.
   rendering: ['render', 'zpl', 'values', 'drivers', 'contract'],
   // The drivers' codecs and the interpreter of ZPL: a virtual printer speaks the same from the other end.
-  virtual: ['render', 'zpl', 'drivers', 'contract', 'words'],
+  virtual: ['render', 'zpl', 'ipp', 'drivers', 'contract', 'words'],
+  // What every IPP printer says and does, be it a virtual one or the service.
+  ipp: ['drivers', 'contract'],
   queue: ['contract'],
   drivers: ['render', 'zpl', 'contract'],
   render: ['zpl', 'values', 'contract'],

@@ -3,36 +3,38 @@
  * trying things out, and for tests, which can give it any fault.
  *
  * This file has power, the directory, identity and state. Jobs wait in `spool.ts` and print in `press.ts`;
- * operations are in `operations.ts`, HTTP is in `server.ts`. Power off loses connections, jobs and the label
+ * what operations do to them is in `press-output.ts`, HTTP is in `server.ts`. Power off loses connections, jobs and the label
  * under the head, but never leaves half a file.
  */
 import type { Server } from 'node:http';
 import { v5 as uuidOf } from 'uuid';
 import type { OperationName } from '../../../drivers/ipp/names.ts';
+import type { IppPrinterView } from '../../ipp/attributes.ts';
+import { type LabelSize, type Roll, rollsOf } from '../../ipp/media.ts';
+import { IppOperations, type IppRequest, operationName } from '../../ipp/operations.ts';
+import { MAX_ATTRIBUTE_BYTES } from '../../ipp/request.ts';
 import { pdfPool } from '../drawing/pdf-pool.ts';
 import { rasterPool } from '../drawing/raster-pool.ts';
 import { VirtualPrinter, type VirtualPrinterOptions } from '../machine/virtual-printer.ts';
 import { Announcement, instanceName, reachableAt } from './announce.ts';
+import type { IppJob, IppJobReport } from './job.ts';
+import { JobNumbers } from './job-numbers.ts';
+import { IppPress, type PrintedPage } from './press.ts';
+import { type IppMisbehavior, PressOutput } from './press-output.ts';
 import {
   DOCUMENT_FORMATS,
-  type IppIdentity,
-  type IppPrinterState,
-  type IppPrinterView,
+  deviceId,
   stateReasons,
-} from './attributes.ts';
-import { PRINTER_PATH } from './exchange.ts';
-import type { IppJobReport } from './job.ts';
-import { JobNumbers } from './job-numbers.ts';
-import { type LabelSize, type Roll, rollsOf } from './media.ts';
-import { type IppMisbehavior, IppOperations, type IppRequest, operationName } from './operations.ts';
-import { IppPress, type PrintedPage } from './press.ts';
-import { ippServer, MAX_ATTRIBUTE_BYTES } from './server.ts';
+  type VirtualIdentity,
+  type VirtualIppState,
+} from './printer-state.ts';
+import { ippServer, PRINTER_PATH } from './server.ts';
 import { IppSpool } from './spool.ts';
 import { WireFaults } from './wire-faults.ts';
 
 export type { IppJobReport } from './job.ts';
-export type { IppMisbehavior } from './operations.ts';
 export type { PrintedPage } from './press.ts';
+export type { IppMisbehavior } from './press-output.ts';
 
 export interface VirtualIppPrinterOptions extends VirtualPrinterOptions {
   /** Further rolls, which print when a job names them; at most nine. */
@@ -67,7 +69,7 @@ interface VirtualIppPrinterEvents {
   held: [operation: OperationName | undefined];
   identify: [];
   /** Something about the printer's state has changed; `fault`: what went wrong, if something did. */
-  status: [IppPrinterState & { fault?: string }];
+  status: [VirtualIppState & { fault?: string }];
 }
 
 /** Namespace for UUIDs made of serial numbers, the same at each start (RFC 9562 §5.5). */
@@ -79,7 +81,7 @@ export class VirtualIppPrinter extends VirtualPrinter<VirtualIppPrinterEvents> {
   readonly #rolls: readonly Roll[];
   readonly #spool: IppSpool;
   readonly #press: IppPress;
-  readonly #operations: IppOperations;
+  readonly #operations: IppOperations<IppJob>;
   readonly #numbers: JobNumbers;
   readonly #wire: WireFaults;
   readonly #misbehavior: IppMisbehavior = { busy: false, notAccepting: false, refusedFormats: [] };
@@ -116,13 +118,16 @@ export class VirtualIppPrinter extends VirtualPrinter<VirtualIppPrinterEvents> {
       dpi: options.dpi,
       printed: (page) => this.emit('label', page),
     });
-    this.#operations = new IppOperations({
-      spool: this.#spool,
-      misbehavior: this.#misbehavior,
-      view: (uri) => this.#view(uri),
-      pause: (paused) => this.set({ paused }),
-      identify: () => this.emit('identify'),
-    });
+    this.#operations = new IppOperations(
+      new PressOutput({
+        spool: this.#spool,
+        misbehavior: this.#misbehavior,
+        documentLimit: options.documentLimit ?? DOCUMENT_LIMIT,
+        view: (uri) => this.#view(uri),
+        pause: (paused) => this.set({ paused }),
+        identify: () => this.emit('identify'),
+      }),
+    );
   }
 
   /** `ipp://127.0.0.1:54321/ipp/print`. */
@@ -160,7 +165,7 @@ export class VirtualIppPrinter extends VirtualPrinter<VirtualIppPrinterEvents> {
     this.#wire.cutReply(bytes, operation);
   }
 
-  state(): IppPrinterState {
+  state(): VirtualIppState {
     const { faults, stopped } = this.mechanism;
     return {
       ...faults,
@@ -176,7 +181,7 @@ export class VirtualIppPrinter extends VirtualPrinter<VirtualIppPrinterEvents> {
     return this.#spool.jobs.map((job) => job.report());
   }
 
-  identity(): IppIdentity {
+  identity(): VirtualIdentity {
     const { name, make = 'Platen', model = 'Virtual Label Printer', location = '' } = this.#options;
     const { serial } = this.tray;
     const announced = instanceName(`${name} (${serial.slice(-4)})`);
@@ -240,7 +245,7 @@ export class VirtualIppPrinter extends VirtualPrinter<VirtualIppPrinterEvents> {
   }
 
   /** PWG 5100.14 §4.2.3. */
-  #txt({ make, model, uuid, location }: IppIdentity): Record<string, string> {
+  #txt({ make, model, uuid, location }: VirtualIdentity): Record<string, string> {
     return {
       txtvers: '1',
       qtotal: '1',
@@ -272,12 +277,19 @@ export class VirtualIppPrinter extends VirtualPrinter<VirtualIppPrinterEvents> {
 
   #view(uri: string): IppPrinterView {
     const { dpi, height, speed = 0, documentLimit = DOCUMENT_LIMIT, documentWait = 60_000 } = this.#options;
+    const identity = this.identity();
     return {
       rolls: this.#rolls,
       dpi,
-      identity: this.identity(),
-      operations: this.#operations.names,
-      uri,
+      scalings: ['none', 'fit'],
+      holds: true,
+      pages: false,
+      identity,
+      deviceId: deviceId(identity),
+      addresses: [{ uri, security: 'none', authentication: 'requesting-user-name' }],
+      web: `http://${new URL(uri).host}/`,
+      formats: DOCUMENT_FORMATS,
+      odometer: this.odometer,
       labelsPerMinute:
         speed > 0 && speed < Infinity ? Math.max(1, Math.round((60 * speed * 25.4) / height)) : FULL_SPEED,
       documentLimit,

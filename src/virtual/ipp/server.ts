@@ -4,15 +4,14 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { decodeIpp, type IppLimits } from '../../../drivers/ipp/decode.ts';
 import { encodeIpp } from '../../../drivers/ipp/encode.ts';
-import { IppCodecError, type IppMessage } from '../../../drivers/ipp/message.ts';
+import type { IppMessage } from '../../../drivers/ipp/message.ts';
 import type { OperationName } from '../../../drivers/ipp/names.ts';
 import { readNoFurther } from '../../contract/read-no-further.ts';
-import { inStretches } from '../machine/stretch.ts';
-import { BodyError, type BodyLimits, IppBody } from './body.ts';
-import { PRINTER_PATH, reply } from './exchange.ts';
-import { type IppRequest, operationName } from './operations.ts';
+import { BodyError, type BodyLimits, IppBody } from '../../ipp/body.ts';
+import { type IppRequest, operationName } from '../../ipp/operations.ts';
+import { answered, hostIn, isIpp } from '../../ipp/request.ts';
+import { inStretches, stretchIsOver } from '../machine/stretch.ts';
 
 interface IppServerHost {
   readonly bodyLimits: BodyLimits;
@@ -34,8 +33,7 @@ const MAX_WAITING_IN_ALL = 256;
 /** How long, ms, the head of an HTTP request may take, and a connection may be idle. */
 const HEADERS_TIMEOUT = 10_000;
 const KEEP_ALIVE = 30_000;
-const LIMITS: IppLimits = { bytes: 64 * 1024, values: 5_000, depth: 8 };
-export const MAX_ATTRIBUTE_BYTES = LIMITS.bytes;
+export const PRINTER_PATH = '/ipp/print';
 
 /** A server that is not listening yet. */
 export function ippServer(host: IppServerHost): Server {
@@ -83,7 +81,14 @@ async function serve(
   response: ServerResponse,
   isCut: () => boolean,
 ): Promise<void> {
-  const body = new IppBody(request, host.bodyLimits, (bytes) => host.received(bytes, request));
+  const { socket } = request;
+  const body = new IppBody(request, host.bodyLimits, {
+    cut: () => socket.destroy(),
+    inTurn: async () => {
+      if (stretchIsOver()) await inStretches();
+    },
+    received: (bytes) => host.received(bytes, request),
+  });
   const refusal = httpRefusal(request);
   if (refusal !== undefined) {
     const page = refusal === 200 ? host.page() : '';
@@ -91,12 +96,18 @@ async function serve(
     await body.discard();
     return;
   }
-  const { message, known } = await answered(host, request, body, isCut);
-  const cutAfter = await host.beforeReply(known && operationName(known), request.socket);
+  const printerUri = `ipp://${authority(request)}${PRINTER_PATH}`;
+  const { message, known } = await answered(body, {
+    answer: (asked, document) => host.answer({ message: asked, document, printerUri }),
+    inTurn: inStretches,
+    isCut,
+    failed: (error) => host.failed(error),
+  });
+  const cutAfter = await host.beforeReply(known && operationName(known), socket);
   const bytes = encodeIpp(message);
   response.writeHead(200, { 'content-type': 'application/ipp', 'content-length': bytes.length });
   if (cutAfter !== undefined) {
-    response.write(bytes.subarray(0, cutAfter), () => request.socket.destroy());
+    response.write(bytes.subarray(0, cutAfter), () => socket.destroy());
     return;
   }
   response.end(bytes);
@@ -109,48 +120,13 @@ function httpRefusal({ method, url = '', headers }: IncomingMessage): number | u
   if (method === 'GET' || method === 'HEAD') return path === '/' || path === PRINTER_PATH ? 200 : 404;
   if (method !== 'POST') return 405;
   if (path !== PRINTER_PATH && !path.startsWith(`${PRINTER_PATH}/`)) return 404;
-  return /^application\/ipp\s*(;|$)/i.test(headers['content-type'] ?? '') ? undefined : 415;
-}
-
-/** The answer; `known`: the request, where it could be read. */
-async function answered(
-  host: IppServerHost,
-  request: IncomingMessage,
-  body: IppBody,
-  isCut: () => boolean,
-): Promise<{ message: IppMessage; known?: IppMessage }> {
-  const head = await body.attributes();
-  await inStretches();
-  if (isCut()) throw new BodyError('its connection was cut');
-  let known: IppMessage;
-  try {
-    known = decodeIpp(head, LIMITS);
-  } catch (error) {
-    if (!(error instanceof IppCodecError)) throw error;
-    return { message: reply(unreadable(head), 'client-error-bad-request', error.message) };
-  }
-  const document = { read: (take: (bytes: number) => void) => body.document(take) };
-  try {
-    return { message: await host.answer({ message: known, document, authority: authority(request) }), known };
-  } catch (error) {
-    if (error instanceof BodyError) throw error;
-    host.failed(error);
-    return { message: reply(known, 'server-error-internal-error', ''), known };
-  }
-}
-
-/** Version and request ID of a message that cannot be read further. */
-function unreadable(head: Buffer): Pick<IppMessage, 'version' | 'requestId'> {
-  return {
-    version: { major: head[0] ?? 2, minor: head[1] ?? 0 },
-    requestId: head.length >= 8 ? head.readInt32BE(4) : 0,
-  };
+  return isIpp(headers['content-type']) ? undefined : 415;
 }
 
 /** Under which name and port the client found the printer. */
 function authority({ headers, socket }: IncomingMessage): string {
-  const { host = '' } = headers;
-  if (/^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i.test(host)) return host;
   const { localAddress = '127.0.0.1', localPort = 631 } = socket;
-  return `${localAddress.includes(':') ? `[${localAddress}]` : localAddress}:${localPort}`;
+  return (
+    hostIn(headers.host) ?? `${localAddress.includes(':') ? `[${localAddress}]` : localAddress}:${localPort}`
+  );
 }

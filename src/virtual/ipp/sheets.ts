@@ -1,6 +1,7 @@
 /** Turns documents into labels: pages of a PDF, formats of ZPL. Each is drawn only when it is asked for. */
 
 import { dots } from '../../contract/dots.ts';
+import type { JobTicket } from '../../ipp/ticket.ts';
 import { download } from '../../zpl/interpreter/download.ts';
 import { type MediaDots, planLabel } from '../../zpl/interpreter/label-plan.ts';
 import type { PrinterMemory } from '../../zpl/interpreter/printer-memory.ts';
@@ -11,7 +12,6 @@ import type { DocumentFault, PdfPageReply } from '../drawing/pdf-protocol.ts';
 import type { Sheet } from '../machine/mechanism.ts';
 import { inStretches, stretchIsOver } from '../machine/stretch.ts';
 import type { DocumentFormat, SpooledDocument } from './job.ts';
-import type { JobTicket } from './ticket.ts';
 
 /** A document that cannot be printed, or not to its end. */
 export class DocumentError extends Error {
@@ -60,7 +60,7 @@ async function* pages(
   media: MediaDots,
 ): AsyncGenerator<Sheet, void, void> {
   const document = pdfDocument(content);
-  const order = { ...media, document, rotation: ticket.rotation, fit: ticket.fit };
+  const order = { ...media, document, rotation: ticket.rotation, fit: ticket.scaling === 'fit' };
   let count = 1;
   for (let page = 1; page <= count; page++) {
     const reply: PdfPageReply = await pdfPool.draw({ ...order, page }).catch((error: unknown) => {

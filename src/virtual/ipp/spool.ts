@@ -3,9 +3,9 @@
  *
  * All jobs are in memory, and gone when the power goes, as in most label printers. IDs are never reused.
  */
+import type { JobOrder } from '../../ipp/operations.ts';
+import { IppRefusal } from '../../ipp/refusal.ts';
 import { IppJob, type IppJobReport } from './job.ts';
-import { IppRefusal } from './refusal.ts';
-import type { JobTicket } from './ticket.ts';
 
 /** The most jobs that may wait. */
 const MAX_WAITING = 100;
@@ -60,7 +60,7 @@ export class IppSpool {
   }
 
   /** Jobs that will print before this one. */
-  before(job: IppJob): number {
+  #before(job: IppJob): number {
     if (job.over || job.processing !== undefined) return 0;
     return this.waiting.filter(
       ({ id, state, processing }) => state !== 'pending-held' && (id < job.id || processing !== undefined),
@@ -68,16 +68,11 @@ export class IppSpool {
   }
 
   /** A job whose document is still to come, or is coming. @throws IppRefusal */
-  create(
-    name: string,
-    user: string,
-    ticket: JobTicket,
-    reason: 'job-incoming' | 'job-data-insufficient',
-  ): IppJob {
+  create(order: JobOrder, reason: 'job-incoming' | 'job-data-insufficient'): IppJob {
     if (this.waiting.length >= MAX_WAITING) {
       throw new IppRefusal('server-error-too-many-jobs', `${MAX_WAITING} jobs wait`);
     }
-    const job = new IppJob(this.#host.nextId(), name, user, ticket);
+    const job = new IppJob(this.#host.nextId(), order, (one) => this.#before(one));
     job.reasons.add(reason);
     this.#jobs.set(job.id, job);
     if (reason === 'job-data-insufficient') this.#expectDocument(job);

@@ -1,14 +1,14 @@
 /**
- * The attributes by which a virtual IPP printer describes itself.
+ * The attributes by which an IPP printer describes itself.
  *
  * Source: RFC 8011 §5.4 (printer description), PWG 5100.14 (IPP Everywhere), PWG 5100.13 and 5100.22 for the rest.
  */
-import { type IppAttribute, stringsOf } from '../../../drivers/ipp/message.ts';
-import { OPERATIONS, type OperationName } from '../../../drivers/ipp/names.ts';
-import { type PrinterFaults, STOPPAGES, type Stoppages } from '../machine/faults.ts';
-import { upTime } from './job.ts';
+import { type IppAttribute, stringsOf } from '../../drivers/ipp/message.ts';
+import { OPERATIONS, type OperationName } from '../../drivers/ipp/names.ts';
+import { ANY_FORMAT } from './document.ts';
 import { mediaCol } from './media.ts';
-import { type Abilities, JOB_ATTRIBUTES, templateAttributes } from './ticket.ts';
+import { type Abilities, jobAttributes, templateAttributes } from './ticket.ts';
+import { upTime } from './told-job.ts';
 import {
   boolean,
   collection,
@@ -23,19 +23,12 @@ import {
   uri,
 } from './values.ts';
 
-export const DOCUMENT_FORMATS = [
-  'application/pdf',
-  'application/vnd.zebra-zpl',
-  'application/octet-stream',
-] as const;
-
 export interface IppIdentity {
   readonly name: string;
   /** The name that it announces itself by. */
   readonly announced: string;
   readonly make: string;
   readonly model: string;
-  readonly serial: string;
   readonly uuid: string;
   readonly location: string;
 }
@@ -43,14 +36,21 @@ export interface IppIdentity {
 const STATES = ['idle', 'processing', 'stopped'] as const;
 
 /** The printer's current state. */
-export interface IppPrinterState extends PrinterFaults {
+export interface IppPrinterState {
   readonly state: (typeof STATES)[number];
-  /** printer-state-reasons. */
+  /** printer-state-reasons, at least `none`. */
   readonly reasons: readonly string[];
   /** Jobs that have not ended. */
   readonly jobs: number;
-  /** Labels printed in its life. */
-  readonly odometer: number;
+}
+
+/** An address of the printer, as the client reaches it. */
+export interface IppAddress {
+  /** `ipp://host:port/ipp/print`. */
+  readonly uri: string;
+  readonly security: 'none' | 'tls';
+  /** uri-authentication-supported. */
+  readonly authentication: 'requesting-user-name' | 'basic';
 }
 
 export interface IppPrinterView extends Abilities {
@@ -60,9 +60,16 @@ export interface IppPrinterView extends Abilities {
   /** When the state last changed, and when the power came on, ms since 1970. */
   readonly changedAt: number;
   readonly since: number;
-  readonly operations: readonly OperationName[];
-  /** `ipp://host:port/ipp/print` as the client knows it. */
-  readonly uri: string;
+  /** The first is the one by which the client came. */
+  readonly addresses: readonly [IppAddress, ...IppAddress[]];
+  /** Its web page. */
+  readonly web: string;
+  /** IEEE 1284 device ID, by which a driver is chosen. Left out: it says none. */
+  readonly deviceId?: string;
+  /** MIME types of documents. */
+  readonly formats: readonly string[];
+  /** Labels printed in its life. Left out: not known. */
+  readonly odometer?: number;
   readonly labelsPerMinute: number;
   /** Largest document, bytes. */
   readonly documentLimit: number;
@@ -70,23 +77,14 @@ export interface IppPrinterView extends Abilities {
   readonly documentWait: number;
 }
 
-/** IEEE 1284 device ID, by which a driver is chosen. */
-function deviceId({ make, model, serial }: IppIdentity): string {
-  return `MFG:${make};MDL:${model};CMD:ZPL,PDF;CLS:PRINTER;SN:${serial};`;
-}
-
-/** printer-state-reasons, with the severity that printers give them (RFC 8011 §5.4.12). */
-export function stateReasons(stoppages: Stoppages): string[] {
-  const reasons = STOPPAGES.filter((word) => stoppages[word]);
-  return reasons.length === 0
-    ? ['none']
-    : reasons.map((word) => (word === 'paused' ? word : `${word}-error`));
-}
-
 /** The attributes asked for by name or by group; without any, all. */
-export function printerAttributes(view: IppPrinterView, asked: readonly string[]): IppAttribute[] {
+export function printerAttributes(
+  view: IppPrinterView,
+  operations: readonly OperationName[],
+  asked: readonly string[],
+): IppAttribute[] {
   const template = templateAttributes(view);
-  const description = descriptionAttributes(view);
+  const description = descriptionAttributes(view, operations);
   // Too long to be part of `all` (PWG 5100.7 §6.3.1).
   const database = collection('media-col-database', ...view.rolls.map(mediaCol));
   const groups = { 'printer-description': description, 'job-template': template };
@@ -110,20 +108,19 @@ export function selected(
   return [...all, ...more].filter(({ name }) => names.has(name));
 }
 
-function descriptionAttributes(view: IppPrinterView): IppAttribute[] {
-  const { identity, state, operations } = view;
+function descriptionAttributes(view: IppPrinterView, operations: readonly OperationName[]): IppAttribute[] {
+  const { identity, state, addresses, web } = view;
   const now = Date.now();
-  const web = `http://${new URL(view.uri).host}/`;
   return [
-    uri('printer-uri-supported', view.uri),
-    keyword('uri-security-supported', 'none'),
-    keyword('uri-authentication-supported', 'requesting-user-name'),
+    uri('printer-uri-supported', ...addresses.map((one) => one.uri)),
+    keyword('uri-security-supported', ...addresses.map(({ security }) => security)),
+    keyword('uri-authentication-supported', ...addresses.map(({ authentication }) => authentication)),
     named('printer-name', identity.name),
     named('printer-dns-sd-name', identity.announced),
     text('printer-info', identity.name),
     text('printer-location', identity.location),
-    text('printer-make-and-model', `${identity.make} ${identity.model}`),
-    text('printer-device-id', deviceId(identity)),
+    text('printer-make-and-model', `${identity.make} ${identity.model}`.trim()),
+    ...(view.deviceId === undefined ? [] : [text('printer-device-id', view.deviceId)]),
     uri('printer-uuid', `urn:uuid:${identity.uuid}`),
     { name: 'printer-geo-location', values: [{ tag: 'unknown' }] },
     text('printer-organization', ''),
@@ -142,8 +139,12 @@ function descriptionAttributes(view: IppPrinterView): IppAttribute[] {
     dateTime('printer-current-time', now),
     boolean('printer-is-accepting-jobs', view.accepting),
     integer('queued-job-count', state.jobs),
-    integer('printer-impressions-completed', state.odometer),
-    integer('printer-media-sheets-completed', state.odometer),
+    ...(view.odometer === undefined
+      ? []
+      : [
+          integer('printer-impressions-completed', view.odometer),
+          integer('printer-media-sheets-completed', view.odometer),
+        ]),
     boolean('color-supported', false),
     integer('pages-per-minute', view.labelsPerMinute),
     keyword('ipp-versions-supported', '1.1', '2.0'),
@@ -156,15 +157,15 @@ function descriptionAttributes(view: IppPrinterView): IppAttribute[] {
     { name: 'charset-supported', values: [{ tag: 'charset', value: 'utf-8' }] },
     { name: 'natural-language-configured', values: [{ tag: 'naturalLanguage', value: 'en' }] },
     { name: 'generated-natural-language-supported', values: [{ tag: 'naturalLanguage', value: 'en' }] },
-    mimeType('document-format-default', 'application/octet-stream'),
-    mimeType('document-format-supported', ...DOCUMENT_FORMATS),
+    mimeType('document-format-default', ANY_FORMAT),
+    mimeType('document-format-supported', ...view.formats),
     keyword('compression-supported', 'none', 'gzip'),
     keyword('pdl-override-supported', 'attempted'),
     keyword('pdf-versions-supported', 'iso-32000-1_2008'),
     range('job-k-octets-supported', [0, Math.floor(view.documentLimit / 1024)]),
     boolean('job-ids-supported', true),
     boolean('preferred-attributes-supported', false),
-    keyword('job-creation-attributes-supported', ...JOB_ATTRIBUTES),
+    keyword('job-creation-attributes-supported', ...jobAttributes(view)),
     keyword('which-jobs-supported', 'completed', 'not-completed', 'all'),
     keyword('identify-actions-default', 'display'),
     keyword('identify-actions-supported', 'display'),

@@ -1,5 +1,5 @@
 /** Short constructors for IPP attributes. */
-import type { IppAttribute, IppValue } from '../../../drivers/ipp/message.ts';
+import type { IppAttribute, IppValue } from '../../drivers/ipp/message.ts';
 
 export type Make<Value> = (name: string, ...values: Value[]) => IppAttribute;
 

@@ -4,9 +4,16 @@
  * The end of the attributes is found while they arrive, by their lengths alone, so that a request can be
  * refused before its document is read. Each wait has a time limit, each part a size limit.
  */
-import type { IncomingMessage } from 'node:http';
-import { END_OF_ATTRIBUTES } from '../../../drivers/ipp/message.ts';
-import { inStretches, stretchIsOver } from '../machine/stretch.ts';
+import { END_OF_ATTRIBUTES } from '../../drivers/ipp/message.ts';
+
+interface BodyHost {
+  /** Cuts the connection. */
+  cut(): void;
+  /** Waits until it is this body's turn: the thread serves others too. */
+  inTurn(): Promise<void>;
+  /** Called with each piece; returns as much of it as is to be taken. */
+  received(bytes: Buffer): Buffer;
+}
 
 export interface BodyLimits {
   /** Most bytes of attributes. */
@@ -62,28 +69,25 @@ class GrowingBuffer {
 
 /** The client sent too many attributes, too slowly, or not to the end. */
 export class BodyError extends Error {
-  constructor(message: string) {
-    super(message);
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
     this.name = 'BodyError';
   }
 }
 
 export class IppBody {
-  readonly #request: IncomingMessage;
   readonly #pieces: AsyncIterator<Buffer>;
   readonly #limits: BodyLimits;
-  readonly #received: (bytes: Buffer) => Buffer;
+  readonly #host: BodyHost;
   /** The part of the document that was read along with the attributes. */
   #rest: Buffer = Buffer.alloc(0);
   #ended = false;
   #cut = false;
 
-  /** `received` is called with each piece, and returns as much of it as is to be taken. */
-  constructor(request: IncomingMessage, limits: BodyLimits, received: (bytes: Buffer) => Buffer) {
-    this.#request = request;
-    this.#pieces = request[Symbol.asyncIterator]();
+  constructor(pieces: AsyncIterable<Buffer>, limits: BodyLimits, host: BodyHost) {
+    this.#pieces = pieces[Symbol.asyncIterator]();
     this.#limits = limits;
-    this.#received = received;
+    this.#host = host;
   }
 
   /** Reads up to the end of the attributes, or everything if they do not end. @throws BodyError */
@@ -125,28 +129,28 @@ export class IppBody {
     for (let piece = await this.#next(); piece; piece = await this.#next()) {
       left -= piece.length;
       if (left < 0) {
-        this.#request.socket.destroy();
+        this.#host.cut();
         return;
       }
     }
   }
 
   async #next(): Promise<Buffer | undefined> {
-    if (stretchIsOver()) await inStretches();
+    await this.#host.inTurn();
     // Checked first: the end of the body may have come together with the piece that was cut.
     if (this.#cut) throw new BodyError('the connection was cut');
     if (this.#ended) return undefined;
-    const timer = setTimeout(() => this.#request.socket.destroy(), this.#limits.idle);
+    const timer = setTimeout(() => this.#host.cut(), this.#limits.idle);
     try {
       const { value, done } = await this.#pieces.next();
       this.#ended = done === true;
       if (done) return undefined;
-      const taken = this.#received(value);
+      const taken = this.#host.received(value);
       this.#cut = taken.length < value.length;
       return taken;
     } catch (error) {
       this.#ended = true;
-      throw new BodyError(error instanceof Error ? error.message : String(error));
+      throw new BodyError(error instanceof Error ? error.message : String(error), { cause: error });
     } finally {
       clearTimeout(timer);
     }

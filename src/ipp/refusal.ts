@@ -1,6 +1,6 @@
 /** Thrown to refuse an operation, with the status and the attributes that the client is told. */
-import type { IppAttribute } from '../../../drivers/ipp/message.ts';
-import type { StatusName } from '../../../drivers/ipp/names.ts';
+import type { IppAttribute } from '../../drivers/ipp/message.ts';
+import type { StatusName } from '../../drivers/ipp/names.ts';
 
 export class IppRefusal extends Error {
   readonly status: StatusName;

@@ -1,11 +1,11 @@
-/** The rolls in a virtual IPP printer: PWG media names (PWG 5101.1) and `media-col` (PWG 5100.7). */
+/** What an IPP printer prints on: PWG media names (PWG 5101.1) and `media-col` (PWG 5100.7). */
 import {
   type IppAttribute,
   type IppValue,
   numbersOf,
   stringsOf,
   valuesOf,
-} from '../../../drivers/ipp/message.ts';
+} from '../../drivers/ipp/message.ts';
 import { collection, integer, keyword } from './values.ts';
 
 /** A size of labels, mm. */
@@ -55,6 +55,12 @@ function hundredths(mm: number): number {
   return Math.round(mm * 100);
 }
 
+/**
+ * 1/100 mm. Labels have no margins, but CUPS takes media without any for a second, borderless kind of each size, and its own default
+ * size for one that the printer does not have: pages then come on letter paper.
+ */
+export const MARGIN = 1;
+
 /** The members of a `media-size`. */
 export function sizeMembers(roll: LabelSize): IppAttribute[] {
   return [integer('x-dimension', hundredths(roll.width)), integer('y-dimension', hundredths(roll.height))];
@@ -76,7 +82,7 @@ export function mediaCol(roll: Roll): IppAttribute[] {
   return [
     collection('media-size', sizeMembers(roll)),
     keyword('media-size-name', roll.name),
-    ...['top', 'right', 'bottom', 'left'].map((side) => integer(`media-${side}-margin`, 0)),
+    ...['top', 'right', 'bottom', 'left'].map((side) => integer(`media-${side}-margin`, MARGIN)),
     keyword('media-source', roll.source),
     keyword('media-type', 'labels'),
     keyword('media-tracking', 'gap'),

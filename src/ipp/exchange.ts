@@ -1,10 +1,9 @@
 /** What every IPP request must have, and what every answer has (RFC 8011 §4.1). */
-import type { IppAttribute, IppGroup, IppMessage } from '../../../drivers/ipp/message.ts';
-import { STATUS_CODES, type StatusName } from '../../../drivers/ipp/names.ts';
+import type { IppAttribute, IppGroup, IppMessage } from '../../drivers/ipp/message.ts';
+import { STATUS_CODES, type StatusName } from '../../drivers/ipp/names.ts';
 import { IppRefusal } from './refusal.ts';
 import { text } from './values.ts';
 
-export const PRINTER_PATH = '/ipp/print';
 /** IPP counts octets, 1023 in a text; a UTF-16 unit is at most three. */
 const LONGEST_MESSAGE = 341;
 
@@ -55,11 +54,16 @@ export function operationAttributes({ groups }: IppMessage): readonly IppAttribu
   return attributes;
 }
 
-/** The printer-uri or job-uri is one of this printer's. @throws IppRefusal */
-export function checkTarget(uri: string): void {
-  const path = /^ipps?:\/\/[^/]+(\/[^?#]*)/i.exec(uri)?.[1];
+/** The printer-uri or job-uri is one of the printer's at this path. @throws IppRefusal */
+export function checkTarget(uri: string, printer: string): void {
+  const path = pathOf(uri);
   if (path === undefined) throw new IppRefusal('client-error-bad-request', 'not an ipp URI');
-  if (path !== PRINTER_PATH && !path.startsWith(`${PRINTER_PATH}/`)) {
-    throw new IppRefusal('client-error-not-found', `the printer is at ${PRINTER_PATH}`);
+  if (path !== printer && !path.startsWith(`${printer}/`)) {
+    throw new IppRefusal('client-error-not-found', `the printer is at ${printer}`);
   }
+}
+
+/** The path of an ipp URI as it stands there. */
+export function pathOf(uri: string): string | undefined {
+  return /^ipps?:\/\/[^/]+(\/[^?#]*)/i.exec(uri)?.[1];
 }
