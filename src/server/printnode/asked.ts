@@ -1,9 +1,8 @@
 /** What an address of PrintNode's interface asks for: sets of numbers (`11,12,20-30`), and a page (`limit`, `after`, `dir`). */
 import { z } from 'zod';
+import { MOST_NUMBER } from '../numbers.ts';
 import { PrintNodeError } from './printnode-error.ts';
 
-/** PostgreSQL's `integer`, less the one behind the end of a range of them. */
-export const MOST_NUMBER = 2 ** 31 - 2;
 const MOST_RANGES = 100;
 const MOST_ON_PAGE = 500;
 

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { type DocumentTemplate, documentTemplate } from '../../contract/document-template.ts';
 import { isPdf, isZpl } from '../../render/document/document-file.ts';
+import { MOST_NUMBER } from '../numbers.ts';
 import { parseBody } from '../problems.ts';
-import { MOST_NUMBER } from './asked.ts';
 import { PrintNodeError } from './printnode-error.ts';
 
 /** What the jobs name as their template. */

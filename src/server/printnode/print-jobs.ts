@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { jobStatus, statesIn } from '../../contract/job-life.ts';
 import { tolerantFault } from '../../contract/read-report.ts';
+import { MOST_NUMBER, newNumbers, numbersOf } from '../numbers.ts';
 import { inSql, type Pool, type Queryable, rowOf, rowsOf } from '../store/pool.ts';
 import type { Whose } from '../tenants/whose.ts';
-import { MOST_NUMBER, type PageWanted, type Range } from './asked.ts';
-import { newNumbers, numbersOf } from './numbers.ts';
+import type { PageWanted, Range } from './asked.ts';
 import type { PrintJob } from './print-job.ts';
 import type { ShownPrinter } from './shown-printers.ts';
 

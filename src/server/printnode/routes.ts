@@ -12,6 +12,7 @@ import { keptKey, parseKey } from '../jobs/accept/idempotency.ts';
 import type { PrintRequests } from '../jobs/accept/print-requests.ts';
 import type { JobQueue } from '../jobs/dispatch/queue-port.ts';
 import type { Cancellations } from '../jobs/outcome/cancellations.ts';
+import { numbersOf, printerOf } from '../numbers.ts';
 import { Callers } from '../oauth/callers.ts';
 import type { Integrations } from '../oauth/integrations.ts';
 import { PartyLimit } from '../party-limit.ts';
@@ -24,8 +25,7 @@ import type { Traces } from '../traces/traces.ts';
 import { isAbandoned } from '../unread-body.ts';
 import { whereAllowed } from '../webhooks/where-allowed.ts';
 import { isIn, paged, pageOf, type Range, setOf } from './asked.ts';
-import { keyCaller } from './key-caller.ts';
-import { numbersOf, printerOf } from './numbers.ts';
+import { printNodeCaller } from './key-caller.ts';
 import { ignoredOf, type PrintJob, printJobOf, requestOf, templateOf } from './print-job.ts';
 import { findJobs, notePrintJob, numberOfJob, shownJobs, statesOf, type Wanted } from './print-jobs.ts';
 import { errorBody, PrintNodeError } from './printnode-error.ts';
@@ -65,7 +65,7 @@ export async function printNodeRoutes(app: FastifyInstance, parts: Parts): Promi
   const { pool, integrations, failures, rate } = parts;
   if (integrations === undefined) return;
   const callers = new Callers<Permission | undefined>(
-    (request, needed) => keyCaller(request, needed, { integrations, failures }),
+    (request, needed) => printNodeCaller(request, needed, { integrations, failures }),
     rate,
   );
   const bodyLimit = parts.config.limits.bodyBytes;

@@ -1,10 +1,10 @@
 /** Printers, and the agents that have them, as PrintNode shows printers and the computers that they are at. */
 import type { PrinterFormat } from '../../contract/format.ts';
 import { LIMITS } from '../../contract/limits.ts';
+import { numbersOf } from '../numbers.ts';
 import { type HoldersOf, type ListedPrinter, listPrinters } from '../printers/printers.ts';
 import type { Pool } from '../store/pool.ts';
 import type { Whose } from '../tenants/whose.ts';
-import { numbersOf } from './numbers.ts';
 
 type ShownComputer = {
   id: number;

@@ -1,6 +1,9 @@
-/** The integers by which PrintNode's interface knows a tenant's printers, computers and jobs: once given they stay. */
+/** The integers by which PrintNode's interface and IPP know a tenant's printers, computers and jobs: once given they stay. */
 import { z } from 'zod';
-import { onlyRow, type Pool, type Queryable, rowOf, rowsOf, transaction } from '../store/pool.ts';
+import { onlyRow, type Pool, type Queryable, rowOf, rowsOf, transaction } from './store/pool.ts';
+
+/** PostgreSQL's `integer`, less the one behind the end of a range of them. */
+export const MOST_NUMBER = 2 ** 31 - 2;
 
 type Kind = 'account' | 'computer' | 'printer';
 type Numbered = { number: number; since: string };
