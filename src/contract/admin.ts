@@ -100,7 +100,7 @@ export const integrationCreated = z.object({
   printEndpoint: z.string(),
   apiKey: z.string(),
   apiSecret: z.string(),
-  /** Both in one, for clients of PrintNode's; left out where the deployment does not serve those. */
+  /** Both in one, for clients of PrintNode's and of printers; left out where the deployment does not serve those. */
   printNodeKey: z.string().optional(),
 });
 export type IntegrationCreated = z.infer<typeof integrationCreated>;

@@ -56,6 +56,8 @@ export type MovedJob = z.infer<typeof movedJob>;
 
 export const jobDetails = movedJob.extend({
   account: z.string(),
+  /** By which name a client of IPP has sent it, which nobody has checked; null: by none. */
+  sender: z.string().nullable().default(null),
   /** The oldest first, at most 500. */
   events: z.array(jobEvent),
   /** Since when it is in its state, and since when its reasons hold. */

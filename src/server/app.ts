@@ -217,8 +217,8 @@ export function createApp(config: ServerConfig, logger: Logger, gateway?: Gatewa
   });
   app.addHook('onSend', async (request, reply, payload) => {
     if (closing) reply.header('connection', 'close');
-    if (typeof payload !== 'string' || !hasUnreadBody(request.raw)) return payload;
-    const bytes = Buffer.from(payload);
+    const bytes = typeof payload === 'string' ? Buffer.from(payload) : payload;
+    if (!(bytes instanceof Buffer) || !hasUnreadBody(request.raw)) return payload;
     reply.header('content-length', bytes.length);
     return answerWithRest(request.raw, bytes);
   });

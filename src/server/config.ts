@@ -107,6 +107,8 @@ export const serverSettings = z.strictObject({
     .prefault({}),
   /** Serve PrintNode's interface under `/printnode`: `printnode/routes.ts`. */
   printNode: z.boolean().default(false),
+  /** Offer each printer by IPP under `/ipp`: `ipp/routes.ts`. */
+  ipp: z.boolean().default(false),
   limits: z
     .strictObject({
       bodyBytes: z
@@ -196,13 +198,15 @@ export const serverSettings = z.strictObject({
   /** ms between two sweeps. */
   sweepInterval: z.int().min(50).max(600_000).default(3_000),
 });
-export const serverConfig = serverSettings.refine(
-  (config) => !config.printNode || config.externalAuth === undefined,
-  {
+export const serverConfig = serverSettings
+  .refine((config) => !config.printNode || config.externalAuth === undefined, {
     path: ['printNode'],
     error: 'expected no external authorization server: it has no keys that PrintNode’s clients could send',
-  },
-);
+  })
+  .refine((config) => !config.ipp || config.externalAuth === undefined, {
+    path: ['ipp'],
+    error: 'expected no external authorization server: it has no keys that a printer’s clients could send',
+  });
 export type ServerConfig = z.output<typeof serverConfig>;
 export type ServerConfigInput = z.input<typeof serverConfig>;
 
@@ -232,6 +236,7 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   PLATEN_LABELARY: { path: ['labelary', 'on'], kind: 'switch' },
   PLATEN_LABELARY_KEY: { path: ['labelary', 'key'], kind: 'text', secret: true },
   PLATEN_PRINTNODE: { path: ['printNode'], kind: 'switch' },
+  PLATEN_IPP: { path: ['ipp'], kind: 'switch' },
   PLATEN_WEBHOOK_ALLOW: { path: ['webhookAllow'], kind: 'list' },
   PLATEN_SMTP_URL: { path: ['mail', 'smtpUrl'], kind: 'text', secret: true },
   PLATEN_MAIL_FROM: { path: ['mail', 'from'], kind: 'text' },

@@ -32,6 +32,7 @@ import { Enrolments } from './gateway/enrolments.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { gatewayRoutes } from './gateway/routes.ts';
 import { healthRoutes } from './health.ts';
+import { ippRoutes } from './ipp/routes.ts';
 import { Acceptance } from './jobs/accept/acceptance.ts';
 import { Backlog } from './jobs/accept/backlog.ts';
 import { forgetKeys } from './jobs/accept/idempotency.ts';
@@ -343,9 +344,9 @@ export class Server {
       extraRoutes(app, { callers, pool, list, cancellations, labels, queue: queues, changed });
     }
     if (config.labelary.on) await app.register(labelaryRoutes, { checks, config: config.labelary });
-    const printNode = { integrations, failures, rate, pool, printRequests, cancellations, tenants, traces };
-    if (config.printNode)
-      await app.register(printNodeRoutes, { ...printNode, queue: queues, config, changed });
+    const door = { integrations, failures, rate, pool, printRequests, cancellations, traces, changed };
+    if (config.printNode) await app.register(printNodeRoutes, { ...door, queue: queues, config, tenants });
+    if (config.ipp) await app.register(ippRoutes, { ...door, queue: queues, config, publicUrl });
     await app.register(adminRoutes, {
       ...{ pool, tenants, templates, checks, printRequests, credentials, withdrawals },
       inLanes: dispatcher.inLanes,

@@ -121,6 +121,18 @@ describe.each([
       id,
       job,
     );
+    await write(`INSERT INTO platen.ipp_printers (tenant_id, printer_id) VALUES ($1, 'p')`, id);
+    // One has become a job, one still waits for its document.
+    for (const [number, of] of [
+      [3, job],
+      [4, null],
+    ])
+      await write(
+        `INSERT INTO platen.ipp_jobs (tenant_id, number, printer_id, test, ticket, job_id) VALUES ($1, $2, 'p', false, '{}', $3)`,
+        id,
+        number,
+        of,
+      );
     if (!redis) {
       // What is remembered of jobs that have ended, at a shared printer and at one of its own.
       await write(

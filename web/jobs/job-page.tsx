@@ -194,6 +194,12 @@ function Facts({ job, nameOf }: Told) {
           {nameOf(job.account)}
         </a>
       </dd>
+      {job.sender === null ? null : (
+        <>
+          <dt>{words.sender}</dt>
+          <dd class="anywhere">{job.sender}</dd>
+        </>
+      )}
       <dt>{jobs.accepted}</dt>
       <dd>
         <Time at={job.createdAt} />

@@ -23,7 +23,7 @@ export function authorization({ config, pool, keys, publicUrl }: Parts) {
       audience,
       printEndpoint: `${publicUrl()}/v2/jobs`,
     }),
-    config.printNode,
+    config.printNode || config.ipp,
   );
   return { own, integrations, tokens: new VerifiedTokens(issuing), credentials };
 }

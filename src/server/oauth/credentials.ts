@@ -22,7 +22,7 @@ export class Credentials {
 
   /**
    * @param integrations undefined where the accounts are an external server's
-   * @param printNode whether PrintNode's clients may call
+   * @param printNode whether PrintNode's clients, or IPP's, may call
    */
   constructor(integrations: Integrations | undefined, addresses: () => Addresses, printNode: boolean) {
     this.#integrations = integrations;

@@ -18,7 +18,7 @@ export const SERVERS: Packages = {
 /** Print systems of others, and what they need. */
 export const PEERS: Packages = {
   cups: ['cupsd', 'ppdc', '/usr/lib/cups/filter/rastertolabel'],
-  'cups-client': ['lpadmin', 'lp'],
+  'cups-client': ['lpadmin', 'lp', 'lpoptions', 'lpstat', 'cancel'],
   'cups-ipp-utils': ['ippeveprinter', 'ippeveps', 'ipptool'],
   ghostscript: ['gs'],
   // ippeveprinter wants a bus to announce itself on, though it need not.

@@ -36,7 +36,7 @@ export const accessWords: Pick<
     audience: 'Audience',
     tenant: 'Arbeitsbereich (x-tenant)',
     endpoint: 'Druck-Endpunkt',
-    printNodeKey: 'PrintNode-Schlüssel',
+    printNodeKey: 'Beide in einem, für PrintNode und IPP',
     try: 'Ausprobieren',
     trySays:
       'Druckt ein Etikett. Geheimnis und Token gehen durch Pipes: Was auf einer Befehlszeile steht, kann jeder auf dem Rechner lesen.',

@@ -225,6 +225,7 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     portrait: 'Hochformat',
     landscape: 'Querformat',
     account: 'Gesendet von',
+    sender: 'Angegebener Name',
     restOf: 'Rest von',
     rests: 'Den Rest druckt',
     reprintOf: 'Druckt noch einmal',

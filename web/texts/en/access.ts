@@ -33,7 +33,7 @@ export const accessWords = {
     audience: 'Audience',
     tenant: 'Workspace (x-tenant)',
     endpoint: 'Print endpoint',
-    printNodeKey: 'PrintNode key',
+    printNodeKey: 'Both in one, for PrintNode and IPP',
     try: 'Try it',
     trySays:
       'Prints one label. Secret and token go through pipes: what stands on a command line, everybody on the machine can read.',

@@ -226,6 +226,7 @@ export const jobWords = {
     portrait: 'Portrait',
     landscape: 'Landscape',
     account: 'Sent by',
+    sender: 'Name given',
     restOf: 'Rest of',
     rests: 'Its rest is printed by',
     reprintOf: 'Prints again',

@@ -23,6 +23,7 @@ const MOST_REPRINTS = 20;
 
 const detailsRow = jobRow.extend({
   account: z.string(),
+  sender: z.string().nullable(),
   has_data: z.boolean(),
   reprint_of: z.string().nullable(),
   is_rest: z.boolean(),
@@ -67,6 +68,7 @@ export async function jobDetailsOf(pool: Pool, id: string): Promise<JobDetails> 
     pool,
     detailsRow,
     `SELECT ${COLUMNS}, account, payload IS NOT NULL AS has_data, reprint_of, is_rest,
+       (SELECT i.sender FROM platen.ipp_jobs i WHERE i.job_id = jobs.id) AS sender,
        (SELECT before.printer_name FROM platen.jobs before WHERE before.id = jobs.reprint_of) AS printer_before,
        move_to, s.held_by, s.held_at, s.held_why
      FROM platen.jobs LEFT JOIN platen.lane_settings s ON s.lane = jobs.lane WHERE id = $1`,
@@ -104,6 +106,7 @@ export async function jobDetailsOf(pool: Pool, id: string): Promise<JobDetails> 
   return {
     ...job,
     account: row.account,
+    sender: row.sender,
     events: life,
     statusSince: sinceOf(life, ({ kind }) => kind === job.status),
     reasonsSince: row.reasons.length === 0 ? null : sinceReasons(life, row.reasons),

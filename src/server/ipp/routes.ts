@@ -1,0 +1,205 @@
+/**
+ * Each printer as an IPP printer (RFC 8010, 8011): what CUPS and others print there becomes a job of the account whose key they
+ * send. A deployment has to turn it on.
+ */
+import { Readable } from 'node:stream';
+import { setImmediate as inTurn } from 'node:timers/promises';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { encodeIpp } from '../../../drivers/ipp/encode.ts';
+import type { IppMessage } from '../../../drivers/ipp/message.ts';
+import type { IppPrinterView } from '../../ipp/attributes.ts';
+import { BodyError, IppBody } from '../../ipp/body.ts';
+import { type IppDocumentSource, tooLarge } from '../../ipp/document.ts';
+import { IppOperations, operationName } from '../../ipp/operations.ts';
+import { answered, hostIn, MAX_ATTRIBUTE_BYTES } from '../../ipp/request.ts';
+import { asProblem } from '../app.ts';
+import type { ServerConfig } from '../config.ts';
+import type { FailedAttempts } from '../failed-attempts.ts';
+import type { PrintRequests } from '../jobs/accept/print-requests.ts';
+import type { JobQueue } from '../jobs/dispatch/queue-port.ts';
+import type { Cancellations } from '../jobs/outcome/cancellations.ts';
+import type { Integrations } from '../oauth/integrations.ts';
+import { holdersIn } from '../printers/printers.ts';
+import { ProblemError } from '../problems.ts';
+import type { RequestRate } from '../request-rate.ts';
+import type { Pool } from '../store/pool.ts';
+import { whoseOf } from '../tenants/whose.ts';
+import type { Traces } from '../traces/traces.ts';
+import { isAbandoned } from '../unread-body.ts';
+import { type DoorCaller, doorCaller, IppHttpError } from './door-caller.ts';
+import { waitingAt } from './door-jobs.ts';
+import { JobOutput } from './job-output.ts';
+import { type OfferedPrinter, offeredPrinter, offeredPrinters, UNDER, viewOf } from './offered-printer.ts';
+import { StrangerOutput } from './stranger-output.ts';
+
+type Parts = {
+  /** Undefined where the accounts are an external server's: `config.ts` lets nobody turn this on there. */
+  integrations: Integrations | undefined;
+  failures: FailedAttempts;
+  rate: RequestRate;
+  pool: Pool;
+  printRequests: PrintRequests;
+  cancellations: Cancellations;
+  queue: Pick<JobQueue, 'leaseHolders'>;
+  traces: Traces | undefined;
+  config: Pick<ServerConfig, 'limits'>;
+  publicUrl: () => string;
+  /** Called with jobs that a caller has canceled. */
+  changed: (jobs: string[]) => void;
+};
+
+/** ms without a byte of a request. */
+const IDLE = 30_000;
+const params = z.object({ printer: z.string(), job: z.string().optional() });
+
+/** Registered in a scope of its own, for bodies of IPP and the form of its errors. */
+export async function ippRoutes(app: FastifyInstance, parts: Parts): Promise<void> {
+  const { pool, integrations, failures, rate } = parts;
+  if (integrations === undefined) return;
+  // A document goes on as base64 in a body as long as others'.
+  const documentLimit = Math.floor((parts.config.limits.bodyBytes * 3) / 4);
+  const bodyLimit = documentLimit + MAX_ATTRIBUTE_BYTES;
+  const callers = new WeakMap<FastifyRequest, DoorCaller>();
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/ipp', (_request, payload, done) => done(null, payload));
+  app.setErrorHandler(async (error, request, reply) => {
+    if (isAbandoned(request.raw, reply)) return reply;
+    const { status, message, headers } = error instanceof IppHttpError ? error : asProblem(error, bodyLimit);
+    if (status >= 500) request.failure = error instanceof ProblemError ? (error.cause ?? error) : error;
+    // A status by which clients of IPP send the same again later.
+    const code =
+      status === 429 || (error instanceof ProblemError && error.code === 'overloaded') ? 503 : status;
+    return reply.code(code).headers(headers).type('text/plain; charset=utf-8').send(`${message}\n`);
+  });
+
+  const identified = async (request: FastifyRequest) => {
+    const caller = await doorCaller(request, params.safeParse(request.params).data?.printer, {
+      ...{ pool, integrations, failures },
+    });
+    await rate.count('stranger' in caller ? `${caller.tenantId} without key` : whoseOf(caller));
+    callers.set(request, caller);
+  };
+  const callerOf = (request: FastifyRequest): DoorCaller => {
+    const caller = callers.get(request);
+    if (caller === undefined) throw new Error('a handler ran without its caller');
+    return caller;
+  };
+  const holders = (request: FastifyRequest) => holdersIn(parts.queue, request.log);
+
+  const answer = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    message: IppMessage,
+    document: IppDocumentSource,
+  ): Promise<IppMessage> => {
+    const caller = callerOf(request);
+    const { printer: name } = params.parse(request.params);
+    const offered = await offeredPrinter(pool, caller, name, holders(request));
+    const base = baseOf(request, parts.publicUrl());
+    const looks = operationName(message) === 'Get-Printer-Attributes';
+    const view = async (uri: string, of: OfferedPrinter): Promise<IppPrinterView> =>
+      viewOf(
+        of,
+        { uri, byUuid: `${base}${UNDER}/${of.uuid}`, web: `${parts.publicUrl()}/` },
+        { waiting: looks ? await waitingAt(pool, caller.tenantId, of.printer.id) : 0, documentLimit },
+      );
+    const printerUri = `${base}${UNDER}/${asWritten(request.url)}`;
+    const asked = { message, document, printerUri };
+    if ('stranger' in caller || offered === undefined) {
+      if ('stranger' in caller && !looks) throw IppHttpError.unauthorized();
+      return await new IppOperations(new StrangerOutput(offered && ((uri) => view(uri, offered)))).answer(
+        asked,
+      );
+    }
+    const output = new JobOutput({
+      ...{ pool, caller, offered, documentLimit },
+      ...{ printRequests: parts.printRequests, cancellations: parts.cancellations },
+      view: (uri) => view(uri, offered),
+      made: (jobId) => {
+        request.facts.jobs = [jobId];
+        parts.traces?.accepted(jobId, request.headers['traceparent'], reply.elapsedTime);
+      },
+      changed: (jobs) => {
+        request.facts.jobs = jobs;
+        parts.changed(jobs);
+      },
+    });
+    return await new IppOperations(output).answer(asked);
+  };
+
+  for (const url of [`${UNDER}/:printer`, `${UNDER}/:printer/:job`]) {
+    app.post(url, { onRequest: identified, bodyLimit }, async (request, reply) => {
+      const stream = request.body instanceof Readable ? request.body : Readable.from([]);
+      const body = new IppBody(
+        stream,
+        { attributes: MAX_ATTRIBUTE_BYTES, discarded: MAX_ATTRIBUTE_BYTES, idle: IDLE },
+        { cut: () => request.raw.destroy(), inTurn, received: (bytes) => bytes },
+      );
+      // One that is too long was given no room.
+      const isTooLong = Number(request.headers['content-length'] ?? 0) > bodyLimit;
+      let failure: unknown;
+      try {
+        const { message } = await answered(body, {
+          answer: (known, document) =>
+            answer(request, reply, known, isTooLong ? refusedAs(tooLarge(documentLimit)) : document),
+          inTurn,
+          isCut: () => request.raw.socket.destroyed,
+          failed: (error) => {
+            failure = error;
+          },
+        });
+        // What has a status of HTTP: nobody may know more before the key is right.
+        if (failure instanceof IppHttpError) throw failure;
+        if (failure !== undefined) request.log.error({ err: failure }, 'a request by IPP failed');
+        await leftUnread(request, stream, body);
+        return reply.type('application/ipp').send(encodeIpp(message));
+      } catch (error) {
+        if (error instanceof BodyError) {
+          // It has lost its room to others.
+          if (error.cause instanceof ProblemError) throw error.cause;
+          throw new ProblemError('request-malformed', error.message);
+        }
+        if (error instanceof IppHttpError) await leftUnread(request, stream, body);
+        throw error;
+      }
+    });
+  }
+
+  /** For people, who look for the addresses of the printers that their key prints on. */
+  app.get(UNDER, { onRequest: identified }, async (request, reply) => {
+    const caller = callerOf(request);
+    if (!('stranger' in caller) && !caller.scope.includes('printers:read'))
+      throw new IppHttpError(403, 'the key lacks the permission printers:read');
+    const base = baseOf(request, parts.publicUrl());
+    const lines = (await offeredPrinters(pool, caller, holders(request))).map(
+      ({ name, number, uuid }) => `${name}\t${base}${UNDER}/${uuid}\t${base}${UNDER}/${number}\n`,
+    );
+    return reply.type('text/plain; charset=utf-8').send(lines.join(''));
+  });
+}
+
+/** The printer's part of the address as the client has written it. */
+function asWritten(url: string): string {
+  return url.slice(UNDER.length + 1).split(/[/?]/, 1)[0] ?? '';
+}
+
+function refusedAs(error: Error): IppDocumentSource {
+  return { read: () => Promise.reject(error) };
+}
+
+/** Leaves the rest of a body to be thrown away behind the answer; a small one is read to its end first. */
+async function leftUnread({ raw }: FastifyRequest, stream: Readable, body: IppBody): Promise<void> {
+  if (stream === raw) return await body.discard();
+  raw.unpipe();
+  stream.destroy();
+}
+
+/** `ipp://host:port` as the client knows it: IPP has a port of its own, so that HTTP's has to be named. */
+function baseOf({ protocol, host }: FastifyRequest, publicUrl: string): string {
+  const own = new URL(publicUrl);
+  const secure = protocol === 'https';
+  const named = hostIn(host) ?? own.host;
+  const port = secure ? 443 : 80;
+  return `${secure ? 'ipps' : 'ipp'}://${/:\d+$/.test(named) ? named : `${named}:${port}`}`;
+}

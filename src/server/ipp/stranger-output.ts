@@ -1,0 +1,61 @@
+/** What IPP's operations do for who has no key, or at an address where the key's printers are not: a printer may be looked at. */
+import type { IppPrinterView } from '../../ipp/attributes.ts';
+import type { IppOutput } from '../../ipp/operations.ts';
+import { IppRefusal } from '../../ipp/refusal.ts';
+import type { DoorJob } from './door-job.ts';
+
+export class StrangerOutput implements IppOutput<DoorJob> {
+  readonly #view: ((printerUri: string) => Promise<IppPrinterView>) | undefined;
+  readonly jobOperations = {};
+  readonly printerOperations = {};
+
+  /** @param view undefined: there is no printer at the address */
+  constructor(view: ((printerUri: string) => Promise<IppPrinterView>) | undefined) {
+    this.#view = view;
+  }
+
+  permit(): void {
+    if (this.#view === undefined) throw nothingHere();
+  }
+
+  async view(printerUri: string): Promise<IppPrinterView> {
+    if (this.#view === undefined) throw nothingHere();
+    return await this.#view(printerUri);
+  }
+
+  admit(): never {
+    throw nothingHere();
+  }
+
+  accepts(): boolean {
+    return false;
+  }
+
+  print(): never {
+    throw nothingHere();
+  }
+
+  create(): never {
+    throw nothingHere();
+  }
+
+  send(): never {
+    throw nothingHere();
+  }
+
+  find(): never {
+    throw nothingHere();
+  }
+
+  list(): never {
+    throw nothingHere();
+  }
+
+  cancel(): never {
+    throw nothingHere();
+  }
+}
+
+function nothingHere(): IppRefusal {
+  return new IppRefusal('client-error-not-found', 'there is no printer at this address for this key');
+}
