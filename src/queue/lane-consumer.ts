@@ -77,7 +77,7 @@ export class LaneConsumer implements Consumer {
   readonly #held: Held[] = [];
   /** One job went back while another one is in hand. */
   #draining = false;
-  /** Counts jobs that went back. A job that was asked for before the last of them did is not handled. */
+  /** Counts jobs that went back to the lane. A job whose question is older than the last of these is not handled: it is out of order. */
   #wentBack = 0;
 
   constructor(lanes: AgentLanes, plan: ConsumerPlan) {
