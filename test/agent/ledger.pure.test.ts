@@ -330,6 +330,27 @@ describe('more is counted and pending than was sent', () => {
     expect([job.ledger.printed, job.row.short]).toEqual([3, true]);
   });
 
+  test('somebody has fed a label: what is sent next hides it, and the power goes: it takes no place either', () => {
+    const job = sending(9, 100);
+    send(job, [1, 1, 1, 1], 0);
+    job.ledger.confirm(says(102, 2), 300);
+    send(job, [1], 350);
+    // One is fed.
+    job.ledger.confirm(says(103, 3), 400);
+    job.ledger.confirm(says(104, 2), 700);
+    expect(kept(job)).toBeNull();
+    // The printer has not looked at the second of these yet.
+    job.ledger.intend(9);
+    send(job, [1, 1], 710);
+    expect(kept(job)).toBeNull();
+    job.ledger.confirm(says(105, 2), 720);
+    expect([job.ledger.printed, kept(job), job.row.holdsOnly(job.ledger)]).toEqual([4, null, false]);
+    expect(() => job.ledger.printedAtRest(105)).toThrow();
+    // It has, and there is no more of it than that.
+    job.ledger.confirm(says(106, 2), 1_000);
+    expect([job.ledger.printed, kept(job)]).toEqual([5, null]);
+  });
+
   test('it was a format that is no label: the counter tells again', () => {
     const job = sending(5, 100);
     send(job, [1, 1, 1, 1, 1], 0);

@@ -10,7 +10,8 @@
  * up again while the printer still prints, or just after. Only bytes that were sent a while ago are compared,
  * since a printer may not have looked at the newest ones yet when it answers.
  * Where pending and counted pages are more than those sent, somebody else prints (the feed button, another
- * sender), and may be counted by now: as many fewer count as out.
+ * sender), and may be counted by now: as many fewer count as out. Bytes that the printer has not looked at yet hide that
+ * surplus, so it is over only when an answer to all that was sent is without it.
  *
  * Without a counter: the pages sent, less those that the printer says are pending, are out. This is
  * calculated twice: for all bytes sent, to keep the printer busy (the window), and for those that were sent a
@@ -80,6 +81,8 @@ export class Row {
   /** Since when more pages are counted and pending than were sent, ms; null: that is not so. */
   #surplusSince: number | null = null;
   #surplus = false;
+  /** Pages of the surplus when it was last seen. */
+  #beyond = 0;
   /** That began between two answers, with nothing sent: it is no format of ours. */
   #unsent = false;
   /** Pages that are somebody else's, counted or still to come. */
@@ -272,7 +275,7 @@ export class Row {
     this.#sent = this.#certain = this.#cleared = this.#estimated = this.#arrived = this.#shortSince = 0;
     this.#pending = this.#doubtful = this.#short = this.#surplus = this.#exact = this.#blocked = false;
     this.#due = this.#printingSince = this.#surplusSince = null;
-    this.#strangers = 0;
+    this.#strangers = this.#beyond = 0;
   }
 
   #told(stops = false): void {
@@ -306,8 +309,8 @@ export class Row {
     if (pending > 0) this.#shortSince = now;
     if (addsUp && now - this.#shortSince < this.#settleMs) this.#short = false;
     this.#doubtful = this.#short || !addsUp;
-    this.#exact = !this.#short && this.#strangers === 0 && counted + pending === this.#sent;
     const others = this.#othersIn(counted, status, now, wasExact);
+    this.#exact = !this.#short && !this.#surplus && this.#strangers === 0 && counted + pending === this.#sent;
     if (!this.#doubtful) this.#allOutUpTo(Math.max(this.#certain, counted - others));
     this.#due = this.#settled(now) - pending;
   }
@@ -326,9 +329,15 @@ export class Row {
     const notDone = reasons.some((reason) => reason === 'label-waiting' || reason === 'spool-area-full');
     const others = notDone ? 0 : Math.max(0, counted + (labelsPending ?? 0) - this.#sent);
     if (this.#surplusSince === null) this.#unsent = wasExact;
+    const hidden = this.#surplus && !this.#parts.every(({ at }) => at + this.#settleMs <= now);
+    if (others === 0 && hidden) return this.#beyond;
     this.#surplusSince = others > 0 ? (this.#surplusSince ?? now) : null;
     this.#surplus = this.#surplusSince !== null && now - this.#surplusSince >= this.#settleMs;
-    if (this.#surplus && this.#unsent) this.#strangers += others;
+    this.#beyond = others;
+    if (this.#surplus && this.#unsent) {
+      this.#strangers += others;
+      this.#beyond = 0;
+    }
     return others;
   }
 
