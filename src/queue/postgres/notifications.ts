@@ -102,12 +102,16 @@ export class Notifications {
     };
     signal.addEventListener('abort', stop, { once: true });
     let look: NodeJS.Timeout | undefined;
-    try {
+    const begin = async () => {
       await client.connect();
       await client.query('SET synchronous_commit = off');
       look = setInterval(() => client.query('SELECT 1').catch(over.reject), LOOK_MS).unref();
       this.#client = client;
       await this.#hear(client, [...this.#hearers.keys()]);
+    };
+    try {
+      // Of a client that is ended while it connects to a silent server, node-postgres never says what became of that.
+      await Promise.race([begin(), over.promise]);
       await over.promise;
     } finally {
       clearInterval(look);
