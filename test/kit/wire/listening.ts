@@ -22,13 +22,19 @@ export async function listeningForTest(server: HttpServer): Promise<number> {
   return await listening(server);
 }
 
-/** A TCP port that nobody has at the moment. */
+const given = new Set<number>();
+
+/** A TCP port that nobody has at the moment, and that nobody here was given before: the system may name one twice in a row. */
 export async function freePort(): Promise<number> {
-  const probe = createServer();
-  const port = await listening(probe);
-  probe.close();
-  await once(probe, 'close');
-  return port;
+  for (;;) {
+    const probe = createServer();
+    const port = await listening(probe);
+    probe.close();
+    await once(probe, 'close');
+    if (given.has(port)) continue;
+    given.add(port);
+    return port;
+  }
 }
 
 /** Whether somebody takes connections there. Closes its own again: a program would wait for it at its end. */
