@@ -6,6 +6,8 @@
 const EVERY_MS = 20_000;
 /** Bytes by which the process has grown since the last time, and that are worth giving back. */
 const WORTH_TRIMMING = 64 * 1024 * 1024;
+/** Bytes of what has grown and stays that are taken for the process's own, each time. */
+const ACCEPTED = 16 * 1024 * 1024;
 
 /** glibc's malloc_trim(3), on a thread of its own; null where the C library is another one. */
 let trim: (() => Promise<void>) | null | undefined;
@@ -21,7 +23,8 @@ export function keepTrimmed(): void {
     }
     if (trim === undefined) trim = await load();
     await trim?.();
-    settled = process.memoryUsage.rss();
+    // What is in use now may be free soon: only what stays for minutes is no growth any more.
+    settled = Math.min(settled + ACCEPTED, process.memoryUsage.rss());
   };
   setInterval(() => void look(), EVERY_MS).unref();
 }
