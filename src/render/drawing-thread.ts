@@ -7,6 +7,7 @@
  * process much larger is ended as soon as nothing waits for it, and what it took goes back to the system.
  */
 import { Worker } from 'node:worker_threads';
+import { grownSince, trimMemory } from './trim-memory.ts';
 
 /** Far more than any label takes: on a busy machine, loading the libraries alone may take half a minute. */
 const TIMEOUT_MS = 120_000;
@@ -45,8 +46,8 @@ export class DrawingThread<Order, Reply extends { readonly id: number }> {
   readonly #bounds: Bounds;
   #holders = 0;
   #worker: Worker | undefined;
-  /** Bytes that the process had when the label began. */
-  #rss = 0;
+  /** Bytes that the process had when the thread began, and when its label did. */
+  #rss = { thread: 0, label: 0 };
   #tasks: Task<Order, Reply>[] = [];
   #busy: Task<Order, Reply> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -93,10 +94,10 @@ export class DrawingThread<Order, Reply extends { readonly id: number }> {
     this.#worker ??= this.#spawn();
     this.#worker.ref();
     const { memory } = this.#bounds;
-    this.#rss = process.memoryUsage.rss();
+    this.#rss.label = process.memoryUsage.rss();
     if (memory !== undefined) {
       this.#watch = setInterval(() => {
-        if (grownSince(this.#rss) > memory) this.#fail('memory', 'took too much memory to draw');
+        if (grownSince(this.#rss.label) > memory) this.#fail('memory', 'took too much memory to draw');
       }, WATCH_EVERY_MS);
     }
     this.#worker.postMessage(task.request);
@@ -115,6 +116,7 @@ export class DrawingThread<Order, Reply extends { readonly id: number }> {
   #spawn(): Worker {
     // What a library prints there could be label data, or mix with a command's output.
     const { heapMb } = this.#bounds;
+    this.#rss.thread = process.memoryUsage.rss();
     const resourceLimits = heapMb === undefined ? {} : { maxOldGenerationSizeMb: heapMb };
     const worker = new Worker(this.#file, { stdout: true, stderr: true, resourceLimits });
     worker.stdout.resume();
@@ -131,7 +133,7 @@ export class DrawingThread<Order, Reply extends { readonly id: number }> {
       this.#busy = undefined;
       worker.unref();
       task.resolve(reply);
-      if (this.#tasks.length === 0 && grownSince(this.#rss) > MUCH) void this.#end();
+      if (this.#tasks.length === 0 && grownSince(this.#rss.label) > MUCH) void this.#end();
       this.#next();
     });
     worker.on('error', (error) => {
@@ -160,10 +162,8 @@ export class DrawingThread<Order, Reply extends { readonly id: number }> {
     const worker = this.#worker;
     if (worker === undefined) return;
     this.#worker = undefined;
+    const { thread } = this.#rss;
     await worker.terminate();
+    await trimMemory(thread);
   }
-}
-
-function grownSince(rss: number): number {
-  return process.memoryUsage.rss() - rss;
 }
