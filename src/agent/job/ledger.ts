@@ -145,11 +145,7 @@ export class Ledger implements RowMember, LinkBook {
 
   /** The entry to keep. Without the odometer where that cannot tell any more which labels are out. */
   get lasting(): JournalEntry {
-    return this.#kept(this.#entry);
-  }
-
-  #kept(entry: JournalEntry): JournalEntry {
-    return this.#unclear ? { ...entry, odometer: null } : entry;
+    return this.#unclear ? { ...this.#entry, odometer: null } : this.#entry;
   }
 
   /** Where the job stands, for the next agent. @param counts whether the printer's counter will tell it */
@@ -244,7 +240,7 @@ export class Ledger implements RowMember, LinkBook {
     this.#must(name === undefined || !this.underWay, 'a document is under way');
     const next = ruled({ ...this.#entry, intent: Math.max(this.intent, upTo) });
     if (name !== undefined) next.document = { name, printerJob: null };
-    this.#journal.write(this.#kept(next));
+    this.#journal.write(this.#unclear ? { ...next, odometer: null } : next);
     this.#entry = next;
   }
 
