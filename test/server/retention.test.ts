@@ -49,6 +49,24 @@ test('a job that is over is deleted after 400 days with its history; one that wa
   expect(rows).toEqual([]);
 });
 
+test('a job by IPP whose document never came is deleted after an hour, with the names that its sender gave', async () => {
+  const became = await newJob('printed', 0);
+  for (const [number, minutes, job] of [
+    [1, 61, null],
+    [2, 59, null],
+    [3, 61, became],
+  ]) {
+    await service.pool.query(
+      `INSERT INTO platen.ipp_jobs (tenant_id, number, printer_id, test, name, sender, ticket, created_at, job_id)
+       VALUES ($1, $2, 'p', false, 'label.pdf', 'maria', '{}', now() - make_interval(mins => $3), $4)`,
+      [acme.id, number, minutes, job],
+    );
+  }
+  await forgetJobs(service.pool, serverConfig.parse({}).retention);
+  const { rows } = await service.pool.query('SELECT number FROM platen.ipp_jobs ORDER BY number');
+  expect(rows).toEqual([{ number: 2 }, { number: 3 }]);
+});
+
 test('what is about to go to another printer keeps its data until it has gone, or cannot go', async () => {
   const [goes, refused] = [await newJob('canceled', 4), await newJob('canceled', 4)];
   const to = { printerId: 'p', printer: 'p', format: 'f', who: 'admin' };

@@ -85,7 +85,6 @@ export async function openDoorJob(
     // Taken first: it makes those of one tenant wait for each other.
     const number = await newNumbers(client, tenantId, 1);
     const withoutDocument = 'FROM platen.ipp_jobs WHERE tenant_id = $1 AND job_id IS NULL AND created_at';
-    await client.query(`DELETE ${withoutDocument} < now() - interval '1 hour'`, [tenantId]);
     const open = await rowsOf(
       client,
       z.object({}),

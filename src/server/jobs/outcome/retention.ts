@@ -12,6 +12,8 @@ import { forgetTemplates } from '../../templates/job-templates.ts';
 const STEP = 500;
 /** Statements in one round of housekeeping; the next round deletes the rest. */
 const MOST_STEPS = 200;
+/** How long it can be asked what became of a job by IPP whose document never came, hours. */
+const WITHOUT_DOCUMENT = 1;
 
 const WITH_DATA = inSql(JOB_STATUSES.filter((status) => JOB_STATES[status].data === 'kept for a while'));
 
@@ -32,6 +34,14 @@ export async function forgetJobs(pool: Pool, retention: ServerConfig['retention'
          AND created_at < now() - make_interval(days => $1) AND updated_at < now() - make_interval(days => $1)
        LIMIT ${STEP} FOR UPDATE SKIP LOCKED)`,
     retention.jobDays,
+  );
+  await inSteps(
+    pool,
+    `DELETE FROM platen.ipp_jobs WHERE (tenant_id, number) IN (
+       SELECT tenant_id, number FROM platen.ipp_jobs
+       WHERE job_id IS NULL AND created_at < now() - make_interval(hours => $1)
+       LIMIT ${STEP} FOR UPDATE SKIP LOCKED)`,
+    WITHOUT_DOCUMENT,
   );
   for (const kind of ['printer', 'template'] as const) {
     // `OFFSET 0` changes no result, but has PostgreSQL look up each name by index and not read all jobs.
