@@ -42,6 +42,10 @@ export class LabelSink extends EventEmitter<LabelSinkEvents> {
     this.#identity = { name: serial, serial, model: 'ZD421-203dpi', firmware: 'V93.21', ...media };
   }
 
+  get serial(): string {
+    return this.#identity.serial;
+  }
+
   /** Labels printed since it was made: its odometer. */
   get labels(): number {
     return this.#labels;

@@ -6,11 +6,11 @@
  * Every label is counted: one lost or doubled fails the benchmark.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { PrintRequestInput } from '../src/contract/print-request.ts';
 import { Integrator, PlatenUp, temporaryDirectory } from '../test/kit/service/platen.ts';
+import { CountedJobs, type Target } from './counted-jobs.ts';
 import { now, perSecond, type Spread, spread } from './figures.ts';
 import { inParallel } from './in-parallel.ts';
-import { record, TEMPLATE } from './label.ts';
+import { TEMPLATE } from './label.ts';
 import { LabelSink } from './label-sink.ts';
 import { postgresBelow, resident } from './memory.ts';
 import { Poster } from './poster.ts';
@@ -84,10 +84,6 @@ const RECORDS = 1_000;
 const MOST_RECORDS = 10_000;
 /** Bounds how long a load prints. With fewer jobs, the figures would be those of a program just started. */
 const MOST_JOBS = 2_000;
-/** How often the service is asked meanwhile whether a job has stopped, ms. */
-const ASK_MS = 2_000;
-/** Longest that any one step may take, ms. */
-const STEP_MS = 60_000;
 
 export async function measureRoad(options: RoadOptions): Promise<Road> {
   await using stack = new AsyncDisposableStack();
@@ -114,26 +110,21 @@ export async function measureRoad(options: RoadOptions): Promise<Road> {
   }
 }
 
-interface Target {
-  id: string;
-  sink: LabelSink;
-}
-
 class RoadRun {
   readonly #up: PlatenUp;
-  readonly #sinks: readonly LabelSink[];
   readonly #options: RoadOptions;
-  #posted = 0;
+  readonly #jobs: CountedJobs;
 
   constructor(up: PlatenUp, sinks: readonly LabelSink[], options: RoadOptions) {
     this.#up = up;
-    this.#sinks = sinks;
     this.#options = options;
+    this.#jobs = new CountedJobs(up, sinks, options.signal);
   }
 
   async measure(): Promise<Road> {
     const { ms, parallel } = this.#options;
-    const targets = await this.#step('finding the printers', (signal) => this.#targets(signal));
+    const jobs = this.#jobs;
+    const targets = await jobs.step('finding the printers', (signal) => jobs.targets(signal));
     const [first] = targets;
     if (first === undefined) throw new Error('no printer');
     await pause(1_000);
@@ -142,30 +133,25 @@ class RoadRun {
     const { id: template } = await this.#up.admin.importTemplate('default', TEMPLATE);
     const poster = new Poster(await Integrator.make(this.#up));
     try {
-      const job = (target: Target, records = 1): PrintRequestInput => ({
-        idT: template,
-        printerId: target.id,
-        data: Array.from({ length: records }, () => record(this.#posted++)),
-      });
       const idle = (target: Target, signal: AbortSignal) =>
-        this.#idleJob(poster, job(target), target, signal);
+        jobs.idleJob(poster, jobs.job(template, target), target, signal);
 
-      await this.#step('warming up', async (signal) => {
+      await jobs.step('warming up', async (signal) => {
         for (let round = 0; round < 3; round++) for (const target of targets) await idle(target, signal);
       });
-      const firstByte = await this.#step('one job at a time', async (signal) => {
+      const firstByte = await jobs.step('one job at a time', async (signal) => {
         const times: number[] = [];
         while (times.length < IDLE_JOBS) times.push(await idle(first, signal));
         return times;
       });
-      const slow = await this.#step('a printer that is slow to answer', async (signal) => {
+      const slow = await jobs.step('a printer that is slow to answer', async (signal) => {
         const times: number[] = [];
         first.sink.answerMs = SLOW_ANSWER;
         while (times.length < IDLE_JOBS) times.push(await idle(first, signal));
         first.sink.answerMs = 0;
         return times;
       });
-      const reconnecting = await this.#step('connecting again', async (signal) => {
+      const reconnecting = await jobs.step('connecting again', async (signal) => {
         const times: number[] = [];
         for (let round = 0; round < RECONNECTIONS_EACH; round++) {
           await pause(CONNECTION_CLOSED_MS, undefined, { signal });
@@ -182,33 +168,33 @@ class RoadRun {
       for (const [among, width] of plan) {
         const what = `${among.length} printers, ${width} requests at a time`;
         loads.push(
-          await this.#step(what, async (signal) => {
+          await jobs.step(what, async (signal) => {
             const [start, before, asked] = [now(), this.#processor(), callsOf(this.#up.pid)];
             const posts = await inParallel({ width, ms, most: MOST_JOBS, signal }, async (number) => {
               const target = among[number % among.length] ?? first;
-              await poster.post(job(target));
+              await poster.post(jobs.job(template, target));
             });
-            await this.#allPrinted(signal);
-            const jobs = posts.times.length;
-            const accepted = perSecond(jobs, posts.ms);
-            const printed = perSecond(jobs, now() - start);
+            await jobs.allPrinted(signal);
+            const count = posts.times.length;
+            const accepted = perSecond(count, posts.ms);
+            const printed = perSecond(count, now() - start);
             const after = this.#processor();
-            const each = (of: keyof Processor) => (after[of] - before[of]) / jobs;
+            const each = (of: keyof Processor) => (after[of] - before[of]) / count;
             const cpu = { platen: each('platen'), servers: each('servers'), bench: each('bench') };
             const by = callsOf(this.#up.pid);
             const calls = {
-              writes: (by.writes - asked.writes) / jobs,
-              reads: (by.reads - asked.reads) / jobs,
-              wakeUps: (by.wakeUps - asked.wakeUps) / jobs,
+              writes: (by.writes - asked.writes) / count,
+              reads: (by.reads - asked.reads) / count,
+              wakeUps: (by.wakeUps - asked.wakeUps) / count,
             };
-            return { printers: among.length, parallel: width, jobs, accepted, printed, cpu, calls };
+            return { printers: among.length, parallel: width, jobs: count, accepted, printed, cpu, calls };
           }),
         );
       }
-      const labels = await this.#step(`a job of ${RECORDS} records`, async (signal) => {
+      const labels = await jobs.step(`a job of ${RECORDS} records`, async (signal) => {
         const start = now();
-        await poster.post(job(first, RECORDS));
-        await this.#allPrinted(signal);
+        await poster.post(jobs.job(template, first, RECORDS));
+        await jobs.allPrinted(signal);
         return perSecond(RECORDS, first.sink.lastAt - start);
       });
       const firstOfMany = {
@@ -233,7 +219,7 @@ class RoadRun {
 
   /** The job is canceled once it has begun. */
   async #firstOfMany(poster: Poster, { id: printerId, sink }: Target, name: LabelName): Promise<number> {
-    return await this.#step(`a job of ${MOST_RECORDS} records, ${name}`, async (signal) => {
+    return await this.#jobs.step(`a job of ${MOST_RECORDS} records, ${name}`, async (signal) => {
       const { admin } = this.#up;
       const { id: idT } = await admin.importTemplate('default', LABELS[name]);
       const data = Array.from({ length: MOST_RECORDS }, (_, number) => delivered(number));
@@ -252,19 +238,6 @@ class RoadRun {
     });
   }
 
-  /** Runs one step, with a limit of its own and its name in the error. */
-  async #step<T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const limit = AbortSignal.timeout(STEP_MS);
-    try {
-      return await work(AbortSignal.any([limit, this.#options.signal]));
-    } catch (error) {
-      const why = limit.aborted ? `not done after ${STEP_MS} ms` : String(error);
-      throw new Error(`${name}: ${why}; ${this.#labels} of ${this.#posted} labels at the printers`, {
-        cause: error,
-      });
-    }
-  }
-
   /** CPU time until now, ms. */
   #processor(): Processor {
     const servers = below(process.pid).filter(({ name }) => /^(postgres|redis)/.test(name));
@@ -273,58 +246,5 @@ class RoadRun {
       servers: servers.reduce((sum, { cpu }) => sum + cpu, 0),
       bench: cpuOf(process.pid),
     };
-  }
-
-  get #labels(): number {
-    return this.#sinks.reduce((sum, sink) => sum + sink.labels, 0);
-  }
-
-  /** The printers by the IDs that the service has for them. */
-  async #targets(signal: AbortSignal): Promise<Target[]> {
-    for (;;) {
-      const printers = await this.#up.admin.printers();
-      const found = this.#sinks.flatMap((sink, index) => {
-        const printer = printers.find(({ name }) => name === nameOf(index));
-        return printer?.agents.some(({ online }) => online) ? [{ id: printer.id, sink }] : [];
-      });
-      if (found.length === this.#sinks.length) return found;
-      await pause(50, undefined, { signal });
-    }
-  }
-
-  /** Posts a job while nothing else prints; returns the time to the first byte, ms, once all is printed. */
-  async #idleJob(
-    poster: Poster,
-    job: PrintRequestInput,
-    target: Target,
-    signal: AbortSignal,
-  ): Promise<number> {
-    const label = target.sink.nextLabel(signal);
-    const start = now();
-    const [at] = await Promise.all([label, poster.post(job)]);
-    await this.#allPrinted(signal);
-    return at - start;
-  }
-
-  /** Resolves once the service calls every job printed. @throws Error when labels are lost or doubled */
-  async #allPrinted(signal: AbortSignal): Promise<void> {
-    const { admin } = this.#up;
-    const any = async (status: string) => (await admin.jobs({ status, limit: 1 }))[0];
-    const noneStopped = async () => {
-      for (const status of ['failed', 'held', 'canceled']) {
-        const job = await any(status);
-        if (job !== undefined) throw new Error(`a job is ${status}: ${job.error?.message}`);
-      }
-    };
-    // The printers know first, and asking them costs the service nothing.
-    for (let asked = now(); this.#labels < this.#posted; ) {
-      await pause(2, undefined, { signal });
-      if (now() - asked < ASK_MS) continue;
-      await noneStopped();
-      asked = now();
-    }
-    while ((await any('printing')) ?? (await any('queued'))) await pause(10, undefined, { signal });
-    await noneStopped();
-    if (this.#labels !== this.#posted) throw new Error('labels were lost or doubled');
   }
 }

@@ -1,49 +1,46 @@
 /**
  * `npm run bench:scale`: what many idle printers cost the servers, by the servers' own counters. On Redis:
  * one service, and agents with a connection each. On PostgreSQL, where the agent is in the service's process:
- * one `platen up` with all printers.
+ * one `platen up` with all printers. Over the gateway: one service, and agents at other sites. And what an agent at another site
+ * does beside one straight on Redis (`beside-redis.ts`).
  *
- *     npm run bench:scale [-- --agents 100] [--printers 50] [--seconds 60] [--only redis|postgres]
+ *     npm run bench:scale [-- --agents N] [--printers M] [--seconds 60] [--only redis|postgres|gateway|beside]
  *
- * `--printers` is the number for each agent. Counts hold on any machine, CPU figures only for this one.
+ * `--printers` is the number for each agent: 50, of 100 agents, and 5 of 1,000 over the gateway. Counts and ratios hold on any
+ * machine, CPU figures only for this one.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { z } from 'zod';
-import { PLATEN } from '../test/kit/programs/built.ts';
 import { installMissing, SERVERS } from '../test/kit/servers/debian-packages.ts';
 import { listenToCommands } from '../test/kit/servers/redis-commands.ts';
 import { startServers } from '../test/kit/servers/start-servers.ts';
-import { temporaryDirectory } from '../test/kit/service/platen.ts';
-import { round, table } from './figures.ts';
+import { PlatenUp, temporaryDirectory, type UpOptions } from '../test/kit/service/platen.ts';
+import { freePort } from '../test/kit/wire/listening.ts';
+import { enrolled, START_MS, startedAgents } from './agents-apart.ts';
+import { besideRedis } from './beside-redis.ts';
+import { now, round, table } from './figures.ts';
 import { heading, machine } from './machine.ts';
 import { resident } from './memory.ts';
 import { cpuOf } from './processes.ts';
-import type { scaleAgents } from './scale-agents.ts';
 
-const SCRIPT = join(import.meta.dirname, 'scale-agents.ts');
-/** Agents of one process. */
-const TOGETHER = 25;
+/** Printers of one process. */
+const TOGETHER = 1_250;
 /** After this time the extra work of the start is over, s: leases asked for all together, old state read. */
 const SETTLE = 45;
-/** Limit for the start of everything, ms. */
-const START_MS = 600_000;
 const counted = z.object({ commits: z.int(), backends: z.int() });
 
 const number = z.coerce.number().int().min(1);
 const options = z
   .object({
-    agents: number.max(1_000).default(100),
-    printers: number.max(1_000).default(50),
+    agents: number.max(5_000).optional(),
+    printers: number.max(1_000).optional(),
     seconds: number.max(3_600).default(60),
-    only: z.enum(['redis', 'postgres']).optional(),
+    only: z.enum(['redis', 'postgres', 'gateway', 'beside']).optional(),
   })
   .parse(
     parseArgs({
@@ -55,15 +52,29 @@ const options = z
       },
     }).values,
   );
-const { agents, printers, seconds, only } = options;
+const { seconds, only } = options;
+const { agents = 100, printers = 50 } = options;
+/** Agents at other sites. */
+const sites = { agents: options.agents ?? 1_000, printers: options.printers ?? 5 };
 
 const on = machine();
 installMissing(SERVERS);
 const rows: string[][] = [];
-if (only !== 'postgres') rows.push(...(await measureRedis()));
-if (only !== 'redis') rows.push(...(await measurePostgres()));
-process.stdout.write(`\n${heading(on)}\n\n${agents} agents, ${agents * printers} printers, ${seconds} s\n\n`);
-process.stdout.write(`${table([['on', 'what', 'idle'], ...rows])}\n`);
+if (only === undefined || only === 'redis') rows.push(...(await measureRedis()));
+if (only === undefined || only === 'postgres') rows.push(...(await measurePostgres()));
+if (only === undefined || only === 'gateway') rows.push(...(await measureGateway()));
+const beside =
+  only === undefined || only === 'beside' ? await besideRedis(AbortSignal.timeout(START_MS)) : [];
+process.stdout.write(`\n${heading(on)}\n`);
+if (rows.length > 0) {
+  const counts = `${agents} agents, ${agents * printers} printers; over the gateway ${sites.agents}, ${sites.agents * sites.printers}`;
+  process.stdout.write(`\n${counts}; ${seconds} s\n\n`);
+  process.stdout.write(`${table([['on', 'what', 'idle', 'goal'], ...rows])}\n`);
+}
+if (beside.length > 0) {
+  const head = ['an agent', 'straight on Redis', 'over the gateway', 'the one by the other', 'goal'];
+  process.stdout.write(`\n${table([head, ...beside])}\n`);
+}
 
 async function measureRedis(): Promise<string[][]> {
   await using stack = new AsyncDisposableStack();
@@ -71,15 +82,9 @@ async function measureRedis(): Promise<string[][]> {
   const { redisUrl, databaseUrl, stop } = await startServers({ durable: true });
   stack.defer(stop);
   const env = { REDIS_URL: redisUrl, DATABASE_URL: databaseUrl };
-  const service = await started(stack, PLATEN, ['server', '--data', directory, '--port', '0'], env);
-  const groups = Array.from({ length: Math.ceil(agents / TOGETHER) }, (_, at) => at * TOGETHER);
-  await Promise.all(
-    groups.map((first) =>
-      startedAgents(stack, {
-        ...{ directory, redisUrl, first, printers },
-        agents: Math.min(TOGETHER, agents - first),
-      }),
-    ),
+  const service = await started(stack, { command: 'server', dataDir: directory, env });
+  await together({ agents, printers }, (group) =>
+    startedAgents(stack, { directory, lanes: { redisUrl }, printers, ...group }),
   );
   const redis = new Redis(redisUrl);
   stack.defer(() => redis.disconnect());
@@ -114,11 +119,12 @@ async function measurePostgres(): Promise<string[][]> {
   const directory = stack.use(await temporaryDirectory()).path;
   const { databaseUrl, stop } = await startServers({ durable: true });
   stack.defer(stop);
-  const uris = await startedAgents(stack, { directory, redisUrl: null, first: 0, agents, printers });
+  const uris = await startedAgents(stack, { directory, lanes: null, first: 0, agents, printers });
   const config = join(directory, 'agent.json');
   writeFileSync(config, JSON.stringify({ printers: uris.map((uri) => ({ uri })) }));
-  const args = ['up', '--data', directory, '--port', '0', '--virtual', '0', '--agent-config', config];
-  const service = await started(stack, PLATEN, args, { DATABASE_URL: databaseUrl });
+  const args = ['--virtual', '0', '--agent-config', config];
+  const env = { DATABASE_URL: databaseUrl };
+  const service = await started(stack, { command: 'up', dataDir: directory, args, env });
   const database = await looking(stack, databaseUrl);
   const deadline = Date.now() + START_MS;
   for (;;) {
@@ -133,9 +139,77 @@ async function measurePostgres(): Promise<string[][]> {
   );
 }
 
+/** A service on PostgreSQL alone, and agents that have enrolled with it; then it is restarted. */
+async function measureGateway(): Promise<string[][]> {
+  await using stack = new AsyncDisposableStack();
+  const directory = stack.use(await temporaryDirectory()).path;
+  const { databaseUrl, stop } = await startServers({ durable: true });
+  stack.defer(stop);
+  const start = (port: number) =>
+    started(stack, {
+      ...{ command: 'server', dataDir: directory, args: ['--port', String(port)] },
+      env: { DATABASE_URL: databaseUrl },
+    });
+  const port = await freePort();
+  const service = await start(port);
+  const before = resident(service.pid)?.now ?? 0;
+  await enrolled(service, { directory, first: 0, agents: sites.agents });
+  await together(sites, (group) =>
+    startedAgents(stack, { directory, lanes: 'enrolled', printers: sites.printers, ...group }),
+  );
+  const database = await looking(stack, databaseUrl);
+  await pause(SETTLE * 1_000);
+  const measured = await overTime(service, database);
+  const grown = ((resident(service.pid)?.now ?? 0) - before) * 1_024;
+  const restarted = now();
+  await service.stop();
+  const sql = `SELECT count(*)::int AS count FROM platen.enrolled_agents
+    WHERE session IS NOT NULL AND joined_at > now() - make_interval(secs => $1)`;
+  await start(port);
+  const ready = now();
+  const back = async () => {
+    // Not those of the time before, should the service have been killed.
+    const { rows } = await database.query(sql, [(now() - ready) / 1_000]);
+    return Number(rows[0]?.count);
+  };
+  while ((await back()) < sites.agents) {
+    if (now() - ready > START_MS) throw new Error(`only ${await back()} agents are back`);
+    await pause(100);
+  }
+  const seconds = (now() - restarted) / 1_000;
+  const away = (ready - restarted) / 1_000;
+  const goals = ['≤ 25', 'about 30', '< 500', '< 8'];
+  const bounds = [25, Number.POSITIVE_INFINITY, 500, 8];
+  return [
+    ...measured.map(([, what = '', idle = ''], at) => [
+      ...[at === 0 ? 'the gateway' : '', what, idle],
+      judged(goals[at] ?? '', Number(idle) <= (bounds[at] ?? 0)),
+    ]),
+    ['', 'memory of the service for an agent, KB', String(round(grown / sites.agents)), ''],
+    [
+      ...['', 'all agents back after SIGTERM of the service, s'],
+      `${seconds.toFixed(1)} (${away.toFixed(1)} of them without it)`,
+      judged('≤ 60', seconds <= 60),
+    ],
+  ];
+}
+
+function judged(goal: string, isReached: boolean): string {
+  return `${goal}: ${isReached ? 'reached' : 'missed'}`;
+}
+
+/** Divides agents among processes, which start side by side. */
+async function together(
+  of: { agents: number; printers: number },
+  start: (group: { first: number; agents: number }) => Promise<unknown>,
+): Promise<void> {
+  const size = Math.max(1, Math.floor(TOGETHER / of.printers));
+  const groups = Array.from({ length: Math.ceil(of.agents / size) }, (_, at) => at * size);
+  await Promise.all(groups.map((first) => start({ first, agents: Math.min(size, of.agents - first) })));
+}
+
 /** Waits for the measured time; returns the rows of PostgreSQL and of the service for it. */
-async function overTime(service: ChildProcess, database: Client): Promise<string[][]> {
-  const pid = service.pid ?? 0;
+async function overTime({ pid }: PlatenUp, database: Client): Promise<string[][]> {
   const commits = async () => {
     const sql =
       'SELECT sum(xact_commit)::int AS commits, sum(numbackends)::int AS backends FROM pg_stat_database';
@@ -167,49 +241,8 @@ async function looking(stack: AsyncDisposableStack, connectionString: string): P
   return client;
 }
 
-/** Starts a process of `scale-agents.ts`. @returns the printers' addresses where it starts printers alone */
-async function startedAgents(
-  stack: AsyncDisposableStack,
-  what: z.input<typeof scaleAgents>,
-): Promise<string[]> {
-  const args = [SCRIPT, JSON.stringify(what)];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  stack.defer(() => ended(child));
-  const line = await firstLine(child, (text) => text === 'ready' || text.startsWith('['));
-  return line === 'ready' ? [] : z.array(z.string()).parse(JSON.parse(line));
-}
-
-async function started(
-  stack: AsyncDisposableStack,
-  program: string,
-  args: readonly string[],
-  env: Record<string, string>,
-): Promise<ChildProcess> {
-  const { DATABASE_URL: _database, REDIS_URL: _redis, ...own } = process.env;
-  const child = spawn(program, args, { env: { ...own, ...env }, stdio: ['ignore', 'pipe', 'ignore'] });
-  stack.defer(() => ended(child));
-  await firstLine(child, (text) => text.startsWith('platen is ready at '));
-  return child;
-}
-
-/** @throws Error when it ends before, or takes too long */
-async function firstLine(child: ChildProcess, wanted: (line: string) => boolean): Promise<string> {
-  if (child.stdout === null) throw new Error('it has no output');
-  const signal = AbortSignal.timeout(START_MS);
-  for await (const line of createInterface({ input: child.stdout, signal })) {
-    if (wanted(line)) {
-      child.stdout.resume();
-      return line;
-    }
-  }
-  throw new Error(`a program was not ready, and ended with ${child.exitCode}`);
-}
-
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exit = once(child, 'exit');
-  child.kill('SIGTERM');
-  const limit = setTimeout(() => child.kill('SIGKILL'), 15_000);
-  await exit;
-  clearTimeout(limit);
+async function started(stack: AsyncDisposableStack, options: UpOptions): Promise<PlatenUp> {
+  const up = await PlatenUp.start(options);
+  stack.defer(async () => void (await up.stop()));
+  return up;
 }

@@ -19,6 +19,8 @@ import { Round } from './round.ts';
 
 /** The directory of a run, for the process that has the network. */
 const DIRECTORY = 'PLATEN_SITES_DIRECTORY';
+/** How late a label may be while the instances are restarted one after the other, ms. */
+const LATEST_MS = 10_000;
 const PACKAGES = ['iproute2', 'haproxy', 'squid-openssl', 'openssl', 'postgresql', 'python3'];
 
 const number = z.coerce.number().int().min(1);
@@ -88,6 +90,10 @@ async function run(home: string): Promise<void> {
     say(`from the answer to the paper, ms: p50 ${at(0.5)}, p99 ${at(0.99)}, at most ${at(1)}`);
     say(`violations: ${violations.length}`);
     if (violations.length > 0 || jobs < asked) process.exitCode = 1;
+    if (!rolling) return;
+    const isHeld = site.poster.repeated === 0 && (at(1) ?? 0) <= LATEST_MS;
+    say(`no POST sent again, no label later than ${LATEST_MS / 1_000} s: ${isHeld ? 'held' : 'MISSED'}`);
+    if (!isHeld) process.exitCode = 1;
   } finally {
     await site.stop();
   }

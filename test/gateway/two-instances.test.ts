@@ -1,4 +1,5 @@
 /** Two instances of the service on one PostgreSQL: an agent is connected to one of them, and to whichever it likes. */
+import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { GatewayPlace } from '../../src/queue/index.ts';
 import { listAgents } from '../../src/server/gateway/agents.ts';
@@ -6,6 +7,8 @@ import { TestGateway } from '../kit/queue/over-gateway.ts';
 import { type OpenBackend, onServer } from '../kit/servers/backends.ts';
 import { RawAgent } from '../kit/wire/raw-agent.ts';
 
+/** The property itself: how soon a revoked agent is cut off, ms. */
+const CUT_OFF = 5_000;
 let backend: OpenBackend;
 let one: TestGateway;
 let other: TestGateway;
@@ -74,11 +77,16 @@ test('an instance that stops says so, and the agent is free to join another', as
   await (await at(other, 'process-two')).next('welcome');
 });
 
-test('revoked, it is told so by whichever instance has it, and by every one that it comes to', async () => {
-  const agent = await at(other, 'process-one');
+test.each([
+  ['one', () => one],
+  ['the other', () => other],
+])('revoked, it is cut off within 5 s where it is connected to %s, and by every one that it comes to', async (_, has) => {
+  const agent = await at(has(), 'process-one');
   await agent.next('welcome');
+  // In the database alone: neither instance is told.
   await one.enrolments.revoke(place.agentId, undefined, async () => undefined);
-  expect(await agent.next('bye')).toMatchObject({ code: 'revoked' });
+  const late = once(AbortSignal.timeout(CUT_OFF), 'abort').then(() => 'too late');
+  expect(await Promise.race([agent.next('bye'), late])).toMatchObject({ code: 'revoked' });
   for (const instance of [one, other]) {
     expect(await (await at(instance, 'process-two')).next('bye')).toMatchObject({ code: 'revoked' });
   }
@@ -127,5 +135,26 @@ test('an instance that cannot ask the database whether the agent was revoked han
     await expect.poll(answer, { timeout: 30_000, interval: 200 }).toMatchObject(failed);
   } finally {
     await one.database.query('ALTER TABLE platen.enrolled_agents_away RENAME TO enrolled_agents');
+  }
+});
+
+test('an instance that has no room for another agent says so, and another one takes it', async () => {
+  const full = await TestGateway.start(backend.database, { most: 1 });
+  try {
+    await (await at(full, 'process-one')).next('welcome');
+    const first = place;
+    place = await one.enroll(`agent-number-${++named}`, null);
+    expect(await (await at(full, 'process-one')).next('bye')).toMatchObject({
+      code: 'too-many',
+      retryAfterMs: expect.any(Number),
+    });
+    await expect.poll(listed).toMatchObject({ refused: { code: 'too-many' } });
+    await (await at(other, 'process-one')).next('welcome');
+    expect(await listed()).toMatchObject({ refused: null });
+    // Who is connected already may connect anew.
+    place = first;
+    await (await at(full, 'process-one')).next('welcome');
+  } finally {
+    await full.stop();
   }
 });

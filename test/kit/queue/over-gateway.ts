@@ -113,7 +113,8 @@ export class TestGateway {
     this.#stack = parts.stack;
   }
 
-  static async start(database: PoolConfig): Promise<TestGateway> {
+  /** @param most agents that may be joined at a time */
+  static async start(database: PoolConfig, { most = 1_000 } = {}): Promise<TestGateway> {
     const logger: TestGateway['logger'] = { to: silent };
     await using stack = new AsyncDisposableStack();
     const pool = createPool({ database, max: 4, logger: silent });
@@ -122,7 +123,7 @@ export class TestGateway {
     stack.defer(() => queues.close({ timeoutMs: 0 }));
     const enrolments = new Enrolments(pool);
     const gateway = new Gateway({
-      ...{ enrolments, lanes: queues.lanes, most: 1_000, logger: forwarding(logger) },
+      ...{ enrolments, lanes: queues.lanes, most, logger: forwarding(logger) },
       states: new AgentStates(new SecretKey('a key for tests, of 32 characters')),
       printers: { of: async () => EVERY_PRINTER, bring: async () => EVERY_PRINTER },
       feed: { tell: () => undefined },

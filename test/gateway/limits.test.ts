@@ -1,0 +1,115 @@
+/** How much an agent may ask at once, and what a proof is worth that somebody has overheard. */
+import { randomBytes, sign } from 'node:crypto';
+import { once } from 'node:events';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type Enrolment, enrollAgent } from '../../src/cli/enrolment.ts';
+import { invitationMade } from '../../src/contract/agent-view.ts';
+import { signedToJoin } from '../../src/contract/gateway.ts';
+import { Directories } from '../kit/agent/site.ts';
+import { ServiceHarness } from '../kit/service/harness.ts';
+import { RawAgent } from '../kit/wire/raw-agent.ts';
+
+const LENGTH = { contended: 15_000, alone: 60_000 };
+/** Entries of one frame. */
+const FULL = 64;
+const directories = new Directories();
+const open: RawAgent[] = [];
+let service: ServiceHarness;
+
+beforeAll(async () => {
+  service = await ServiceHarness.start({ redis: false });
+  await service.tenant('acme');
+});
+afterEach(() => {
+  for (const { socket } of open.splice(0)) socket.terminate();
+});
+afterAll(async () => {
+  await service?.stop();
+  directories.remove();
+});
+
+async function enrolled(): Promise<Enrolment> {
+  const { body } = await service.admin('POST', '/agents/invitations', { name: 'Dock' });
+  return await enrollAgent(invitationMade.parse(body).url, directories.make());
+}
+
+async function joined(place: Enrolment): Promise<RawAgent> {
+  const agent = await RawAgent.join(place);
+  open.push(agent);
+  await agent.next('welcome');
+  return agent;
+}
+
+/** Takes answers until there are so many. */
+async function answered(agent: RawAgent, count: number): Promise<void> {
+  for (let came = 0; came < count; ) {
+    const { answers } = await agent.next('answers');
+    came += Array.isArray(answers) ? answers.length : 0;
+  }
+}
+
+test('with 64 entries that have no answer yet nothing more is read, and then it goes on', async () => {
+  const place = await enrolled();
+  const [agent, other] = [await joined(place), await joined(await enrolled())];
+  const report = JSON.stringify({
+    ...{ kind: 'agent', agentId: place.agentId, name: 'x', version: '1', tenantId: null, online: true },
+    ...{ at: new Date().toISOString(), printers: [] },
+  });
+  const entries = Array.from({ length: FULL }, (_, i) => ({ i: i + 1, what: 'told', report }));
+  const database = await service.pool.connect();
+  try {
+    await database.query('BEGIN');
+    await database.query('LOCK TABLE lanes.report IN ACCESS EXCLUSIVE MODE');
+    agent.say({ kind: 'say', entries });
+    const question = { kind: 'lease', i: FULL + 1, asks: [], length: LENGTH };
+    agent.say(question);
+    // What another one asks later is answered meanwhile.
+    for (let times = 0; times < 3; times += 1) {
+      other.say(question);
+      await other.next('leased');
+    }
+    expect(agent.said.filter(({ kind }) => kind !== 'printers')).toEqual([]);
+    await database.query('COMMIT');
+  } finally {
+    database.release();
+  }
+  await answered(agent, FULL);
+  await agent.next('leased');
+});
+
+test('after 500 entries at once 200 a second are read, and each is answered', async () => {
+  const agent = await joined(await enrolled());
+  const foreign = { lane: 'acme/serial-0a1b2c3d4e5f', id: 'x', delivery: 1, term: 'process.1' };
+  const frames = 12;
+  const begun = performance.now();
+  for (let frame = 0; frame < frames; frame += 1) {
+    const entries = Array.from({ length: FULL }, (_, at) => ({ i: frame * FULL + at + 1, what: 'back' }));
+    agent.say({ kind: 'say', entries: entries.map((entry) => ({ ...entry, ...foreign })) });
+  }
+  await answered(agent, frames * FULL);
+  // At the earliest, however fast the machine is.
+  expect(performance.now() - begun).toBeGreaterThan(((frames * FULL - 500) / 200) * 1_000 - 50);
+});
+
+test('a proof is good for one connection: said again in another one it is none', async () => {
+  const place = await enrolled();
+  const of = { agent: place.agentId, process: 'process-one', nonce: randomBytes(16).toString('base64url') };
+  const hello = { kind: 'hello', ...of, version: '1' };
+  const begin = async () => {
+    const agent = new RawAgent(place.origin);
+    open.push(agent);
+    await once(agent.socket, 'open');
+    agent.say(hello);
+    return { agent, challenge: String((await agent.next('challenge'))['nonce']) };
+  };
+  const { agent, challenge } = await begin();
+  const text = signedToJoin({ ...of, origin: place.origin, challenge });
+  const proof = { kind: 'proof', signature: sign(null, text, place.privateKey).toString('base64url') };
+  agent.say(proof);
+  await agent.next('welcome');
+  agent.socket.terminate();
+  const again = await begin();
+  expect(again.challenge).not.toBe(challenge);
+  again.agent.say(proof);
+  expect(await again.agent.next('bye')).toMatchObject({ code: 'proof-wrong' });
+});
