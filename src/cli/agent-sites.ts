@@ -136,11 +136,34 @@ export function siteCommands(): Command[] {
     await client.ofAgents(z.unknown(), 'POST', pathOf(agent, 'revoke'));
     options.json ? printJson({ id: agent.id, revoked: true }) : printLine(`${agent.id} is revoked`);
   });
-  const approve = decision('approve', 'approved', 'have an agent get the jobs of printers that it brought');
-  const refuse = decision('refuse', 'refused', 'have an agent get no jobs of printers that it brought');
+  const approve = withService(new Command('approve'))
+    .description('have an agent get the jobs of printers that it brought, or let it in')
+    .argument('[agent]', AGENT)
+    .argument('[printers...]', PRINTERS)
+    .option('--restored', 'let all in that have enrolled since the back-up from which the service was restored')
+    .option('--json', 'print JSON')
+    .action(
+      async (
+        asked: string | undefined,
+        printers: string[],
+        { restored, ...options }: ServiceOptions & Json & { restored?: true },
+      ) => {
+        if ((asked === undefined) === (restored === undefined)) {
+          throw new CommandFailure('Say which agent, or --restored.', EXIT.usage);
+        }
+        if (asked === undefined) await letInRestored(options);
+        else await decide('approved', asked, printers, options);
+      },
+    );
+  const refuse = ofAgent('refuse', 'have an agent get no jobs of printers that it brought')
+    .argument('[printers...]', PRINTERS)
+    .action((asked: string, printers: string[], options: ServiceOptions & Json) =>
+      decide('refused', asked, printers, options),
+    );
   return [invite, withdraw, enroll, show, approve, refuse, rename, move, revoke];
 }
 
+const PRINTERS = 'IDs of its printers, as "platen agent show" shows them; by default all that wait';
 const AGENT = 'the agent: its name, its ID, or as much of its beginning as no other has ("platen agents")';
 
 function ofAgent(name: string, description: string): Command {
@@ -172,21 +195,32 @@ function pathOf({ id }: AgentView, what: string): string {
   return `/${encodeURIComponent(id)}/${what}`;
 }
 
-/** `platen agent approve|refuse` */
-function decision(name: string, state: 'approved' | 'refused', description: string): Command {
-  return ofAgent(name, description)
-    .argument(
-      '[printers...]',
-      'IDs of its printers, as "platen agent show" shows them; by default all that wait',
-    )
-    .action(async (asked: string, printers: string[], options: ServiceOptions & Json) => {
-      const { client, agent } = await theAgent(asked, options);
-      const body = { state, ...(printers.length > 0 && { printers }) };
-      const decided = await client.ofAgents(printersDecided, 'POST', pathOf(agent, 'printers'), body);
-      const letIn = state === 'approved' && printers.length === 0 && waitsOutside(agent);
-      if (letIn) await client.ofAgents(z.unknown(), 'POST', pathOf(agent, 'let-in'));
-      if (options.json) return printJson({ id: agent.id, letIn, ...decided });
-      if (letIn) printLine(`${agent.name} is let in within a minute; what it had begun is held for a person`);
-      printLine(`${state}: ${decided.printers.length === 0 ? 'no printer' : decided.printers.join(', ')}`);
-    });
+async function decide(
+  state: 'approved' | 'refused',
+  asked: string,
+  printers: readonly string[],
+  options: ServiceOptions & Json,
+): Promise<void> {
+  const { client, agent } = await theAgent(asked, options);
+  const body = { state, ...(printers.length > 0 && { printers }) };
+  const decided = await client.ofAgents(printersDecided, 'POST', pathOf(agent, 'printers'), body);
+  const letIn = state === 'approved' && printers.length === 0 && waitsOutside(agent);
+  if (letIn) await client.ofAgents(z.unknown(), 'POST', pathOf(agent, 'let-in'));
+  if (options.json) return printJson({ id: agent.id, letIn, ...decided });
+  if (letIn) printLine(`${agent.name} is let in within a minute; what it had begun is held for a person`);
+  printLine(`${state}: ${decided.printers.length === 0 ? 'no printer' : decided.printers.join(', ')}`);
+}
+
+/** `platen agent approve --restored` */
+async function letInRestored({ json, ...options }: ServiceOptions & Json): Promise<void> {
+  const client = await connect(options);
+  const waiting = (await client.agents()).filter(({ enrolled }) => enrolled?.ahead?.waits === true);
+  for (const agent of waiting) await client.ofAgents(z.unknown(), 'POST', pathOf(agent, 'let-in'));
+  if (json) return printJson({ letIn: waiting.map(({ id }) => id) });
+  const names = waiting.map(({ name, id }) => `${name} (${id})`);
+  printLine(
+    names.length === 0
+      ? 'no agent waits that has enrolled since a back-up'
+      : `let in within a minute; what they had begun is held for a person:\n  ${names.join('\n  ')}`,
+  );
 }

@@ -25,6 +25,8 @@ export function agentsCommand(): Command {
       const open = await client.ofAgents(z.array(openInvitation), 'GET', `/invitations${query}`);
       printLine(listed(agents, open));
       if (!agents.some(({ online }) => online)) printParagraph(noAgent(agents));
+      const restored = restoredWords(agents);
+      if (restored !== undefined) printParagraph(restored);
       const notServed = notServedRows(agents);
       if (notServed.length > 0) {
         printLine(`\nPrinters that agents brought, and get no jobs of:\n${table(NOT_SERVED, notServed)}`);
@@ -111,6 +113,19 @@ function notServedRows(agents: readonly AgentView[]): string[][] {
       ...[short.get(agent) ?? agent, id, name],
       `${state === 'waiting' ? 'waits for "platen agent approve"' : 'refused'} since ${localTime(since)}`,
     ]),
+  );
+}
+
+/** Undefined: no agent knows more than the database does. */
+function restoredWords(agents: readonly AgentView[]): string | undefined {
+  const ahead = agents.flatMap(({ enrolled }) => enrolled?.ahead ?? []);
+  const [last] = ahead.map(({ at }) => at).toSorted((a, b) => b.localeCompare(a));
+  if (last === undefined) return undefined;
+  const waiting = ahead.filter(({ waits }) => waits).length;
+  const wait = `${waiting} had not enrolled by then: "platen agent approve --restored" lets all of them in.`;
+  return (
+    `The service's database was restored to an earlier time: agents that knew more than it does: ${ahead.length}, the last one at ${localTime(last)}. ` +
+    `What came in between is missing here.${waiting === 0 ? '' : ` Of them ${wait}`}`
   );
 }
 

@@ -21,6 +21,11 @@ const enrolment = z.object({
   connectedSince: time.nullable(),
   /** Why it was not let in the last time that it tried, as a code of `GOODBYES`; null: it was let in since. */
   refused: z.object({ code: z.string(), at: time }).nullable(),
+  /**
+   * The service's database was restored to an earlier time than the agent's, as it found when the agent came. `waits`: the agent
+   * had not enrolled by then, and a person has to let it in.
+   */
+  ahead: z.object({ at: time, waits: z.boolean() }).nullable().default(null),
   /** Printers that it has reported and does not serve, or not yet. */
   notServed: z.array(
     z.object({ id: z.string(), name: z.string(), state: z.enum(['waiting', 'refused']), since: time }),

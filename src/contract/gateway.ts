@@ -79,6 +79,8 @@ const entry = z.discriminatedUnion('what', [
     term,
     beside: z.array(queued).max(10),
     number: count,
+    /** Where there is none now, a job may come with the ring that says so. */
+    waits: z.literal(true).exactOptional(),
   }),
   /** A report, as JSON. */
   z.object({ i, what: z.literal('told'), report: z.string().max(REPORT_BYTES) }),
@@ -170,6 +172,7 @@ const takenJob = z.object({
   ofRow: z.boolean(),
   note: z.string().nullable(),
 });
+export type TakenJobFrame = z.infer<typeof takenJob>;
 /**
  * `ok`: whether what was said counts; `job`: what was taken, null: nothing; `failed`: the service could not do it now, or
  * (`refused`) never will.
@@ -205,7 +208,13 @@ export const serviceFrame = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('move'), scope }),
   /** All that people have added for the agent, once it has joined and whenever that changes. */
   z.object({ kind: z.literal('printers'), printers: z.array(addedPrinter.strip()).max(1_000) }),
-  z.object({ kind: z.literal('ring'), lane, what: z.string().nullable() }),
+  z.object({
+    kind: z.literal('ring'),
+    lane,
+    what: z.string().nullable(),
+    /** The job, where a question with this number waits for one: as if it had been asked again. */
+    brought: z.object({ term, number: count, job: takenJob }).exactOptional(),
+  }),
   z.object({
     kind: z.literal('bye'),
     code: z.string().max(50),

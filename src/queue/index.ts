@@ -5,7 +5,7 @@ export { whyNotReached } from './gateway/not-reached.ts';
 export { proxyOf, type Reach, webAgent } from './gateway/web-agent.ts';
 export { issuePaths } from './issue-paths.ts';
 export type { AgentLanes, Consumer, Delivery, HandlerResult, LaneHandler } from './lane-store.ts';
-export type { LeaseAnswer, LeaseAsk, LeaseLength } from './lease.ts';
+export { isMark, type LeaseAnswer, type LeaseAsk, type LeaseLength } from './lease.ts';
 export { lanesWithJobs, lookAtPostgres, lookAtRedis } from './look.ts';
 export { openGateway, openQueues } from './open.ts';
 export { ReportPayload, type Unreadable } from './payload.ts';

@@ -72,6 +72,11 @@ export function markIn(ring: string): string | null | undefined {
   return ring.startsWith(ringOf('')) ? ring.slice(ringOf('').length) : undefined;
 }
 
+/** Whether the ring is about marks. */
+export function isMark(ring: string): boolean {
+  return markIn(ring) !== undefined;
+}
+
 /** Length of a lease, ms, while somebody else wants it, and while nobody does. */
 export interface LeaseLength {
   contended: number;

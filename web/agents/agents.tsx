@@ -21,6 +21,7 @@ import { t, when } from '../texts/texts.ts';
 import { AgentQuestion, type Asked, keeps } from './agent-questions.tsx';
 import { BroughtPrinters } from './brought-printers.tsx';
 import { Code, Invite } from './invite.tsx';
+import { Restored } from './restored.tsx';
 import { Unreached } from './unreached.tsx';
 
 type Row = { agent: AgentView } | { invitation: OpenInvitation };
@@ -58,6 +59,7 @@ export function Agents() {
         <Shown of={live} onRetry={reload}>
           {(agents) => (
             <>
+              <Restored agents={agents} onDone={reload} />
               <BroughtPrinters agents={agents} onDone={reload} />
               <List
                 rows={[

@@ -10,6 +10,7 @@ import {
   type FrameEntry,
   MOST_ENTRIES,
   type ServiceFrame,
+  type TakenJobFrame,
 } from '../../contract/gateway.ts';
 import type { Lane, Scope } from '../../contract/lane.ts';
 import type { QueuedJob } from '../../contract/queued-job.ts';
@@ -36,6 +37,7 @@ interface Pending {
 }
 
 type LeaseFrame = Extract<AgentFrame, { kind: 'lease' }>;
+type Brought = NonNullable<Extract<ServiceFrame, { kind: 'ring' }>['brought']>;
 
 interface GatewayOptions {
   place: GatewayPlace;
@@ -64,6 +66,8 @@ export class GatewayLanes implements AgentLanes {
   readonly #unsaid = new Map<number, Pending>();
   readonly #unanswered = new Map<number, Pending>();
   readonly #leases = new Map<number, PromiseWithResolvers<StoredAnswer[]>>();
+  /** By lane: the last question for a job, until `forget`; and the job that came for it with a ring, until it is asked for. */
+  readonly #asked = new Map<Lane, { term: string; number: number; brought?: TakenJob }>();
   /** When each was said that has no answer yet (`performance.now`), the earliest first. */
   readonly #saidAt = new Map<number, number>();
   /** ms until it is said again which lanes are listened to. */
@@ -159,22 +163,50 @@ export class GatewayLanes implements AgentLanes {
   }
 
   async #take({ lane, term, beside, number }: JobAsk): Promise<TakenJob | null> {
-    this.#forget(lane, term);
-    const answer = await this.#say({ what: 'take', lane, term, beside: [...beside], number });
+    const before = this.#asked.get(lane);
+    const brought = before?.term === term ? before.brought : undefined;
+    this.#asked.set(lane, { term, number });
+    if (brought !== undefined && !beside.includes(brought.id)) return brought;
+    this.#unask(lane, term);
+    const ask = { what: 'take', lane, term, beside: [...beside], number, waits: true } as const;
+    const answer = await this.#say(ask);
     if (!('job' in answer)) throw failureOf(answer);
-    if (answer.job === null) return null;
-    const { id, delivery, json, template, ofRow, note } = answer.job;
+    return answer.job && this.#taken(lane, term, answer.job);
+  }
+
+  #taken(lane: Lane, term: string, { id, delivery, json, template, ofRow, note }: TakenJobFrame): TakenJob {
     const its = template === undefined ? undefined : this.#template(template);
     return { lane, id, delivery, term, json, template: its, ofRow, note };
   }
 
   /** A question that was sent before may still bring a job. */
-  #forget(lane: Lane, term: string): void {
+  #unask(lane: Lane, term: string): void {
     for (const [i, { said, settle }] of this.#unsaid) {
       if (said?.what !== 'take' || said.lane !== lane || said.term !== term) continue;
       this.#unsaid.delete(i);
       settle.resolve({ job: null });
     }
+  }
+
+  #forget(lane: Lane, term: string): void {
+    this.#unask(lane, term);
+    const asked = this.#asked.get(lane);
+    if (asked?.term !== term) return;
+    this.#asked.delete(lane);
+    if (asked.brought !== undefined) this.#handBack(asked.brought);
+  }
+
+  /** A job has come with a ring. A later question than the one that it answers gets it, too. */
+  #bring(lane: Lane, { term, number, job }: Brought): void {
+    const asked = this.#asked.get(lane);
+    const taken = this.#taken(lane, term, job);
+    if (asked?.term !== term) this.#handBack(taken);
+    else if (asked.number === number) asked.brought = taken;
+  }
+
+  /** Nobody here wants the job any more. */
+  #handBack(taken: TakenJob): void {
+    void this.#say({ what: 'back', ...fenceOf(taken) });
   }
 
   #template(json: string): QueuedJob['template'] | undefined {
@@ -273,8 +305,10 @@ export class GatewayLanes implements AgentLanes {
   }
 
   #heard(frame: ServiceFrame): void {
-    if (frame.kind === 'ring') this.#bell.ring(frame.lane, frame.what);
-    else if (frame.kind === 'printers') this.#onPrinters?.(frame.printers);
+    if (frame.kind === 'ring') {
+      if (frame.brought !== undefined) this.#bring(frame.lane, frame.brought);
+      this.#bell.ring(frame.lane, frame.what);
+    } else if (frame.kind === 'printers') this.#onPrinters?.(frame.printers);
     else if (frame.kind === 'move') void this.#leave();
     else if (frame.kind === 'leased') {
       this.#saidAt.delete(frame.i);

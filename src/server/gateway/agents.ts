@@ -23,6 +23,8 @@ const row = z.object({
   connected_since: z.date().nullable(),
   refused: z.string().nullable(),
   refused_at: z.date().nullable(),
+  ahead_at: z.date().nullable(),
+  newer: z.boolean().nullable(),
 });
 const notServedRow = z.object({
   agent_id: z.string(),
@@ -31,6 +33,8 @@ const notServedRow = z.object({
   state: z.enum(['waiting', 'refused']),
   since: z.date(),
 });
+/** Days for which people are told that the database was restored to an earlier time than an agent's. */
+const AHEAD_DAYS = 7;
 /** Most agents, and most printers that they do not serve. */
 const MOST_LISTED = 5_000;
 
@@ -50,6 +54,9 @@ export async function listAgents(db: Queryable, tenantId: string | undefined): P
          coalesce(a.online AND a.seen_at > now() - make_interval(secs => ${HEARTBEAT_LOST}), false) AS online,
          (SELECT count(*)::int FROM platen.agent_printers p WHERE p.agent_id = a.id AND p.gone_at IS NULL) AS printers,
          e.enrolled_at, e.invitation, e.moves, e.revoked_at, e.refused, e.refused_at,
+         e.joined_at IS NULL AND e.refused = 'stale' AND e.revoked_at IS NULL AND NOT e.let_in AS newer,
+         CASE WHEN e.joined_at IS NULL AND e.refused = 'stale' THEN e.refused_at
+           WHEN e.ahead_at > now() - make_interval(days => ${AHEAD_DAYS}) THEN e.ahead_at END AS ahead_at,
          CASE WHEN e.session IS NOT NULL AND e.heard_at > now() - make_interval(secs => ${GONE_SECONDS})
            THEN e.joined_at END AS connected_since
        FROM platen.agents a FULL JOIN platen.enrolled_agents e ON e.id = a.id) AS known
@@ -100,7 +107,15 @@ export async function listAgents(db: Queryable, tenantId: string | undefined): P
 function enrolmentOf(
   of: Pick<
     z.infer<typeof row>,
-    'enrolled_at' | 'invitation' | 'moves' | 'revoked_at' | 'connected_since' | 'refused' | 'refused_at'
+    | 'enrolled_at'
+    | 'invitation'
+    | 'moves'
+    | 'revoked_at'
+    | 'connected_since'
+    | 'refused'
+    | 'refused_at'
+    | 'ahead_at'
+    | 'newer'
   >,
   whole: boolean,
   notServed: readonly z.infer<typeof notServedRow>[],
@@ -115,6 +130,8 @@ function enrolmentOf(
     moves: of.moves === true,
     connectedSince: connected_since?.toISOString() ?? null,
     refused: wasRefused ? { code, at: refused_at.toISOString() } : null,
+    ahead:
+      whole && of.ahead_at !== null ? { at: of.ahead_at.toISOString(), waits: of.newer === true } : null,
     notServed: notServed.map(({ printer_id, since, name, state }) => ({
       ...{ id: printer_id, name, state, since: since.toISOString() },
     })),

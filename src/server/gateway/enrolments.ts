@@ -230,7 +230,8 @@ export class Enrolments {
        ), joined AS (
          UPDATE platen.enrolled_agents e SET process = $2, session = $3, joined_at = now(), heard_at = now(),
            refused = NULL, refused_at = NULL,
-           pending = CASE WHEN $5 THEN greatest(seq, pending, $6) + 1 ELSE pending END
+           pending = CASE WHEN $5 THEN greatest(seq, pending, $6) + 1 ELSE pending END,
+           ahead_at = CASE WHEN ahead THEN now() ELSE ahead_at END
          FROM before WHERE e.id = before.id AND free AND (fresh OR before.let_in) RETURNING e.pending
        ) SELECT free, fresh, ahead, fresh OR let_in AS allowed, pending FROM before LEFT JOIN joined ON true`,
       [of.id, of.process, of.session, gone ?? of.process, of.shown !== undefined, of.shown ?? null],

@@ -299,6 +299,7 @@ export class Gateway {
     const text = signedToJoin({ ...said, challenge, origin: state.origin });
     if (!isSignedBy(publicKey, text, signature)) return goodbye(socket, 'proof-wrong');
     await enrolments.adopt({ ...state, publicKey });
+    this.#parts.feed.tell({ agents: [agent] });
     goodbye(socket, 'stale', RETRY.stale);
   }
 

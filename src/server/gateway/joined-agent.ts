@@ -15,13 +15,13 @@ import {
   type ServiceFrame,
 } from '../../contract/gateway.ts';
 import { type Lane, printerOf, type Scope, scopeOf } from '../../contract/lane.ts';
-import type { QueuedJob } from '../../contract/queued-job.ts';
 import type { AgentStateReport } from '../../contract/report.ts';
-import { type AgentLanes, type ErrorLog, type ReportPayload, reasonOf } from '../../queue/index.ts';
+import { type AgentLanes, type ErrorLog, isMark, type ReportPayload, reasonOf } from '../../queue/index.ts';
 import { isModest } from '../json-body.ts';
 import { type BroughtPrinters, MOST_BROUGHT } from './brought-printers.ts';
 import type { Standing } from './enrolments.ts';
 import { KeptTurns } from './kept-turns.ts';
+import { Takes } from './takes.ts';
 
 /** Entries in a second, and at once. */
 const RATE = { perSecond: 200, burst: 500 };
@@ -33,6 +33,8 @@ const RICHEST = { values: 60_000, holders: 12_000 };
 const MOST_UNSENT = 8 * 1024 * 1024;
 /** ms for which what the database last said of the agent counts. */
 const CONFIRMED_FOR = 5_000;
+/** A job is taken in the place of an agent that was heard so lately, ms, and that no more bytes are on their way to. */
+const THERE = { ms: 15_000, unsent: 64 * 1024 };
 
 interface Parts {
   socket: WebSocket;
@@ -56,9 +58,6 @@ interface Parts {
   reports: ReportPayload;
   errors: ErrorLog;
 }
-
-/** The JSON of templates that many jobs share. */
-const templates = new WeakMap<QueuedJob['template'], string>();
 
 export class JoinedAgent {
   readonly agentId: string;
@@ -84,6 +83,7 @@ export class JoinedAgent {
   readonly #errors: ErrorLog;
   readonly #over = new AbortController();
   readonly #turns = new KeptTurns();
+  readonly #takes = new Takes((of) => this.#turns.of(this.#lanes, of, this.#over.signal));
   readonly #asked = new Set<Lane>();
   readonly #listening = new Map<Lane, () => void>();
   /** What came and is not worked on yet. A paused socket still gives what one chunk of TCP has held. */
@@ -238,13 +238,14 @@ export class JoinedAgent {
     else if (frame.kind === 'stored') this.#keeps();
     else if (frame.kind === 'moved') this.#onMoved(this.#told !== undefined);
     else if (frame.kind === 'lease') void this.#lease(frame);
-    else
-      this.#answer(
-        frame.i,
-        this.#own(frame.lane)
-          ? this.#lanes.leases.giveBack(this.agentId, frame.lane, frame.term).then(() => ({ ok: true }))
-          : Promise.resolve(FOREIGN),
-      );
+    else this.#answer(frame.i, this.#giveBack(frame));
+  }
+
+  async #giveBack({ lane, term }: Extract<AgentFrame, { kind: 'giveBack' }>): Promise<Said> {
+    if (!this.#own(lane)) return FOREIGN;
+    this.#takes.forget(lane);
+    await this.#lanes.leases.giveBack(this.agentId, lane, term);
+    return { ok: true };
   }
 
   #keeps(): void {
@@ -287,23 +288,16 @@ export class JoinedAgent {
         return { ok: await turns.handedBack(fenceOf(entry)) };
       case 'note':
         return { ok: await turns.note(fenceOf(entry), entry.order, entry.note) };
-      case 'take': {
-        if (performance.now() - this.#confirmedAt > CONFIRMED_FOR) {
+      case 'take':
+        if (!this.#isConfirmed) {
           return { failed: 'the database does not say whether this agent was revoked' };
         }
-        const taken = await turns.take({
-          lane: entry.lane,
-          term: entry.term,
-          beside: entry.beside,
-          number: entry.number,
-        });
-        if (taken === null) return { job: null };
-        const { id, delivery, json, template, ofRow, note } = taken;
-        return {
-          job: { id, delivery, json, ofRow, note, ...(template && { template: jsonOf(template) }) },
-        };
-      }
+        return { job: await this.#takes.take(entry) };
     }
+  }
+
+  get #isConfirmed(): boolean {
+    return performance.now() - this.#confirmedAt <= CONFIRMED_FOR;
   }
 
   /** False: the report is not this agent's, or cannot be read, and is left out. */
@@ -369,12 +363,23 @@ export class JoinedAgent {
       if (wanted.has(lane)) continue;
       silence();
       this.#listening.delete(lane);
+      this.#takes.forget(lane);
     }
     for (const lane of wanted) {
       if (this.#listening.has(lane)) continue;
-      const silence = this.#lanes.listen(lane, (what) => this.send({ kind: 'ring', lane, what }));
+      const silence = this.#lanes.listen(lane, (what) => void this.#rung(lane, what));
       this.#listening.set(lane, silence);
     }
+  }
+
+  /** Never rejects. */
+  async #rung(lane: Lane, what: string | null): Promise<void> {
+    // With a mark there is more to know than that a job waits.
+    if (what === null || isMark(what)) this.#takes.forget(lane);
+    const isThere =
+      this.#isConfirmed && performance.now() - this.heardAt < THERE.ms && this.#unsent < THERE.unsent;
+    const brought = isThere ? await this.#takes.rung(lane).catch(() => null) : null;
+    if (brought !== undefined) this.send({ kind: 'ring', lane, what, ...(brought && { brought }) });
   }
 }
 
@@ -391,10 +396,4 @@ function costOf(frame: AgentFrame): number {
 
 function fenceOf({ lane, id, delivery, term }: Extract<FrameEntry, { delivery: number }>) {
   return { lane, id, delivery, term };
-}
-
-function jsonOf(template: QueuedJob['template']): string {
-  const known = templates.get(template) ?? JSON.stringify(template);
-  templates.set(template, known);
-  return known;
 }

@@ -84,6 +84,16 @@ export const agentWords: typeof english = {
     letInSays:
       'Halten Sie erst die Kopie an, wenn es eine gibt: Von da an druckt nur noch dieser. Er beginnt ohne seine Aufzeichnungen, also werden Aufträge angehalten, die er begonnen haben kann, bis jemand entscheidet.',
     letInDone: (name) => `${name} wird eingelassen, sobald er es wieder versucht, binnen einer Minute.`,
+    restored: (n, at) =>
+      `Die Datenbank des Dienstes wurde auf einen früheren Stand zurückgesetzt: ${many(n, 'Agent wusste', 'Agenten wussten')} mehr als sie, der letzte um ${at}. Was dazwischen kam, fehlt hier.`,
+    restoredWait: (n) =>
+      `${many(n, 'Agent war', 'Agenten waren')} damals noch nicht eingeladen und ${n === 1 ? 'wartet' : 'warten'} auf Einlass.`,
+    letInAll: 'Einlassen …',
+    letInAllTitle: (n) => `${many(n, 'Agenten', 'Agenten')} einlassen?`,
+    letInAllSays:
+      'Sie beginnen ohne ihre Aufzeichnungen, also werden Aufträge angehalten, die sie begonnen haben können, bis jemand entscheidet.',
+    letInAllDone: (n) =>
+      `${many(n, 'Agent wird', 'Agenten werden')} beim nächsten Versuch eingelassen, binnen einer Minute.`,
     withdraw: 'Code zurückziehen …',
     withdrawTitle: (name) => `Den Code von ${name} zurückziehen?`,
     withdrawDo: 'Zurückziehen',

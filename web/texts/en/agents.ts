@@ -82,6 +82,16 @@ export const agentWords = {
     letInSays:
       'Stop the copy first, if there is one: from then on only this one prints. It begins without what it had written down, so jobs that it may have begun are held for a person.',
     letInDone: (name: string) => `${name} is let in when it tries again, within a minute.`,
+    restored: (n: number, at: string) =>
+      `The service’s database was restored to an earlier time: ${many(n, 'agent', 'agents')} knew more than it does, the last one at ${at}. What came in between is missing here.`,
+    restoredWait: (n: number) =>
+      `${many(n, 'agent', 'agents')} had not been invited yet at that time, and ${verb(n, 'waits', 'wait')} to be let in.`,
+    letInAll: 'Let them in …',
+    letInAllTitle: (n: number) => `Let ${many(n, 'agent', 'agents')} in?`,
+    letInAllSays:
+      'They begin without what they had written down, so jobs that they may have begun are held for a person.',
+    letInAllDone: (n: number) =>
+      `${many(n, 'agent', 'agents')} ${verb(n, 'is', 'are')} let in with the next try, within a minute.`,
     withdraw: 'Withdraw the code …',
     withdrawTitle: (name: string) => `Withdraw the code of ${name}?`,
     withdrawDo: 'Withdraw',
