@@ -115,7 +115,10 @@ async function startSide(
   farPlace.port = String(await line.start());
   stack.defer(() => line.stop());
 
-  const sinks = Array.from({ length: NEAR + 1 }, (_, at) => new LabelSink(at < NEAR ? `NEAR${at + 1}` : 'FAR'));
+  const sinks = Array.from(
+    { length: NEAR + 1 },
+    (_, at) => new LabelSink(at < NEAR ? `NEAR${at + 1}` : 'FAR'),
+  );
   for (const sink of sinks) stack.defer(() => sink.stop());
   const uris = await Promise.all(sinks.map((sink) => sink.start()));
   const start = async (first: number, agents: number, at: URL) => {
@@ -138,7 +141,11 @@ async function startSide(
   return { jobs, poster, template, near: targets.slice(0, NEAR), far };
 }
 
-async function oneAtATime({ jobs, poster, template }: Side, target: Target, count: number): Promise<number[]> {
+async function oneAtATime(
+  { jobs, poster, template }: Side,
+  target: Target,
+  count: number,
+): Promise<number[]> {
   return await jobs.step(`jobs at ${target.sink.serial}, one at a time`, async (signal) => {
     const times: number[] = [];
     while (times.length < count) {

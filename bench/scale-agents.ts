@@ -28,9 +28,7 @@ await once(process, 'SIGTERM');
 async function made(agent: number, count: number): Promise<string[]> {
   const own: string[] = [];
   for (let printer = 0; printer < count; printer += 1) {
-    const sink = new LabelSink(
-      `SC${String(agent).padStart(4, '0')}${String(printer).padStart(4, '0')}`,
-    );
+    const sink = new LabelSink(`SC${String(agent).padStart(4, '0')}${String(printer).padStart(4, '0')}`);
     own.push(await sink.start());
     stack.defer(() => sink.stop());
   }

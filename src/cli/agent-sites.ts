@@ -140,7 +140,10 @@ export function siteCommands(): Command[] {
     .description('have an agent get the jobs of printers that it brought, or let it in')
     .argument('[agent]', AGENT)
     .argument('[printers...]', PRINTERS)
-    .option('--restored', 'let all in that have enrolled since the back-up from which the service was restored')
+    .option(
+      '--restored',
+      'let all in that have enrolled since the back-up from which the service was restored',
+    )
     .option('--json', 'print JSON')
     .action(
       async (

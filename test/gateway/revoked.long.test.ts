@@ -83,7 +83,9 @@ test('it prints no further label than what its printer has, and another agent pr
   const senders: Senders = [];
   const first = await startAgent(one, 'first', printer, senders);
   const printers = async () => (await other.admin('GET', '/printers?tenant=acme')).text;
-  await expect.poll(printers, { timeout: 60_000 }).toMatch(new RegExp(`"id":"${serialId(serial)}"[^{]*"idle"`));
+  await expect
+    .poll(printers, { timeout: 60_000 })
+    .toMatch(new RegExp(`"id":"${serialId(serial)}"[^{]*"idle"`));
   const idT = await other.template('acme', {
     ...{ name: 'Many', width: 50, height: 25, fields: [{ name: 'n' }] },
     elements: [{ type: 'text', x: 2, y: 2, text: 'label {{n}}', size: 4 }],

@@ -80,18 +80,21 @@ test('an instance that stops says so, and the agent is free to join another', as
 test.each([
   ['one', () => one],
   ['the other', () => other],
-])('revoked, it is cut off within 5 s where it is connected to %s, and by every one that it comes to', async (_, has) => {
-  const agent = await at(has(), 'process-one');
-  await agent.next('welcome');
-  // In the database alone: neither instance is told.
-  await one.enrolments.revoke(place.agentId, undefined, async () => undefined);
-  const late = once(AbortSignal.timeout(CUT_OFF), 'abort').then(() => 'too late');
-  expect(await Promise.race([agent.next('bye'), late])).toMatchObject({ code: 'revoked' });
-  for (const instance of [one, other]) {
-    expect(await (await at(instance, 'process-two')).next('bye')).toMatchObject({ code: 'revoked' });
-  }
-  expect(await listed()).toMatchObject({ revokedAt: expect.any(String), connectedSince: null });
-});
+])(
+  'revoked, it is cut off within 5 s where it is connected to %s, and by every one that it comes to',
+  async (_, has) => {
+    const agent = await at(has(), 'process-one');
+    await agent.next('welcome');
+    // In the database alone: neither instance is told.
+    await one.enrolments.revoke(place.agentId, undefined, async () => undefined);
+    const late = once(AbortSignal.timeout(CUT_OFF), 'abort').then(() => 'too late');
+    expect(await Promise.race([agent.next('bye'), late])).toMatchObject({ code: 'revoked' });
+    for (const instance of [one, other]) {
+      expect(await (await at(instance, 'process-two')).next('bye')).toMatchObject({ code: 'revoked' });
+    }
+    expect(await listed()).toMatchObject({ revokedAt: expect.any(String), connectedSince: null });
+  },
+);
 
 test('an agent that is to be another tenant’s is told so once, finishes, and joins for that one', async () => {
   await one.database.query(

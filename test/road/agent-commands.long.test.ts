@@ -1,6 +1,6 @@
 /** What people type for an agent at another site, at a `platen up` on the database that it brings: from the code to the end. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { readEnrolment } from '../../src/cli/enrolment.ts';
 import { invitationMade } from '../../src/contract/agent-view.ts';
 import { Directories, TestPrinter } from '../kit/agent/site.ts';
@@ -70,7 +70,8 @@ async function joined(url: string, ...printers: string[]): Promise<{ id: string;
 
 test('a code is made, listed, withdrawn, or lets one agent in, which then prints', async () => {
   const said = await done('agent', 'invite', '--name', NAME, '--tenant', 'acme');
-  const line = /platen agent enroll '(http:\/\/127\.0\.0\.1:\d+#[0-9A-Z]{4}(?:-[0-9A-Z]{4}){3})' platen agent /;
+  const line =
+    /platen agent enroll '(http:\/\/127\.0\.0\.1:\d+#[0-9A-Z]{4}(?:-[0-9A-Z]{4}){3})' platen agent /;
   expect(said).toMatch(line);
   expect(said).toContain("This address works on the service's own computer only");
   const [, url = ''] = line.exec(said) ?? [];
@@ -126,7 +127,10 @@ test.each([
   ['show', ['nobody'], 'No agent is called nobody, or has this ID: "platen agents" lists them.'],
   ['revoke', ['nobody'], 'No agent is called nobody'],
 ])('%s %j is refused, with the reason', async (word, words, expected) => {
-  expect(await at('agent', word, ...words)).toMatchObject({ code: 1, said: expect.stringContaining(expected) });
+  expect(await at('agent', word, ...words)).toMatchObject({
+    code: 1,
+    said: expect.stringContaining(expected),
+  });
 });
 
 test('an agent is shown, its printers are approved and refused, it is renamed, moved and revoked', async () => {
@@ -137,7 +141,9 @@ test('an agent is shown, its printers are approved and refused, it is renamed, m
     /Printers that agents brought, and get no jobs of: .*serial-aaaaaaaaaaaa .*waits for "platen agent approve" since/,
   );
   const shown = await done('agent', 'show', 'Ramp');
-  expect(shown).toMatch(new RegExp(`^name Ramp ID ${id} for acme status online version 1\\.2\\.3 last heard `));
+  expect(shown).toMatch(
+    new RegExp(`^name Ramp ID ${id} for acme status online version 1\\.2\\.3 last heard `),
+  );
   expect(shown).toMatch(/comes by https, as an agent at another site enrolled .* connected since /);
   expect(await done('agent', 'approve', 'Ramp', one)).toBe(`approved: ${one}`);
   expect(await done('agent', 'refuse', 'Ramp')).toBe(`refused: ${other}`);
@@ -146,13 +152,18 @@ test('an agent is shown, its printers are approved and refused, it is renamed, m
     code: 1,
     said: expect.stringContaining('[printer-not-found]'),
   });
-  expect(await done('agent', 'show', 'Ramp')).toMatch(/Gets no jobs of: .*serial-bbbbbbbbbbbb .*refused since/);
+  expect(await done('agent', 'show', 'Ramp')).toMatch(
+    /Gets no jobs of: .*serial-bbbbbbbbbbbb .*refused since/,
+  );
 
   expect(await done('agent', 'rename', id, 'Ramp 2')).toBe(`${id} is called Ramp 2`);
   expect(await at('agent', 'show', 'Ramp')).toMatchObject({ code: 1 });
   const { id: twin } = await joined((await invited('--name', 'Ramp 2')).url);
   const several = await at('agent', 'show', 'Ramp 2');
-  expect(several).toMatchObject({ code: 1, said: expect.stringContaining('Several agents are called Ramp 2') });
+  expect(several).toMatchObject({
+    code: 1,
+    said: expect.stringContaining('Several agents are called Ramp 2'),
+  });
   for (const of of [id, twin]) expect(several.said).toContain(of);
 
   expect(await at('agent', 'move', id, '--tenant', 'nobody')).toMatchObject({

@@ -1,9 +1,11 @@
 /** The page Agents in a real browser: from the invitation to the printers, by agents that join a real service. */
+import { createPublicKey } from 'node:crypto';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { buildConsole } from '../../service/console.ts';
 import { type Enrolment, enrollAgent } from '../../src/cli/enrolment.ts';
+import { invitationMade } from '../../src/contract/agent-view.ts';
 import { CONSOLE_HEADER, invitationCreated, signInLink } from '../../src/contract/people.ts';
 import { Directories } from '../kit/agent/site.ts';
 import {
@@ -220,6 +222,42 @@ test('an agent is given to another workspace after a look at what that does, and
     [place.agentId],
   );
   expect(rows.map(({ of }) => of).sort()).toEqual(['acme', 'acme', 'default']);
+});
+
+test('a database that is older than its agents is said, and who has enrolled since is let in at once', async () => {
+  const later: { place: Enrolment; as: { publicKey: string; state: string } }[] = [];
+  for (const name of ['Later 1', 'Later 2']) {
+    const { body } = await service.admin('POST', '/agents/invitations', { name, tenant: 'acme' });
+    const place = await enrollAgent(invitationMade.parse(body).url, directories.make());
+    const publicKey = createPublicKey(place.privateKey).export({ format: 'jwk' }).x ?? '';
+    const agent = await RawAgent.join(place, { publicKey });
+    const { state } = await agent.next('welcome');
+    agent.socket.terminate();
+    later.push({ place, as: { publicKey, state: String(state) } });
+  }
+  // As after a restore of a back-up that is older than both.
+  await service.pool.query("DELETE FROM platen.enrolled_agents WHERE name LIKE 'Later%'");
+  const come = async () => {
+    for (const { place, as } of later) {
+      const agent = await RawAgent.join(place, as);
+      open.push(agent);
+      expect(await agent.next('bye')).toMatchObject({ code: 'stale' });
+    }
+  };
+  await come();
+  const note = page.locator('.note', { hasText: 'database was restored to an earlier time' });
+  await note.getByText('2 agents had not been invited yet at that time, and wait to be let in.').waitFor();
+  await button('Let them in …').click();
+  await page.locator('dialog li', { hasText: 'Later 2' }).waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await inDialog('Let them in').click();
+  await page.getByText('2 agents are let in with the next try, within a minute.').waitFor();
+  await button('Let them in …').waitFor({ state: 'detached' });
+  for (const { place, as } of later) {
+    const agent = await RawAgent.join(place, as);
+    open.push(agent);
+    expect(await agent.next('welcome')).toMatchObject({ scope: 'acme', journalLost: true });
+  }
 });
 
 test('an admin of a workspace keeps its own agents, and sees no more of the shared ones than their state', async () => {

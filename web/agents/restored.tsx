@@ -30,7 +30,7 @@ export function Restored({ agents, onDone }: Props) {
       {asking.value && (
         <Ask
           title={words.letInAllTitle(waiting.length)}
-          action={words.letInDo}
+          action={words.letInAll}
           onClose={() => {
             asking.value = false;
           }}

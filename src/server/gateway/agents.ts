@@ -55,8 +55,8 @@ export async function listAgents(db: Queryable, tenantId: string | undefined): P
          (SELECT count(*)::int FROM platen.agent_printers p WHERE p.agent_id = a.id AND p.gone_at IS NULL) AS printers,
          e.enrolled_at, e.invitation, e.moves, e.revoked_at, e.refused, e.refused_at,
          e.joined_at IS NULL AND e.refused = 'stale' AND e.revoked_at IS NULL AND NOT e.let_in AS newer,
-         CASE WHEN e.joined_at IS NULL AND e.refused = 'stale' THEN e.refused_at
-           WHEN e.ahead_at > now() - make_interval(days => ${AHEAD_DAYS}) THEN e.ahead_at END AS ahead_at,
+         CASE WHEN e.ahead_at > now() - make_interval(days => ${AHEAD_DAYS})
+           OR (e.joined_at IS NULL AND e.refused = 'stale') THEN coalesce(e.ahead_at, e.refused_at) END AS ahead_at,
          CASE WHEN e.session IS NOT NULL AND e.heard_at > now() - make_interval(secs => ${GONE_SECONDS})
            THEN e.joined_at END AS connected_since
        FROM platen.agents a FULL JOIN platen.enrolled_agents e ON e.id = a.id) AS known
@@ -130,8 +130,7 @@ function enrolmentOf(
     moves: of.moves === true,
     connectedSince: connected_since?.toISOString() ?? null,
     refused: wasRefused ? { code, at: refused_at.toISOString() } : null,
-    ahead:
-      whole && of.ahead_at !== null ? { at: of.ahead_at.toISOString(), waits: of.newer === true } : null,
+    ahead: whole && of.ahead_at !== null ? { at: of.ahead_at.toISOString(), waits: of.newer === true } : null,
     notServed: notServed.map(({ printer_id, since, name, state }) => ({
       ...{ id: printer_id, name, state, since: since.toISOString() },
     })),

@@ -261,8 +261,8 @@ export class Enrolments {
     publicKey: string;
   }): Promise<void> {
     await this.#pool.query(
-      `INSERT INTO platen.enrolled_agents (id, tenant_id, name, public_key, origin, seq, refused, refused_at)
-       SELECT $1, $2, $3, $4, $5, $6, 'stale', now()
+      `INSERT INTO platen.enrolled_agents (id, tenant_id, name, public_key, origin, seq, refused, refused_at, ahead_at)
+       SELECT $1, $2, $3, $4, $5, $6, 'stale', now(), now()
        WHERE ($2::text IS NULL OR EXISTS (SELECT FROM platen.tenants WHERE id = $2))
          AND NOT EXISTS (SELECT FROM platen.agents WHERE id = $1 AND tenant_id IS DISTINCT FROM $2)
        ON CONFLICT DO NOTHING`,
