@@ -152,7 +152,7 @@ async function measureGateway(): Promise<string[][]> {
     });
   const port = await freePort();
   const service = await start(port);
-  const before = resident(service.pid)?.now ?? 0;
+  const alone = resident(service.pid)?.now ?? 0;
   await enrolled(service, { directory, first: 0, agents: sites.agents });
   await together(sites, (group) =>
     startedAgents(stack, { directory, lanes: 'enrolled', printers: sites.printers, ...group }),
@@ -160,16 +160,16 @@ async function measureGateway(): Promise<string[][]> {
   const database = await looking(stack, databaseUrl);
   await pause(SETTLE * 1_000);
   const measured = await overTime(service, database);
-  const grown = ((resident(service.pid)?.now ?? 0) - before) * 1_024;
+  const grown = ((resident(service.pid)?.now ?? 0) - alone) * 1_024;
   const restarted = now();
+  const { rows: before } = await database.query('SELECT clock_timestamp() AS at');
   await service.stop();
-  const sql = `SELECT count(*)::int AS count FROM platen.enrolled_agents
-    WHERE session IS NOT NULL AND joined_at > now() - make_interval(secs => $1)`;
+  const sql =
+    'SELECT count(*)::int AS count FROM platen.enrolled_agents WHERE session IS NOT NULL AND joined_at > $1';
   await start(port);
   const ready = now();
   const back = async () => {
-    // Not those of the time before, should the service have been killed.
-    const { rows } = await database.query(sql, [(now() - ready) / 1_000]);
+    const { rows } = await database.query(sql, [before[0]?.at]);
     return Number(rows[0]?.count);
   };
   while ((await back()) < sites.agents) {

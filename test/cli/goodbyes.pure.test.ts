@@ -15,7 +15,7 @@ function agent(code: string, connectedSince: string | null): AgentView {
     ...{ printers: 0, unreached: [], wentBackFrom: null },
     enrolled: {
       ...{ at: AT, invitation: null, revokedAt: null, moves: false, connectedSince },
-      ...{ refused: { code, at: AT }, notServed: [] },
+      ...{ refused: { code, at: AT }, ahead: null, notServed: [] },
     },
   };
 }

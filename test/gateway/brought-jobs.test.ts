@@ -67,11 +67,19 @@ async function waiting(take: { waits?: true }): Promise<RawAgent> {
   return agent;
 }
 
+/** The next ring, but for those that are not about one thing: the bell has just begun to hear. */
+async function rung(agent: RawAgent): ReturnType<RawAgent['next']> {
+  for (;;) {
+    const ring = await agent.next('ring');
+    if (ring['what'] !== null) return ring;
+  }
+}
+
 test('it is in the hands of the agent, which notes, and ends it', async () => {
   const agent = await waiting({ waits: true });
   const asked = job(lane);
   await queues.enqueue(asked);
-  expect(await agent.next('ring')).toMatchObject({
+  expect(await rung(agent)).toMatchObject({
     lane,
     brought: { term: TERM, number: 7, job: { id: asked.jobId, delivery: 1, note: null } },
   });
@@ -83,7 +91,7 @@ test('it is in the hands of the agent, which notes, and ends it', async () => {
   expect(await queues.look(lane, asked.jobId)).toMatchObject({ state: 'ended' });
   // One question brings one job.
   await queues.enqueue(job(lane));
-  expect((await agent.next('ring'))['brought']).toBeUndefined();
+  expect((await rung(agent))['brought']).toBeUndefined();
 });
 
 test('a question that was answered with a job, or is put anew, waits no longer', async () => {
@@ -92,7 +100,7 @@ test('a question that was answered with a job, or is put anew, waits no longer',
   agent.say({ kind: 'say', entries: [again] });
   await agent.next('answers');
   await queues.enqueue(job(lane));
-  expect((await agent.next('ring'))['brought']).toBeUndefined();
+  expect((await rung(agent))['brought']).toBeUndefined();
 });
 
 test.each([
@@ -110,7 +118,7 @@ test.each([
     { waits: true },
     async (agent: RawAgent) => {
       await queues.markHeld(lane, true);
-      expect(await agent.next('ring')).toMatchObject({ what: 'marked/held' });
+      expect(await rung(agent)).toMatchObject({ what: 'marked/held' });
     },
   ],
 ] as const)('no job comes with the ring to an agent that %s', async (_, take, before) => {
@@ -118,7 +126,7 @@ test.each([
   await before(agent);
   const asked = job(lane);
   await queues.enqueue(asked);
-  const ring = await agent.next('ring');
+  const ring = await rung(agent);
   expect(ring).toMatchObject({ lane });
   expect(ring['brought']).toBeUndefined();
   expect(await queues.look(lane, asked.jobId)).toMatchObject({ state: 'waiting', deliveries: 0 });
@@ -155,6 +163,8 @@ async function waitingAgain(): ReturnType<typeof consuming> {
   await agent.jobs.reach(1);
   // In one command with the question for the next job.
   await expect.poll(() => queues.look(lane, first.jobId), LONG).toMatchObject({ state: 'ended' });
+  // What the service has answered before is answered.
+  await agent.queue.ping();
   return agent;
 }
 
@@ -180,13 +190,20 @@ test('one that takes none at present gives the job back, and gets it once it goe
   expect((await jobs.reach(2)).at(1)).toEqual({ id: asked.jobId, delivery: 2 });
 });
 
-test('where the ring is lost, the job comes with the next answer about the lease', async () => {
-  const { queue, jobs } = await waitingAgain();
+test('where the ring is lost, the lane rings again with the next answer about the lease, and the job is there', async () => {
+  const agent = await waiting({ waits: true });
   const asked = job(lane);
   line.strikeAt({ way: 'to the agent', kind: 'ring', how: 'lost' });
   await queues.enqueue(asked);
   await expect.poll(() => line.strikesLater, LONG).toBe(false);
   const asks = [{ lane, term: TERM, fresh: false, reaches: true }];
-  await queue.askLeases(place.agentId, asks, LENGTH);
-  expect((await jobs.reach(2)).at(1)).toEqual({ id: asked.jobId, delivery: 2 });
+  agent.say({ kind: 'lease', i: 3, asks, length: LENGTH });
+  expect((await rung(agent))['brought']).toBeUndefined();
+  agent.say({
+    kind: 'say',
+    entries: [{ i: 4, what: 'take', lane, term: TERM, beside: [], number: 8, waits: true }],
+  });
+  expect(await agent.next('answers')).toMatchObject({
+    answers: [{ i: 4, job: { id: asked.jobId, delivery: 2, note: null } }],
+  });
 });

@@ -164,7 +164,7 @@ const no = { kind: 'answers', answers: [{ i: 1, ok: false }] };
 /** The service has it: whether it counts, is another question. */
 const heard = { kind: 'answers', answers: [{ i: 1, ok: true }] };
 const nothing = { kind: 'answers', answers: [{ i: 1, job: null }] };
-const take = { beside: [], number: 1, waits: true };
+const take = { beside: [], number: 1 };
 const note = { order: 2, note: 'of a thief' };
 const OWN_TERM = { lane: OWN, term: 'process.1' };
 
@@ -234,6 +234,7 @@ const FRAMES: Rows = {
         nothing,
       ],
     ],
+    waits: [["a take that waits for another tenant's job", entry('take', { ...take, waits: true }), refused]],
   },
   lease: {
     asks: [

@@ -168,7 +168,7 @@ export class GatewayLanes implements AgentLanes {
     this.#asked.set(lane, { term, number });
     if (brought !== undefined && !beside.includes(brought.id)) return brought;
     this.#unask(lane, term);
-    const ask = { what: 'take', lane, term, beside: [...beside], number, waits: true } as const;
+    const ask: Said = { what: 'take', lane, term, beside: [...beside], number, waits: true };
     const answer = await this.#say(ask);
     if (!('job' in answer)) throw failureOf(answer);
     return answer.job && this.#taken(lane, term, answer.job);

@@ -20,13 +20,10 @@ import { type AgentLanes, type ErrorLog, isMark, type ReportPayload, reasonOf } 
 import { isModest } from '../json-body.ts';
 import { type BroughtPrinters, MOST_BROUGHT } from './brought-printers.ts';
 import type { Standing } from './enrolments.ts';
+import { FrameRate } from './frame-rate.ts';
 import { KeptTurns } from './kept-turns.ts';
 import { Takes } from './takes.ts';
 
-/** Entries in a second, and at once. */
-const RATE = { perSecond: 200, burst: 500 };
-/** Lanes in a question about leases that count as one entry. */
-const LANES_AN_ENTRY = 20;
 /** A question about all lanes that an agent may have is below it; what `JSON.parse` takes long for is not. */
 const RICHEST = { values: 60_000, holders: 12_000 };
 /** Bytes that may wait to be taken by the agent before it is asked what else it wants. */
@@ -97,8 +94,7 @@ export class JoinedAgent {
   #unanswered = 0;
   #unsent = 0;
   #room = Promise.withResolvers<void>();
-  #tokens = RATE.burst;
-  #countedAt = performance.now();
+  readonly #rate = new FrameRate(performance.now());
 
   constructor(parts: Parts) {
     const { socket, agentId, process, session, scope, lanes, printers, brought, reports, errors } = parts;
@@ -208,7 +204,7 @@ export class JoinedAgent {
         this.bye('frame-wrong');
         break;
       }
-      await this.#mayGoOn(costOf(frame));
+      await this.#mayGoOn(frame, data.length);
       if (this.#over.signal.aborted) break;
       this.#frame(frame);
     }
@@ -216,20 +212,15 @@ export class JoinedAgent {
     if (!this.#over.signal.aborted) this.#socket.resume();
   }
 
-  async #mayGoOn(cost: number): Promise<void> {
+  async #mayGoOn(frame: AgentFrame, bytes: number): Promise<void> {
     const { signal } = this.#over;
     while (this.#unanswered >= MOST_ENTRIES || this.#unsent > MOST_UNSENT) {
       if (signal.aborted) return;
       this.#room = Promise.withResolvers();
       await this.#room.promise;
     }
-    const now = performance.now();
-    const since = (now - this.#countedAt) / 1_000;
-    this.#tokens = Math.min(RATE.burst, this.#tokens + since * RATE.perSecond) - cost;
-    this.#countedAt = now;
-    if (this.#tokens >= 0) return;
-    const late = (-this.#tokens / RATE.perSecond) * 1_000;
-    await wait(late, undefined, { signal, ref: false }).catch(() => undefined);
+    const late = this.#rate.late(frame, bytes, performance.now());
+    if (late > 0) await wait(late, undefined, { signal, ref: false }).catch(() => undefined);
   }
 
   #frame(frame: AgentFrame): void {
@@ -375,10 +366,10 @@ export class JoinedAgent {
   /** Never rejects. */
   async #rung(lane: Lane, what: string | null): Promise<void> {
     // With a mark there is more to know than that a job waits.
-    if (what === null || isMark(what)) this.#takes.forget(lane);
+    if (what !== null && isMark(what)) this.#takes.forget(lane);
     const isThere =
       this.#isConfirmed && performance.now() - this.heardAt < THERE.ms && this.#unsent < THERE.unsent;
-    const brought = isThere ? await this.#takes.rung(lane).catch(() => null) : null;
+    const brought = isThere && what !== null ? await this.#takes.rung(lane).catch(() => null) : null;
     if (brought !== undefined) this.send({ kind: 'ring', lane, what, ...(brought && { brought }) });
   }
 }
@@ -387,12 +378,6 @@ type LeaseAnswers = Extract<ServiceFrame, { kind: 'leased' }>['answers'];
 /** An answer without its number. */
 type Said = Answer extends infer One ? (One extends { i: number } ? Omit<One, 'i'> : never) : never;
 const FOREIGN: Said = { failed: "the lane is not one of this agent's", refused: true };
-
-function costOf(frame: AgentFrame): number {
-  if (frame.kind === 'say') return frame.entries.length;
-  if (frame.kind === 'lease') return 1 + frame.asks.length / LANES_AN_ENTRY;
-  return frame.kind === 'listen' ? 1 + frame.lanes.length / LANES_AN_ENTRY : 1;
-}
 
 function fenceOf({ lane, id, delivery, term }: Extract<FrameEntry, { delivery: number }>) {
   return { lane, id, delivery, term };

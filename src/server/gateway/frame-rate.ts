@@ -1,0 +1,37 @@
+/**
+ * How fast the frames of one agent are read. A printer that prints a label after the other takes four entries for each, some
+ * hundred times a second; a stolen agent may not have a core with it.
+ */
+import type { AgentFrame } from '../../contract/gateway.ts';
+
+/** Entries in a second, and at once. */
+const RATE = { perSecond: 2_000, burst: 5_000 };
+/** Bytes of a frame that count as an entry at least: what is long takes time to read. */
+const AN_ENTRY = 10_000;
+/** A question about lanes is a command of its own, and so is a lease that is given back; and two lanes in it count as one entry. */
+const COMMAND = 10;
+const LANES_AN_ENTRY = 2;
+
+export class FrameRate {
+  #tokens = RATE.burst;
+  #countedAt: number;
+
+  /** @param now by `performance.now`, as of `late` */
+  constructor(now: number) {
+    this.#countedAt = now;
+  }
+
+  /** Counts the frame. @returns after how many ms it may be worked on */
+  late(frame: AgentFrame, bytes: number, now: number): number {
+    const since = (now - this.#countedAt) / 1_000;
+    this.#tokens = Math.min(RATE.burst, this.#tokens + since * RATE.perSecond) - costOf(frame, bytes);
+    this.#countedAt = now;
+    return Math.max(0, (-this.#tokens / RATE.perSecond) * 1_000);
+  }
+}
+
+function costOf(frame: AgentFrame, bytes: number): number {
+  if (frame.kind === 'say') return Math.max(frame.entries.length, bytes / AN_ENTRY);
+  if (frame.kind === 'lease') return COMMAND + frame.asks.length / LANES_AN_ENTRY;
+  return COMMAND + (frame.kind === 'listen' ? frame.lanes.length / LANES_AN_ENTRY : 0);
+}
