@@ -51,6 +51,15 @@ export const AT_GATEWAY: readonly Attack[] = [
     const length = { contended: 15_000, alone: 60_000 };
     return frame(1, JSON.stringify({ kind: 'lease', i: 1, asks, length }));
   }),
+  byStolenAgent('as many entries of a stolen agent as it may', () => {
+    const fence = { lane: 'serial-00000000beef', term: 'process-one.1' };
+    const entries = Array.from({ length: 64 }, (_, n) => {
+      const ended = { what: 'ended', id: 'of nobody', delivery: 1 };
+      const take = { what: 'take', beside: [], number: n, waits: true };
+      return { i: n + 1, ...fence, ...(n % 2 === 0 ? ended : take) };
+    });
+    return frame(1, JSON.stringify({ kind: 'say', entries }));
+  }),
 ];
 
 /** Connections of strangers, and new ones as those are closed. @param said after the upgrade; undefined: half of the upgrade */

@@ -1,6 +1,7 @@
 /** A job that comes with the ring: an agent that waits for one need not ask for it across a long line. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Lane } from '../../src/contract/lane.ts';
+import { BroughtJobs } from '../../src/queue/gateway/brought-jobs.ts';
 import {
   type AgentQueue,
   type Consumer,
@@ -9,6 +10,7 @@ import {
   openQueues,
   type Queues,
 } from '../../src/queue/index.ts';
+import type { TakenJob } from '../../src/queue/turns.ts';
 import { Line } from '../chaos/line.ts';
 import { GATEWAY_RETRY, TestGateway } from '../kit/queue/over-gateway.ts';
 import { Collected, job, keepingLogger, printerId } from '../kit/queue/samples.ts';
@@ -206,4 +208,28 @@ test('where the ring is lost, the lane rings again with the next answer about th
   expect(await agent.next('answers')).toMatchObject({
     answers: [{ i: 4, job: { id: asked.jobId, delivery: 2, note: null } }],
   });
+});
+
+test('a ring that comes twice, late or for another term brings nothing', () => {
+  const brought = new BroughtJobs();
+  const taken = (id: string): TakenJob => ({
+    ...{ lane, id, delivery: 1, term: TERM, json: '{}', template: undefined, ofRow: true, note: null },
+  });
+  const question = (number: number, term = TERM) => ({ lane, term, number });
+  expect(brought.take(question(1))).toBeUndefined();
+  // Before the answer to it: what the question brings is in that answer, or comes with the next question.
+  expect(brought.bring(question(1), taken('early'))).toBe(false);
+  brought.none(question(1));
+  expect(brought.bring(question(1, 'process.2'), taken('of another term'))).toBe(false);
+  expect(brought.bring(question(1), taken('a'))).toBe(false);
+  expect(brought.take(question(2))).toMatchObject({ id: 'a' });
+  // It is in hand: that it came again does not put it back.
+  expect(brought.bring(question(1), taken('a'))).toBe(false);
+  brought.forget(lane, TERM);
+  expect(brought.bring(question(1), taken('a'))).toBe(false);
+  expect(brought.take(question(3))).toBeUndefined();
+  expect(brought.bring(question(1), taken('a'))).toBe(false);
+  brought.none(question(3));
+  expect(brought.forget(lane, TERM)).toBeUndefined();
+  expect(brought.bring(question(3), taken('b'))).toBe(true);
 });

@@ -23,6 +23,7 @@ import { MARKED, type StoredAnswer } from '../lease.ts';
 import { QueueError } from '../queue-error.ts';
 import type { ErrorLog, QueueLogger } from '../queue-log.ts';
 import type { InHand, JobAsk, LaneTurns, TakenJob } from '../turns.ts';
+import { BroughtJobs } from './brought-jobs.ts';
 import { GatewayConnection, type GatewayPlace, type GatewayRetry, RETRY } from './connection.ts';
 
 /** Entries and their answers, without their numbers. */
@@ -66,8 +67,7 @@ export class GatewayLanes implements AgentLanes {
   readonly #unsaid = new Map<number, Pending>();
   readonly #unanswered = new Map<number, Pending>();
   readonly #leases = new Map<number, PromiseWithResolvers<StoredAnswer[]>>();
-  /** By lane: the last question for a job, until `forget`; and the job that came for it with a ring, until it is asked for. */
-  readonly #asked = new Map<Lane, { term: string; number: number; brought?: TakenJob }>();
+  readonly #brought = new BroughtJobs();
   /** When each was said that has no answer yet (`performance.now`), the earliest first. */
   readonly #saidAt = new Map<number, number>();
   /** ms until it is said again which lanes are listened to. */
@@ -162,16 +162,16 @@ export class GatewayLanes implements AgentLanes {
     return settle.promise;
   }
 
-  async #take({ lane, term, beside, number }: JobAsk): Promise<TakenJob | null> {
-    const before = this.#asked.get(lane);
-    const brought = before?.term === term ? before.brought : undefined;
-    this.#asked.set(lane, { term, number });
-    if (brought !== undefined && !beside.includes(brought.id)) return brought;
+  async #take(question: JobAsk): Promise<TakenJob | null> {
+    const brought = this.#brought.take(question);
+    if (brought !== undefined) return brought;
+    const { lane, term, beside, number } = question;
     this.#unask(lane, term);
-    const ask: Said = { what: 'take', lane, term, beside: [...beside], number, waits: true };
-    const answer = await this.#say(ask);
+    const answer = await this.#say({ what: 'take', lane, term, beside: [...beside], number, waits: true });
     if (!('job' in answer)) throw failureOf(answer);
-    return answer.job && this.#taken(lane, term, answer.job);
+    if (answer.job !== null) return this.#taken(lane, term, answer.job);
+    this.#brought.none(question);
+    return null;
   }
 
   #taken(lane: Lane, term: string, { id, delivery, json, template, ofRow, note }: TakenJobFrame): TakenJob {
@@ -190,18 +190,13 @@ export class GatewayLanes implements AgentLanes {
 
   #forget(lane: Lane, term: string): void {
     this.#unask(lane, term);
-    const asked = this.#asked.get(lane);
-    if (asked?.term !== term) return;
-    this.#asked.delete(lane);
-    if (asked.brought !== undefined) this.#handBack(asked.brought);
+    const brought = this.#brought.forget(lane, term);
+    if (brought !== undefined) this.#handBack(brought);
   }
 
-  /** A job has come with a ring. A later question than the one that it answers gets it, too. */
   #bring(lane: Lane, { term, number, job }: Brought): void {
-    const asked = this.#asked.get(lane);
     const taken = this.#taken(lane, term, job);
-    if (asked?.term !== term) this.#handBack(taken);
-    else if (asked.number === number) asked.brought = taken;
+    if (this.#brought.bring({ lane, term, number }, taken)) this.#handBack(taken);
   }
 
   /** Nobody here wants the job any more. */
