@@ -30,6 +30,8 @@ export class AgentElsewhere {
   readonly line: Line;
   readonly clock: Clock;
   readonly #parts: Parts;
+  /** What is done while it is down, one thing after the other: the first that is over starts it again. */
+  #down: Promise<void> = Promise.resolve();
 
   constructor(parts: Parts) {
     this.name = parts.name;
@@ -78,6 +80,10 @@ export class AgentElsewhere {
 
   /** Whatever else starts the agent meanwhile. */
   async #whileDown(done: () => Promise<void>): Promise<void> {
+    const before = this.#down;
+    const over = Promise.withResolvers<void>();
+    this.#down = over.promise;
+    await before;
     const { agent } = this.#parts;
     agent.keptDown = true;
     try {
@@ -86,6 +92,7 @@ export class AgentElsewhere {
     } finally {
       agent.keptDown = false;
       agent.launch();
+      over.resolve();
     }
   }
 }
