@@ -245,24 +245,32 @@ async function readAgain(printer: PaperPrinter, times: number, ms: number): Prom
  */
 async function noticed(printer: PaperPrinter, lose: () => void): Promise<void> {
   printer.cutAfter(undefined);
+  // What was fed among labels shows for certain once the printer rests: a label that is lost before takes its place in the count.
+  if (printer.options.odometer && printer.fed) {
+    if (!(await askedAtRest(printer, AbortSignal.timeout(LOSS_MS)))) return;
+    printer.fed = false;
+  }
   const lostBefore = printer.lost;
   lose();
-  let over = AbortSignal.timeout(LOSS_MS);
-  let lost = false;
+  const over = AbortSignal.timeout(LOSS_MS);
+  while (!over.aborted && printer.lost === lostBefore) await pause(20);
+  if (over.aborted) return;
+  // A printer without a counter is never asked for it.
+  await askedAtRest(printer, printer.options.odometer ? AbortSignal.timeout(NOTICE_MS) : over);
+}
+
+/** Waits until it is at rest, took the last bytes long enough ago, and was asked four times since. @returns false: it was not */
+async function askedAtRest(printer: PaperPrinter, over: AbortSignal): Promise<boolean> {
   let restSince: number | undefined;
   let asked: number | undefined;
   while (!over.aborted) {
-    if (!lost && printer.lost > lostBefore) {
-      lost = true;
-      // A printer without a counter is never asked for it.
-      if (printer.options.odometer) over = AbortSignal.timeout(NOTICE_MS);
-    }
     const now = performance.now();
-    restSince = lost && printer.atRest ? (restSince ?? now) : undefined;
+    restSince = printer.atRest ? (restSince ?? now) : undefined;
     const lookedAt = restSince !== undefined && now > restSince + LOOKED_AT_MS;
     asked = lookedAt ? (asked ?? printer.counterAsked) : undefined;
     // A question under way may have been sent before.
-    if (asked !== undefined && printer.counterAsked >= asked + 4) return;
+    if (asked !== undefined && printer.counterAsked >= asked + 4) return true;
     await pause(20);
   }
+  return false;
 }

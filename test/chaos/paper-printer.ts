@@ -72,6 +72,8 @@ export class PaperPrinter {
   #odometer = 1_000;
   /** How often labels were lost, by whatever fault. */
   lost = 0;
+  /** A label was fed by hand, and nobody has been sure to notice yet. */
+  fed = false;
   /** How often its counter was asked for, and how often on a connection that has brought labels. */
   counterAsked = 0;
   askedBySender = 0;
@@ -130,6 +132,7 @@ export class PaperPrinter {
 
   /** Feeds a label by hand. The odometer counts it. */
   feed(): void {
+    this.fed = true;
     this.#out({ ids: [] });
   }
 
