@@ -34,10 +34,10 @@ import type { PrinterDevice } from '../printer/printer-device.ts';
 import { whyItWaits } from '../printer/status.ts';
 import { cancelUnderWay } from './forgotten.ts';
 import { Pace } from './pace.ts';
-import { type LoopContext, Place } from './place.ts';
+import { type LoopContext, Place, type Printable } from './place.ts';
 import { keepsSetUp } from './printer-set-up.ts';
 import { Row } from './row.ts';
-import { NOTE_MS, type Printable } from './sender.ts';
+import { NOTE_MS } from './sender.ts';
 import { Interrupted } from './stop.ts';
 
 export class PrinterLoop {
@@ -224,37 +224,28 @@ export class PrinterLoop {
 
   /** Sends what fits the window. @returns whether labels of the first job were sent */
   async #fill(first: Place, pace: Pace): Promise<boolean> {
-    const { ledger, link } = first.job;
+    const { ledger, link, delivery } = first.job;
     const { row } = this;
     const waits = pace.blocked || row.doubtful || (link.documents && ledger.underWay);
-    // Without a counter, a cut connection would leave two jobs uncertain instead of one.
-    const counted = () => !link.documents && ledger.odometer !== null;
-    if (counted()) for (const place of this.#places) this.#lets(place, false);
     const sent = await this.#send(first, waits);
     if (sent) pace.moves();
-    const prints = ledger.sent === ledger.total && ledger.underWay && row.pending && !waits && counted();
-    if (prints) this.#lets(first, true);
+    const prints = ledger.underWay && row.pending && !waits;
+    const follows = this.#mayBeFollowed(first.job);
+    if (follows && !first.lets && (delivery.waited || prints)) {
+      first.lets = true;
+      delivery.follow();
+    }
     for (const behind of this.#behind) {
-      const goes = behind.live ? !waits : prints && this.#mayBeFollowed(first);
+      const goes = behind.live ? !waits : follows && prints;
       if (goes && (await this.#sendBehind(behind, first.job))) pace.moves();
     }
     return sent;
   }
 
-  /**
-   * Has the next job come: where jobs wait, while the last labels of this one are written down, so that its way here takes no
-   * time of its own. @param prints all its labels are in the printer
-   */
-  #lets(place: Place, prints: boolean): void {
-    const { ledger, delivery, ahead } = place.job;
-    const soon = delivery.waited && ledger.total - ledger.sent <= ahead().labels;
-    if (place.lets || !(prints || soon) || !this.#mayBeFollowed(place)) return;
-    place.lets = true;
-    delivery.follow();
-  }
-
-  #mayBeFollowed({ job, closing }: Place): boolean {
-    return !closing && !this.#context.held() && !job.stop.leave.aborted;
+  #mayBeFollowed({ ledger, link, stop }: Printable): boolean {
+    // Without a counter, a cut connection would leave two jobs uncertain instead of one.
+    const counted = !link.documents && ledger.odometer !== null;
+    return ledger.sent === ledger.total && counted && !this.#context.held() && !stop.leave.aborted;
   }
 
   /** @returns whether labels of the job were sent */

@@ -69,24 +69,19 @@ import type { PickedUpJob } from '../source/job-source.ts';
 import type { Labels } from './labels.ts';
 import type { Ledger } from './ledger.ts';
 import { Notes } from './notes.ts';
-import type { Outcome } from './outcome.ts';
 import type { Row, WindowSize } from './row.ts';
 import { Interrupted, type Stop } from './stop.ts';
 
-/** A job in hand (`entry.ts`), as all that print it have it. */
-export interface Printable {
+/** A job and its printer. */
+export interface Sending {
   readonly delivery: PickedUpJob;
   readonly ledger: Ledger;
   readonly stop: Stop;
   readonly log: Logger;
-  readonly outcome: Outcome;
   readonly link: PrinterLink;
   readonly labels: Labels;
-  readonly sender: Sender;
   /** What may be under way now. */
   readonly ahead: () => WindowSize;
-  /** @throws JobFaultError where the printer does not take its language any more */
-  mustTake(): void;
 }
 
 interface SenderOptions {
@@ -107,23 +102,27 @@ const NOT_NOTED = 'the queue does not take the note how far the job may have bee
 const BASE_MS = 500;
 
 export class Sender {
-  readonly #job: Printable;
+  readonly #job: Sending;
   readonly #options: SenderOptions;
   /** This delivery's note in the queue. */
-  readonly notes: Notes;
+  readonly #notes: Notes;
   #readAt = 0;
 
-  constructor(job: Printable, options: SenderOptions) {
+  constructor(job: Sending, options: SenderOptions) {
     const { delivery, ledger, link, log } = job;
     const { agentId, window, timings, alone } = options;
     [this.#job, this.#options] = [job, options];
-    this.notes = new Notes({
+    this.#notes = new Notes({
       ...{ agentId, delivery, ledger, window: window.labels, alone },
       // What a printer counts while it prints documents may not be labels.
       standing: () => ledger.standing(!link.documents),
       retry: { min: timings.reconnectMin, max: timings.reconnectMax },
       onFailure: (error) => log.warn({ err: error }, NOT_NOTED),
     });
+  }
+
+  get notes(): Notes {
+    return this.#notes;
   }
 
   /**
@@ -157,7 +156,7 @@ export class Sender {
         : !documents && !row.fits(chunk, burst, ahead);
       // With nothing under way, a chunk beyond the note is taken too: it is sent as soon as it is noted.
       const waits = burst.length > 0 || (ledger.underWay && !blind);
-      if (full || (waits && this.notes.left && upTo > this.notes.allowed)) break;
+      if (full || (waits && this.#notes.left && upTo > this.#notes.allowed)) break;
       if (!documents) labels.seek(upTo);
       burst.push(chunk);
     }
@@ -172,6 +171,17 @@ export class Sender {
     return stop.boundary.aborted ? null : await made;
   }
 
+  /**
+   * Writes down what goes out behind the labels of the job ahead, whose count begins where those end. Then the
+   * labels are written at once, or that is taken back.
+   * @param late aborted where the printer has to be asked by now
+   * @returns false: it took too long
+   * @throws JournalError, Interrupted
+   */
+  async prepare(burst: readonly Chunk[], late: AbortSignal): Promise<boolean> {
+    return (await this.#intend(endOf(burst), late)) && !late.aborted;
+  }
+
   /** Takes what is written down back: nothing of it has been sent. */
   takeBack(): void {
     this.#job.ledger.withdraw();
@@ -182,14 +192,15 @@ export class Sender {
    * Journal, note, bytes, in the order given above; stops at a label boundary when it has to.
    * @throws TransportError, JobFaultError, Interrupted
    */
-  async send(burst: readonly Chunk[]): Promise<Refusal | null> {
+  async send(burst: Chunk[]): Promise<Refusal | null> {
+    const upTo = endOf(burst);
     try {
-      await this.intend(burst);
+      await this.#intend(upTo);
       while (!this.#baseIsFresh() && !(await this.#baseHolds())) {
         // Nothing has been sent: what the printer has counted since is not this job's.
         this.takeBack();
         await this.#options.readAgain();
-        await this.intend(burst);
+        await this.#intend(upTo);
       }
     } catch (error) {
       // No byte of these labels has gone out, and the job may now wait for long: the journal must know.
@@ -226,21 +237,19 @@ export class Sender {
   }
 
   /**
-   * Writes down that these labels are about to be sent, with a note where none covers them, or the one in the queue
-   * misleads. While the queue makes the note wait, the journal says that none is about to be: labels that come out
-   * meanwhile are not this job's.
-   * @param late aborted where the printer has to be asked by now: ends the wait for the note
+   * Writes down that the labels before `upTo` are about to be sent, with a note where none covers them, or the
+   * one in the queue misleads. While the queue makes the note wait, the journal says that none is about to be:
+   * labels that come out meanwhile are not this job's.
+   * @param late ends the wait for the note
    * @returns false: it was late, and nothing is written down
-   * @throws JournalError, Interrupted
    */
-  async intend(burst: readonly Chunk[], late?: AbortSignal): Promise<boolean> {
-    const upTo = endOf(burst);
+  async #intend(upTo: number, late?: AbortSignal): Promise<boolean> {
     const { ledger, link, delivery } = this.#job;
     const { jobId } = delivery.job;
     const name = link.documents
       ? `${jobId} ${ledger.base + 1}-${upTo} ${randomBytes(4).toString('hex')}`
       : undefined;
-    if (!this.notes.left && ledger.odometer === null) {
+    if (!this.#notes.left && ledger.odometer === null) {
       ledger.keep();
       await ledger.committed();
       await this.#note(upTo);
@@ -266,7 +275,7 @@ export class Sender {
   /** The note in the queue allows the labels before `upTo`, and does not mislead whoever goes by it. */
   #covers(upTo: number): boolean {
     const { sent, base } = this.#job.ledger;
-    const { left, allowed, misleads, apart } = this.notes;
+    const { left, allowed, misleads, apart } = this.#notes;
     // Once labels are under way, `follow` stores another one beside them.
     return left && upTo <= allowed && (sent > base || !(misleads || apart));
   }
@@ -299,11 +308,11 @@ export class Sender {
     const { ledger, stop, log } = this.#job;
     const backoff = new Backoff(timings.reconnectMin, timings.reconnectMax);
     // The note may allow more labels than it has to, since another agent has come.
-    await this.notes.follow(ledger.base);
+    await this.#notes.follow(ledger.base);
     while (!this.#covers(upTo) && late?.aborted !== true) {
       const { leave } = stop;
       try {
-        await orAborted(this.notes.allow(upTo), leave);
+        await orAborted(this.#notes.allow(upTo), leave);
       } catch (error) {
         if (stop.leave.aborted) throw new Interrupted();
         log.warn({ err: error }, NOT_NOTED);

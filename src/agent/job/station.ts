@@ -27,6 +27,13 @@ type StationContext = Omit<EntryContext, 'device' | 'stop' | 'alone'> & {
   lane: Lane;
 };
 
+/** Aborted in this order: a job that only waits leaves; any job stops at a label boundary; everything ends. */
+interface Stages {
+  leave: AbortController;
+  boundary: AbortController;
+  end: AbortController;
+}
+
 export class PrinterStation {
   readonly #source: JobSource;
   readonly #lease: PrinterLease;
@@ -83,13 +90,16 @@ export class PrinterStation {
   }
 
   async #serveFor(term: LeaseTerm): Promise<void> {
-    // Aborted in this order: a job that only waits leaves; any job stops at a label boundary; everything ends.
-    const [leave, boundary, end] = [new AbortController(), new AbortController(), new AbortController()];
+    const stages = {
+      leave: new AbortController(),
+      boundary: new AbortController(),
+      end: new AbortController(),
+    };
     const enough = AbortSignal.any([this.#stopped.signal, term.ending]);
     const signals = {
-      leave: AbortSignal.any([leave.signal, term.ending]),
-      boundary: AbortSignal.any([boundary.signal, term.ending]),
-      end: AbortSignal.any([end.signal, term.over]),
+      leave: AbortSignal.any([stages.leave.signal, term.ending]),
+      boundary: AbortSignal.any([stages.boundary.signal, term.ending]),
+      end: AbortSignal.any([stages.end.signal, term.over]),
     };
     const { timings, confirmation } = this.#context;
     const loop = new PrinterLoop({ timings, confirmation, held: () => this.#lease.held });
@@ -99,15 +109,10 @@ export class PrinterStation {
     const consumer = await this.#consume(term, enough, handle);
     if (consumer !== undefined) void this.#followHold(consumer, enough);
     if (!enough.aborted) await once(enough, 'abort');
-    leave.abort();
-    // The consumer waits for its handler, which takes at most grace + confirmation time (ms) and a little.
+    const ended = this.#end(stages, this.#stopped.signal.aborted ? this.#graceMs : 0);
+    // The consumer waits for its handler, which ends in time.
     const stopping = consumer?.stop();
-    const graceMs = this.#stopped.signal.aborted ? this.#graceMs : 0;
-    const atBoundary = setTimeout(() => boundary.abort(), graceMs);
-    const atEnd = setTimeout(() => end.abort(), graceMs + timings.confirm);
-    await this.#handled;
-    clearTimeout(atBoundary);
-    clearTimeout(atEnd);
+    await ended;
     // Before the lease is over, so that the next agent finds no connection of ours at the printer.
     await this.#context.device().drop();
     await stopping;
@@ -226,6 +231,16 @@ export class PrinterStation {
       confirmMs: context.timings.confirm,
     });
     return new Entry({ ...context, device, stop, alone: () => term.alone }, loop, delivery);
+  }
+
+  /** Ends the job under way; takes at most grace + confirmation time (ms) and a little. */
+  async #end({ leave, boundary, end }: Stages, graceMs: number): Promise<void> {
+    leave.abort();
+    const atBoundary = setTimeout(() => boundary.abort(), graceMs);
+    const atEnd = setTimeout(() => end.abort(), graceMs + this.#context.timings.confirm);
+    await this.#handled;
+    clearTimeout(atBoundary);
+    clearTimeout(atEnd);
   }
 }
 
