@@ -5,7 +5,7 @@
  */
 import { cpSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { build, type Metafile, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 import { englishOnly } from '../console.ts';
 
 /** Packages with native parts or with files of their own, which stay as they are, beside the bundle. */
@@ -53,14 +53,12 @@ export async function bundle({ root, entries, into }: Bundle): Promise<string[]>
       });
     },
   };
-  // A thread may start others, so this repeats until the sources name no new one.
-  for (;;) {
-    const known = sources.size;
+  const make = (more: BuildOptions = {}) => {
     // Found in whatever order esbuild read the files, and esbuild makes other bytes of another order.
     const entryPoints = [...sources]
       .map(([path, out]) => ({ in: path, out }))
       .sort((one, other) => (one.out < other.out ? -1 : 1));
-    const made = await build({
+    return build({
       absWorkingDir: root,
       entryPoints,
       outdir: into,
@@ -87,17 +85,23 @@ export async function bundle({ root, entries, into }: Bundle): Promise<string[]>
       minifyWhitespace: true,
       lineLimit: 160,
       logLevel: 'error',
-      metafile: true,
       plugins: [englishOnly, found],
+      ...more,
+      metafile: true,
       write: false,
     });
-    if (sources.size > known) continue;
-    mkdirSync(into, { recursive: true });
-    for (const { path, contents } of made.outputFiles) writeFileSync(path, contents);
-    for (const directory of directories)
-      cpSync(directory, join(into, basename(directory)), { recursive: true });
-    return packagesOf(made.metafile);
+  };
+  // A thread may start others, so this repeats until the sources name no new one. Packages name none of ours.
+  for (let known = 0; known < sources.size; ) {
+    known = sources.size;
+    await make({ packages: 'external' });
   }
+  const made = await make();
+  mkdirSync(into, { recursive: true });
+  for (const { path, contents } of made.outputFiles) writeFileSync(path, contents);
+  for (const directory of directories)
+    cpSync(directory, join(into, basename(directory)), { recursive: true });
+  return packagesOf(made.metafile);
 }
 
 interface Found {
