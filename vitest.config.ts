@@ -23,7 +23,7 @@ export default defineConfig({
   plugins: [builtThreads()],
   test: {
     pool: 'forks',
-    setupFiles: ['test/kit/skip-quarantined.ts'],
+    setupFiles: ['test/kit/skip-quarantined.ts', 'test/kit/cpu-of-file.ts'],
     reporters: ['default', new RunSummary()],
     sequence: { sequencer: LongestFirst },
     testTimeout: 400_000,

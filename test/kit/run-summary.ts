@@ -3,6 +3,7 @@
  * quarantine. The file that `PLATEN_FAILED_TESTS` names gets those that failed, for `.ci/run`.
  */
 import { writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import type { Reporter, SerializedError, TestCase, TestModule, Vitest } from 'vitest/node';
 import { QUARANTINE } from '../quarantine.ts';
@@ -13,6 +14,7 @@ const SHOWN = 20;
 
 export class RunSummary implements Reporter {
   #projects: string[] = [];
+  #before = busy();
 
   onInit(vitest: Vitest): void {
     this.#projects = vitest.projects.map(({ name }) => name);
@@ -32,6 +34,7 @@ export class RunSummary implements Reporter {
     const files = modules.map((module) => ({
       name: nameOf(module),
       seconds: module.diagnostic().duration / 1_000,
+      cpu: module.meta().cpu,
     }));
     const folders = new Map<string, number>();
     for (const { name, seconds } of files) {
@@ -40,9 +43,15 @@ export class RunSummary implements Reporter {
     }
     const slowest = files.toSorted((one, other) => other.seconds - one.seconds).slice(0, SHOWN);
     const byTime = [...folders].toSorted(([, one], [, other]) => other - one);
+    const { work, all } = busy();
+    const [worked, were] = [work - this.#before.work, all - this.#before.all];
     const lines = [
-      `\nThe slowest ${slowest.length} of ${files.length} files, s:`,
-      ...slowest.map(({ name, seconds }) => `${seconds.toFixed(1).padStart(7)}  ${name}`),
+      `\nThe machine worked ${worked.toFixed(0)} s of ${cpus().length} times ${(were / cpus().length).toFixed(0)} s.`,
+      `The slowest ${slowest.length} of ${files.length} files, s, and what they worked of it:`,
+      ...slowest.map(
+        ({ name, seconds, cpu = 0 }) =>
+          `${seconds.toFixed(1).padStart(7)} ${cpu.toFixed(1).padStart(7)}  ${name}`,
+      ),
       `Folders, s: ${byTime.map(([folder, seconds]) => `${folder} ${seconds.toFixed(0)}`).join(', ')}`,
       `In quarantine: ${QUARANTINE.length === 0 ? 'no test' : ''}`,
       ...QUARANTINE.map(({ file, test, since, known }) => `  ${file}: ${test} (since ${since}: ${known})`),
@@ -63,6 +72,16 @@ export class RunSummary implements Reporter {
     const failed = modules.filter((module) => !module.ok());
     writeFileSync(list, failed.map(({ moduleId }) => `${relative('', moduleId)}\n`).join(''));
   }
+}
+
+/** Seconds of all processors since the machine started, whoever had them. */
+function busy(): { work: number; all: number } {
+  const times = cpus().map(({ times: { user, nice, sys, irq, idle } }) => ({
+    work: (user + nice + sys + irq) / 1_000,
+    idle: idle / 1_000,
+  }));
+  const work = times.reduce((sum, one) => sum + one.work, 0);
+  return { work, all: times.reduce((sum, one) => sum + one.idle, work) };
 }
 
 /** From `test/`. */
