@@ -18,7 +18,7 @@ export const jobView = z.object({
     description: JOB_STATUSES.map((status) => `\`${status}\`: ${JOB_STATES[status].means}`).join('\n'),
   }),
   labels: z
-    .object({ total: z.int(), sent: z.int(), printed: z.int() })
+    .object({ total: count, sent: count, printed: count })
     .meta({ description: 'Records × copies; what the connection took; what is known to be out.' }),
   reasons: z.array(jobReason),
   error: jobFault.nullable(),

@@ -161,7 +161,10 @@ export const EXTRA_PATHS: ZodOpenApiPathsObject = {
         '200': {
           description: 'The label: as a picture, one pixel for each dot.',
           headers: z.object({
-            'X-Total-Count': z.int().meta({ description: 'How many labels the request has.', example: 1 }),
+            'X-Total-Count': z
+              .int()
+              .min(0)
+              .meta({ description: 'How many labels the request has.', example: 1 }),
           }),
           content: {
             'image/png': { schema: { type: 'string', format: 'binary' } },

@@ -59,7 +59,7 @@ function operation(
     responses: {
       '200': {
         description: 'What the ZPL prints.',
-        headers: z.object({ 'X-Total-Count': z.int().meta({ description: 'Labels of the ZPL.' }) }),
+        headers: z.object({ 'X-Total-Count': z.int().min(0).meta({ description: 'Labels of the ZPL.' }) }),
         content,
       },
       ...Object.fromEntries(
