@@ -6,7 +6,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Permission } from '../../contract/admin.ts';
 import type { FailedAttempts } from '../failed-attempts.ts';
 import { callerAddress } from '../network.ts';
-import type { Caller } from './caller.ts';
+import type { Caller } from './callers.ts';
 import type { Integrations } from './integrations.ts';
 
 export type KeyCaller = Caller & { scope: readonly Permission[] };

@@ -1,6 +1,6 @@
 /**
  * Keeps tokens whose signature was verified a moment ago, because a client sends the same token with each
- * request for minutes. Whether the account was revoked since is checked elsewhere (`caller.ts`).
+ * request for minutes. Whether the account was revoked since is checked elsewhere (`callers.ts`).
  */
 import { LRUCache } from 'lru-cache';
 import type { AccessTokens, Claims } from './access-token.ts';

@@ -1,7 +1,7 @@
 /** Callers of PrintNode's interface: its clients send the key as the user name of Basic authentication, without a password. */
 import type { FastifyRequest } from 'fastify';
 import type { Permission } from '../../contract/admin.ts';
-import type { Caller } from '../oauth/caller.ts';
+import type { Caller } from '../oauth/callers.ts';
 import { basicIn, type Keys, keyCaller } from '../oauth/key-caller.ts';
 import { credentialsIn } from '../oauth/secret.ts';
 import { PrintNodeError } from './printnode-error.ts';

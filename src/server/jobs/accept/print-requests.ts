@@ -12,7 +12,7 @@ import type { QueuedJob } from '../../../contract/queued-job.ts';
 import type { Template } from '../../../contract/template.ts';
 import { bringsZpl } from '../../../render/document/document-file.ts';
 import type { CheckPool } from '../../../rendering/check-pool.ts';
-import { revoked } from '../../oauth/caller.ts';
+import { revoked } from '../../oauth/callers.ts';
 import { ProblemError } from '../../problems.ts';
 import { type Also, type Pool, sqlState } from '../../store/pool.ts';
 import { inStretches } from '../../stretches.ts';
