@@ -4,6 +4,7 @@ import { Transports } from '../../drivers/transports/transports.ts';
 import { Journal } from '../../src/agent/journal.ts';
 import { JournalError } from '../../src/agent/journal-sync.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
+import { keepNotes } from '../kit/agent/kept-notes.ts';
 import { jobFor, type TestPrinter, testDrivers } from '../kit/agent/site.ts';
 import { serialId, useSite } from '../kit/agent/use-site.ts';
 import { answering, peer } from '../kit/wire/peer.ts';
@@ -168,24 +169,7 @@ test("the printer falls silent when the first one's labels are out, and its end 
 });
 
 test('a label of the first one is gone while the second drives: what both have left in the queue says that the count does not tell', async () => {
-  const notes = new Map<string, unknown>();
-  const { consume } = site.queues;
-  using _ = vi.spyOn(site.queues, 'consume').mockImplementation((lane, term, handle, options) =>
-    consume.call(
-      site.queues,
-      lane,
-      term,
-      async (delivery) =>
-        await handle({
-          ...delivery,
-          setNote: async (note) => {
-            await delivery.setNote(note);
-            notes.set(delivery.job.jobId, note);
-          },
-        }),
-      options,
-    ),
-  );
+  using notes = keepNotes(site.queues);
   const slow = await site.startPrinter({ speed: 8 });
   slow.set({ slow: 600_000 });
   const { printerId } = await site.startAgent(slow);
@@ -193,12 +177,12 @@ test('a label of the first one is gone while the second drives: what both have l
   await site.queues.enqueue(a, b);
   await expect.poll(() => slow.waiting, { interval: 5, timeout: 30_000 }).toBe(4);
   for (const { jobId } of [a, b])
-    expect(notes.get(jobId)).toMatchObject({ underWay: { odometer: expect.any(Number) } });
+    expect(notes.of(jobId)).toMatchObject({ underWay: { odometer: expect.any(Number) } });
   // One that the printer has not made ready yet: the third.
   slow.dropFormats(1);
   await firstOut(slow);
   for (const { jobId } of [a, b]) {
-    const note = () => notes.get(jobId);
+    const note = () => notes.of(jobId);
     await expect.poll(note, { timeout: 30_000 }).toMatchObject({ underWay: { odometer: null } });
   }
   await goOn(slow);

@@ -3,7 +3,8 @@
  * jobs under way: the other goes on with both, and every label is out once.
  */
 import type { ChildProcess } from 'node:child_process';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { keepNotes } from '../kit/agent/kept-notes.ts';
 import { expected, jobFor } from '../kit/agent/site.ts';
 import { ONE, OTHER, SHORT, startWanted, useTwoAgents } from '../kit/agent/two-agents-site.ts';
 import { kill, killedItself } from '../kit/agent/use-site.ts';
@@ -36,24 +37,7 @@ describe.each(tried)('on $name', (backend) => {
   }
 
   test.runIf(backend.kind === 'redis')('the printer has the next label before one is out', async () => {
-    const notes = new Map<string, object>();
-    const { consume } = site.queues;
-    using _ = vi.spyOn(site.queues, 'consume').mockImplementation((lane, term, handle, options) =>
-      consume.call(
-        site.queues,
-        lane,
-        term,
-        async (delivery) =>
-          await handle({
-            ...delivery,
-            setNote: async (note) => {
-              await delivery.setNote(note);
-              notes.set(delivery.job.jobId, note);
-            },
-          }),
-        options,
-      ),
-    );
+    using notes = keepNotes(site.queues);
     await startWanted(two, () => two.startAgent(ONE, SHORT));
     await two.startOther(SHORT);
     const jobs = single('a', 'b', 'c', 'd');
@@ -64,7 +48,7 @@ describe.each(tried)('on $name', (backend) => {
     expect(waiting.at(-1)).toBe(false);
     expect(waiting.filter((more) => more).length).toBeGreaterThan(1);
     // Of the two in the middle, one at least was sent behind another: on a busy machine it need not be each.
-    const said = jobs.flatMap(({ jobId }) => Object.keys(Object(notes.get(jobId)).underWay ?? {}));
+    const said = jobs.flatMap(({ jobId }) => Object.keys(Object(notes.of(jobId)).underWay ?? {}));
     expect(said).toContain('ahead');
     expect(said).toContain('behind');
   });

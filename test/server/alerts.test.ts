@@ -1,6 +1,5 @@
 /** Alerts as people get them: what needs somebody is told once, and once that it is over, by mail and in a chat. */
 import { X509Certificate } from 'node:crypto';
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { type AlertSaid, alertMade, alertSaid, alertView } from '../../src/contract/alert.ts';
@@ -14,7 +13,7 @@ import { Alerts } from '../../src/server/webhooks/alerts.ts';
 import { OwnCertificate } from '../../src/server/webhooks/own-certificate.ts';
 import { codeOf, PRINTER, pointersOf, SECRET_KEY } from '../kit/service/harness.ts';
 import { useService, useTenant } from '../kit/service/use-service.ts';
-import { WebhookReceiver } from '../kit/wire/webhook-receiver.ts';
+import { useWebhookReceiver } from '../kit/wire/webhook-receiver.ts';
 
 const service = useService({
   redis: false,
@@ -24,19 +23,11 @@ const service = useService({
   },
 });
 const acme = useTenant(service);
-const usual = getCACertificates('default');
-let receiver: WebhookReceiver;
+const receiver = useWebhookReceiver();
 beforeAll(async () => {
   await service.tenant('globex');
-  receiver = await WebhookReceiver.start();
-  setDefaultCACertificates([...usual, receiver.certificate]);
-});
-afterAll(() => {
-  setDefaultCACertificates(usual);
-  receiver.stop();
 });
 beforeEach(async () => {
-  receiver.reset();
   await service.pool.query('DELETE FROM platen.webhooks');
   await service.pool.query('TRUNCATE platen.agents, platen.printer_attention CASCADE');
   await service.pool.query("UPDATE platen.jobs SET status = 'canceled'");

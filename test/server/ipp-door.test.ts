@@ -8,6 +8,7 @@ import { encodeIpp } from '../../drivers/ipp/encode.ts';
 import { groupOf, type IppAttribute, numbersOf, stringsOf } from '../../drivers/ipp/message.ts';
 import { statusName } from '../../drivers/ipp/names.ts';
 import { integrationCreated, type Permission } from '../../src/contract/admin.ts';
+import { integer, keyword } from '../../src/ipp/values.ts';
 import { pdfOf } from '../kit/documents/pdf.ts';
 import { FORMAT_203, FORMAT_300, PRINTER } from '../kit/service/harness.ts';
 import { jobReport } from '../kit/service/job-report.ts';
@@ -81,14 +82,6 @@ async function addressesOf(key: string): Promise<string[][]> {
     .split('\n')
     .map((line) => line.split('\t'));
 }
-const integer = (name: string, value: number): IppAttribute => ({
-  name,
-  values: [{ tag: 'integer', value }],
-});
-const keyword = (name: string, value: string): IppAttribute => ({
-  name,
-  values: [{ tag: 'keyword', value }],
-});
 
 beforeAll(async () => {
   for (const tenant of ['acme', 'globex']) await service.tenant(tenant);

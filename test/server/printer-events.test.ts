@@ -1,6 +1,5 @@
 /** The events of printers that webhooks tell: that one needs somebody, and that it is ready again, each once. */
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import type { PrinterDescription } from '../../src/contract/printer.ts';
 import { readReport } from '../../src/contract/read-report.ts';
@@ -9,19 +8,12 @@ import { Reports } from '../../src/server/jobs/outcome/reports.ts';
 import { createPool } from '../../src/server/store/pool.ts';
 import { describePrinter, PRINTER } from '../kit/service/harness.ts';
 import { useService } from '../kit/service/use-service.ts';
-import { verified, WebhookReceiver } from '../kit/wire/webhook-receiver.ts';
+import { useWebhookReceiver, verified } from '../kit/wire/webhook-receiver.ts';
 
 const service = useService({ redis: false, config: { webhookAllow: ['127.0.0.0/8'] } });
-const usual = getCACertificates('default');
-let receiver: WebhookReceiver;
+const receiver = useWebhookReceiver();
 beforeAll(async () => {
   for (const tenant of ['acme', 'globex']) await service.tenant(tenant);
-  receiver = await WebhookReceiver.start();
-  setDefaultCACertificates([...usual, receiver.certificate]);
-});
-afterAll(() => {
-  setDefaultCACertificates(usual);
-  receiver.stop();
 });
 beforeEach(async () => {
   await service.pool.query('DELETE FROM platen.webhooks');

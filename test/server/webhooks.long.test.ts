@@ -1,6 +1,5 @@
 /** Webhooks as a receiver sees them: each ended job's event arrives, signed and with one ID, whatever happens between. */
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { jobView } from '../../src/contract/job.ts';
 import { webhookMessage, webhookReplayed, webhookSecret, webhookView } from '../../src/contract/webhook.ts';
@@ -8,24 +7,16 @@ import { SecretKey } from '../../src/server/secret-key.ts';
 import { Webhooks } from '../../src/server/webhooks/webhooks.ts';
 import { codeOf, PRINTER, pointersOf, SECRET_KEY } from '../kit/service/harness.ts';
 import { useService, useTenant } from '../kit/service/use-service.ts';
-import { verified, WebhookReceiver } from '../kit/wire/webhook-receiver.ts';
+import { useWebhookReceiver, verified } from '../kit/wire/webhook-receiver.ts';
 
 const service = useService({ redis: false, config: { webhookAllow: ['127.0.0.0/8'] } });
 const acme = useTenant(service);
-const usual = getCACertificates('default');
-let receiver: WebhookReceiver;
+const receiver = useWebhookReceiver();
 
 beforeAll(async () => {
   await service.tenant('globex');
-  receiver = await WebhookReceiver.start();
-  setDefaultCACertificates([...usual, receiver.certificate]);
-});
-afterAll(() => {
-  setDefaultCACertificates(usual);
-  receiver.stop();
 });
 beforeEach(async () => {
-  receiver.reset();
   await service.pool.query('DELETE FROM platen.webhooks');
 });
 

@@ -2,13 +2,9 @@ import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { type IppAttribute, numbersOf, stringsOf } from '../../drivers/ipp/message.ts';
+import { keyword } from '../../src/ipp/values.ts';
 import { decode, qr } from '../kit/printers/bench-printer.ts';
 import { ippBench, never, PDF, pdfOf, ZPL } from '../kit/printers/ipp-bench.ts';
-
-const keyword = (name: string, value: string): IppAttribute => ({
-  name,
-  values: [{ tag: 'keyword', value }],
-});
 
 const refused = (statusName: string) => ({ name: 'IppStatusError', statusName });
 

@@ -2,22 +2,10 @@ import { access, readFile, writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { type IppAttribute, numbersOf, stringsOf } from '../../drivers/ipp/message.ts';
+import { enumeration, integer, keyword } from '../../src/ipp/values.ts';
 import { VirtualIppPrinter } from '../../src/virtual/ipp/ipp-printer.ts';
 import { decode, look, qr, temporaryDirectory } from '../kit/printers/bench-printer.ts';
 import { ANY, ippBench, never, PDF, pdfOf, ZPL } from '../kit/printers/ipp-bench.ts';
-
-const integer = (name: string, value: number): IppAttribute => ({
-  name,
-  values: [{ tag: 'integer', value }],
-});
-const keyword = (name: string, value: string): IppAttribute => ({
-  name,
-  values: [{ tag: 'keyword', value }],
-});
-const enumeration = (name: string, value: number): IppAttribute => ({
-  name,
-  values: [{ tag: 'enum', value }],
-});
 
 const refused = (statusName: string) => ({ name: 'IppStatusError', statusName });
 

@@ -3,14 +3,31 @@ import { once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { Webhook } from 'standardwebhooks';
-import { expect, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, vi } from 'vitest';
 import { z } from 'zod';
 import { webhookBody } from '../../../src/contract/webhook.ts';
 import { selfSigned } from './certificate.ts';
 
 /** `status`: what was answered; null: nothing. */
 export type Got = { path: string; headers: IncomingHttpHeaders; body: string; status: number | null };
+
+/** One for the tests of a file; this process believes its authority as long. */
+export function useWebhookReceiver(): WebhookReceiver {
+  const receiver = new WebhookReceiver();
+  const usual = getCACertificates('default');
+  beforeAll(async () => {
+    await receiver.listen();
+    setDefaultCACertificates([...usual, receiver.certificate]);
+  });
+  beforeEach(() => receiver.reset());
+  afterAll(() => {
+    setDefaultCACertificates(usual);
+    receiver.stop();
+  });
+  return receiver;
+}
 
 export class WebhookReceiver {
   /** The requests so far. */
@@ -21,7 +38,8 @@ export class WebhookReceiver {
   readonly certificate: string;
   readonly #server: Server;
 
-  private constructor(own: { cert: string; key: string }) {
+  constructor() {
+    const own = selfSigned();
     this.certificate = own.cert;
     this.#server = createServer(own, async (request, response) => {
       let body = '';
@@ -36,10 +54,14 @@ export class WebhookReceiver {
   }
 
   static async start(): Promise<WebhookReceiver> {
-    const receiver = new WebhookReceiver(selfSigned());
-    receiver.#server.listen(0, '127.0.0.1');
-    await once(receiver.#server, 'listening');
+    const receiver = new WebhookReceiver();
+    await receiver.listen();
     return receiver;
+  }
+
+  async listen(): Promise<void> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
   }
 
   stop(): void {
