@@ -222,22 +222,28 @@ describe.skipIf(process.getuid?.() !== 0)('the Debian packages', () => {
     expect(printed()).toBe(before + 40);
   });
 
-  test('what systemd did not start is not removed from under it', async () => {
+  test('what systemd did not start is neither upgraded nor removed under it', async () => {
     const start = `${commandsOf(PAGE, 'Without systemd')[0]}/second --port 0`;
     await machine.run('sh', '-c', `${start} >/run/second.log 2>&1 & echo $! >/run/second.pid`);
     await until('it is ready', async () =>
       (await machine.run('cat', '/run/second.log')).includes('platen is ready'),
     );
     const pid = await machine.run('cat', '/run/second.pid');
-    await expect(machine.run('apt-get', 'remove', 'platen')).rejects.toThrow(`process ${pid} runs it`);
-    expect(await unit('ActiveState')).toBe('active');
+    for (const words of [
+      ['install', '--reinstall', '/root/platen_0.2.0_amd64.deb'],
+      ['remove', 'platen'],
+    ]) {
+      await expect(machine.run('apt-get', ...words)).rejects.toThrow(`process ${pid} runs it`);
+      expect(await unit('ActiveState')).toBe('active');
+      expect(await machine.run('sh', '-c', `kill -0 ${pid} && platen --version`)).toBe('0.2.0');
+    }
     await machine.run('sh', '-c', `kill ${pid}`);
     await until('it has ended', async () =>
       (await machine.run('sh', '-c', `kill -0 ${pid} 2>&1 || echo gone`)).includes('gone'),
     );
   });
 
-  test('removed, it leaves what it kept; purged, nothing', async () => {
+  test('removed, it leaves what it kept; purged, what the page says', async () => {
     await follow(UPGRADING, 'sudo apt remove');
     expect(await machine.run('sh', '-c', 'find /proc -maxdepth 1 -user platen')).toBe('');
     expect(await machine.run('ls', '/usr/lib/platen')).toBe('node_modules');
@@ -245,6 +251,12 @@ describe.skipIf(process.getuid?.() !== 0)('the Debian packages', () => {
     await follow(UPGRADING, 'sudo apt purge');
     await machine.run('apt-get', 'purge', 'platen-fonts-cjk');
     expect(await left()).toBe('');
+    const stays = 'getent passwd platen | cut -d: -f1; ls -d /root/.cache/platen; true';
+    expect(await machine.run('sh', '-c', stays)).toBe('platen\n/root/.cache/platen');
+    const [, ...away] = /To be rid of them: `(.+)`, `(.+)`\./.exec(readFileSync(PAGE, 'utf8')) ?? [];
+    expect(away).toHaveLength(2);
+    for (const command of away) await machine.run('bash', '-c', `export HOME=/root && ${command}`);
+    expect(await machine.run('sh', '-c', `{ ${stays} ; } 2>/dev/null`)).toBe('');
   });
 
   test('an agent alone: installed, told where its service is, upgraded in the middle of a job, removed, purged', async () => {

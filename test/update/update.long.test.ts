@@ -5,7 +5,9 @@ import { createServer } from 'node:http';
 import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { readStatus } from '../../src/agent/status-file.ts';
 import { STEPS } from '../../src/cli/update/steps.ts';
+import { Clock } from '../kit/programs/clock.ts';
 import { listeningForTest } from '../kit/wire/listening.ts';
 import { FIRST, VersionSite } from './version-site.ts';
 
@@ -92,6 +94,17 @@ test.each(['ends at once', 'does nothing'] as const)(
   },
   120_000,
 );
+
+test('the clock is set back by an hour meanwhile: the new version is known for the new one', async () => {
+  const clock = new Clock(join(site.directory, 'clock'));
+  await site.launch(clock.env);
+  clock.set(-3_600);
+  const updating = site.update(next, null);
+  expect(await updating.exited(90_000), updating.said()).toBe(0);
+  expect(updating.said()).toContain('"result":"updated"');
+  expect(Date.parse(readStatus(site.dataDir)?.startedAt ?? '')).toBeLessThan(Date.now() - 1_800_000);
+  await site.launch();
+}, 120_000);
 
 test('only one update runs at a time', async () => {
   const first = site.update(next, null);

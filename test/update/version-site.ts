@@ -36,6 +36,7 @@ export class VersionSite {
   readonly #printer = new DockPrinter(this.directory, 4);
   #backend: OpenBackend | undefined;
   #service: PlatenUp | undefined;
+  #launcher: Program | undefined;
   #template = '';
 
   get home(): Home {
@@ -81,8 +82,7 @@ export class VersionSite {
     const element = { type: 'text', x: 2, y: 2, width: 40, height: 8, size: 5, text: 'still here' };
     const template = { name: 'x', width: 50, height: 25, elements: [element] };
     this.#template = (await this.service.admin.importTemplate('default', template)).id;
-    this.launch();
-    await this.works(FIRST);
+    await this.launch();
   }
 
   async stop(): Promise<void> {
@@ -93,11 +93,14 @@ export class VersionSite {
     rmSync(this.directory, { recursive: true, force: true });
   }
 
-  launch(): Program {
+  /** Runs the current version, and whichever is current when that has ended, instead of what ran before. */
+  async launch(more: NodeJS.ProcessEnv = {}): Promise<void> {
+    await this.#launcher?.end();
     const args = ['run', 'agent', '--config', this.config, '--data', this.dataDir];
     const { REDIS_URL: _redis, DATABASE_URL: _database, ...env } = process.env;
-    const variables = { ...env, PLATEN_DATA: this.dataDir };
-    return this.#programs.start(join(this.home.directory, 'launch'), args, { env: variables });
+    const variables = { ...env, ...more, PLATEN_DATA: this.dataDir };
+    this.#launcher = this.#programs.start(join(this.home.directory, 'launch'), args, { env: variables });
+    await this.works(this.home.current);
   }
 
   /** An archive and its manifest of a version like the first. @returns the manifest's file */
