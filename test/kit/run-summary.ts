@@ -7,10 +7,13 @@ import { cpus } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import type { Reporter, SerializedError, TestCase, TestModule, Vitest } from 'vitest/node';
 import { QUARANTINE } from '../quarantine.ts';
+import { LONGEST } from './longest-first.ts';
 import { commandFor } from './servers/debian-packages.ts';
 import { leftOut } from './servers/what-files-need.ts';
 
 const SHOWN = 20;
+/** A file that takes this long, s, is alone at the end of a run that has not begun with it. */
+const LONG_S = 60;
 
 export class RunSummary implements Reporter {
   #projects: string[] = [];
@@ -33,6 +36,7 @@ export class RunSummary implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
     const files = modules.map((module) => ({
       name: nameOf(module),
+      listed: LONGEST.includes(module.moduleId),
       seconds: module.diagnostic().duration / 1_000,
       cpu: module.meta().cpu,
     }));
@@ -43,6 +47,7 @@ export class RunSummary implements Reporter {
     }
     const slowest = files.toSorted((one, other) => other.seconds - one.seconds).slice(0, SHOWN);
     const byTime = [...folders].toSorted(([, one], [, other]) => other - one);
+    const late = files.filter(({ listed, seconds }) => !listed && seconds > LONG_S).map(({ name }) => name);
     const { work, all } = busy();
     const [worked, were] = [work - this.#before.work, all - this.#before.all];
     const lines = [
@@ -52,6 +57,7 @@ export class RunSummary implements Reporter {
         ({ name, seconds, cpu = 0 }) =>
           `${seconds.toFixed(1).padStart(7)} ${cpu.toFixed(1).padStart(7)}  ${name}`,
       ),
+      ...(late.length > 0 ? [`To be listed in test/kit/longest-first.ts: ${late.join(', ')}`] : []),
       `Folders, s: ${byTime.map(([folder, seconds]) => `${folder} ${seconds.toFixed(0)}`).join(', ')}`,
       `In quarantine: ${QUARANTINE.length === 0 ? 'no test' : ''}`,
       ...QUARANTINE.map(({ file, test, since, known }) => `  ${file}: ${test} (since ${since}: ${known})`),
