@@ -1,6 +1,6 @@
 /**
- * `npm run bench:render`: how fast labels are made, how many bytes they take, and what memory a large job takes,
- * beside the same label as a ZPL string put together by hand, and as one raster picture.
+ * `npm run bench:render`: how fast labels are made, how many bytes they take, what pages of others cost, and what memory
+ * a large job takes, beside the same label as a ZPL string put together by hand, and as one raster picture.
  *
  *     npm run bench:render [-- --seconds 2]
  *
@@ -13,6 +13,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { z } from 'zod';
 import { openEncoder } from '../drivers/languages/index.ts';
 import { round, table } from './figures.ts';
+import { renderDocuments } from './render-documents.ts';
 import { dataBytes, jobOf } from './render-label.ts';
 import { renderMemory } from './render-memory.ts';
 import { RECORDS, WAY_NAMES, WAYS, type WayName } from './render-ways.ts';
@@ -103,5 +104,6 @@ if (!isMainThread) {
   );
   console.log(table(await rates(Number(values.seconds) * 1_000)));
   console.log(`\n${await batchBytes()}\n`);
+  console.log(`${renderDocuments()}\n`);
   console.log(renderMemory());
 }

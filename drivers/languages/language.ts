@@ -61,10 +61,10 @@ export interface LabelEncoder {
    */
   label(record: number, copies: number, copy?: number): Promise<Uint8Array>;
   /**
-   * Throws what `label` would throw for any label of a record, without making it. Absent if that is
-   * impossible.
+   * Throws what `label` would throw for any label of a record, without making it. Absent where that is impossible, or
+   * no less work.
    */
-  check?(record: number): void;
+  check?(record: number): void | Promise<void>;
   /**
    * The bytes of one document with several records' labels, for a language whose documents cannot simply follow
    * one another. Faults as of `label`.

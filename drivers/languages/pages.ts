@@ -82,7 +82,7 @@ interface OpenLabels {
   /** Lays out one label of a record. */
   layout(record: LabelRecord, index: number, copy?: number): DisplayList | Promise<DisplayList>;
   /** As of `LabelEncoder`. */
-  check?(record: number): void;
+  check?(record: number): void | Promise<void>;
 }
 
 /** Opens a job's labels, for any kind of template. @throws JobFaultError as `openPages` */
@@ -90,7 +90,10 @@ export async function openLabels(job: QueuedJob): Promise<OpenLabels> {
   const { template, format, orientation, records } = job;
   if (template.language === 'document') {
     const vectors = format.language === 'pdf';
-    return compileDocument(template, { dpi: format.dpi, orientation, media: format, records, job, vectors });
+    const target = { dpi: format.dpi, orientation, media: format, records, job, vectors };
+    const { layout, check } = compileDocument(template, target);
+    // A page's vectors are drawn once more and compared, which takes longer than its dots: not before they are sent.
+    return { layout, ...(vectors && { check: (record) => check(records[record] ?? {}, record) }) };
   }
   if (template.language === 'platen') {
     const { layout, check } = await keptLabel(template, { dpi: format.dpi, orientation, job });

@@ -66,10 +66,10 @@ const kept = new KeptAssets();
 async function recordCheck(request: RecordsCheck): Promise<RecordCheck | DrawnCheck> {
   const { template, dpi, language, orientation, job, media, records } = request;
   if (template.language === 'document') {
-    const { layout, zpl } = compileDocument(template, { dpi, orientation, media, records, job });
+    const { check, zpl } = compileDocument(template, { dpi, orientation, media, records, job });
     return async (record, index) => {
       const own = language === 'zpl' ? zpl(record, index, { copies: 1, start: '' }) : undefined;
-      if (own === undefined) await layout(record, index);
+      if (own === undefined) await check(record, index);
     };
   }
   const source = JSON.stringify(template);

@@ -86,7 +86,7 @@ class Session {
     const { records, copies } = this.#job;
     let breathed = performance.now();
     for (let record = Math.floor(from / copies); record < records.length && !this.#closed; record++) {
-      encoder.check?.(record);
+      await encoder.check?.(record);
       if (performance.now() - breathed < STRETCH_MS) continue;
       this.#tell();
       await breathe();

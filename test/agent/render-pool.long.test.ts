@@ -142,20 +142,23 @@ test('a large check is not stuck, however long it takes', async () => {
   expect(await drain(session)).toHaveLength(100);
 });
 
-test('a large check makes the first labels only, and looks at all others', async () => {
+test.each([
+  'tspl',
+  'epl',
+] as const)('a large check makes the first labels only, and looks at all others: %s', async (language) => {
   const pool = startPool();
   const slow = Array.from({ length: 50 }, () => 'slow');
-  const asTspl = (values: string[]) => {
+  const looking = (values: string[]) => {
     const job = jobFor(PRINTER, values, 2);
-    return { ...job, format: { ...job.format, language: 'tspl' as const } };
+    return { ...job, format: { ...job.format, language } };
   };
-  const bad = pool.open(asTspl([...slow, 'good', 'bad']), { from: 0, maxCopies: 8 });
+  const bad = pool.open(looking([...slow, 'good', 'bad']), { from: 0, maxCopies: 8 });
   await expect(bad.check(never)).rejects.toMatchObject({
     fault: { code: 'value-invalid', element: '/elements/0' },
   });
   bad.close();
   // What fails in the making alone was not made.
-  const session = pool.open(asTspl([...slow, 'throw']), { from: 0, maxCopies: 8 });
+  const session = pool.open(looking([...slow, 'throw']), { from: 0, maxCopies: 8 });
   await session.check(never);
   for (let one = 0; one < 50; one++) {
     expect(await session.peek(never)).toMatchObject({ first: 2 * one, count: 2 });

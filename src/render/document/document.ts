@@ -53,6 +53,8 @@ interface CompiledDocument {
    * @throws JobFaultError `value-invalid`, `does-not-fit`
    */
   layout(record: LabelRecord, index?: number): Promise<DisplayList>;
+  /** Throws what `layout` throws, as soon as that is known: the label's vectors are not made. */
+  check(record: LabelRecord, index?: number): Promise<void>;
   /**
    * What a ZPL printer gets for the label; undefined: the document is no ZPL, and is drawn.
    * @param start as of `zplText`
@@ -103,29 +105,33 @@ export function compileDocument(template: DocumentTemplate, target: DocumentTarg
     const field = documentField(template) ?? '';
     return refused(code, error.said, { template: template.name, record: index, page, field });
   };
+  const laidOut = async (record: LabelRecord, index: number, withForm: boolean): Promise<DisplayList> => {
+    const { page, base64 } = partOf(record, index);
+    try {
+      const opened = await openPage({ base64, number: page ?? 1 }, template, { dpi, width, height, job });
+      const { bitmap, form } = await onLabel(opened, template, label, { dpi, vectors: withForm });
+      // The drawing library frees its memory when the event loop turns.
+      await breathe();
+      const ink = blackRect(bitmap);
+      if (ink === undefined) return { ...media, items: [] };
+      requireRoom(ink, label, dpi);
+      const inked = cropBitmap(bitmap, ink.x, ink.y, ink.width, ink.height);
+      const item = { kind: 'bitmap', x: ink.x, y: ink.y, bitmap: inked, scale: 1 } as const;
+      const whole = { x: 0, y: 0, width: media.width, height: media.height };
+      return {
+        ...media,
+        items: [turnItem(item, lies, whole)],
+        ...(form && { form: onPage(form, lies, media) }),
+      };
+    } catch (error) {
+      throw refusalOf(error, index, page);
+    }
+  };
   return {
     media,
-    layout: async (record, index = 0) => {
-      const { page, base64 } = partOf(record, index);
-      try {
-        const opened = await openPage({ base64, number: page ?? 1 }, template, { dpi, width, height, job });
-        const { bitmap, form } = await onLabel(opened, template, label, { dpi, vectors });
-        // The drawing library frees its memory when the event loop turns.
-        await breathe();
-        const ink = blackRect(bitmap);
-        if (ink === undefined) return { ...media, items: [] };
-        requireRoom(ink, label, dpi);
-        const inked = cropBitmap(bitmap, ink.x, ink.y, ink.width, ink.height);
-        const item = { kind: 'bitmap', x: ink.x, y: ink.y, bitmap: inked, scale: 1 } as const;
-        const whole = { x: 0, y: 0, width: media.width, height: media.height };
-        return {
-          ...media,
-          items: [turnItem(item, lies, whole)],
-          ...(form && { form: onPage(form, lies, media) }),
-        };
-      } catch (error) {
-        throw refusalOf(error, index, page);
-      }
+    layout: async (record, index = 0) => await laidOut(record, index, vectors),
+    check: async (record, index = 0) => {
+      await laidOut(record, index, false);
     },
     zpl: (record, index, { copies, start, sent }) => {
       const { page, holder, base64 } = partOf(record, index);

@@ -1,5 +1,6 @@
 /** Pages of PDF documents. */
 import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { because } from '../../contract/reason.ts';
 import { PictureFault } from '../image/picture-fault.ts';
 import { PageThread } from './page-thread.ts';
@@ -35,8 +36,11 @@ export async function askPdf(order: PdfOrder): Promise<PdfPart> {
   return await thread.ask(order);
 }
 
-/** Files of which a part took too long or too much memory together with its form: others are drawn without. */
-const pictured = new WeakSet<PdfFile>();
+/**
+ * Keys of files of which a part took too long or too much memory together with its form: others are drawn without, also where
+ * a slow printer asks for them much later.
+ */
+const pictured = new LRUCache<string, true>({ max: 100 });
 
 /** Draws a part of a page. @throws PictureFault */
 export async function drawnPdf(order: Extract<PdfOrder, { kind: 'draw' }>): Promise<DrawnPart> {
@@ -45,12 +49,12 @@ export async function drawnPdf(order: Extract<PdfOrder, { kind: 'draw' }>): Prom
     if (!('bitmap' in reply)) throw new TypeError('a page without dots');
     return reply;
   };
-  if (!order.form || pictured.has(order.file)) return await drawn(false);
+  if (!order.form || pictured.has(order.file.key)) return await drawn(false);
   try {
     return await drawn(true);
   } catch (error) {
     if (!(error instanceof PictureFault)) throw error;
-    pictured.add(order.file);
+    pictured.set(order.file.key, true);
     return await drawn(false);
   }
 }

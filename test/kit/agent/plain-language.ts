@@ -1,10 +1,11 @@
 /**
  * Languages for tests: a label holds its record's `n`, and some values of `n` misbehave. In `zpl` a bad
- * record shows only when its label is made; `tspl` has a check that finds it before. Runs on the agent's
- * render threads.
+ * record shows only when its label is made; `tspl` and `epl` have a check that finds it before, `epl`'s takes time. Runs on
+ * the agent's render threads.
  */
 import { flushCompileCache } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { epl } from '../../../drivers/languages/epl/language.ts';
 import type { LabelEncoder, Language } from '../../../drivers/languages/language.ts';
 import { tspl } from '../../../drivers/languages/tspl/language.ts';
 import { zpl } from '../../../drivers/languages/zpl/language.ts';
@@ -43,9 +44,18 @@ async function openLooking(job: QueuedJob): Promise<LabelEncoder> {
   return { ...(await open(job)), check };
 }
 
+async function openDrawing(job: QueuedJob): Promise<LabelEncoder> {
+  const check = async (record: number) => {
+    await sleep(1);
+    refuseBad(String(job.records[record]?.['n']));
+  };
+  return { ...(await open(job)), check };
+}
+
 export const LANGUAGES = {
   zpl: { ...zpl, encoder: async () => open },
   tspl: { ...tspl, encoder: async () => openLooking },
+  epl: { ...epl, encoder: async () => openDrawing },
 } satisfies Record<string, Language>;
 
 // A thread whose process is killed would leave nothing compiled for the next one.
