@@ -14,7 +14,7 @@ import {
   VerbosityLevel,
 } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { because, type Reason } from '../../contract/reason.ts';
-import { inBands, rowsAtOnce } from '../image/in-bands.ts';
+import { inBandsOf } from '../image/in-bands.ts';
 import { afterwards, type Matrix, type PageForm } from '../page-form.ts';
 import { openPdf } from './open-pdf.ts';
 import { POINTS_PER_INCH, pageCanvas } from './page-canvas.ts';
@@ -99,9 +99,7 @@ async function answerTo(request: Request): Promise<PdfPart> {
   if (faulty) throw new Refused(because('document-faulty', { page: request.page }));
   const { user } = process.threadCpuUsage(since);
   try {
-    const bitmap = inBands(part, rowsAtOnce(part.width), request.halftone, (context, top) =>
-      context.drawImage(canvas, 0, -top),
-    );
+    const bitmap = inBandsOf(canvas, request.halftone);
     if (!request.form || user > SOON) return { bitmap };
     const [a = 1, b = 0, c = 0, d = 1, e = 0, f = 0] = size.transform.map(Number);
     const matrix = afterwards([a, b, c, d, e, f], onPart(form));

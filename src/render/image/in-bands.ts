@@ -1,8 +1,8 @@
 /** Makes what is drawn black and white, in bands, so that a sheet-sized picture takes no more memory than its dots. */
-import type { SKRSContext2D } from '@napi-rs/canvas';
+import type { Canvas, SKRSContext2D } from '@napi-rs/canvas';
 import type { ImageElement } from '../../contract/template.ts';
 import { type Bitmap, blacken, createBitmap } from './bitmap.ts';
-import { withPixels } from './pixels.ts';
+import { type Rgba, readPixels, withPixels, words } from './pixels.ts';
 
 /** The most dots drawn at once: the library cannot be stopped once it has begun, and takes four bytes for each dot. */
 export const STRETCH = 1_000_000;
@@ -12,50 +12,100 @@ export function rowsAtOnce(width: number): number {
   return Math.max(1, Math.floor(STRETCH / width));
 }
 
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+type Method = ImageElement['halftone'];
+
 /**
  * @param rows of one band
  * @param draw draws on white the band that begins in row `top` of the whole
  */
 export function inBands(
-  { width, height }: { readonly width: number; readonly height: number },
+  size: Size,
   rows: number,
-  method: ImageElement['halftone'],
+  method: Method,
   draw: (context: SKRSContext2D, top: number) => void,
 ): Bitmap {
-  const bitmap = createBitmap(width, height);
-  const grey = new Float32Array(width * (rows + 1));
-  for (let top = 0; top < height; top += rows) {
-    const count = Math.min(rows, height - top);
+  const { width } = size;
+  return blackAndWhite(size, rows, method, (top, count, take) => {
     const onWhite = (context: SKRSContext2D) => {
       context.fillStyle = 'white';
       context.fillRect(0, 0, width, count);
       draw(context, top);
     };
-    withPixels(width, count, onWhite, (rgba) => {
-      addGrey(grey, rgba, width * count);
-      for (let y = 0; y < count; y++) {
-        for (let x = 0; x < width; x++) {
-          const level = grey[y * width + x] ?? 255;
-          const black = level < 128;
-          if (black) blacken(bitmap, x, top + y);
-          if (method === 'dither') spread(grey, width, x, y, level - (black ? 0 : 255));
-        }
-      }
-      // The dithering errors below the band become the first row of the next band.
-      grey.copyWithin(0, count * width, (count + 1) * width);
-      grey.fill(0, width);
+    withPixels(width, count, onWhite, take);
+  });
+}
+
+/** The same of what is drawn on white already. */
+export function inBandsOf(canvas: Canvas, method: Method): Bitmap {
+  const context = canvas.getContext('2d');
+  const { width } = canvas;
+  return blackAndWhite(canvas, rowsAtOnce(width), method, (top, count, take) =>
+    readPixels(context, { x: 0, y: top, width, height: count }, take),
+  );
+}
+
+/** @param band gives the pixels of some rows from `top` on to `take` */
+function blackAndWhite(
+  { width, height }: Size,
+  rows: number,
+  method: Method,
+  band: (top: number, count: number, take: (rgba: Rgba) => void) => void,
+): Bitmap {
+  const bitmap = createBitmap(width, height);
+  const grey = new Float32Array(method === 'dither' ? width * (rows + 1) : 0);
+  for (let top = 0; top < height; top += rows) {
+    const count = Math.min(rows, height - top);
+    band(top, count, (rgba) => {
+      if (method === 'threshold') blackenDark(bitmap, rgba, top);
+      else dither(bitmap, grey, rgba, { top, count });
     });
   }
   return bitmap;
 }
 
-/** Adds ITU-R BT.601 luma to the dithering errors of the band above. */
-function addGrey(grey: Float32Array, rgba: ArrayLike<number>, count: number): void {
-  for (let at = 0; at < count; at++) {
-    const luma =
-      0.299 * (rgba[4 * at] ?? 0) + 0.587 * (rgba[4 * at + 1] ?? 0) + 0.114 * (rgba[4 * at + 2] ?? 0);
-    grey[at] = (grey[at] ?? 0) + luma;
+/** @param grey the errors of the band above, and those for the band below */
+function dither(
+  bitmap: Bitmap,
+  grey: Float32Array,
+  rgba: Rgba,
+  { top, count }: { top: number; count: number },
+): void {
+  const { width } = bitmap;
+  for (let at = 0; at < width * count; at++) grey[at] = (grey[at] ?? 0) + luma(rgba, at);
+  for (let y = 0; y < count; y++) {
+    for (let x = 0; x < width; x++) {
+      const level = grey[y * width + x] ?? 255;
+      const black = level < DARK;
+      if (black) blacken(bitmap, x, top + y);
+      spread(grey, width, x, y, level - (black ? 0 : 255));
+    }
   }
+  // The dithering errors below the band become the first row of the next band.
+  grey.copyWithin(0, count * width, (count + 1) * width);
+  grey.fill(0, width);
+}
+
+/** What is darker is black, of 255. */
+const DARK = 128;
+const WHITE = 0xff_ff_ff_ff;
+
+/** Blackens what is dark of a band whose first row is `top`: most of a page is white. */
+function blackenDark(bitmap: Bitmap, rgba: Rgba, top: number): void {
+  const pixels = words(rgba);
+  for (let at = 0; at < pixels.length; at++) {
+    if (pixels[at] === WHITE || luma(rgba, at) >= DARK) continue;
+    blacken(bitmap, at % bitmap.width, top + Math.floor(at / bitmap.width));
+  }
+}
+
+/** ITU-R BT.601. */
+function luma(rgba: Rgba, pixel: number): number {
+  const at = 4 * pixel;
+  return 0.299 * (rgba[at] ?? 0) + 0.587 * (rgba[at + 1] ?? 0) + 0.114 * (rgba[at + 2] ?? 0);
 }
 
 /** Floyd–Steinberg: the error goes to the neighbours that come later; from the last row, to the next band. */

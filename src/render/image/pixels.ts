@@ -4,9 +4,13 @@
  * The garbage collector would keep the pixels for long: it sees small objects, and not the memory that the
  * drawing library holds for them. 40,000 lines of text took 190 MB that way, and take 100 MB now.
  */
-import { type Canvas, createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
+import { type Canvas, createCanvas, type ImageData, type SKRSContext2D } from '@napi-rs/canvas';
+import type { Rect } from '../display-list.ts';
 
 let canvas: Canvas | undefined;
+
+/** Four bytes a pixel, row by row. */
+export type Rgba = ImageData['data'];
 
 /**
  * @param draw draws synchronously, on a transparent ground
@@ -16,7 +20,7 @@ export function withPixels<T>(
   width: number,
   height: number,
   draw: (context: SKRSContext2D) => void,
-  read: (rgba: ArrayLike<number>) => T,
+  read: (rgba: Rgba) => T,
 ): T {
   canvas ??= createCanvas(1, 1);
   // Setting the size clears the canvas and frees a large one's memory.
@@ -24,8 +28,22 @@ export function withPixels<T>(
   canvas.height = height;
   const context = canvas.getContext('2d');
   draw(context);
-  const { data } = context.getImageData(0, 0, width, height);
+  return readPixels(context, { x: 0, y: 0, width, height }, read);
+}
+
+/** Gets a part of what is drawn; the pixels are freed when `read` returns. */
+export function readPixels<T>(
+  context: SKRSContext2D,
+  { x, y, width, height }: Rect,
+  read: (rgba: Rgba) => T,
+): T {
+  const { data } = context.getImageData(x, y, width, height);
   const result = read(data);
   if (data.buffer instanceof ArrayBuffer) data.buffer.transfer(0);
   return result;
+}
+
+/** A word a pixel: what is the same is found four times as soon. */
+export function words({ buffer, byteOffset, length }: Rgba): Uint32Array {
+  return new Uint32Array(buffer, byteOffset, length / 4);
 }
