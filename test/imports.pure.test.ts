@@ -39,10 +39,12 @@ const ALLOWED: Record<string, string[]> = {
   // What every IPP printer says and does, be it a virtual one or the service.
   ipp: ['drivers', 'contract'],
   queue: ['contract'],
-  drivers: ['render', 'zpl', 'contract'],
-  render: ['zpl', 'values', 'contract'],
+  drivers: ['render', 'zpl', 'programs', 'contract'],
+  render: ['zpl', 'programs', 'values', 'contract'],
   // The renderer knows ZPL, ZPL knows no renderer: the interpreter is lent what draws symbols.
-  zpl: ['values', 'contract'],
+  zpl: ['programs', 'values', 'contract'],
+  // Labels that others have written in printers' languages; two of the languages themselves.
+  programs: ['contract'],
   values: ['contract'],
   contract: ['words'],
   // What reasons say to people in English, what people have written, and what of a text nobody may read.

@@ -8,6 +8,7 @@ import { faultFor, type JobFaultError } from '../../src/contract/fault.ts';
 import type { PrinterFormat } from '../../src/contract/format.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { because } from '../../src/contract/reason.ts';
+import { bringsProgram } from '../../src/render/document/document-file.ts';
 import { type Bitmap, cropBitmap } from '../../src/render/image/bitmap.ts';
 import { rasterBitmap } from '../../src/render/output/raster.ts';
 import { commandLines } from './command-lines.ts';
@@ -29,6 +30,14 @@ interface DotCommands {
   readonly apart?: readonly [number, number];
   /** Ends a label: prints the picture `copies` times. */
   print(copies: number): string;
+  /** For labels that others have written in the language. */
+  readonly program: {
+    /** What each of them begins with, whatever was set before. */
+    start(job: QueuedJob): string[];
+    /** What puts back commands that only some of them give, by name. */
+    readonly usual: Readonly<Record<string, string>>;
+    deletion(object: string): string;
+  };
 }
 
 /** One white dot, sent for a blank label: it counts as a label too. */
@@ -36,14 +45,35 @@ const BLANK: InkBlock = { x: 0, y: 0, stride: 1, height: 1, data: Uint8Array.of(
 
 /** The encoder of a language that sends labels as dots. */
 export function encoderOfDots(commands: DotCommands): OpenEncoder {
-  const { setUp, clear, draw, overhead, apart, print } = commands;
+  const { setUp, clear, draw, overhead, apart, print, program: others } = commands;
   return async (job) => {
-    const { format, records } = job;
-    const { layout, check } = await openLabels(job);
+    const { format, records, template } = job;
+    const { layout, check, program } = await openLabels(job);
     const begin = commandLines(setUp(job));
+    const brings = template.language === 'document' && bringsProgram(template, records);
+    /** The index of the record whose program was sent last. */
+    let sent: number | undefined;
+    const stored = new Set<string>();
+    const given = new Set<string>();
+    const start = () => [...others.start(job), ...usualOf(others.usual, given)];
     return {
-      begin: () => begin,
+      begin: () => {
+        sent = undefined;
+        return begin;
+      },
       label: async (record, copies, copy) => {
+        const own = program?.(records[record] ?? {}, record, { copies, sent });
+        if (own !== undefined) {
+          const { downloads, setUp: more, state, label, holder, objects, lasts } = own;
+          // Where a power cycle of the printer would go unnoticed, each label carries the document's downloads.
+          sent = format.storedFormats === false ? undefined : holder;
+          const before = commandLines(start());
+          for (const name of objects) stored.add(name);
+          for (const name of lasts) given.add(name);
+          const bytes = (text: string) => Buffer.from(text, 'latin1');
+          const set = bytes(more + state);
+          return Buffer.concat([bytes(downloads), before, set, commandLines([clear]), bytes(label)]);
+        }
         const list = await layout(records[record] ?? {}, record, copy);
         // The drawing library frees its memory when the event loop turns; see `raster.ts`.
         await setImmediate();
@@ -54,12 +84,21 @@ export function encoderOfDots(commands: DotCommands): OpenEncoder {
           const at = { x: block.x + (placed?.x ?? 0), y: block.y + (placed?.y ?? 0) };
           return [Buffer.from(draw({ ...block, ...at })), data, commandLines([''])];
         });
-        return Buffer.concat([commandLines([clear]), ...drawn, commandLines([print(copies)])]);
+        const before = commandLines([...(brings ? start() : []), clear]);
+        return Buffer.concat([before, ...drawn, commandLines([print(copies)])]);
       },
       ...(check && { check }),
-      end: () => new Uint8Array(),
+      end: () => {
+        if (!brings) return new Uint8Array();
+        const deletions = [...stored].map((name) => others.deletion(name)).join('');
+        return Buffer.concat([commandLines([...start(), ...setUp(job)]), Buffer.from(deletions)]);
+      },
     };
   };
+}
+
+function usualOf(usual: Readonly<Record<string, string>>, given: ReadonlySet<string>): string[] {
+  return Object.entries(usual).flatMap(([name, line]) => (given.has(name) ? [line] : []));
 }
 
 /** Dots cannot be scaled to another resolution: the bars of a barcode would no longer be equally wide. */

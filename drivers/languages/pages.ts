@@ -83,17 +83,20 @@ interface OpenLabels {
   layout(record: LabelRecord, index: number, copy?: number): DisplayList | Promise<DisplayList>;
   /** As of `LabelEncoder`. */
   check?(record: number): void | Promise<void>;
+  /** Of documents, as of `compileDocument`. */
+  readonly program?: ReturnType<typeof compileDocument>['program'];
 }
 
 /** Opens a job's labels, for any kind of template. @throws JobFaultError as `openPages` */
 export async function openLabels(job: QueuedJob): Promise<OpenLabels> {
   const { template, format, orientation, records } = job;
   if (template.language === 'document') {
-    const vectors = format.language === 'pdf';
-    const target = { dpi: format.dpi, orientation, media: format, records, job, vectors };
-    const { layout, check } = compileDocument(template, target);
+    const { dpi, language } = format;
+    const target = { dpi, orientation, media: format, records, job, language };
+    const { layout, check, program } = compileDocument(template, target);
     // A page's vectors are drawn once more and compared, which takes longer than its dots: not before they are sent.
-    return { layout, ...(vectors && { check: (record) => check(records[record] ?? {}, record) }) };
+    const apart = language === 'pdf' && { check: (record: number) => check(records[record] ?? {}, record) };
+    return { layout, ...apart, program };
   }
   if (template.language === 'platen') {
     const { layout, check } = await keptLabel(template, { dpi: format.dpi, orientation, job });

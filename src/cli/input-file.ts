@@ -22,7 +22,7 @@ const NO_LIMITS = { values: Number.POSITIVE_INFINITY, holders: Number.POSITIVE_I
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 const ZPL_FILES = new Set(['.zpl', '.prn']);
-const DOCUMENT_FILES = new Set([...ZPL_FILES, '.pdf', '.png', '.jpg', '.jpeg']);
+const DOCUMENT_FILES = new Set([...ZPL_FILES, '.epl', '.tspl', '.pdf', '.png', '.jpg', '.jpeg']);
 
 /** A file's bytes; `-` is standard input. */
 async function readWhole(file: string): Promise<Buffer> {

@@ -58,7 +58,7 @@ function withRequest(command: Command): Command {
     .option('--records <file>', 'JSON file with an array of records; "-" reads standard input')
     .option(
       '--document <file>',
-      'a file to print with a document template: PDF, PNG, JPEG or ZPL; "-" reads standard input',
+      'a file to print with a document template: PDF, PNG, JPEG, ZPL, EPL2 or TSPL2; "-" reads standard input',
     )
     .option('--field <name=value>', 'a value of a single record; repeat it for more fields', fieldValue, [])
     .option('--json', 'print JSON');

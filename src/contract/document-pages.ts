@@ -45,6 +45,14 @@ export function documentIn(record: LabelRecord, template: Template): string {
   return String(value ?? template.fields[0]?.default ?? '');
 }
 
+/** What the record says that its document is, in the template's second field; undefined: its bytes say it. */
+export function documentSaid(record: LabelRecord, template: Template): string | undefined {
+  const [, field] = template.language === 'document' ? template.fields : [];
+  if (field === undefined) return undefined;
+  const value = Object.hasOwn(record, field.name) ? record[field.name] : undefined;
+  return String(value ?? field.default ?? '').toLowerCase();
+}
+
 /**
  * A record for each of these pages. The file and the record's other values, by which jobs are found, are in the first alone: a
  * small file may have thousands of pages.

@@ -21,11 +21,20 @@ export const documentTemplate = z.strictObject({
   height: length.optional(),
   /** The resolution of pictures and of ZPL, whatever their files say. Left out: what the file says, else the printer's. */
   dpi,
-  /** The one field that holds the document: PDF, PNG, JPEG or ZPL, base64 without a `data:` prefix. */
-  fields: z.array(templateField).length(1, { error: saying('document-field', {}) }),
+  /**
+   * The field that holds the document: PDF, PNG, JPEG, ZPL, EPL2 or TSPL2, base64 without a `data:` prefix. A second one says
+   * which of these it is, where its bytes do not.
+   */
+  fields: z
+    .array(templateField)
+    .min(1, { error: saying('document-field', {}) })
+    .max(2, { error: saying('document-field', {}) })
+    .refine(([one, other]) => other === undefined || one?.name !== other.name, {
+      error: saying('fields-same-name', {}),
+    }),
   page: z
     .strictObject({
-      /** The pages of a PDF, the labels of ZPL, each a label. Left out: all. A picture is one page. */
+      /** The pages of a PDF, the labels of ZPL, EPL2 or TSPL2, each a label. Left out: all. A picture is one page. */
       pages: z
         .string()
         .max(200)

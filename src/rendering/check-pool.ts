@@ -152,7 +152,7 @@ export class CheckPool {
     return result.kind === 'picture' ? result.picture : misread(result);
   }
 
-  /** The pages of a PDF, the labels of ZPL: how often each is printed, or why it cannot be read. @throws CheckStopped */
+  /** The pages of a PDF, the labels of a program: how often each is printed, or why it cannot be read. @throws CheckStopped */
   async pages(
     owner: string,
     check: Omit<PagesCheck, 'kind'>,

@@ -25,7 +25,7 @@ export interface RecordsCheck {
   readonly kind: 'records';
   readonly template: Template;
   readonly dpi: number;
-  /** What the printer gets; a ZPL printer prints ZPL documents as they were sent. */
+  /** What the printer gets; a document of its language it prints as it was sent. */
   readonly language: LanguageId;
   readonly orientation: Orientation;
   /** The size of a document's label, mm, where its template does not say it. */
@@ -74,11 +74,13 @@ export interface PictureResult {
   readonly boxes: readonly ElementBox[];
 }
 
-/** Which pages has a PDF, which labels has a ZPL document? */
+/** Which pages has a PDF, which labels has a program? */
 export interface PagesCheck {
   readonly kind: 'pages';
   /** base64. */
   readonly document: string;
+  /** What its record says that it is. */
+  readonly said?: string | undefined;
   /** The tenant may set printers up. */
   readonly printerCommands: boolean;
 }

@@ -15,7 +15,7 @@ import type { Template } from '../contract/template.ts';
 import { KeptAssets } from '../render/assets.ts';
 import { createRecordCheck, type RecordCheck } from '../render/check.ts';
 import { compileDocument, documentPages } from '../render/document/document.ts';
-import { bringsZpl } from '../render/document/document-file.ts';
+import { bringsProgram } from '../render/document/document-file.ts';
 import { pagesWorkedMs } from '../render/document/page-thread.ts';
 import { loadZplPages } from '../render/document/zpl-pages.ts';
 import { PictureFault } from '../render/image/picture-fault.ts';
@@ -66,10 +66,10 @@ const kept = new KeptAssets();
 async function recordCheck(request: RecordsCheck): Promise<RecordCheck | DrawnCheck> {
   const { template, dpi, language, orientation, job, media, records } = request;
   if (template.language === 'document') {
-    const { check, zpl } = compileDocument(template, { dpi, orientation, media, records, job });
+    const target = { dpi, orientation, media, records, job, language };
+    const { check, program } = compileDocument(template, target);
     return async (record, index) => {
-      const own = language === 'zpl' ? zpl(record, index, { copies: 1, start: '' }) : undefined;
-      if (own === undefined) await check(record, index);
+      if (program(record, index, { copies: 1 }) === undefined) await check(record, index);
     };
   }
   const source = JSON.stringify(template);
@@ -144,9 +144,13 @@ async function run(owner: string, check: Check, at: (pointer: string) => void): 
   }
 }
 
-async function pagesOrReason({ document, printerCommands }: PagesCheck): Promise<readonly number[] | Reason> {
+async function pagesOrReason({
+  document,
+  said,
+  printerCommands,
+}: PagesCheck): Promise<readonly number[] | Reason> {
   try {
-    return await documentPages(document, { printerCommands });
+    return await documentPages(document, { said, printerCommands });
   } catch (error) {
     if (error instanceof PictureFault) return error.said;
     throw error;
@@ -185,7 +189,7 @@ const loadedTo = { draw: false, drawRaw: false };
 /** Loads what draws with the first picture, since a check needs no raster; that does not count against its time. */
 async function loadWhatDraws(template: Template, records: readonly LabelRecord[]): Promise<void> {
   await loadDrawing(template.language === 'zpl');
-  if (template.language !== 'document' || !bringsZpl(template, records)) return;
+  if (template.language !== 'document' || !bringsProgram(template, records)) return;
   answer({ loaded: false });
   await loadZplPages();
   answer({ loaded: true });

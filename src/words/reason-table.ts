@@ -1,6 +1,7 @@
 /**
  * The sentences of `reason.ts`, by their codes, in English. Their German is in `web/texts/de/reasons.ts`.
  */
+import { PROGRAM_REASONS } from './program-reasons.ts';
 import { ZPL_REASONS } from './zpl-reasons.ts';
 
 /** `{slot}`: what is filled in. */
@@ -177,15 +178,21 @@ const GENERAL_REASONS = {
   'picture-no-header': 'the picture has no header',
   'picture-scans': 'the picture has more than {most} scans',
   // Documents that records bring.
-  'document-field': 'expected one field, the one that holds the document',
+  'document-field': 'expected the field that holds the document, and at most one more, which says what it is',
   'page-region': 'expected "ink", or x, y, width and height in mm',
-  'document-none': 'expected a document: PDF, PNG, JPEG or ZPL, base64',
+  'document-none': 'expected a document: PDF, PNG, JPEG, ZPL, EPL2 or TSPL2, base64',
   'document-base64': 'expected base64, without a line break and without "data:" before it',
-  'document-kind': 'the document is none of PDF, PNG, JPEG and ZPL',
+  'document-kind': 'the document is none of PDF, PNG, JPEG, ZPL, EPL2 and TSPL2',
+  'document-said': 'expected what the document is: {kinds}',
+  'document-not-said': 'the document is not what its record says: {said}',
+  'document-undrawn': 'the document is {language}, which only a printer of that language draws',
+  'document-language':
+    'the document is {language}, which only a printer of that language draws; here it can be {taken}',
   'document-encrypted': 'the document is encrypted: a PDF that opens without a password is printed',
   'document-broken': 'the document is no PDF that can be read',
   'document-zpl-broken': 'the ZPL of the document cannot be drawn',
-  'document-zpl-own': 'a ZPL printer prints a ZPL document as it was sent: {member} is for pictures only',
+  'document-own':
+    'a printer of {language} prints such a document as it was sent: {member} is for pictures only',
   'document-cut-off': 'the document is cut off: a PDF ends with %%EOF',
   'document-faulty': 'page {page} of the document has a part that cannot be read',
   'document-pages': 'the document has {pages} pages; the limit is {most}',
@@ -376,4 +383,4 @@ const GENERAL_REASONS = {
   'agent-failed': 'The agent failed while printing',
 } as const;
 
-export const REASONS = { ...GENERAL_REASONS, ...ZPL_REASONS } as const;
+export const REASONS = { ...GENERAL_REASONS, ...ZPL_REASONS, ...PROGRAM_REASONS } as const;

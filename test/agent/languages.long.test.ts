@@ -1,7 +1,11 @@
 /** Printers that speak neither ZPL nor PDF, driven by an agent from the queue to the label. */
 import { EventEmitter, once } from 'node:events';
 import { expect, test } from 'vitest';
+import { openEncoder } from '../../drivers/languages/index.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
+import { pageRecords } from '../../src/contract/document-pages.ts';
+import { documentTemplate } from '../../src/contract/document-template.ts';
+import { mostData } from '../../src/contract/dots.ts';
 import type { LanguageId } from '../../src/contract/format.ts';
 import type { PrinterDescription } from '../../src/contract/printer.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
@@ -38,6 +42,20 @@ function jobIn(
   return { ...designedJob(printerId, language, records, copies), format };
 }
 
+/** The same labels as a program that somebody else has written in the printer's language. */
+async function documentJob(designed: QueuedJob): Promise<QueuedJob> {
+  const encoder = await openEncoder(designed);
+  const labels = await Promise.all(designed.records.map((_, at) => encoder.label(at, 1)));
+  const template = documentTemplate.parse({
+    name: 'Carrier',
+    language: 'document',
+    fields: [{ name: 'document' }],
+  });
+  const pages = labels.map((_, at) => at + 1);
+  const document = Buffer.concat(labels).toString('base64');
+  return { ...designed, template, records: pageRecords({ document }, template, pages, 0) };
+}
+
 async function codesOn(bitmaps: readonly Bitmap[]): Promise<(string | undefined)[]> {
   const pictures = bitmaps.map((bitmap) =>
     encodePng(cropBitmap(bitmap, 0, 0, LABEL.width, LABEL.height), 203),
@@ -50,14 +68,14 @@ const LANGUAGES = {
     question: '\x1b!?',
     ready: '\0',
     empty: '\x04',
-    print: /PRINT 1,\d+\r\n$/,
+    print: /(?:PRINT 1,\d+|REFERENCE 0,0)\r\n$/,
     read: (bytes: Buffer) => readTspl(bytes, LABEL.dpi),
   },
   epl: {
     question: '^ee\r\n',
     ready: '00\r\n',
     empty: '07\r\n',
-    print: /\nP\d+\r\n$/,
+    print: /\n(?:P\d+|ZT)\r\n$/,
     read: (bytes: Buffer) => readEpl(bytes, LABEL.height),
   },
 } as const;
@@ -87,7 +105,7 @@ async function labelPrinter(
   });
   return {
     uri: device.uri,
-    /** Everything but the questions, once it ends with a label, of at least so many. */
+    /** Everything but the questions, once it ends with a label or a setting, of at least so many. */
     labels: async (count: number): Promise<PrintedLabel[]> => {
       for (;;) {
         const sent = text.replaceAll(question, '');
@@ -122,6 +140,18 @@ for (const language of ['tspl', 'epl'] as const) {
     expect(await printedCodes(await printer.labels(9))).toEqual(expected(job).map((n) => `label ${n}`));
   });
 
+  test(`${language}: a document in the printer's own language, also after the connection broke in its data`, async () => {
+    const printer = await labelPrinter(language, { now: null }, mostData(MEDIA, MEDIA.dpi) + 800);
+    const agent = await startAgent(printer, { printer: { language, ...MEDIA, confirmation: 'transport' } });
+    const cut = await documentJob(jobIn(agent, language, ['cut']));
+    await site.queues.enqueue(cut);
+    await site.reports.end(cut.jobId);
+    const designed = jobIn(agent, language, ['a', 'b', 'c'], 3);
+    const job = await documentJob(designed);
+    expect(await site.print(job)).toMatchObject({ status: 'printed', labels: { printed: 9 } });
+    expect(await printedCodes(await printer.labels(9))).toEqual(expected(designed).map((n) => `label ${n}`));
+  });
+
   test(`${language}: held where nobody says what came out, whether it answers or not`, async () => {
     for (const now of [ready, null]) {
       const printer = await labelPrinter(language, { now });
@@ -138,7 +168,7 @@ for (const language of ['tspl', 'epl'] as const) {
 
   test(`${language}: the connection breaks in the data of a label: the next one is as it should be`, async () => {
     // After the empty lines with which an agent begins.
-    const filled = Math.ceil((LABEL.width / 8 + 1) * LABEL.height);
+    const filled = mostData(MEDIA, MEDIA.dpi);
     const printer = await labelPrinter(language, { now: null }, filled + 800);
     const agent = await startAgent(printer, { printer: { language, ...MEDIA, confirmation: 'transport' } });
     const cut = jobIn(agent, language, ['cut']);

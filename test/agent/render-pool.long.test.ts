@@ -142,31 +142,31 @@ test('a large check is not stuck, however long it takes', async () => {
   expect(await drain(session)).toHaveLength(100);
 });
 
-test.each([
-  'tspl',
-  'epl',
-] as const)('a large check makes the first labels only, and looks at all others: %s', async (language) => {
-  const pool = startPool();
-  const slow = Array.from({ length: 50 }, () => 'slow');
-  const looking = (values: string[]) => {
-    const job = jobFor(PRINTER, values, 2);
-    return { ...job, format: { ...job.format, language } };
-  };
-  const bad = pool.open(looking([...slow, 'good', 'bad']), { from: 0, maxCopies: 8 });
-  await expect(bad.check(never)).rejects.toMatchObject({
-    fault: { code: 'value-invalid', element: '/elements/0' },
-  });
-  bad.close();
-  // What fails in the making alone was not made.
-  const session = pool.open(looking([...slow, 'throw']), { from: 0, maxCopies: 8 });
-  await session.check(never);
-  for (let one = 0; one < 50; one++) {
-    expect(await session.peek(never)).toMatchObject({ first: 2 * one, count: 2 });
-    session.taken();
-  }
-  await expect(session.peek(never)).rejects.toMatchObject({ fault: { code: 'internal' } });
-  session.close();
-});
+test.each(['tspl', 'epl'] as const)(
+  'a large check makes the first labels only, and looks at all others: %s',
+  async (language) => {
+    const pool = startPool();
+    const slow = Array.from({ length: 50 }, () => 'slow');
+    const looking = (values: string[]) => {
+      const job = jobFor(PRINTER, values, 2);
+      return { ...job, format: { ...job.format, language } };
+    };
+    const bad = pool.open(looking([...slow, 'good', 'bad']), { from: 0, maxCopies: 8 });
+    await expect(bad.check(never)).rejects.toMatchObject({
+      fault: { code: 'value-invalid', element: '/elements/0' },
+    });
+    bad.close();
+    // What fails in the making alone was not made.
+    const session = pool.open(looking([...slow, 'throw']), { from: 0, maxCopies: 8 });
+    await session.check(never);
+    for (let one = 0; one < 50; one++) {
+      expect(await session.peek(never)).toMatchObject({ first: 2 * one, count: 2 });
+      session.taken();
+    }
+    await expect(session.peek(never)).rejects.toMatchObject({ fault: { code: 'internal' } });
+    session.close();
+  },
+);
 
 test('an abort ends the waiting, not the thread', async () => {
   const pool = startPool();

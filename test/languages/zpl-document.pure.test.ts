@@ -7,7 +7,7 @@ import { JobFaultError } from '../../src/contract/fault.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import type { Reason } from '../../src/contract/reason.ts';
 import { documentPages } from '../../src/render/document/document.ts';
-import { isZpl } from '../../src/render/document/document-file.ts';
+import { programKind } from '../../src/render/document/document-file.ts';
 import { PictureFault } from '../../src/render/image/picture-fault.ts';
 import { jobFor } from '../kit/judges/judges.ts';
 
@@ -75,7 +75,7 @@ describe('a label is sent byte for byte', () => {
     const designer =
       '\x10CT~~CD,~CC^~CT~\r\n^XA~TA000~JSN^LT0^MNW^MTT^PON^PMN^LH0,0^JMA^PR6,6~SD15^JUS^LRN^CI0^XZ\r\n';
     const label = '^XA\r\n^PW812\r\n^LL1218\r\n^FO40,40^A0N,30,30^FDone^FS\r\n^PQ1,0,1,Y^XZ\r\n';
-    expect(isZpl(base64(designer + label))).toBe(true);
+    expect(programKind(base64(designer + label))).toBe('zpl');
     const without = (await sent(designer + label)).made[0] ?? '';
     expect(without.endsWith(label)).toBe(true);
     expect(without).not.toMatch(/~|\^(?:MN|MT|PR|JU)/);
@@ -144,7 +144,7 @@ test.each([
     fault: {
       code: 'value-invalid',
       field: 'document',
-      reason: { code: 'document-zpl-own', values: { member } },
+      reason: { code: 'document-own', values: { member, language: 'ZPL' } },
     },
   });
 });

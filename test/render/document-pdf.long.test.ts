@@ -52,7 +52,7 @@ test('what only taking a page out would unpack: the page is printed, as its pict
     { head: '/Type/ObjStm/N 1/First 4/Filter/FlateDecode', stream: objects },
   ]);
   expect(file.length).toBeLessThan(3_000_000);
-  const target = { dpi: 203, orientation: 'portrait', media: MEDIA, vectors: true } as const;
+  const target = { dpi: 203, orientation: 'portrait', media: MEDIA, language: 'pdf' } as const;
   const { layout } = compileDocument(template, target);
   const document = `${file.toString('base64')}#page=1`;
   const first = await layout({ document });

@@ -370,7 +370,8 @@ describe('a document', () => {
 
   test.each([
     ['no field', { fields: [] }, '/fields'],
-    ['two fields', { fields: [{ name: 'document' }, { name: 'other' }] }, '/fields'],
+    ['three fields', { fields: ['a', 'b', 'c'].map((name) => ({ name })) }, '/fields'],
+    ['a field twice', { fields: [{ name: 'a' }, { name: 'a' }] }, '/fields'],
     ['a region that is none', { page: { region: 'all' } }, '/page/region'],
     ['a turn that is none', { page: { turn: 45 } }, '/page/turn'],
     ['a fit that is none', { page: { fit: 'stretch' } }, '/page/fit'],

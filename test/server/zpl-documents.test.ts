@@ -52,7 +52,9 @@ test('what is for pictures is refused where a ZPL printer draws the label, and t
   const data = [{ document: base64(label('one')) }];
   expect(await acme.validate({ idT, data })).toMatchObject({
     status: 400,
-    body: { errors: [{ reason: { code: 'document-zpl-own', values: { member: 'page.region' } } }] },
+    body: {
+      errors: [{ reason: { code: 'document-own', values: { member: 'page.region', language: 'ZPL' } } }],
+    },
   });
   const { token } = acme;
   for (const [language, status] of [

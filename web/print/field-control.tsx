@@ -48,7 +48,7 @@ export function FieldControl({ field, kind, fault, value, onText }: Props) {
               type="file"
               class="input"
               {...attributes}
-              accept="application/pdf,image/png,image/jpeg,.zpl,.prn,.txt"
+              accept="application/pdf,image/png,image/jpeg,.zpl,.epl,.tspl,.prn,.txt"
               onChange={async ({ currentTarget: { files } }) => {
                 const [file] = files ?? [];
                 if (file !== undefined) onText(await base64Of(file));

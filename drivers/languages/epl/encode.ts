@@ -12,6 +12,7 @@
 import { dots } from '../../../src/contract/dots.ts';
 import type { PrinterFormat } from '../../../src/contract/format.ts';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
+import { eplDeletion } from '../../../src/programs/epl.ts';
 import { encoderOfDots, labelLength } from '../label-dots.ts';
 import { SPEED } from './device.ts';
 
@@ -24,6 +25,13 @@ export const openEpl = encoderOfDots({
   draw: ({ x, y, stride, height }) => `GW${x},${y},${stride},${height},`,
   overhead: 20,
   print: (copies) => `P${copies}`,
+  program: {
+    // R moves what q has placed, so q comes last.
+    start: ({ format }) => ['', 'R0,0', labelWidth(format), 'ZT'],
+    // The guide's own character set ("I", "i").
+    usual: { I: 'I8,0,001', i: 'i0' },
+    deletion: eplDeletion,
+  },
 });
 
 /**
@@ -32,7 +40,11 @@ export const openEpl = encoderOfDots({
  */
 function setUp(job: QueuedJob): string[] {
   const { format } = job;
-  return ['', `q${Math.ceil(dots(format.width, format.dpi) / 8) * 8}`, ...settings(job), 'ZT'];
+  return ['', labelWidth(format), ...settings(job), 'ZT'];
+}
+
+function labelWidth({ width, dpi }: PrinterFormat): string {
+  return `q${Math.ceil(dots(width, dpi) / 8) * 8}`;
 }
 
 /** Nothing is sent that the format does not set. */

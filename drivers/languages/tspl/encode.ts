@@ -11,6 +11,7 @@
  */
 import type { PrinterFormat } from '../../../src/contract/format.ts';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
+import { tsplDeletion } from '../../../src/programs/tspl.ts';
 import { encoderOfDots, labelLength } from '../label-dots.ts';
 
 const IMMEDIATE = [0x1b, 0x21] as const;
@@ -40,21 +41,26 @@ export const openTspl = encoderOfDots({
   overhead: 30,
   apart: IMMEDIATE,
   print: (copies) => `PRINT 1,${copies}`,
+  program: {
+    start: (job) => ['', labelSize(job), ...PLACE],
+    // As TSC's printers leave the factory.
+    usual: { CODEPAGE: 'CODEPAGE 850', COUNTRY: 'COUNTRY 001' },
+    deletion: tsplDeletion,
+  },
 });
+
+const PLACE = ['DIRECTION 0,0', 'REFERENCE 0,0'];
 
 /**
  * The commands before a job's labels. The empty first line ends what another sender may have left unfinished.
  * DIRECTION and REFERENCE persist from earlier jobs, so both are reset to what the dots assume.
  */
 function setUp(job: QueuedJob): string[] {
-  const { format } = job;
-  return [
-    '',
-    `SIZE ${mm(format.width)},${mm(labelLength(job))}`,
-    ...settings(format),
-    'DIRECTION 0,0',
-    'REFERENCE 0,0',
-  ];
+  return ['', labelSize(job), ...settings(job.format), ...PLACE];
+}
+
+function labelSize(job: QueuedJob): string {
+  return `SIZE ${mm(job.format.width)},${mm(labelLength(job))}`;
 }
 
 /** Nothing is sent that the format does not set. */

@@ -12,7 +12,8 @@ import type { DesignedTemplate, RawZplTemplate } from '../../../src/contract/tem
 import type { RecordCheck } from '../../../src/render/check.ts';
 import type { DisplayList, Item } from '../../../src/render/display-list.ts';
 import { compileDocument } from '../../../src/render/document/document.ts';
-import { bringsZpl } from '../../../src/render/document/document-file.ts';
+import { bringsProgram } from '../../../src/render/document/document-file.ts';
+import { zplText } from '../../../src/render/document/zpl-pages.ts';
 import { keptLabel } from '../../../src/render/output/kept-labels.ts';
 import { deletionsOf } from '../../../src/zpl/raw/program.ts';
 import { compileRawZpl } from '../../../src/zpl/raw/template.ts';
@@ -38,8 +39,8 @@ export const openZpl: OpenEncoder = async (job) => {
 
 function openDocument(job: QueuedJob, template: DocumentTemplate): LabelEncoder {
   const { format, orientation, records } = job;
-  const document = { dpi: format.dpi, orientation, media: format, records, job };
-  const { media, layout, zpl } = compileDocument(template, document);
+  const document = { dpi: format.dpi, orientation, media: format, records, job, language: format.language };
+  const { media, layout, program } = compileDocument(template, document);
   const settings = designedStart(format, media);
   const start = rawStart(format, headOf(job));
   const stored = new Set<string>();
@@ -50,16 +51,16 @@ function openDocument(job: QueuedJob, template: DocumentTemplate): LabelEncoder 
       sent = undefined;
       return '';
     },
-    end: () => (bringsZpl(template, records) ? rawEnd(format, deletionsOf(stored)) : ''),
+    end: () => (bringsProgram(template, records) ? rawEnd(format, deletionsOf(stored)) : ''),
   };
   return encoder(job, once, async (index, copies) => {
     const record = records[index] ?? {};
-    const own = zpl(record, index, { copies, start, sent });
+    const own = program(record, index, { copies, sent });
     if (own !== undefined) {
       // Where a power cycle of the printer would go unnoticed, each label carries the document's downloads.
       sent = format.storedFormats === false ? undefined : own.holder;
       for (const name of own.objects) stored.add(name);
-      return Buffer.from(own.before + own.label, 'latin1');
+      return Buffer.from(zplText(own, start), 'latin1');
     }
     const { items } = await layout(record, index);
     const fields = items.map((item) => itemFields(item, media).zpl).join('') || BLANK;

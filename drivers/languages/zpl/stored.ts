@@ -19,10 +19,10 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
+import { ownName } from '../../../src/programs/program.ts';
 import type { DisplayList, Item, Rect } from '../../../src/render/display-list.ts';
 import { itemBounds } from '../../../src/render/item-bounds.ts';
 import type { CompiledLabel } from '../../../src/render/label-layout.ts';
-import { ownName } from '../../../src/zpl/names.ts';
 import { completeField, dataEnd, drawnFields, type NativeField, nativeField } from './designed.ts';
 
 /** Fewer records are sent label by label. */

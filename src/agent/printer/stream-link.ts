@@ -2,10 +2,9 @@
 
 import { type Connection, TransportError } from '../../../drivers/connection.ts';
 import type { DeviceStatus } from '../../../drivers/device.ts';
-import { dots } from '../../contract/dots.ts';
+import { mostData } from '../../contract/dots.ts';
 import type { LanguageId } from '../../contract/format.ts';
 import type { PrinterReason } from '../../contract/printer.ts';
-import type { QueuedJob } from '../../contract/queued-job.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
 import type { LinkOptions, PrinterLink, Progress, Readiness } from './link.ts';
 import { canConfirm, isBlocked, isIdle, whyItWaits } from './status.ts';
@@ -63,7 +62,8 @@ export class StreamLink implements PrinterLink {
 
   async begin(): Promise<void> {
     const { job, signals } = this.#options;
-    await this.#device.endData(this.#open, dotsOf(job), signals.end);
+    const { format } = job;
+    await this.#device.endData(this.#open, mostData(format, format.dpi), signals.end);
   }
 
   async send(chunk: Chunk): Promise<null> {
@@ -158,9 +158,4 @@ export class StreamLink implements PrinterLink {
     this.#unfinishedSince = now;
     await this.#device.abandon(this.#open, signals.end);
   }
-}
-
-/** The size of a label's dots, bytes. */
-function dotsOf({ format: { width, height, dpi } }: QueuedJob): number {
-  return (Math.ceil(dots(width, dpi) / 8) + 1) * dots(height, dpi);
 }

@@ -1,5 +1,6 @@
-/** What a record's document is: told by its bytes, of which no more are looked at than that takes. */
-import { documentIn, documentPart } from '../../contract/document-pages.ts';
+/** What a record's document is: told by its bytes, of which no more are looked at than that takes, or said by the record. */
+import { documentIn, documentPart, documentSaid } from '../../contract/document-pages.ts';
+import type { LanguageId } from '../../contract/format.ts';
 import type { LabelRecord } from '../../contract/print-request.ts';
 import { because } from '../../contract/reason.ts';
 import type { Template } from '../../contract/template.ts';
@@ -8,21 +9,96 @@ import { PictureFault } from '../image/picture-fault.ts';
 /** Some programs write up to a kilobyte before a PDF begins. */
 const HEAD = 1_024;
 
-export function isPdf(base64: string): boolean {
-  return Buffer.from(base64.slice(0, Math.ceil(HEAD / 3) * 4), 'base64').includes('%PDF-');
-}
+/** Languages of which a printer gets a document as it was sent. */
+const PROGRAMS = ['zpl', 'epl', 'tspl'] as const;
+export type ProgramKind = (typeof PROGRAMS)[number];
+/** `picture`: PNG or JPEG, or nothing that is known. */
+export type FileKind = ProgramKind | 'pdf' | 'picture';
 
 /** As label designers, drivers and carriers begin it: DLE and a mark of UTF-8 may stand before it. */
 const ZPL = /^(?:\xef\xbb\xbf)?\x10?\s*(?:CT~|[\^~][A-Za-z]{2}|\^A[\d@])/;
+/** The first line of a program that sets something, or clears the picture. */
+const EPL =
+  /^(?:\xef\xbb\xbf)?\s*(?:;|(?:N|EPL2?|O[CDFLNPS\d,]*|q\d+|Q\d+(?:,B?\d+)*|R\d+,\d+|I8,\w+(?:,\w+)?|S\d|D\d{1,2}|Z[TB]|J[BCF]|r[NY]|f\d+|W[NY]|UN|G[KM]"[^"]*"\d*)[ \t]*(?:\r?\n|$))/;
+/** Behind what BarTender writes before it. */
+const TSPL =
+  /^(?:\xef\xbb\xbf)?\s*(?:CLS[ \t]*(?:\r?\n|$)|(?:SIZE|GAP|BLINE|DIRECTION|REFERENCE|OFFSET|SHIFT|SPEED|DENSITY|CODEPAGE|COUNTRY|SET|DOWNLOAD)[ \t]+["\w@])/i;
 
-export function isZpl(base64: string): boolean {
-  return ZPL.test(Buffer.from(base64.slice(0, Math.ceil(HEAD / 3) * 4), 'base64').toString('latin1'));
+const MARKS_END = '</xpml>';
+
+export function isPdf(base64: string): boolean {
+  return headOf(base64).includes('%PDF-');
 }
 
-/** Whether printers of the job may get ZPL that somebody else than Platen has written. */
-export function bringsZpl(template: Template, records: readonly LabelRecord[]): boolean {
+/** Told by its bytes. */
+export function programKind(base64: string): ProgramKind | undefined {
+  const head = headOf(base64).toString('latin1');
+  if (ZPL.test(head)) return 'zpl';
+  const marks = head.startsWith('<xpml>') ? head.indexOf(MARKS_END) : -1;
+  if (TSPL.test(marks < 0 ? head : head.slice(marks + MARKS_END.length))) return 'tspl';
+  return EPL.test(head) ? 'epl' : undefined;
+}
+
+function headOf(base64: string): Buffer {
+  return Buffer.from(base64.slice(0, Math.ceil(HEAD / 3) * 4), 'base64');
+}
+
+/** The words by which a record may say it. */
+const SAID: Readonly<Record<string, FileKind>> = {
+  pdf: 'pdf',
+  png: 'picture',
+  jpeg: 'picture',
+  zpl: 'zpl',
+  epl: 'epl',
+  tspl: 'tspl',
+};
+
+/**
+ * @param said what the record says that it is; undefined or empty: its bytes say it
+ * @throws PictureFault: what is said is no word for a document, or not what the bytes are
+ */
+export function documentKind(base64: string, said: string | undefined): FileKind {
+  const told = isPdf(base64) ? 'pdf' : (programKind(base64) ?? 'picture');
+  if (said === undefined || said === '') return told;
+  const kind = Object.hasOwn(SAID, said) ? SAID[said] : undefined;
+  if (kind === undefined)
+    throw new PictureFault(because('document-said', { kinds: Object.keys(SAID).join(', ') }));
+  // Programs are text, of which none says for sure in which language it is.
+  const isText = PROGRAMS.some((one) => one === kind) && told !== 'pdf';
+  if (kind !== told && !isText) throw new PictureFault(because('document-not-said', { said }));
+  return kind;
+}
+
+/** Whether printers of the job may get commands that somebody else than Platen has written. */
+export function bringsProgram(template: Template, records: readonly LabelRecord[]): boolean {
   if (template.language !== 'document') return template.language === 'zpl';
-  return records.some((record) => isZpl(documentPart(documentIn(record, template)).base64));
+  return records.some((record) => {
+    const { base64 } = documentPart(documentIn(record, template));
+    try {
+      return isProgram(documentKind(base64, documentSaid(record, template)));
+    } catch (error) {
+      if (error instanceof PictureFault) return false;
+      throw error;
+    }
+  });
+}
+
+export function isProgram(kind: FileKind): kind is ProgramKind {
+  return PROGRAMS.some((one) => one === kind);
+}
+
+/** As people call them. */
+export const DOCUMENT_NAMES: Readonly<Record<ProgramKind, string>> = {
+  zpl: 'ZPL',
+  epl: 'EPL2',
+  tspl: 'TSPL2',
+};
+
+/** The documents that a printer of the language prints, as people call them. */
+export function documentsFor(language: LanguageId | undefined): string {
+  const own = PROGRAMS.find((one) => one === language && one !== 'zpl');
+  const all = ['PDF', 'PNG', 'JPEG', 'ZPL', ...(own === undefined ? [] : [DOCUMENT_NAMES[own]])];
+  return all.join(', ');
 }
 
 /** Node leaves out what is no base64. @throws PictureFault */

@@ -6,13 +6,15 @@
  * with its dots as it is (`checked-form.ts`).
  */
 import { setImmediate as breathe } from 'node:timers/promises';
-import { documentIn, documentPart } from '../../contract/document-pages.ts';
+import { documentIn, documentPart, documentSaid } from '../../contract/document-pages.ts';
 import type { DocumentTemplate } from '../../contract/document-template.ts';
-import { dots, millimetres } from '../../contract/dots.ts';
+import { dots, millimetres, mostData } from '../../contract/dots.ts';
 import { JobFaultError } from '../../contract/fault.ts';
+import type { LanguageId } from '../../contract/format.ts';
 import type { LabelRecord, Orientation } from '../../contract/print-request.ts';
 import { because, type Reason } from '../../contract/reason.ts';
 import { documentField } from '../../contract/template.ts';
+import type { LabelProgram, ProgramRules } from '../../programs/program.ts';
 import { FieldFault } from '../../values/said-fault.ts';
 import type { DisplayList, Rect } from '../display-list.ts';
 import { MOST_ELEMENT_DOTS, requireDots } from '../dot-limit.ts';
@@ -23,11 +25,19 @@ import { blackRect } from '../ink.ts';
 import { type MediaGrid, mediaGrid } from '../label-layout.ts';
 import { afterwards, type Matrix, type PageForm } from '../page-form.ts';
 import { turnItem, turnPoint, upright } from '../turn.ts';
-import { isPdf, isZpl, requireBase64 } from './document-file.ts';
+import {
+  DOCUMENT_NAMES,
+  documentKind,
+  documentsFor,
+  type FileKind,
+  isProgram,
+  requireBase64,
+} from './document-file.ts';
 import { type DocumentPicture, documentPicture } from './document-picture.ts';
 import { askPdf, drawnPdf, pdfFile, pdfPages } from './pdf-pages.ts';
 import type { DrawnPart, PdfFile } from './pdf-protocol.ts';
-import { type ZplRules, type ZplText, zplDocument, zplPicture, zplText } from './zpl-pages.ts';
+import { type ProgramPart, programOf, programPart } from './programs.ts';
+import { zplPicture } from './zpl-pages.ts';
 
 /** A picture within this share of the printer's resolution has it: files say 203.2 and 203 dpi of 8 dots a mm. */
 const SAME_RESOLUTION = 0.01;
@@ -39,10 +49,13 @@ export interface DocumentTarget {
   readonly media: Size;
   /** The job's, where a record may name another that holds its file. */
   readonly records?: readonly LabelRecord[];
-  readonly job?: ZplRules;
-  /** The label is sent as vectors where it can be. */
-  readonly vectors?: boolean;
+  readonly job?: Rules;
+  /** What the printer gets: PDF is vectors where it can be; undefined: a picture for people. */
+  readonly language?: LanguageId;
 }
+
+/** Whose rules a program is read by. */
+type Rules = Partial<ProgramRules>;
 
 interface CompiledDocument {
   /** The label as it lies on the media. */
@@ -56,19 +69,18 @@ interface CompiledDocument {
   /** Throws what `layout` throws, as soon as that is known: the label's vectors are not made. */
   check(record: LabelRecord, index?: number): Promise<void>;
   /**
-   * What a ZPL printer gets for the label; undefined: the document is no ZPL, and is drawn.
-   * @param start as of `zplText`
+   * The label as its document has it in the printer's own language; undefined: the document is in no such language, and is drawn.
    * @param sent the index of the record whose document was sent last
    * @throws JobFaultError `value-invalid`
    */
-  zpl(
+  program(
     record: LabelRecord,
     index: number,
-    how: { copies: number; start: string; sent?: number | undefined },
-  ): OwnZpl | undefined;
+    how: { copies: number; sent?: number | undefined },
+  ): OwnProgram | undefined;
 }
 
-interface OwnZpl extends ZplText {
+interface OwnProgram extends ProgramPart {
   /** The index of the record that holds the document. */
   readonly holder: number;
 }
@@ -86,7 +98,7 @@ class PageUnfit extends PictureFault {}
 
 /** @throws JobFaultError `template-invalid`: the label has too many dots */
 export function compileDocument(template: DocumentTemplate, target: DocumentTarget): CompiledDocument {
-  const { dpi, orientation, records = [], job = {}, vectors = false } = target;
+  const { dpi, orientation, records = [], job = {}, language } = target;
   const lies = orientation === 'landscape' ? 90 : 0;
   const { width: across, height: along } = upright(target.media, lies);
   const { width = across, height = along } = template;
@@ -95,9 +107,11 @@ export function compileDocument(template: DocumentTemplate, target: DocumentTarg
   const label = upright(media, lies);
   const partOf = (record: LabelRecord, index: number) => {
     const { page, record: other, base64: own } = documentPart(documentIn(record, template));
-    const base64 =
-      other === undefined ? own : documentPart(documentIn(records[other] ?? {}, template)).base64;
-    return { page, holder: other ?? index, base64 };
+    if (other === undefined)
+      return { page, holder: index, base64: own, said: documentSaid(record, template) };
+    const held = records[other] ?? {};
+    const { base64 } = documentPart(documentIn(held, template));
+    return { page, holder: other, base64, said: documentSaid(held, template) };
   };
   const refusalOf = (error: unknown, index: number, page: number | undefined): unknown => {
     if (!(error instanceof PictureFault)) return error;
@@ -106,9 +120,11 @@ export function compileDocument(template: DocumentTemplate, target: DocumentTarg
     return refused(code, error.said, { template: template.name, record: index, page, field });
   };
   const laidOut = async (record: LabelRecord, index: number, withForm: boolean): Promise<DisplayList> => {
-    const { page, base64 } = partOf(record, index);
+    const { page, base64, said } = partOf(record, index);
     try {
-      const opened = await openPage({ base64, number: page ?? 1 }, template, { dpi, width, height, job });
+      requireBase64(base64);
+      const file = { base64, kind: documentKind(base64, said), number: page ?? 1 };
+      const opened = await openPage(file, template, { dpi, width, height, job, language });
       const { bitmap, form } = await onLabel(opened, template, label, { dpi, vectors: withForm });
       // The drawing library frees its memory when the event loop turns.
       await breathe();
@@ -129,18 +145,21 @@ export function compileDocument(template: DocumentTemplate, target: DocumentTarg
   };
   return {
     media,
-    layout: async (record, index = 0) => await laidOut(record, index, vectors),
+    layout: async (record, index = 0) => await laidOut(record, index, language === 'pdf'),
     check: async (record, index = 0) => {
       await laidOut(record, index, false);
     },
-    zpl: (record, index, { copies, start, sent }) => {
-      const { page, holder, base64 } = partOf(record, index);
-      if (!isZpl(base64)) return undefined;
+    program: (record, index, { copies, sent }) => {
+      const { page, holder, base64, said } = partOf(record, index);
       try {
+        const kind = documentKind(base64, said);
+        if (kind !== language || !isProgram(kind)) return undefined;
         requireBase64(base64);
-        requireOwnPage(template, target);
-        const document = zplDocument(base64, job);
-        return { ...zplText(document, { page: page ?? 1, copies, start, first: sent !== holder }), holder };
+        requireOwnPage(template, { dpi, orientation, language: DOCUMENT_NAMES[kind] });
+        const program = programOf(base64, kind, job);
+        requireEnding(program, target);
+        const part = { page: page ?? 1, copies, first: sent !== holder };
+        return { ...programPart(program, part), holder };
       } catch (error) {
         throw refusalOf(error, index, page);
       }
@@ -148,8 +167,17 @@ export function compileDocument(template: DocumentTemplate, target: DocumentTarg
   };
 }
 
-/** A ZPL printer draws the label itself. @throws PictureFault */
-function requireOwnPage({ dpi: said, page }: DocumentTemplate, { dpi, orientation }: DocumentTarget): void {
+/** Data that is cut off on its way can be ended. @throws PictureFault */
+function requireEnding({ largest }: LabelProgram, { media, dpi }: DocumentTarget): void {
+  const most = mostData(media, dpi);
+  if (largest > most) throw new PictureFault(because('program-data-large', { bytes: largest, most }));
+}
+
+/** A printer draws a label of its own language itself. @throws PictureFault */
+function requireOwnPage(
+  { dpi: said, page }: DocumentTemplate,
+  { dpi, orientation, language }: { dpi: number; orientation: Orientation; language: string },
+): void {
   const changed = {
     'page.region': page.region !== undefined,
     'page.turn': page.turn !== 0,
@@ -157,19 +185,23 @@ function requireOwnPage({ dpi: said, page }: DocumentTemplate, { dpi, orientatio
     orientation: orientation === 'landscape',
   };
   const [member] = Object.entries(changed).find(([, is]) => is) ?? [];
-  if (member !== undefined) throw new PictureFault(because('document-zpl-own', { member }));
+  if (member !== undefined) throw new PictureFault(because('document-own', { member, language }));
   if (said !== undefined && Math.abs(said / dpi - 1) > SAME_RESOLUTION)
     throw new PictureFault(because('drawn-for-dpi', { designed: said, wanted: dpi }));
 }
 
 /**
- * How often each page of a document is printed, each label of ZPL.
+ * How often each page of a document is printed, each label of a program.
  * @throws PictureFault
  */
-export async function documentPages(base64: string, rules: ZplRules): Promise<readonly number[]> {
+export async function documentPages(
+  base64: string,
+  { said, ...rules }: Rules & { said?: string | undefined },
+): Promise<readonly number[]> {
   requireBase64(base64);
-  if (isZpl(base64)) return zplDocument(base64, rules).labels.map(({ quantity }) => quantity);
-  return new Array<number>(isPdf(base64) ? await pdfPages(base64) : 1).fill(1);
+  const kind = documentKind(base64, said);
+  if (isProgram(kind)) return programOf(base64, kind, rules).labels.map(({ quantity }) => quantity);
+  return new Array<number>(kind === 'pdf' ? await pdfPages(base64) : 1).fill(1);
 }
 
 function refused(
@@ -191,24 +223,31 @@ function refused(
   });
 }
 
-/** Where a page is printed: the label in mm, and whose rules a ZPL document is read by. */
-type Place = Size & { readonly dpi: number; readonly job: ZplRules };
+/** Where a page is printed: the label in mm, whose rules a program is read by, and what the printer gets. */
+type Place = Size & { readonly dpi: number; readonly job: Rules; readonly language: LanguageId | undefined };
 
 /** @throws PictureFault */
 async function openPage(
-  { base64, number }: { base64: string; number: number },
+  { base64, kind, number }: { base64: string; kind: FileKind; number: number },
   template: DocumentTemplate,
   place: Place,
 ): Promise<DocumentPage> {
-  requireBase64(base64);
-  if (isPdf(base64)) return await openPdfPage(pdfFile(base64), number, template, place.dpi);
+  if (kind === 'pdf') return await openPdfPage(pdfFile(base64), number, template, place.dpi);
+  if (kind === 'epl' || kind === 'tspl')
+    throw new PictureFault(undrawn(DOCUMENT_NAMES[kind], place.language));
   return openPicture(
-    isZpl(base64)
+    kind === 'zpl'
       ? await zplPicturePage(base64, number, template, place)
       : await documentPicture(Buffer.from(base64, 'base64')),
     template,
     place.dpi,
   );
+}
+
+/** Nobody but a printer of the language draws it. @param printer of what language a printer is asked for it */
+function undrawn(language: string, printer: LanguageId | undefined): Reason {
+  if (printer === undefined) return because('document-undrawn', { language });
+  return because('document-language', { language, taken: documentsFor(printer) });
 }
 
 /** @throws PictureFault */
@@ -220,7 +259,7 @@ async function zplPicturePage(
 ): Promise<DocumentPicture> {
   const dpi = said ?? target;
   const media = { dpi, width: dots(width, dpi), height: dots(height, dpi) };
-  const png = await zplPicture(zplDocument(base64, job), page, media);
+  const png = await zplPicture(programOf(base64, 'zpl', job), page, media);
   return await documentPicture(Buffer.from(png));
 }
 

@@ -1,7 +1,7 @@
 /** A print job as PrintNode's clients send it: what it becomes here is a job of a document template that is in no list. */
 import { z } from 'zod';
 import { type DocumentTemplate, documentTemplate } from '../../contract/document-template.ts';
-import { isPdf, isZpl } from '../../render/document/document-file.ts';
+import { isPdf, programKind } from '../../render/document/document-file.ts';
 import { MOST_NUMBER } from '../numbers.ts';
 import { parseBody } from '../problems.ts';
 import { PrintNodeError } from './printnode-error.ts';
@@ -75,8 +75,10 @@ export function requestOf(
   document: string,
 ) {
   const base64 = document.replaceAll(/\s+/g, '');
-  const [isRight, expected] = contentType.startsWith('raw_') ? [isZpl, 'ZPL'] : [isPdf, 'a PDF'];
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64) || !isRight(base64))
+  const raw = contentType.startsWith('raw_');
+  const isRight = raw ? programKind(base64) !== undefined : isPdf(base64);
+  const expected = raw ? 'ZPL, EPL2 or TSPL2' : 'a PDF';
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64) || !isRight)
     throw new PrintNodeError(400, `content is not as expected for ${contentType}: ${expected}`);
   return {
     ...{ idT: TEMPLATE_ID, printerId, orientation: 'portrait', numberCopies: copies * qty },

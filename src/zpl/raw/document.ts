@@ -1,45 +1,23 @@
 /**
  * Reads a ZPL document: a program that others made, for labels that are printed as they stand. The rules are those of raw
- * templates (`rules.ts`, `program.ts`); but there may be several labels, no value is filled in, and the program's bytes are
- * characters here (latin1), so that what is sent is what came.
- *
- * A label may rely on what those before it have set, and may be printed without them: after a crash, or again. So each has
- * the state that the program had come to.
+ * templates (`rules.ts`, `program.ts`); but there may be several labels, and no value is filled in.
  *
  * Source: ZPL II Programming Guide, ^PQ, ^CI and the persistence notes of each setting command.
  */
 import { because } from '../../contract/reason.ts';
+import {
+  type LabelProgram,
+  MOST_LABELS,
+  ownName,
+  type ProgramLabel,
+  type ProgramRules,
+} from '../../programs/program.ts';
 import { words } from '../commands.ts';
 import { lastingValue } from '../interpreter/printer-memory.ts';
-import { ownName } from '../names.ts';
 import { type RawCommand, rawFault } from './commands.ts';
 import { readLabels, requireRoom } from './program.ts';
 import { withoutPause } from './template.ts';
 
-export interface ZplDocument {
-  readonly labels: readonly ZplLabel[];
-  /** Graphics and fonts, to be sent before the first of its labels that is sent. */
-  readonly downloads: string;
-  /** The names of those that are to be deleted again. */
-  readonly objects: readonly string[];
-}
-
-interface ZplLabel {
-  /** How many of it the program asks for, ≥ 1. */
-  readonly quantity: number;
-  /** What the program has set before it, for use inside a format. */
-  readonly state: string;
-  /** Commands that set the printer up, which the tenant may send, since the label before it. */
-  readonly setUp: string;
-  /**
-   * The format, as it was sent where one is asked for.
-   * @throws JobFaultError `template-invalid`: its graphics are too large
-   */
-  zpl(copies: number): string;
-}
-
-/** Most labels of a program, and most that it may ask for. */
-const MOST_LABELS = 2_000;
 /** Settings that the next format begins with. */
 const LASTING = words('MU CI CF BY FW LH LL LR LS LT PA PM PO PW CV CW');
 /** Characters of a setting's parameters: the printer reads no more of them either. */
@@ -48,14 +26,11 @@ const SETTING = 256;
 const ENCODING = /^\s*(?:(?:\d|1[0-3]|27|28|3[1-6])\s*)?(?:,|$)/;
 
 /**
+ * A label's state and set-up are for use inside a format.
  * @param bytes of the file
- * @param options `jobId`: names what it downloads; `printerCommands`: the tenant may set the printer up
  * @throws JobFaultError `template-invalid` with the line
  */
-export function readZplDocument(
-  bytes: Uint8Array,
-  { jobId, printerCommands }: { readonly jobId: string; readonly printerCommands: boolean },
-): ZplDocument {
+export function readZplDocument(bytes: Uint8Array, { jobId, printerCommands }: ProgramRules): LabelProgram {
   const prefix = ownName(jobId, 'G');
   const source = Buffer.from(bytes).toString('latin1');
   const { labels, downloads } = readLabels(source, { prefix, printerCommands }, MOST_LABELS);
@@ -72,10 +47,11 @@ export function readZplDocument(
     labels: read,
     downloads: downloads.map(({ text }) => text).join(''),
     objects: downloads.flatMap(({ object }) => object ?? []),
+    largest: 0,
   };
 }
 
-function labelOf(commands: readonly RawCommand[], state: string, setUp: string): ZplLabel {
+function labelOf(commands: readonly RawCommand[], state: string, setUp: string): ProgramLabel {
   for (const command of commands) requirePrintable(command);
   const params = commands.findLast(({ code }) => code === '^PQ')?.params ?? '';
   const quantity = Math.max(1, Number.parseInt(params, 10) || 1);
@@ -84,8 +60,10 @@ function labelOf(commands: readonly RawCommand[], state: string, setUp: string):
   return {
     quantity,
     state,
+    // Each label begins with all that any could have set.
+    lasts: [],
     setUp,
-    zpl: (copies) => {
+    text: (copies) => {
       requireRoom(commands);
       if (copies === 1 && asSent) return textOf(commands);
       return commands

@@ -14,6 +14,7 @@ import { LIMITS } from '../../contract/limits.ts';
 import type { LabelRecord } from '../../contract/print-request.ts';
 import { because, type Reason, reasonText } from '../../contract/reason.ts';
 import type { RawZplTemplate } from '../../contract/template.ts';
+import { ownName } from '../../programs/program.ts';
 import {
   countsCopies,
   type Defaults,
@@ -27,7 +28,6 @@ import { ValueFault } from '../../values/filters.ts';
 import { parsePlaceholders, placeholderText } from '../../values/merge.ts';
 import { isBarcode } from '../commands.ts';
 import { closedData, hexIndicator } from '../field-data.ts';
-import { ownName } from '../names.ts';
 import { type RawCommand, rawFault } from './commands.ts';
 import { type Encoding, encodingOf, escapesAreUtf8, inCodePage, inUtf8, POWER_ON, UTF8 } from './encoding.ts';
 import { fieldText, ownEscapes, type RawField, rawField, type Slot } from './field.ts';

@@ -99,7 +99,7 @@ function dotsOf(mm: string, dpi: number): number {
 }
 
 const TSPL_SETTING =
-  /^(?:GAP|BLINE|SPEED|DENSITY|DIRECTION|REFERENCE|SET (?:RIBBON|TEAR|PEEL|CUTTER)) [A-Z0-9., ]+$|^(?:GAP|BLINE) [0-9.]+ mm,[0-9.]+ mm$/;
+  /^(?:GAP|BLINE|SPEED|DENSITY|DIRECTION|REFERENCE|CODEPAGE|COUNTRY|SET (?:RIBBON|TEAR|PEEL|CUTTER)) [A-Z0-9., ]+$|^(?:GAP|BLINE) [0-9.]+ mm,[0-9.]+ mm$/;
 
 /** @throws Error where a printer would do something else than print labels of dots */
 export function readTspl(bytes: Uint8Array, dpi: number): PrintedLabel[] {

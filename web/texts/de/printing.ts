@@ -169,7 +169,7 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
     noFields: 'Diese Vorlage hat keine Felder: Jedes Etikett ist gleich.',
     sample: (text) => `zum Beispiel ${text}`,
     default: (text) => `wenn leer: ${text}`,
-    documentKind: 'eine Datei: PDF, PNG, JPEG oder ZPL',
+    documentKind: 'eine Datei: PDF, PNG, JPEG, ZPL, EPL2 oder TSPL2',
     documentSize: (kilobytes) => `eine Datei mit ${kilobytes} kB ist gewählt`,
     digits: (n, least, most) =>
       least === undefined || most === undefined

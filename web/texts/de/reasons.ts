@@ -1,9 +1,11 @@
 /** Warum ein Wert, ein Element oder ein Datensatz nicht zu drucken ist, nach den Kennungen des Dienstes. */
 import type { ReasonCode } from '../../../src/contract/reason.ts';
+import { programReasons } from './program-reasons.ts';
 import { zplReasons } from './zpl-reasons.ts';
 
 export const reasons: Readonly<Record<ReasonCode, string>> = {
   ...zplReasons,
+  ...programReasons,
   'value-empty': 'Der Wert ist leer',
   'check-digit-wrong': 'Die Prüfziffer ist falsch: Sie ist {expected}',
   'check-digit-none': 'Zu diesem Wert gibt es keine Prüfziffer nach Modulo 11',
@@ -120,16 +122,22 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
   'pictures-large': 'Die Bilder der Vorlage haben zusammen mehr als {most} Bildpunkte',
   'svg-element': 'Ein SVG auf einem Etikett hat kein {element}: Wandeln Sie es in Pfade um',
   'svg-refers': 'Ein SVG auf einem Etikett verweist auf nichts außerhalb',
-  'document-field': 'Erwartet ist ein Feld, das mit dem Dokument',
+  'document-field': 'Erwartet ist das Feld mit dem Dokument und höchstens ein weiteres, das sagt, was es ist',
   'page-region': 'Erwartet ist „ink“, oder x, y, width und height in mm',
-  'document-none': 'Erwartet ist ein Dokument: PDF, PNG, JPEG oder ZPL, in Base64',
+  'document-none': 'Erwartet ist ein Dokument: PDF, PNG, JPEG, ZPL, EPL2 oder TSPL2, in Base64',
   'document-base64': 'Erwartet ist Base64, ohne Zeilenumbruch und ohne „data:“ davor',
-  'document-kind': 'Das Dokument ist weder PDF noch PNG noch JPEG noch ZPL',
+  'document-kind': 'Das Dokument ist weder PDF noch PNG, JPEG, ZPL, EPL2 oder TSPL2',
+  'document-said': 'Erwartet ist, was das Dokument ist: {kinds}',
+  'document-not-said': 'Das Dokument ist nicht, was sein Datensatz sagt: {said}',
+  'document-undrawn': 'Das Dokument ist {language}, das nur ein Drucker dieser Sprache zeichnet',
+  'document-language':
+    'Das Dokument ist {language}, das nur ein Drucker dieser Sprache zeichnet; hier kann es {taken} sein',
   'document-encrypted':
     'Das Dokument ist verschlüsselt: gedruckt wird ein PDF, das sich ohne Passwort öffnen lässt',
   'document-broken': 'Das Dokument ist kein lesbares PDF',
   'document-zpl-broken': 'Das ZPL des Dokuments lässt sich nicht zeichnen',
-  'document-zpl-own': 'Ein ZPL-Drucker druckt ein ZPL-Dokument, wie es kam: {member} gilt nur für Bilder',
+  'document-own':
+    'Ein Drucker für {language} druckt ein solches Dokument, wie es kam: {member} gilt nur für Bilder',
   'document-cut-off': 'Das Dokument ist abgeschnitten: ein PDF endet mit %%EOF',
   'document-faulty': 'Auf Seite {page} des Dokuments ist etwas nicht zu lesen',
   'document-pages': 'Das Dokument hat {pages} Seiten; höchstens {most} sind möglich',

@@ -167,7 +167,7 @@ export const printingWords = {
     noFields: 'This template has no fields: every label is the same.',
     sample: (text: string) => `for example ${text}`,
     default: (text: string) => `if left empty: ${text}`,
-    documentKind: 'a PDF, PNG, JPEG or ZPL file',
+    documentKind: 'a PDF, PNG, JPEG, ZPL, EPL2 or TSPL2 file',
     documentSize: (kilobytes: number) => `a file of ${kilobytes} kB is chosen`,
     digits: (n: number, least: number | undefined, most: number | undefined) =>
       least === undefined || most === undefined

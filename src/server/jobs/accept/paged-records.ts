@@ -1,9 +1,16 @@
-/** Makes a record of each page of the documents that a request brings, and of each label of ZPL: each is a label as any other. */
-import { chosenPages, documentIn, documentPart, pageRecords } from '../../../contract/document-pages.ts';
+/** Makes a record of each page of the documents that a request brings, and of each label of a program: each is a label as any other. */
+import {
+  chosenPages,
+  documentIn,
+  documentPart,
+  documentSaid,
+  pageRecords,
+} from '../../../contract/document-pages.ts';
 import type { LabelRecord } from '../../../contract/print-request.ts';
 import { because, type Reason, reasonText } from '../../../contract/reason.ts';
 import { documentField, type Template } from '../../../contract/template.ts';
-import { isPdf, isZpl } from '../../../render/document/document-file.ts';
+import { documentKind, type FileKind } from '../../../render/document/document-file.ts';
+import { PictureFault } from '../../../render/image/picture-fault.ts';
 import { type CheckPool, CheckStopped } from '../../../rendering/check-pool.ts';
 import { faultAt, ProblemError, refusedBecause } from '../../problems.ts';
 
@@ -38,19 +45,20 @@ export async function pagedRecords(
   const started = performance.now();
   for (const [index, record] of data.entries()) {
     const { base64, page, record: holder } = documentPart(documentIn(record, template));
-    const refuse = (reason: Reason) => {
+    const refuse = (reason: Reason): never => {
       const pointer = `/data/${index}/${documentField(template)}`;
       throw new ProblemError('data-unprintable', `record ${index + 1}: ${reasonText(reason)}`, {
         errors: [faultAt(pointer, reason)],
       });
     };
     if (holder !== undefined || (page !== undefined && base64 === '')) refuse(because('document-none', {}));
+    const said = documentSaid(record, template);
     let made = [record];
-    if (isPdf(base64) || isZpl(base64)) {
+    if (kindOf(base64, said, refuse) !== 'picture') {
       paged += 1;
       const spent = performance.now() - started;
       if (spent > MOST) refuse(because('draws-long', { seconds: MOST / 1_000 }));
-      const pages = page ?? (await countsOf(checks, tenantId, { document: base64, printerCommands }));
+      const pages = page ?? (await countsOf(checks, tenantId, { document: base64, said, printerCommands }));
       if (typeof pages !== 'number' && 'code' in pages) refuse(pages);
       else {
         const chosen = typeof pages === 'number' ? [pages] : printedPages(template.page.pages, pages);
@@ -70,6 +78,15 @@ export async function pagedRecords(
   return paged === 0 ? undefined : { records, origins };
 }
 
+function kindOf(base64: string, said: string | undefined, refuse: (reason: Reason) => never): FileKind {
+  try {
+    return documentKind(base64, said);
+  } catch (error) {
+    if (error instanceof PictureFault) return refuse(error.said);
+    throw error;
+  }
+}
+
 /** @param counts how often each page is printed */
 function printedPages(chosen: string | undefined, counts: readonly number[]): number[] {
   return chosenPages(chosen, counts.length).flatMap((page) =>
@@ -81,7 +98,7 @@ function printedPages(chosen: string | undefined, counts: readonly number[]): nu
 async function countsOf(
   checks: CheckPool,
   tenantId: string,
-  check: { document: string; printerCommands: boolean },
+  check: { document: string; said: string | undefined; printerCommands: boolean },
 ): Promise<readonly number[] | Reason> {
   try {
     return await checks.pages(tenantId, check, TIMES);

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { QueuedJob } from '../../../contract/queued-job.ts';
 import { because } from '../../../contract/reason.ts';
-import { bringsZpl } from '../../../render/document/document-file.ts';
+import { bringsProgram } from '../../../render/document/document-file.ts';
 import type { CheckPool } from '../../../rendering/check-pool.ts';
 import { oneJob } from '../../one-job.ts';
 import { refusedBecause } from '../../problems.ts';
@@ -20,7 +20,7 @@ import { requirePrintable } from './printable-values.ts';
 export async function withPermissionOfNow(db: Queryable, job: QueuedJob): Promise<QueuedJob> {
   const { printerCommands: _, ...harmless } = job;
   const allowed =
-    bringsZpl(job.template, job.records) && (await printerCommandsOf(db, job.tenantId, 'FOR KEY SHARE'));
+    bringsProgram(job.template, job.records) && (await printerCommandsOf(db, job.tenantId, 'FOR KEY SHARE'));
   return allowed ? { ...harmless, printerCommands: true } : harmless;
 }
 

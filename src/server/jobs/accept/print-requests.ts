@@ -10,7 +10,7 @@ import { v7 as uuid } from 'uuid';
 import type { ValidationResult } from '../../../contract/admin.ts';
 import type { QueuedJob } from '../../../contract/queued-job.ts';
 import type { Template } from '../../../contract/template.ts';
-import { bringsZpl } from '../../../render/document/document-file.ts';
+import { bringsProgram } from '../../../render/document/document-file.ts';
 import type { CheckPool } from '../../../rendering/check-pool.ts';
 import { revoked } from '../../oauth/callers.ts';
 import { ProblemError } from '../../problems.ts';
@@ -197,6 +197,6 @@ function queuedJob(jobId: string, tenantId: string, checked: CheckedRequest): Qu
     records: checked.request.data ?? [{}],
     createdAt: new Date().toISOString(),
     ...(checked.printerCommands &&
-      bringsZpl(checked.template, checked.request.data ?? [{}]) && { printerCommands: true as const }),
+      bringsProgram(checked.template, checked.request.data ?? [{}]) && { printerCommands: true as const }),
   };
 }
