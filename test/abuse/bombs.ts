@@ -180,4 +180,10 @@ export const BOMBS: readonly Attack[] = [
   documents('ZPL of the most labels', (share) =>
     Buffer.from('^XA^FO9,9^A0,30^FDx^FS^XZ'.repeat(Math.ceil(2_000 * share))),
   ),
+  documents('EPL2 of a million lines', (share) =>
+    Buffer.from(`N\n${'X1,1,1,9,9\n'.repeat(300_000 * share)}P1\n`),
+  ),
+  documents('TSPL2 of one text that does not end', (share) =>
+    Buffer.from(`CLS\nTEXT 1,1,"3",0,1,1,"${'\\["]'.repeat(700_000 * share)}\nPRINT 1\n`),
+  ),
 ];

@@ -16,6 +16,7 @@ import {
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import writeXlsxFile from 'write-excel-file/node';
+import { pdfOf } from '../kit/documents/pdf.ts';
 import { PLATEN } from '../kit/programs/built.ts';
 import { PlatenUp, temporaryDirectory } from '../kit/service/platen.ts';
 
@@ -125,7 +126,7 @@ test('files that are whole are printed once, and what is none of them stays or i
   );
   expect(await textOf(folder, 'failed/wrong.json')).toMatch(/^Not printed\..*\[1\]\.sku/s);
   expect(await textOf(folder, 'failed/other.csv')).toContain('expected "sku", "name"');
-  expect(await textOf(folder, 'failed/label.pdf')).toContain('Documents such as PDF it does not print');
+  expect(await textOf(folder, 'failed/label.pdf')).toContain('the template prints none');
   expect(await names(folder)).toEqual(
     ['.~lock.one.json#', 'done', 'failed', 'half.csv.part', 'link.json', 'printing'].sort(),
   );
@@ -141,6 +142,31 @@ test('files that are whole are printed once, and what is none of them stays or i
   expect(second.said).toContain('is watched already');
   expect(await watcher.end('SIGTERM')).toBe(0);
   expect(await names(folder, 'printing')).toEqual([]);
+});
+
+test('documents are printed by a template for them, each once, and what is none is explained', async () => {
+  const folder = await folderNamed('documents');
+  const fields = [{ name: 'document' }];
+  await up.admin.importTemplate('default', { name: 'Carrier', language: 'document', fields });
+  const watcher = new Watcher(folder, ['--template', 'Carrier']);
+  await expect.poll(() => watcher.said).toContain('watching');
+  const zpl = (text: string) => `^XA^FO20,20^A0N,40,40^FD${text}^FS^XZ\n`;
+  await writeFile(join(folder, 'two.prn'), zpl('one') + zpl('two'));
+  await writeFile(join(folder, 'page.pdf'), pdfOf([{ width: 288, height: 432, content: '9 9 90 90 re f' }]));
+  await writeFile(join(folder, 'half.pdf'), '%PDF-1.7');
+  await writeFile(join(folder, 'note.docx'), 'x');
+  await expect
+    .poll(() => names(folder, 'done'), { timeout: 90_000 })
+    .toEqual(['page.pdf', 'page.pdf.txt', 'two.prn', 'two.prn.txt']);
+  expect((await up.ended(await jobOf(folder, 'done/two.prn'))).labels.printed).toBe(2);
+  expect((await up.ended(await jobOf(folder, 'done/page.pdf'))).labels.printed).toBe(1);
+  await expect.poll(() => names(folder, 'failed')).toHaveLength(4);
+  expect(await textOf(folder, 'failed/half.pdf')).toMatch(/field "document": the document is cut off/);
+  expect(await textOf(folder, 'failed/note.docx')).toContain('.pdf');
+  await copyFile(join(folder, 'done', 'two.prn'), join(folder, 'two.prn'));
+  await expect.poll(() => names(folder, 'done')).toContain('two (2).prn.txt');
+  expect(await textOf(folder, 'done/two (2).prn')).toContain('nothing was printed again');
+  expect(await watcher.end('SIGTERM')).toBe(0);
 });
 
 test('killed after its job was accepted, it goes on with that job', async () => {

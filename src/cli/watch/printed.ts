@@ -100,11 +100,11 @@ async function sentOnce(
   const before = await lstat(taken.path);
   const bytes = await bytesOf(taken.path);
   const client = await connected(options);
-  const { id, fields, route } = await forNow(async () => {
+  const { id, template, route } = await forNow(async () => {
     const templates = await client.templates(options.tenant);
     const id = idAmong(templates, options.template);
-    const fields = templates.find((one) => one.id === id)?.fields ?? [];
-    return { id, fields, route: await routeOf(client, options) };
+    const template = templates.find((one) => one.id === id) ?? { language: 'platen' as const, fields: [] };
+    return { id, template, route: await routeOf(client, options) };
   });
   const printer = route.printerId ?? route.printer ?? '';
   const key = keyOf(bytes, id, printer);
@@ -117,7 +117,7 @@ async function sentOnce(
         ' "platen jobs" lists what was printed. Put the file into the folder again to print it.',
     );
   }
-  const data = await recordsFrom(taken.path, bytes, fields);
+  const data = await recordsFrom(taken.path, bytes, template);
   const now = await lstat(taken.path);
   if (now.size !== before.size || now.mtimeMs !== before.mtimeMs)
     throw new Error('It is still being written.');

@@ -1,7 +1,8 @@
-/** The records in a file of a watched folder. */
+/** The records in a file of a watched folder; a document is one. */
 import { constants, open } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { z } from 'zod';
+import type { TemplateView } from '../../contract/admin.ts';
 import { type LabelRecord, labelRecord } from '../../contract/print-request.ts';
 import { startThread } from '../../rendering/thread.ts';
 import type { ReadingTask } from './reading-thread.ts';
@@ -20,11 +21,17 @@ export class ProgramGone extends Error {
 const GONE = new Set(['MODULE_NOT_FOUND', 'ERR_MODULE_NOT_FOUND']);
 
 /** What the name's end says that a file is, and the most bytes of one. */
-const KINDS: Readonly<Record<string, { kind: ReadingTask['kind']; most: number }>> = {
+const KINDS: Readonly<Record<string, { kind: ReadingTask['kind'] | 'document'; most: number }>> = {
   '.json': { kind: 'json', most: 20_000_000 },
   '.csv': { kind: 'table', most: 20_000_000 },
   '.tsv': { kind: 'table', most: 20_000_000 },
   '.xlsx': { kind: 'workbook', most: 10_000_000 },
+  ...Object.fromEntries(
+    ['.pdf', '.png', '.jpg', '.jpeg', '.zpl', '.epl', '.tspl', '.prn'].map((ending) => [
+      ending,
+      { kind: 'document', most: 20_000_000 } as const,
+    ]),
+  ),
 };
 /** ms and MB for reading one. */
 const DEADLINE = 20_000;
@@ -62,8 +69,7 @@ function kindOf(path: string) {
   const kind = Object.hasOwn(KINDS, ending) ? KINDS[ending] : undefined;
   if (kind !== undefined) return kind;
   throw new UnprintableFile(
-    `Platen prints records from a watched folder: files that end in ${Object.keys(KINDS).join(', ')}. ` +
-      `Documents such as PDF it does not print.`,
+    `From a watched folder Platen prints files that end in ${Object.keys(KINDS).join(', ')}.`,
   );
 }
 
@@ -73,15 +79,23 @@ const answered = z.union([
 ]);
 
 /**
- * @param fields of the template, whose values are in the columns of a table
+ * @param template whose fields are in the columns of a table, or which prints documents
  * @throws UnprintableFile; ProgramGone
  */
 export async function recordsFrom(
   path: string,
   bytes: Uint8Array<ArrayBuffer>,
-  fields: readonly string[],
+  { language, fields }: Pick<TemplateView, 'language' | 'fields'>,
 ): Promise<LabelRecord[]> {
   const { kind } = kindOf(path);
+  if (kind === 'document') {
+    const [field] = fields;
+    if (language === 'document' && field !== undefined)
+      return [{ [field]: Buffer.from(bytes).toString('base64') }];
+    throw new UnprintableFile(
+      'It is a document, and the template prints none: have a folder with a template whose language is "document".',
+    );
+  }
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
   const worker = startThread<unknown>({
     file: new URL('./reading-thread.ts', import.meta.url),
