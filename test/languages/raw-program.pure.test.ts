@@ -133,6 +133,12 @@ test('a file in a code page is read in it', () => {
   expect(programText(Buffer.from('^XA^FDQté^FS^XZ'))).toBe('^XA^FDQté^FS^XZ');
   expect(programText(bytes('^XA^FDQt\x82^FS^XZ'))).toBe('^XA^FDQté^FS^XZ');
   expect(programText(bytes('^XA^CI27^FDQt\xe9^FS^XZ'))).toBe('^XA^CI27^FDQté^FS^XZ');
+  // Binary data is no text in any of them.
+  const graphic = '^GFB,4,4,2,\xff\x00\xe9^';
+  expect(programText(bytes(`^XA${graphic}^FS^XZ`))).toBe('^XA^GFA,4,4,2,FF00E95E^FS^XZ');
+  expect(programText(Buffer.concat([Buffer.from('^XA^FDé^FS'), bytes(`${graphic}^FS^XZ`)]))).toBe(
+    '^XA^FDé^FS^GFA,4,4,2,FF00E95E^FS^XZ',
+  );
   expect(programText(bytes('^XA^CI28^FDQt\xe9^FS^XZ'))).toBeUndefined();
 });
 

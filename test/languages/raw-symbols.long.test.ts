@@ -222,6 +222,21 @@ test.each([
   expect(inkBox(await picture(`^FT200,200^BY2^B3${turn},N,60,N^FD1^FS`))).toMatchObject(edges);
 });
 
+test('Codablock E is F with FNC1 before its data', async () => {
+  const firstRow = async (mode: string) => {
+    const rows = rowsOnPicture(await picture(`^FO60,60^BY2^BBN,8,N,8,2,${mode}^FDABCD^FS`), 0, 2);
+    return rows[1]?.match(/.{11}/g) ?? [];
+  };
+  // ISO/IEC 15417: FNC1, and A to D.
+  const fnc1 = '11110101110';
+  const data = ['10100011000', '10001011000', '10001000110', '10110001000'];
+  const [e, f] = [await firstRow('E'), await firstRow('F')];
+  expect(e).toHaveLength(f.length);
+  expect(e[3]).toBe(fnc1);
+  expect(f).not.toContain(fnc1);
+  for (const row of [e, f]) expect(row.filter((one) => data.includes(one))).toEqual(data);
+});
+
 test.each(['N', 'R', 'I', 'B'])('turned %s, digits stand between the guard bars', async (turn) => {
   const upright = await picture('^FO100,100^BY3^BUN,60,Y^FD01234567890^FS');
   const turned = await picture(`^FO100,100^BY3^BU${turn},60,Y^FD01234567890^FS`);

@@ -85,6 +85,15 @@ describe('a label is sent byte for byte', () => {
       expect(allowed).toContain(command);
   });
 
+  test('but for a binary graphic, which goes in hexadecimal, whatever its data spells', async () => {
+    const zpl = '^XA^FO9,9^GFB,12,12,2,^XZ~JA\0\xff^GFB,^FS^XZ^XA^FDtwo^FS^XZ';
+    expect(await documentPages(base64(zpl), {})).toEqual([1, 1]);
+    const { made } = await sent(zpl, 2);
+    const hex = Buffer.from('^XZ~JA\0\xff^GFB', 'latin1').toString('hex').toUpperCase();
+    expect(made[0]?.endsWith(`^XA^FO9,9^GFA,12,12,2,${hex},^FS^XZ`)).toBe(true);
+    expect(made[1]?.endsWith('^XA^FDtwo^FS^XZ')).toBe(true);
+  });
+
   test('but for ^PQ where copies are asked for, and for what it pauses', async () => {
     const zpl = '^XA^FO20,20^A0,30^FDone^FS^PQ1,0,2,N^XZ';
     expect((await sent(zpl, 1, {}, 5)).made[0]).toContain('^XA^FO20,20^A0,30^FDone^FS^PQ5,0,2,N^XZ');
@@ -180,7 +189,9 @@ test.each([
   ['~DE', `~DER:A.DAT,4,1234${LABEL}`, 'does-not-draw'],
   ['^HH, which the printer answers', '^XA^FDone^FS^HH^XZ', 'zpl-answers'],
   ['numbers that the printer counts', '^XA^SN001,1,Y^FS^PQ3^XZ', 'zpl-counts'],
-  ['binary data', '^XA^GFB,2,2,1,\xff\xff^FS^XZ', 'zpl-binary'],
+  ['binary data that is cut off', '^XA^GFB,9,9,1,\xff\xff^FS^XZ', 'zpl-binary'],
+  ['binary data of another length than its field', '^XA^GFB,2,4,1,\xff\xff^FS^XZ', 'zpl-binary'],
+  ['compressed data', '^XA^GFC,2,2,1,\xff\xff^FS^XZ', 'zpl-binary'],
   ['a changed prefix', `^CC!${LABEL}`, 'zpl-syntax'],
   ['an encoding of two bytes', '^XA^CI15^FDone^FS^XZ', 'zpl-encoding-bytes'],
   ['SGD', `! U1 setvar "a" "b"\n${LABEL}`, 'document-kind'],

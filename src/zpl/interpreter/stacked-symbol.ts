@@ -46,9 +46,15 @@ const STACKED: Readonly<
   },
   BB: ({ data, params }, module, tall, encoder) => {
     const [, , , columns, rows, mode] = params.split(',').map((value) => value.trim());
-    if ((mode || 'F').toUpperCase() !== 'F') throw new GraphicError(`^BB is not drawn in mode ${mode}`);
+    const kind = (mode || 'F').toUpperCase();
+    if (kind !== 'F' && kind !== 'E') throw new GraphicError(`^BB is not drawn in mode ${mode}`);
     const options = { ...(columns && { columns }), ...(rows && { rows }) };
-    return separated(encoder.rows('codablockf', data, options), module, tall);
+    // E is F with FNC1 before the data.
+    const symbol =
+      kind === 'F'
+        ? encoder.rows('codablockf', data, options)
+        : encoder.rows('codablockf', `^FNC1${data.replaceAll('^', '^^')}`, { ...options, parsefnc: true });
+    return separated(symbol, module, tall);
   },
   BF: ({ data, params }, _, tall, encoder) => {
     const [columns, rows] = MICROPDF417[whole(params.split(',')[2], 0, 0, 33)] ?? [1, 11];

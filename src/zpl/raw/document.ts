@@ -14,6 +14,7 @@ import {
 } from '../../programs/program.ts';
 import { words } from '../commands.ts';
 import { lastingValue } from '../interpreter/printer-memory.ts';
+import { hexGraphics } from './binary-graphics.ts';
 import { type RawCommand, rawFault } from './commands.ts';
 import { readLabels, requireRoom } from './program.ts';
 import { withoutPause } from './template.ts';
@@ -32,7 +33,7 @@ const ENCODING = /^\s*(?:(?:\d|1[0-3]|27|28|3[1-6])\s*)?(?:,|$)/;
  */
 export function readZplDocument(bytes: Uint8Array, { jobId, printerCommands }: ProgramRules): LabelProgram {
   const prefix = ownName(jobId, 'G');
-  const source = Buffer.from(bytes).toString('latin1');
+  const source = hexGraphics(Buffer.from(bytes).toString('latin1'));
   const { labels, downloads } = readLabels(source, { prefix, printerCommands }, MOST_LABELS);
   const state = new State();
   const read = labels.map(({ before, commands }) => {

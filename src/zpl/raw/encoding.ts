@@ -7,6 +7,7 @@
  */
 import { because } from '../../contract/reason.ts';
 import { fieldPieces, hexEscapes } from '../field-data.ts';
+import { hexGraphics } from './binary-graphics.ts';
 import { type RawCommand, rawFault } from './commands.ts';
 
 /** A ^CI in force. */
@@ -57,9 +58,9 @@ function windowsPage(label: string | undefined): string | undefined {
  * printer's default code page. Undefined: the code page is not known.
  */
 export function programText(file: Uint8Array): string | undefined {
-  const text = utf8Text(file);
+  const latin = hexGraphics(Buffer.from(file).toString('latin1'));
+  const text = utf8Text(Buffer.from(latin, 'latin1'));
   if (text !== undefined) return text;
-  const latin = Buffer.from(file).toString('latin1');
   const set = /\^CI\s*(\d+)/i.exec(latin)?.[1] ?? POWER_ON.set;
   const high = set === '0' || set === '13' ? CP850 : windowsPage(WINDOWS[set]);
   if (high === undefined) return undefined;
