@@ -16,6 +16,7 @@ import {
 import { encodePng } from '../../src/render/image/png-encoder.ts';
 import { blackRect } from '../../src/render/ink.ts';
 import { rasterBitmap } from '../../src/render/output/raster.ts';
+import { inkOf } from '../kit/judges/page-dots.ts';
 
 const MEDIA = { width: 50, height: 30 };
 const WIDTH = dots(MEDIA.width, 203);
@@ -102,6 +103,18 @@ describe('a picture', () => {
     expect(await drawn(pngOf(placed(bitmap, 0, 0, WIDTH + 300, HEIGHT + 300)))).toEqual(bitmap);
     expect(await refusalOf(pngOf(placed(bitmap, 1, 0, WIDTH + 300, HEIGHT)))).toEqual(UNFIT);
     expect(await refusalOf(pngOf(placed(bitmap, 0, 1, WIDTH, HEIGHT + 300)))).toEqual(UNFIT);
+  });
+
+  test('of greys is black and white by half, or dithered', async () => {
+    const canvas = createCanvas(100, 100);
+    const context = canvas.getContext('2d');
+    context.fillStyle = '#999';
+    context.fillRect(0, 0, 100, 100);
+    const grey = base64(canvas.toBuffer('image/png'));
+    expect(blackRect(await drawn(grey))).toBeUndefined();
+    const dithered = await drawn(grey, { page: { halftone: 'dither' } });
+    // #999 is 40 % black.
+    expect(inkOf(dithered) / 10_000).toBeCloseTo(0.4, 1);
   });
 
   test('that is blank is a blank label', async () => {

@@ -1,8 +1,9 @@
 /** PDF documents that records bring: the service makes a label of each page. */
 import { describe, expect, test } from 'vitest';
 import { valueMark } from '../../src/contract/job-search.ts';
+import { LIMITS } from '../../src/contract/limits.ts';
 import { pdfOf } from '../kit/documents/pdf.ts';
-import { codeOf } from '../kit/service/harness.ts';
+import { codeOf, pointersOf } from '../kit/service/harness.ts';
 import { TestTenant, useService, useTenant } from '../kit/service/use-service.ts';
 
 const CARRIER = { name: 'Carrier', language: 'document', fields: [{ name: 'document' }] };
@@ -91,6 +92,22 @@ test.each(['0', '3-,', 'all', '1..2'])('pages %j are refused with their place', 
     status: 400,
     body: { errors: [{ pointer: '/page/pages', reason: { code: 'page-numbers' } }] },
   });
+});
+
+test('a document may be as long as its request; other values keep their limit, and the request its own', async () => {
+  const long = Buffer.concat([pdf(1), Buffer.alloc(100_000, '\n%'), Buffer.from('\n%%EOF\n')]).toString(
+    'base64',
+  );
+  expect(long.length).toBeGreaterThan(LIMITS.valueLength);
+  const taken = await acme.validate({ data: [{ document: long, order: 'x'.repeat(LIMITS.valueLength) }] });
+  expect(taken.body).toMatchObject({ valid: true, labels: 1 });
+  const refused = await acme.validate({
+    data: [{ document: long, order: 'x'.repeat(LIMITS.valueLength + 1) }],
+  });
+  expect([refused.status, pointersOf(refused)]).toEqual([400, ['/data/0/order']]);
+  const large = await acme.validate({ data: [{ document: 'A'.repeat(6 * 1024 * 1024) }] });
+  expect([large.status, codeOf(large)]).toEqual([413, 'body-too-large']);
+  expect(large.text).toMatch(/5 MiB|5,?242,?880/);
 });
 
 describe('a small file of many pages', () => {

@@ -76,14 +76,14 @@ test('as a picture or a PDF without a job it is refused', async () => {
 });
 
 test('what is for all that use the printer needs the permission, which its job then carries', async () => {
-  const body = { printerId: EPL, data: [{ document: base64(`Y96,N,8,1\r\n${label('one')}`) }] };
+  const body = { printerId: EPL, data: [{ document: base64(`q812\r\nY96,N,8,1\r\n${label('one')}`) }] };
   const refused = await acme.enqueue(body);
   expect([refused.status, codeOf(refused), pointersOf(refused)]).toEqual([
     400,
     'data-unprintable',
     ['/data/0/document'],
   ]);
-  expect(refused.text).toMatch(/line 1: Y is for all that use the printer: it changes the printer's ports/);
+  expect(refused.text).toMatch(/line 2: Y is for all that use the printer: it changes the printer's ports/);
   await allow(true);
   const id = await acme.newJob(body);
   const { rows } = await service.pool.query('SELECT payload FROM platen.jobs WHERE id = $1', [id]);

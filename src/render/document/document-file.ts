@@ -57,7 +57,7 @@ const SAID: Readonly<Record<string, FileKind>> = {
  * @param said what the record says that it is; undefined or empty: its bytes say it
  * @throws PictureFault: what is said is no word for a document, or not what the bytes are
  */
-export function documentKind(base64: string, said: string | undefined): FileKind {
+export function fileKind(base64: string, said: string | undefined): FileKind {
   const told = isPdf(base64) ? 'pdf' : (programKind(base64) ?? 'picture');
   if (said === undefined || said === '') return told;
   const kind = Object.hasOwn(SAID, said) ? SAID[said] : undefined;
@@ -75,7 +75,7 @@ export function bringsProgram(template: Template, records: readonly LabelRecord[
   return records.some((record) => {
     const { base64 } = documentPart(documentIn(record, template));
     try {
-      return isProgram(documentKind(base64, documentSaid(record, template)));
+      return isProgram(fileKind(base64, documentSaid(record, template)));
     } catch (error) {
       if (error instanceof PictureFault) return false;
       throw error;

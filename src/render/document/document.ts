@@ -27,9 +27,9 @@ import { afterwards, type Matrix, type PageForm } from '../page-form.ts';
 import { turnItem, turnPoint, upright } from '../turn.ts';
 import {
   DOCUMENT_NAMES,
-  documentKind,
   documentsFor,
   type FileKind,
+  fileKind,
   isProgram,
   requireBase64,
 } from './document-file.ts';
@@ -123,7 +123,7 @@ export function compileDocument(template: DocumentTemplate, target: DocumentTarg
     const { page, base64, said } = partOf(record, index);
     try {
       requireBase64(base64);
-      const file = { base64, kind: documentKind(base64, said), number: page ?? 1 };
+      const file = { base64, kind: fileKind(base64, said), number: page ?? 1 };
       const opened = await openPage(file, template, { dpi, width, height, job, language });
       const { bitmap, form } = await onLabel(opened, template, label, { dpi, vectors: withForm });
       // The drawing library frees its memory when the event loop turns.
@@ -152,7 +152,7 @@ export function compileDocument(template: DocumentTemplate, target: DocumentTarg
     program: (record, index, { copies, sent }) => {
       const { page, holder, base64, said } = partOf(record, index);
       try {
-        const kind = documentKind(base64, said);
+        const kind = fileKind(base64, said);
         if (kind !== language || !isProgram(kind)) return undefined;
         requireBase64(base64);
         requireOwnPage(template, { dpi, orientation, language: DOCUMENT_NAMES[kind] });
@@ -199,7 +199,7 @@ export async function documentPages(
   { said, ...rules }: Rules & { said?: string | undefined },
 ): Promise<readonly number[]> {
   requireBase64(base64);
-  const kind = documentKind(base64, said);
+  const kind = fileKind(base64, said);
   if (isProgram(kind)) return programOf(base64, kind, rules).labels.map(({ quantity }) => quantity);
   return new Array<number>(kind === 'pdf' ? await pdfPages(base64) : 1).fill(1);
 }

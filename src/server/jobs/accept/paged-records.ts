@@ -9,7 +9,7 @@ import {
 import type { LabelRecord } from '../../../contract/print-request.ts';
 import { because, type Reason, reasonText } from '../../../contract/reason.ts';
 import { documentField, type Template } from '../../../contract/template.ts';
-import { documentKind, type FileKind } from '../../../render/document/document-file.ts';
+import { type FileKind, fileKind } from '../../../render/document/document-file.ts';
 import { PictureFault } from '../../../render/image/picture-fault.ts';
 import { type CheckPool, CheckStopped } from '../../../rendering/check-pool.ts';
 import { faultAt, ProblemError, refusedBecause } from '../../problems.ts';
@@ -80,7 +80,7 @@ export async function pagedRecords(
 
 function kindOf(base64: string, said: string | undefined, refuse: (reason: Reason) => never): FileKind {
   try {
-    return documentKind(base64, said);
+    return fileKind(base64, said);
   } catch (error) {
     if (error instanceof PictureFault) return refuse(error.said);
     throw error;
