@@ -77,9 +77,14 @@ test('the audit is exported whole, and who signs out everywhere is out in every 
   await expect.poll(() => page.locator('tbody tr').count()).toBeGreaterThan(5);
 
   const other = await site.signedIn();
+  const unused = await site.link();
   await site.show(other, 'account');
   await other.getByRole('button', { name: 'Sign out everywhere' }).click();
   for (const one of [other, page]) await one.getByRole('heading', { name: 'Sign in' }).waitFor();
+  // A link that nobody has opened yet has ended with it.
+  await other.goto('about:blank');
+  await other.goto(unused);
+  await other.getByText('This link does not work any more.').waitFor();
   await other.context().close();
   await page.goto(await site.link());
   await heading('Start');

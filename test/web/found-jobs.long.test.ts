@@ -87,9 +87,61 @@ test('a row has the value that the template calls its reference, which is said i
   const second = await print();
   for (const job of [first, second]) await site.up.ended(job);
 
-  await site.show(page, 'jobs?template=Known');
+  // Chosen by its template, a job has the template's picture beside its name.
+  await site.show(page, 'jobs');
+  await page.getByLabel('Template', { exact: true }).selectOption({ label: 'Known' });
+  const rows = page.locator('tbody tr');
+  await expect.poll(() => rows.count()).toBe(2);
   await page.getByRole('row', { name: /Known · 0017/ }).waitFor();
   await page.getByRole('row', { name: /Known · Washer/ }).waitFor();
+  await expect
+    .poll(() => rows.first().locator('.thumb img').evaluate('(one) => one.naturalWidth > 0'))
+    .toBe(true);
+  // Of all jobs the beginning of an ID leaves one.
+  await page.getByRole('link', { name: 'Clear the filters' }).or(page.getByRole('link', { name: 'All' })).first().click();
+  await page.getByLabel('Template', { exact: true }).selectOption('');
+  await page.getByLabel('Beginning of an ID').fill(first.slice(0, 9).toUpperCase());
+  await expect.poll(() => rows.count()).toBe(1);
+  await rows.getByRole('link', { name: 'Known' }).click();
+  await expect.poll(() => page.url()).toContain(`jobs/${first}`);
+  // Its labels say what a click on them does, which opens the picture that the printer gets.
+  await page.getByText('A click on a label shows every dot').waitFor();
+  const opened = page.context().waitForEvent('page');
+  await page.locator('.strip a').first().click();
+  expect((await opened).url()).toContain(`/app/jobs/${first}/labels/0.png`);
+  await (await opened).close();
+});
+
+test('who may not see labels finds jobs by all but what is on them', async () => {
+  const { url } = await site.up.admin.invite('default', { login: 'guest', role: 'viewer' });
+  const context = await site.browser.newContext({ locale: 'en-GB' });
+  const guest = await context.newPage();
+  await guest.goto(url);
+  await guest.getByLabel('Choose a password').fill('correct horse battery');
+  await guest.getByRole('button', { name: 'Accept and sign in' }).click();
+  await guest.getByRole('heading', { name: 'Start' }).waitFor();
+  await site.show(guest, 'jobs');
+  await guest.getByLabel('Beginning of an ID').waitFor();
+  await guest.getByRole('row', { name: /Known/ }).first().waitFor();
+  expect(await guest.getByLabel('A whole value on the label').count()).toBe(0);
+  expect(await guest.locator('table.jobs').textContent()).not.toMatch(/Washer|0017/);
+  expect(await guest.locator('table.jobs img').count()).toBe(0);
+  await context.close();
+});
+
+test('on another day times have their date, in lists and on the page of a job', async () => {
+  const later = await site.signedIn({ width: 1_440, height: 900 });
+  await later.clock.setFixedTime(Date.now() + 3 * 86_400_000);
+  await site.show(later, 'jobs');
+  const row = later.getByRole('row', { name: /Known/ }).first();
+  const DAY = /\b\d{1,2} (?:Jan|Feb|Mar|Apr|May|June|July|Aug|Sept|Oct|Nov|Dec)(?: \d{4})?, \d\d:\d\d/;
+  expect(await row.locator('time').textContent()).toMatch(DAY);
+  await row.getByRole('link').click();
+  await later.getByRole('heading', { name: 'What happened' }).waitFor();
+  const times = await later.locator('main time').allTextContents();
+  expect(times.length).toBeGreaterThan(2);
+  expect(times.filter((time) => !DAY.test(time))).toEqual([]);
+  await later.context().close();
 });
 
 test.each([

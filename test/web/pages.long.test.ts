@@ -70,16 +70,49 @@ async function each(page: Page, look: (address: string) => Promise<void>): Promi
   }
 }
 
+/** What is for machines, where people read: it may stand there as code. */
+const FOR_MACHINES: Readonly<Record<string, RegExp>> = {
+  'a whole ID': /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/,
+  'a key': /\bpk_\w+/,
+  'a permission': /\b(?:jobs|labels|templates|printers|tenants):[a-z]+\b/,
+  'a JSON pointer': /(?:^|\s)\/(?:data|elements|fields|images|fonts|source)\b/,
+  'a word of the wire': /payload|nutzlast|\boldForHours\b|\b(?:media-empty|cover-open|jobs?\.[a-z]+)\b/i,
+  'a command line': /\b(?:platen|npm|apt) (?:up|user|agent|console|tenant|job|run|start|install)\b/,
+};
+
+async function readByPeople(page: Page): Promise<string> {
+  return String(
+    await page.evaluate(`(() => {
+      const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+      const read = [];
+      while (texts.nextNode()) {
+        const { parentElement, data } = texts.currentNode;
+        if (parentElement.closest('code, pre, .mono, script, style') === null) read.push(data);
+      }
+      return read.join(' ');
+    })()`),
+  );
+}
+
 test.each([
-  { scheme: 'light', width: 1440, height: 900 },
-  { scheme: 'dark', width: 820, height: 1180 },
-] as const)('nothing keeps anybody out, and all of it fits: $scheme, $width px', async (look) => {
+  { scheme: 'light', width: 1440, height: 900, locale: 'en-GB' },
+  { scheme: 'dark', width: 1440, height: 900, locale: 'de-DE' },
+  { scheme: 'dark', width: 820, height: 1180, locale: 'en-GB' },
+  { scheme: 'light', width: 820, height: 1180, locale: 'de-DE' },
+  { scheme: 'light', width: 360, height: 740, locale: 'en-GB' },
+  { scheme: 'dark', width: 360, height: 740, locale: 'de-DE' },
+] as const)('nothing keeps anybody out, all of it fits and is for people: %o', async (look) => {
   const page = await site.signedIn(look);
   const found: Record<string, unknown[]> = {};
   await each(page, async (address) => {
+    const text = await readByPeople(page);
     const wrong = [
       ...(await barriers(page)),
       ...((await overflow(page)) > 0 ? ['wider than the window'] : []),
+      ...Object.entries(FOR_MACHINES).flatMap(([what, is]) => {
+        const [says] = is.exec(text) ?? [];
+        return says === undefined ? [] : [`${what}: ${says}`];
+      }),
     ];
     if (wrong.length > 0) found[address] = wrong;
   });

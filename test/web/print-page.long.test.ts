@@ -338,6 +338,8 @@ test('an Excel file prints what its cells say', async () => {
     [{ value: 'Article' }, { value: 'Number' }],
     [{ value: 'Nut' }, { value: '012345678901' }],
     [{ value: new Date(Date.UTC(2026, 10, 22)), type: Date, format: 'dd/mm/yyyy' }, { value: 4006381333931 }],
+    // An empty cell is an empty field, and no fault.
+    [null, { value: '0099' }],
   ]);
   await writeFile(file, await sheet.toBuffer());
   await site.show(page, `print?template=${idT}&printer=${encodeURIComponent(ids.get('virtual-2') ?? '')}`);
@@ -346,12 +348,12 @@ test('an Excel file prints what its cells say', async () => {
   await expect.poll(() => page.getByLabel('number').inputValue(), PATIENTLY).toBe('Number');
   const before = (await site.up.pictures('virtual-2')).length;
   await button('Check all rows').click();
-  await button('Print 2 labels').click();
+  await button('Print 3 labels').click();
   await button('Print anyway').click();
-  await page.getByText('2 of 2').waitFor();
+  await page.getByText('3 of 3').waitFor();
   const labels = (await site.up.pictures('virtual-2')).slice(before);
   const codes = await Promise.all(labels.map((one) => barcodesIn(one)));
-  expect(codes.flat().map(({ text }) => text)).toEqual(['012345678901', '4006381333931']);
+  expect(codes.flat().map(({ text }) => text)).toEqual(['012345678901', '4006381333931', '0099']);
   const [job] = await site.up.admin.jobs({ limit: 1 });
   await site.show(page, `jobs/${job?.id}`);
   await page.getByRole('cell', { name: '2026-11-22' }).waitFor();

@@ -27,6 +27,19 @@ test('a stopped printer stands on the start page with what waits for it, and all
   await button('Paper out').click();
   const waits = await print('virtual-1', '110001');
   await expect.poll(async () => (await site.up.admin.job(waits)).reasons, PATIENTLY).toContain('media-empty');
+  // Two reasons stand in one line of a row, none of them cut off.
+  await button('Cover open').click();
+  const desk = await site.signedIn({ width: 1_440, height: 900, locale: 'de-DE' });
+  await site.show(desk, 'jobs?status=queued,printing');
+  const both = desk.locator('.why', { hasText: 'keine Etiketten mehr und Deckel offen' });
+  await both.waitFor(PATIENTLY);
+  expect(await both.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true);
+  expect((await desk.locator('tbody tr', { has: both }).boundingBox())?.height).toBeLessThanOrEqual(41);
+  await desk.context().close();
+  await button('Cover open').click();
+  await expect
+    .poll(async () => (await site.up.admin.job(waits)).reasons, PATIENTLY)
+    .toEqual(['media-empty']);
   // Its page says in one line why it waits and how far it is, and folds what only repeats itself.
   for (const _ of [1, 2, 3]) {
     await button('Cover open').click();

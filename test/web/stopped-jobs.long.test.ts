@@ -1,6 +1,7 @@
 /** Whoever stops jobs is told what may still come out, and then what did, on whatever page they are by then. */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
 import { barriers, overflow } from '../kit/browser/browser.ts';
 import { type ConsoleSite, openWithTemplate } from '../kit/browser/console-site.ts';
 import { MUTE } from '../kit/service/mute-printer.ts';
@@ -56,12 +57,23 @@ test('on the card of a job that was just sent: what is still in the printer, and
   await dialog()
     .getByText(/^\d+ labels? (?:was|were) sent to the printer already, and may still come out\.$/)
     .waitFor();
+  // It counts down what is still in the printer.
+  await page.evaluate(`{
+    window.stillIn = [];
+    const look = () => {
+      const [, count] = /Stopping: (\\d+) label/.exec(document.body.textContent) ?? [];
+      if (count !== undefined && count !== window.stillIn.at(-1)) window.stillIn.push(count);
+    };
+    new MutationObserver(look).observe(document.body, { childList: true, subtree: true, characterData: true });
+  }`);
   await button('Cancel the job').click();
   await page.getByText(/^Stopping: \d+ labels? (?:is|are) still in the printer\./).waitFor();
   const told = page.getByText(/^Bin label has stopped at virtual-1: \d+ out, \d+ not\./);
   await told.waitFor();
   const [, out, not] = /: (\d+) out, (\d+) not/.exec((await told.textContent()) ?? '') ?? [];
   expect(Number(out) + Number(not)).toBe(12);
+  const counted = z.array(z.coerce.number()).parse(await page.evaluate('window.stillIn'));
+  expect(counted).toEqual(counted.toSorted((a, b) => b - a));
   await page.getByText(`${out} out, ${not} not`, { exact: true }).waitFor();
   await page.getByText('Nothing more of it will be printed.').waitFor();
 });

@@ -64,6 +64,7 @@ function Labels({ job }: { job: JobDetails }) {
       {may('labels:read') && !job.data && <p class="muted">{words.noData}</p>}
       {may('labels:read') && job.data && (
         <>
+          <p class="muted small">{words.everyDot}</p>
           <LabelStrip job={job.id} labels={Array.from({ length: shown }, (_, index) => ({ index }))} />
           {shown < job.labels.total && (
             <div class="row">

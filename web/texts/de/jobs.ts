@@ -232,6 +232,7 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     reprints: 'Noch einmal gedruckt von',
     since: (time) => `seit ${time}`,
     moreLabels: 'Weitere Etiketten zeigen',
+    everyDot: 'Ein Klick auf ein Etikett zeigt jeden Punkt, wie ihn der Drucker bekommt.',
     valuesOf: (from, to, total) => `Datensätze ${from} bis ${to} von ${total}`,
   },
   event: {

@@ -233,6 +233,7 @@ export const jobWords = {
     reprints: 'Printed again by',
     since: (time: string) => `since ${time}`,
     moreLabels: 'Show more labels',
+    everyDot: 'A click on a label shows every dot, as the printer gets it.',
     valuesOf: (from: number, to: number, total: number) => `Records ${from} to ${to} of ${total}`,
   },
   event: {
