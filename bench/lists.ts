@@ -44,7 +44,6 @@ const QUERIES = [
   'tenant=acme&printer=Line 7&template=Template 8',
   'tenant=acme&account=key-3&printer=Line 7',
   'tenant=acme&account=nobody',
-  'tenant=acme&id=0a',
   'tenant=acme&value=0000000000000000',
   'tenant=acme&value=0000000000000400',
   'tenant=acme&value=000000003b9aca07',
@@ -72,10 +71,12 @@ await writer.query(`INSERT INTO platen.tenants (id, name) VALUES ('acme', 'a'), 
 await writer.query({
   text: `INSERT INTO platen.jobs (id, tenant_id, account, template_id, template_name, printer_id, printer_name, format,
       orientation, copies, records, status, created_at)
-    SELECT gen_random_uuid(), CASE WHEN n % 10 = 9 THEN 'globex' ELSE 'acme' END, 'key-' || n % 7,
+    SELECT (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || '7' || substr(md5(n::text), 1, 3)
+        || '8' || substr(md5(n::text), 4, 15))::uuid, CASE WHEN n % 10 = 9 THEN 'globex' ELSE 'acme' END, 'key-' || n % 7,
       'template-' || n % 40, 'Template ' || n % 40, 'serial-aaaaaaaa' || n / 8 % 50, 'Line ' || n / 8 % 50, '4×6',
-      'portrait', 1, 1, CASE WHEN n % 1000 = 0 THEN 'held' ELSE 'printed' END, now() - ($1 - n) * ($2 / $1::float8 * interval '1 day')
-    FROM generate_series(1, $1) AS n`,
+      'portrait', 1, 1, CASE WHEN n % 1000 = 0 THEN 'held' ELSE 'printed' END, at
+    FROM generate_series(1, $1) AS n
+    CROSS JOIN LATERAL (SELECT now() - ($1 - n) * ($2 / $1::float8 * interval '1 day') AS at) AS accepted`,
   values: [JOBS, DAYS],
 });
 // Five values of each job, as if the data of all were kept: one is on every label, one on a thousandth.
@@ -109,7 +110,13 @@ async function note(what: string, ask: () => Promise<unknown>, goal: number, tim
 }
 
 const list = new JobList(pool);
-for (const query of QUERIES) {
+// How the IDs of an old job and of no job begin, which begin with their time.
+const { rows: old } = await pool.query<{ id: string }>(
+  `SELECT id FROM platen.jobs WHERE tenant_id = 'acme' ORDER BY created_at LIMIT 1 OFFSET $1`,
+  [Math.round(JOBS / 10)],
+);
+const begun = [2, 3, 4, 6, 7, 8, 13].map((length) => `tenant=acme&id=${old[0]?.id.slice(0, length)}`);
+for (const query of [...QUERIES, ...begun, 'tenant=acme&id=0a']) {
   const asked = Object.fromEntries(new URLSearchParams(query));
   const filter: JobFilter = jobFilter.parse(asked);
   await note(`list ?${query}`, () => list.page(filter), GOALS.list);

@@ -32,14 +32,19 @@ beforeAll(async () => {
   await service.pool.query('VACUUM ANALYZE platen.job_values');
 }, 120_000);
 
+/** An ID as the service makes it: it begins with the time (UUIDv7). @param at SQL for that time */
+const idOf = (at: string) =>
+  `(lpad(to_hex((extract(epoch FROM ${at}) * 1000)::bigint), 12, '0') || '7' || substr(gen_random_uuid()::text, 16, 3)
+    || substr(replace(gen_random_uuid()::text, '-', ''), 17))::uuid`;
+
 async function insert(tenant: string, count: number, from = '2026-11-01T00:00:00Z'): Promise<void> {
   await service.pool.query(
     `INSERT INTO platen.jobs (id, tenant_id, account, template_id, template_name, printer_id, printer_name,
       format, orientation, copies, records, status, created_at)
-    SELECT gen_random_uuid(), $1, 'key-' || n % 7, 'template-' || n % 11, 'Template ' || n % 11, ($2::text[])[1 + n % 3],
-      'Line ' || n % 3, '4×6', 'portrait', 1, 1, CASE WHEN n % 1000 = 0 THEN 'held' ELSE 'printed' END,
-      $4::timestamptz + n * interval '1 second'
-    FROM generate_series(1, $3::integer) AS n`,
+    SELECT ${idOf('at')}, $1, 'key-' || n % 7, 'template-' || n % 11, 'Template ' || n % 11, ($2::text[])[1 + n % 3],
+      'Line ' || n % 3, '4×6', 'portrait', 1, 1, CASE WHEN n % 1000 = 0 THEN 'held' ELSE 'printed' END, at
+    FROM generate_series(1, $3::integer) AS n
+    CROSS JOIN LATERAL (SELECT $4::timestamptz + n * interval '1 second' AS at) AS accepted`,
     [tenant, PRINTERS, count, from],
   );
 }
@@ -118,6 +123,25 @@ describe('pages', () => {
     const begun = job?.id.slice(0, 13) ?? '';
     expect((await page(`tenant=acme&id=${begun}`)).jobs.map(({ id }) => id)).toContain(job?.id);
     expect((await page(`tenant=globex&id=${begun}`)).jobs).toEqual([]);
+  });
+
+  test('by a beginning of any length, also where the clocks of service and database were hours apart', async () => {
+    const accepted = '2026-08-01T12:00:00Z';
+    const { rows } = await service.pool.query(
+      `UPDATE platen.jobs SET id = ${idOf(`$1::timestamptz - interval '20 hours'`)}, created_at = $1
+       WHERE id = (SELECT id FROM platen.jobs WHERE tenant_id = 'globex' AND status = 'printed' ORDER BY created_at LIMIT 1)
+       RETURNING id`,
+      [accepted],
+    );
+    const [{ id }] = z.tuple([z.object({ id: z.string() })]).parse(rows);
+    for (let length = 1; length <= id.length; length += 1) {
+      const { jobs } = await page(`tenant=globex&limit=100&id=${id.slice(0, length)}`);
+      expect([length, jobs.map((job) => job.id)]).toEqual([length, expect.arrayContaining([id])]);
+      if (length > 8) expect(jobs).toHaveLength(1);
+    }
+    // What begins otherwise than any time of today is found nowhere, and refused nowhere.
+    for (const none of ['0', '7', 'ffffffffffff', 'ffffffff-ffff-ffff-ffff-ffffffffffff'])
+      expect((await page(`tenant=globex&id=${none}&limit=1`)).jobs).toHaveLength(none === '0' ? 1 : 0);
   });
 
   test('a value that is on every label finds those that wait for a person, and no others', async () => {
