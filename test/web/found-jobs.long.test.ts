@@ -98,7 +98,11 @@ test('a row has the value that the template calls its reference, which is said i
     .poll(() => rows.first().locator('.thumb img').evaluate('(one) => one.naturalWidth > 0'))
     .toBe(true);
   // Of all jobs the beginning of an ID leaves one.
-  await page.getByRole('link', { name: 'Clear the filters' }).or(page.getByRole('link', { name: 'All' })).first().click();
+  await page
+    .getByRole('link', { name: 'Clear the filters' })
+    .or(page.getByRole('link', { name: 'All' }))
+    .first()
+    .click();
   await page.getByLabel('Template', { exact: true }).selectOption('');
   await page.getByLabel('Beginning of an ID').fill(first.slice(0, 9).toUpperCase());
   await expect.poll(() => rows.count()).toBe(1);
@@ -132,6 +136,7 @@ test('who may not see labels finds jobs by all but what is on them', async () =>
 test('on another day times have their date, in lists and on the page of a job', async () => {
   const later = await site.signedIn({ width: 1_440, height: 900 });
   await later.clock.setFixedTime(Date.now() + 3 * 86_400_000);
+  await later.reload();
   await site.show(later, 'jobs');
   const row = later.getByRole('row', { name: /Known/ }).first();
   const DAY = /\b\d{1,2} (?:Jan|Feb|Mar|Apr|May|June|July|Aug|Sept|Oct|Nov|Dec)(?: \d{4})?, \d\d:\d\d/;

@@ -37,9 +37,7 @@ test('a stopped printer stands on the start page with what waits for it, and all
   expect((await desk.locator('tbody tr', { has: both }).boundingBox())?.height).toBeLessThanOrEqual(41);
   await desk.context().close();
   await button('Cover open').click();
-  await expect
-    .poll(async () => (await site.up.admin.job(waits)).reasons, PATIENTLY)
-    .toEqual(['media-empty']);
+  await expect.poll(async () => (await site.up.admin.job(waits)).reasons, PATIENTLY).toEqual(['media-empty']);
   // Its page says in one line why it waits and how far it is, and folds what only repeats itself.
   for (const _ of [1, 2, 3]) {
     await button('Cover open').click();
@@ -72,6 +70,9 @@ test('a stopped printer stands on the start page with what waits for it, and all
   await site.show(phone, 'jobs?status=queued,printing');
   const why = phone.locator('.why', { hasText: 'keine Etiketten mehr' });
   expect(await why.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true);
+  // A short badge leaves the job's name its room.
+  const badges = await phone.locator('tbody tr', { has: why }).locator('.badge').allInnerTexts();
+  expect(badges).toEqual(['Wartet']);
   expect([await barriers(phone), await overflow(phone)]).toEqual([[], 0]);
   await phone.context().close();
   await button('Move all …: virtual-1').click();

@@ -45,10 +45,15 @@ export function StatusBadge({ job, why }: { job: Standing; why?: string }) {
   const { job: words, status: states } = t.value;
   const { status, reasons } = job;
   const stuck = isStuck(reasons);
-  const said = stuck && status === 'printing' ? words.waitsForPrinter : states[status];
+  const tone = `badge ${stuck || inDoubt(job) > 0 ? 'warn' : TONE[status]}`;
+  if (why !== undefined)
+    return <span class={tone}>{`${stuck ? states.queued : states[status]}: ${why}`}</span>;
+  if (!stuck || status !== 'printing') return <span class={tone}>{states[status]}</span>;
+  // On a phone the job's name has the room: why it waits stands below.
   return (
-    <span class={`badge ${stuck || inDoubt(job) > 0 ? 'warn' : TONE[status]}`}>
-      {why === undefined ? said : `${stuck ? states.queued : said}: ${why}`}
+    <span class={tone}>
+      <span class="beyond-phone">{words.waitsForPrinter}</span>
+      <span class="narrow-only">{states.queued}</span>
     </span>
   );
 }
