@@ -87,7 +87,7 @@ async function readByPeople(page: Page): Promise<string> {
       const read = [];
       while (texts.nextNode()) {
         const { parentElement, data } = texts.currentNode;
-        if (parentElement.closest('code, pre, .mono, script, style') === null) read.push(data);
+        if (parentElement.closest('code, pre, dd, script, style') === null) read.push(data);
       }
       return read.join(' ');
     })()`),
