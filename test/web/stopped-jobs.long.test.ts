@@ -152,6 +152,8 @@ test('a cleared lane says what was canceled, what is being stopped, and what cam
   const { job, sent, printed } = await cutOff('700004');
   await print('virtual-1', '700005', 1);
   await site.show(page, `printers/${printerOf('virtual-1')}`);
+  // What was told of another job may say the same numbers.
+  await page.reload();
   await button('More: virtual-1').focus();
   await page.keyboard.press('Enter');
   await page.getByRole('menuitem', { name: 'Clear the lane …' }).focus();
