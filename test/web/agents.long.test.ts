@@ -247,6 +247,9 @@ test('a database that is older than its agents is said, and who has enrolled sin
   await come();
   const note = page.locator('.note', { hasText: 'database was restored to an earlier time' });
   await note.getByText('2 agents had not been invited yet at that time, and wait to be let in.').waitFor();
+  await row('Later 2')
+    .getByText(/^It showed an old state/)
+    .waitFor();
   await button('Let them in …').click();
   await page.locator('dialog li', { hasText: 'Later 2' }).waitFor();
   expect(await barriers(page)).toEqual([]);
