@@ -30,6 +30,7 @@ import type { AgentStates } from './agent-states.ts';
 import type { BroughtPrinters } from './brought-printers.ts';
 import { isSignedBy } from './device-key.ts';
 import type { EnrolledAgent, Enrolments } from './enrolments.ts';
+import { Heartbeats } from './heartbeats.ts';
 import { JoinedAgent } from './joined-agent.ts';
 
 /** Connections that have not proved who they are, and how long each may take, ms. */
@@ -80,6 +81,7 @@ export class Gateway {
   readonly #joined = new Map<string, JoinedAgent>();
   readonly #confirming: NodeJS.Timeout;
   readonly #reports: ReportPayload;
+  readonly #heartbeats = new Heartbeats();
   readonly #errors: ErrorLog;
   readonly #leaving = new Set<Promise<void>>();
   readonly #moving = new WeakSet<JoinedAgent>();
@@ -245,6 +247,7 @@ export class Gateway {
       socket,
       lanes,
       reports: this.#reports,
+      heartbeats: this.#heartbeats,
       errors: this.#errors,
     });
     this.#joined.set(agentId, agent);

@@ -21,6 +21,7 @@ import { isModest } from '../json-body.ts';
 import { type BroughtPrinters, MOST_BROUGHT } from './brought-printers.ts';
 import type { Standing } from './enrolments.ts';
 import { FrameRate } from './frame-rate.ts';
+import type { Heartbeats } from './heartbeats.ts';
 import { KeptTurns } from './kept-turns.ts';
 import { Takes } from './takes.ts';
 
@@ -53,6 +54,8 @@ interface Parts {
   /** The agent keeps the state that it was given; undefined: it was given none. */
   stored: (() => Promise<void>) | undefined;
   reports: ReportPayload;
+  /** Of all agents of this instance. */
+  heartbeats: Heartbeats;
   errors: ErrorLog;
 }
 
@@ -88,6 +91,7 @@ export class JoinedAgent {
   readonly #answers: Answer[] = [];
   /** What it was last told of printers that people have added, as JSON. */
   #driven: string | undefined;
+  readonly #heartbeats: Heartbeats;
   /** Whose it was last told to be. */
   #told: Scope | undefined;
   #working = false;
@@ -111,6 +115,7 @@ export class JoinedAgent {
     this.#brought = brought;
     this.#decided = parts.decided;
     this.#stored = parts.stored;
+    this.#heartbeats = parts.heartbeats;
     this.#reports = reports;
     this.#errors = errors;
     socket.on('pong', () => this.#heard());
@@ -319,7 +324,9 @@ export class JoinedAgent {
       this.#brought = await this.#printers.bring(this.agentId, printers);
       this.#onBrought();
     }
-    return { ...report, name: this.#name, printers: printers.filter(({ id }) => this.#serves(id)) };
+    const served = { ...report, name: this.#name, printers: printers.filter(({ id }) => this.#serves(id)) };
+    await this.#heartbeats.turnOf(this, served);
+    return served;
   }
 
   #serves(printerId: string): boolean {

@@ -1,0 +1,30 @@
+/**
+ * Agents say again and again how they are, whether or not anything has changed. A thousand of them would be more than a hundred
+ * commits a second: those of whom nothing has changed wait for each other, and go in one.
+ */
+import { createHash } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { AgentStateReport } from '../../contract/report.ts';
+
+/** How long the first one waits, ms. */
+const GATHER = 1_000;
+
+export class Heartbeats {
+  /** By session: the hash of what it has said last. */
+  readonly #last = new WeakMap<object, string>();
+  #next: Promise<void> | undefined;
+
+  /** Resolves when the report may go, in one tick for all that have waited. */
+  async turnOf(session: object, { at: _at, counts: _counts, ...state }: AgentStateReport): Promise<void> {
+    const hash = createHash('sha256').update(JSON.stringify(state)).digest('base64');
+    if (hash === this.#last.get(session)) await this.#beat();
+    this.#last.set(session, hash);
+  }
+
+  #beat(): Promise<void> {
+    this.#next ??= wait(GATHER, undefined, { ref: false }).then(() => {
+      this.#next = undefined;
+    });
+    return this.#next;
+  }
+}
