@@ -53,7 +53,7 @@ const answerRow = z.object({
 const holderRow = z.object({ lane, agent_id: z.string() });
 
 /** Least time from one statement of questions to the next, ms. What agents of this process ask in between goes together. */
-const GATHER = 50;
+const GATHER = 100;
 
 interface Asking {
   agentId: string;
