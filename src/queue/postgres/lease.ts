@@ -52,8 +52,12 @@ const answerRow = z.object({
 });
 const holderRow = z.object({ lane, agent_id: z.string() });
 
-/** Least time from one statement of questions to the next, ms. What agents of this process ask in between goes together. */
-const GATHER = 100;
+/**
+ * Least time from one statement of questions to the next, ms, where few agents ask together, and where many do: each statement is a
+ * commit. What agents of this process ask in between goes together.
+ */
+const GATHER = { few: 50, many: 100 };
+const MANY = 4;
 
 interface Asking {
   agentId: string;
@@ -79,7 +83,6 @@ export function postgresLeases(
   }
 
   function askWaiting(): void {
-    nextAt = performance.now() + GATHER;
     const lanes = new Set<Lane>();
     // A statement can change a row only once, so the second of two agents that want one lane goes with the next statement.
     const { now = [], later = [] } = Object.groupBy(waiting, ({ asks }) => {
@@ -87,6 +90,7 @@ export function postgresLeases(
       for (const ask of asks) lanes.add(ask.lane);
       return 'now';
     });
+    nextAt = performance.now() + (now.length < MANY ? GATHER.few : GATHER.many);
     waiting = later;
     if (later.length > 0) askSoon();
     askTogether(now).then(
