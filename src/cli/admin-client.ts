@@ -173,9 +173,13 @@ export class AdminClient {
     const { printerDetails } = await printerActions();
     return this.#call(printerDetails, 'POST', pathOf(printer, 'hold'), why === undefined ? {} : { why });
   }
-  async resumePrinter(printer: PrinterMeant): Promise<PrinterDetails> {
+  /** What needs no more to be said. */
+  async actOnPrinter(
+    printer: PrinterMeant,
+    action: 'resume' | 'hide' | 'show' | 'offer' | 'withdraw',
+  ): Promise<PrinterDetails> {
     const { printerDetails } = await printerActions();
-    return this.#call(printerDetails, 'POST', pathOf(printer, 'resume'), {});
+    return this.#call(printerDetails, 'POST', pathOf(printer, action), {});
   }
   async clearPrinter(
     printer: PrinterMeant,
@@ -197,10 +201,6 @@ export class AdminClient {
   async setPrinter(printer: PrinterMeant, settings: object): Promise<PrinterDetails> {
     const { printerDetails } = await printerActions();
     return this.#call(printerDetails, 'PUT', pathOf(printer, 'settings'), settings);
-  }
-  async hidePrinter(printer: PrinterMeant, hidden: boolean): Promise<PrinterDetails> {
-    const { printerDetails } = await printerActions();
-    return this.#call(printerDetails, 'POST', pathOf(printer, hidden ? 'hide' : 'show'), {});
   }
   forgetPrinter(printer: PrinterMeant): Promise<unknown> {
     return this.#call(z.null(), 'DELETE', pathOf(printer));

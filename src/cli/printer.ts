@@ -21,10 +21,10 @@ interface Options extends ServiceOptions {
 
 const PRINTER = 'the printer: its name, its ID, or as much of its beginning as no other has';
 
-/** `platen printer hold|resume|clear|rename|set|hide|show|forget|test` */
+/** `platen printer hold|resume|clear|rename|set|hide|show|offer|withdraw|forget|test` */
 export function printerCommand(): Command {
   const command = new Command('printer').description(
-    'what a person does to a printer: hold, resume, clear, rename, set, hide, show, forget, test',
+    'what a person does to a printer: hold, resume, clear, rename, set, hide, show, offer, withdraw, forget, test',
   );
   const onPrinter = (name: string, description: string) =>
     withService(command.command(name))
@@ -39,11 +39,6 @@ export function printerCommand(): Command {
       const { client, printer } = await thePrinter(asked, options);
       told(await client.holdPrinter(printer, options.why), options);
     });
-
-  onPrinter('resume', 'have a held printer go on').action(async (asked: string, options: Options) => {
-    const { client, printer } = await thePrinter(asked, options);
-    told(await client.resumePrinter(printer), options);
-  });
 
   onPrinter('clear', 'cancel all jobs that wait for it')
     .option('--printing', 'the job in progress, too: it stops at the end of a label')
@@ -84,12 +79,15 @@ export function printerCommand(): Command {
     });
 
   for (const [word, says] of [
+    ['resume', 'have a held printer go on'],
     ['hide', 'offer it no more where a printer is chosen; jobs that name it are printed all the same'],
     ['show', 'offer a hidden one again'],
+    ['offer', 'offer it by IPP, to whoever has a key: CUPS, office programs, …; prints its address there'],
+    ['withdraw', 'offer it by IPP no more; jobs that came so are printed all the same'],
   ] as const) {
     onPrinter(word, says).action(async (asked: string, options: Options) => {
       const { client, printer } = await thePrinter(asked, options);
-      told(await client.hidePrinter(printer, word === 'hide'), options);
+      told(await client.actOnPrinter(printer, word), options);
     });
   }
 
@@ -145,12 +143,14 @@ async function thePrinter(
 }
 
 function told(printer: PrinterDetails, { json }: Options): void {
-  const { id, name, held, hidden, jobs } = printer;
+  const { id, name, held, hidden, jobs, ipp } = printer;
   const hold =
     held === null
       ? 'not held'
       : `held by ${held.by} since ${localTime(held.at)}${held.why === null ? '' : `: ${held.why}`}`;
   json
     ? printJson(printer)
-    : printLine(`${id}  ${name}  ${hidden ? 'hidden, ' : ''}${hold}  ${jobs.queued} waiting`);
+    : printLine(
+        `${id}  ${name}  ${hidden ? 'hidden, ' : ''}${hold}  ${jobs.queued} waiting${typeof ipp === 'string' ? `  ${ipp}` : ''}`,
+      );
 }

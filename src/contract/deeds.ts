@@ -27,6 +27,8 @@ export const DEEDS = [
   'printer.set',
   'printer.hide',
   'printer.show',
+  'printer.offer',
+  'printer.withdraw',
   'printer.forget',
   'printer.fault',
   'printer.test',

@@ -1,6 +1,6 @@
 /**
- * What a person does to a printer: POST /app/printers/{id}/hold, …/resume, …/clear, …/hide, …/show, …/test, PUT …/name,
- * …/about, …/settings (`printSettings`: all that people set; each answers with the printer), DELETE /app/printers/{id}. `scope` says whose
+ * What a person does to a printer: POST /app/printers/{id}/hold, …/resume, …/clear, …/hide, …/show, …/offer, …/withdraw, …/test,
+ * PUT …/name, …/about, …/settings (`printSettings`: all that people set; each answers with the printer), DELETE /app/printers/{id}. `scope` says whose
  * printer it is where two scopes have one of the same ID; what is done to a shared printer concerns all tenants.
  */
 import { z } from 'zod';
@@ -44,6 +44,9 @@ export const printerAbout = z.strictObject({ place: said(200), group: said(100),
 /** Not offered where a printer is chosen (…/hide), or again (…/show); jobs that name it still print. */
 export const printerHide = z.strictObject({});
 
+/** Offered as an IPP printer (…/offer), or no more (…/withdraw); jobs that came by IPP print all the same. Answers with the printer. */
+export const printerOffer = z.strictObject({});
+
 /** A job that prints one label, which says printer, format and time. Answers with its ID. */
 export const printerTest = z.strictObject({
   /** The tenant that the job counts for. */
@@ -77,6 +80,8 @@ export const printerDetails = printerView.extend({
   gone: z.boolean(),
   /** A virtual printer that this very installation runs. */
   virtual: z.boolean().default(false),
+  /** The address at which IPP offers it; null: it is not offered. Left out: this service offers none. */
+  ipp: z.string().nullable().exactOptional(),
   /** Test keys print here: it is a virtual printer, as the service knows itself. */
   forTests: z.boolean().default(false),
 });

@@ -70,6 +70,7 @@ export const PROBLEMS = {
   'enrolment-refused': kind(403, 'The proof of the key is wrong'),
   'enrolment-too-often': kind(429, 'Too many wrong codes', true),
   'gateway-off': kind(409, 'Agents at other sites cannot join this service'),
+  'ipp-off': kind(409, 'This service offers no printers by IPP'),
   'template-changed': kind(409, 'The template has been saved by somebody else'),
   'file-unknown': kind(409, 'A file in the template goes by a name that is not known'),
   'templates-limit': kind(409, 'The tenant has too many templates, or too large ones'),

@@ -370,9 +370,8 @@ export class Server {
       list,
       holds,
       tests: new TestPrints({ pool, printers, dispatcher, backlog }),
-      cancellations,
-      decisions,
-      moves,
+      ...{ cancellations, decisions, moves, publicUrl },
+      ipp: config.ipp,
       virtual: this.#options.virtual ?? (() => undefined),
     });
     await app.register(addedPrinterRoutes, {

@@ -30,6 +30,8 @@ beforeAll(async () => {
     }),
   ]);
   await up.printerOnline('virtual-1');
+  const offered = await platen(['printer', 'offer', 'virtual-1', '--data', up.dataDir], {});
+  expect(offered.stdout).toMatch(/ ipp:\/\/\S+\/ipp\/print\/[0-9a-f-]{36}$/m);
 }, 300_000);
 afterAll(async () => {
   await cups?.stop();

@@ -191,7 +191,7 @@ test('killed after its job was accepted, it goes on with that job', async () => 
   const second = new Watcher(folder, ['--wait']);
   await expect.poll(() => readFile(note, 'utf8')).toContain('"job"');
   expect(await names(folder, 'done')).toEqual([]);
-  await up.admin.resumePrinter(printer);
+  await up.admin.actOnPrinter(printer, 'resume');
   await expect.poll(() => names(folder, 'done')).toEqual(['order.csv', 'order.csv.txt']);
   expect(await textOf(folder, 'done/order.csv')).toContain(`Printed as job ${job}.`);
   expect(await second.end('SIGTERM')).toBe(0);

@@ -8,6 +8,7 @@ import { encodeIpp } from '../../drivers/ipp/encode.ts';
 import { groupOf, type IppAttribute, numbersOf, stringsOf } from '../../drivers/ipp/message.ts';
 import { statusName } from '../../drivers/ipp/names.ts';
 import { integrationCreated, type Permission } from '../../src/contract/admin.ts';
+import { printerDetails } from '../../src/contract/printer-actions.ts';
 import { integer, keyword } from '../../src/ipp/values.ts';
 import { pdfOf } from '../kit/documents/pdf.ts';
 import { FORMAT_203, FORMAT_300, PRINTER } from '../kit/service/harness.ts';
@@ -82,6 +83,10 @@ async function addressesOf(key: string): Promise<string[][]> {
     .split('\n')
     .map((line) => line.split('\t'));
 }
+async function offer(id: string, action = 'offer', scope = 'shared'): Promise<string> {
+  const answer = await service.admin('POST', `/printers/${id}/${action}?scope=${scope}`, {});
+  return printerDetails.parse(answer.body).ipp ?? '';
+}
 
 beforeAll(async () => {
   for (const tenant of ['acme', 'globex']) await service.tenant(tenant);
@@ -91,6 +96,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   await service.agent([{ formats: [FORMAT_203, FORMAT_300, small] }]);
+  await offer(PRINTER);
   const [, uuid = '', number = ''] = (await addressesOf(keys.acme)).find(([name]) => name === 'Zebra') ?? [];
   Object.assign(at, { uuid, number });
 });
@@ -146,17 +152,20 @@ describe('the key', () => {
     await service.agent([{ id: 'serial-ffffffff', name: 'Acme’s own' }], {
       ...{ agentId: 'agent-acme', tenantId: 'acme' },
     });
+    await offer('serial-ffffffff', 'offer', 'acme');
     const own = (await addressesOf(keys.acme)).find(([name]) => name === 'Acme’s own');
     expect((await addressesOf(keys.globex)).map(([name]) => name)).toEqual(['Zebra']);
     // A number is the tenant's own: that of another's printer is none, or another printer.
     const byId = at.number.replace(/[^/]+$/, 'serial-ffffffff');
-    for (const uri of [own?.[1] ?? '', byId, at.uuid, at.number.replace(/[^/]+$/, '999')]) {
+    for (const uri of [own?.[1] ?? '', byId, at.number.replace(/[^/]+$/, '999')]) {
       const asked = bytes(encodeIpp(ippRequest('Get-Printer-Attributes', uri)));
       expect(await statusOf(post(uri, asked, basic('maria', keys.globex)))).toBe('client-error-not-found');
       const client = clientOf(keys.globex, { uri });
       await expect(print(client)).rejects.toMatchObject(refused('client-error-not-found'));
     }
     const [[, theirs = ''] = []] = await addressesOf(keys.globex);
+    // Of a shared printer the address is the same, and the jobs are the key's.
+    expect(theirs).toBe(at.uuid);
     const client = clientOf(keys.globex, { uri: theirs });
     expect(await client.getJobs(never, ['job-id'])).toEqual([]);
     await expect(client.getJob(jobId, never)).rejects.toMatchObject(refused('client-error-not-found'));

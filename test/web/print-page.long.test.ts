@@ -172,7 +172,7 @@ test('samples are marked as such, what was typed is there for the next label, an
   await button('Cancel …').click();
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel the job' }).click();
   await page.getByText(/^The job is (canceled: |being stopped)/).waitFor();
-  await site.up.admin.resumePrinter(lane);
+  await site.up.admin.actOnPrinter(lane, 'resume');
   // One button stands out, here as on the form.
   const primary = page.locator('main .button.primary');
   expect(await primary.allTextContents()).toEqual(['Print another']);

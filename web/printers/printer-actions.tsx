@@ -20,7 +20,7 @@ import { printTest } from './printer-test.tsx';
 import { actionPath, groupsOf, mayActOn, type Printer, printerList } from './printer-words.tsx';
 
 type Props = { printer: Printer; onDone: () => void };
-type Question = 'hold' | 'set' | 'clear' | 'rename' | 'about' | 'forget';
+type Question = 'hold' | 'set' | 'clear' | 'rename' | 'about' | 'ipp' | 'forget';
 
 export function PrinterActions({ printer, onDone }: Props) {
   const { printers: words } = t.value;
@@ -82,6 +82,10 @@ export function PrinterActions({ printer, onDone }: Props) {
           ...(act ? [{ words: words.about, onPick: ask('about') }] : []),
           ...(act && !printer.gone
             ? [{ words: printer.hidden ? words.show : words.hide, onPick: () => void hide() }]
+            : []),
+          // A printer that is gone may still be withdrawn.
+          ...(act && printer.ipp !== undefined && !(printer.gone && printer.ipp === null)
+            ? [{ words: printer.ipp === null ? words.ipp.offer : words.ipp.withdraw, onPick: ask('ipp') }]
             : []),
           ...(act ? [{ words: words.clear, bad: true, onPick: ask('clear') }] : []),
           ...(act && printer.gone ? [{ words: words.forget, bad: true, onPick: ask('forget') }] : []),
@@ -241,6 +245,27 @@ function About({ printer, onDone, onClose }: QuestionProps) {
   );
 }
 
+function Ipp({ printer, onDone, onClose }: QuestionProps) {
+  const { ipp: words } = t.value.printers;
+  const offers = printer.ipp === null;
+  const run = async () => {
+    await call(z.unknown(), actionPath(printer, offers ? 'offer' : 'withdraw'), { body: {} });
+    say(offers ? words.offered : words.withdrawn);
+    onDone();
+  };
+  return (
+    <Ask
+      title={offers ? words.offerTitle : words.withdrawTitle}
+      action={offers ? words.doOffer : words.doWithdraw}
+      danger={!offers}
+      onClose={onClose}
+      onAction={run}
+    >
+      <p>{offers ? words.offerSays : words.withdrawSays}</p>
+    </Ask>
+  );
+}
+
 function Forget({ printer, onDone, onClose }: QuestionProps) {
   const { printers: words } = t.value;
   const run = async () => {
@@ -262,5 +287,6 @@ const QUESTIONS = {
   clear: Clear,
   rename: Rename,
   about: About,
+  ipp: Ipp,
   forget: Forget,
 };

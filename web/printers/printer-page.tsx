@@ -5,6 +5,7 @@ import type { PrinterFormat } from '../../src/contract/format.ts';
 import { jobDetails } from '../../src/contract/job-details.ts';
 import { jobPage } from '../../src/contract/job-search.ts';
 import { to } from '../address/place.ts';
+import { CopyButton } from '../controls/copy.tsx';
 import { NotFound, Page, Shown } from '../controls/page.tsx';
 import { JobTable } from '../jobs/job-table.tsx';
 import { pictureOf } from '../jobs/label-strip.tsx';
@@ -117,6 +118,18 @@ function Facts({ printer }: { printer: Printer }) {
       <dd>{printer.model ?? words.notKnown}</dd>
       <dt>{words.address}</dt>
       <dd class="mono">{printer.uri}</dd>
+      {typeof printer.ipp === 'string' && (
+        <>
+          <dt>{words.ipp.address}</dt>
+          <dd>
+            <div class="row">
+              <span class="mono anywhere">{printer.ipp}</span>
+              <CopyButton text={printer.ipp} about={words.ipp.address} />
+            </div>
+            <p class="muted small">{words.ipp.hint}</p>
+          </dd>
+        </>
+      )}
       <dt>{words.confirmedBy}</dt>
       <dd>{printer.confirmedBy === null ? words.notKnown : words.confirmed[printer.confirmedBy]}</dd>
       {printer.supplies.length > 0 && (

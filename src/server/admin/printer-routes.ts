@@ -11,6 +11,7 @@ import {
   printerFilter,
   printerHide,
   printerHold,
+  printerOffer,
   printerRename,
   printerTarget,
   printerTest,
@@ -20,6 +21,7 @@ import {
 import { type PrinterView, type printerCounts, standsStill } from '../../contract/printer-view.ts';
 import { because } from '../../contract/reason.ts';
 import { idParam } from '../id-param.ts';
+import { baseOf, setOffered, withOffers } from '../ipp/offers.ts';
 import { parseKey } from '../jobs/accept/idempotency.ts';
 import type { TestPrints } from '../jobs/accept/test-prints.ts';
 import type { JobQueue } from '../jobs/dispatch/queue-port.ts';
@@ -48,6 +50,9 @@ type PrinterParts = {
   decisions: JobDecisions;
   moves: JobMoves;
   virtual: () => OwnVirtuals | undefined;
+  /** The service offers printers by IPP. */
+  ipp: boolean;
+  publicUrl: () => string;
 };
 
 const numberParam = z.object({ number: z.coerce.number().int() });
@@ -73,7 +78,13 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
   ): Promise<PrinterView[]> => {
     const { tenant } = accessOf(request);
     const printers = await listPrinters(pool, tenant, holdersIn(parts.queue, request.log), which);
-    return withLanes(pool, printers, tenant, (one) => virtualOf(one, parts.virtual()) !== undefined);
+    const known = await withLanes(
+      pool,
+      printers,
+      tenant,
+      (one) => virtualOf(one, parts.virtual()) !== undefined,
+    );
+    return parts.ipp ? await withOffers(pool, known, baseOf(request, parts.publicUrl())) : known;
   };
   const answer = async (request: FastifyRequest, lane: Lane) => {
     const [printer] = await seen(request, { lane });
@@ -188,6 +199,19 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
   app.post('/app/printers/:id/hide', act('printer.hide'), hides(true));
   app.post('/app/printers/:id/show', act('printer.show'), hides(false));
 
+  const offers = (offered: boolean) => async (request: FastifyRequest) => {
+    parseBody(printerOffer, request.body ?? {});
+    if (offered && !parts.ipp) throw new ProblemError('ipp-off', 'PLATEN_IPP=true turns it on');
+    const lane = await theLane(request);
+    await transaction(pool, async (client) => {
+      await setOffered(client, lane, offered);
+      await writeDeed(client, request);
+    });
+    return answer(request, lane);
+  };
+  app.post('/app/printers/:id/offer', act('printer.offer'), offers(true));
+  app.post('/app/printers/:id/withdraw', act('printer.withdraw'), offers(false));
+
   app.delete('/app/printers/:id', act('printer.forget'), async (request, reply) => {
     const lane = await theLane(request);
     await transaction(pool, async (client) => {
@@ -208,7 +232,7 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
       // The row itself stays: it has the mark of the hold, which `resume` below takes away.
       await client.query(
         `UPDATE platen.lane_settings SET display_name = NULL, hidden = false, print_settings = DEFAULT,
-           place = NULL, group_name = NULL, note = NULL WHERE lane = $1`,
+           place = NULL, group_name = NULL, note = NULL, ipp_uuid = NULL, offered_at = NULL WHERE lane = $1`,
         [lane],
       );
       await writeDeed(client, request);

@@ -8,8 +8,7 @@ import { MAX_ATTRIBUTE_BYTES } from '../../ipp/request.ts';
 import { basicIn, type KeyCaller, type Keys, keyCaller } from '../oauth/key-caller.ts';
 import { credentialsIn } from '../oauth/secret.ts';
 import type { Pool } from '../store/pool.ts';
-import type { Whose } from '../tenants/whose.ts';
-import { isUuid, ownerOf } from './offered-printer.ts';
+import { isUuid, type Offer, offerAt } from './offers.ts';
 
 /** An answer with a status of HTTP. */
 export class IppHttpError extends Error {
@@ -30,8 +29,9 @@ export class IppHttpError extends Error {
 
 /** `person`: a user name beside the key. */
 export type KnownCaller = KeyCaller & { person: string | undefined };
-/** `stranger`: has sent no credentials, and knows an address of the tenant's. */
-export type DoorCaller = KnownCaller | (Whose & { stranger: true });
+/** Has sent no credentials, and knows a printer's address. */
+type Stranger = { at: Offer };
+export type DoorCaller = KnownCaller | Stranger;
 
 /** @param printer as the address names it. @throws IppHttpError 401, 429 */
 export async function doorCaller(
@@ -43,10 +43,9 @@ export async function doorCaller(
   if (authorization === undefined) {
     // A document is not read of a stranger.
     const isShort = length !== undefined && Number(length) <= MAX_ATTRIBUTE_BYTES;
-    const owner =
-      isShort && printer !== undefined && isUuid(printer) ? await ownerOf(pool, printer) : undefined;
-    if (owner === undefined) throw IppHttpError.unauthorized();
-    return { tenantId: owner.tenantId, test: false, stranger: true };
+    const at = isShort && printer !== undefined && isUuid(printer) ? await offerAt(pool, printer) : undefined;
+    if (at === undefined) throw IppHttpError.unauthorized();
+    return { at };
   }
   const sent = basicIn(authorization);
   if (sent === undefined) throw IppHttpError.unauthorized();

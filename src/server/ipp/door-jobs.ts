@@ -1,6 +1,7 @@
 /** The rows of jobs that came by IPP. */
 import { z } from 'zod';
 import { statesIn } from '../../contract/job-life.ts';
+import type { Scope } from '../../contract/lane.ts';
 import type { JobOrder, JobQuery } from '../../ipp/operations.ts';
 import { newNumbers } from '../numbers.ts';
 import { inSql, onlyRow, type Pool, type Queryable, rowOf, rowsOf, transaction } from '../store/pool.ts';
@@ -128,7 +129,8 @@ export async function endDoorJob(
 const counted = z.object({ count: z.coerce.number() });
 
 /** Jobs of the tenant's that wait at a printer or print there, up to a thousand. */
-export async function waitingAt(db: Queryable, tenantId: string, printerId: string): Promise<number> {
+export async function waitingAt(db: Queryable, tenantId: Scope, printerId: string): Promise<number> {
+  if (tenantId === null) return 0;
   const sql = `SELECT count(*) FROM (SELECT FROM platen.jobs
     WHERE tenant_id = $1 AND printer_id = $2 AND lane IN ($2, $1 || '/' || $2) AND status IN (${UNDER_WAY}) LIMIT 1000) waiting`;
   return (await onlyRow(db, counted, sql, [tenantId, printerId])).count;

@@ -1,17 +1,16 @@
 /** The printers that IPP offers: by which addresses they are found, and how each describes itself. */
-import { validate } from 'uuid';
-import { z } from 'zod';
 import type { PrinterFormat } from '../../contract/format.ts';
-import { laneOf } from '../../contract/lane.ts';
+import { type Lane, laneOf, printerOf as printerIn, scopeOf } from '../../contract/lane.ts';
 import { standsStill } from '../../contract/printer-view.ts';
 import type { IppAddress, IppPrinterView } from '../../ipp/attributes.ts';
 import { ANY_FORMAT } from '../../ipp/document.ts';
 import { rollsOf } from '../../ipp/media.ts';
 import { MOST_NUMBER, numbersOf, printerOf } from '../numbers.ts';
 import { askedPrinters, type HoldersOf, type ListedPrinter, listPrinters } from '../printers/printers.ts';
-import { onlyRow, type Pool, type Queryable, rowOf } from '../store/pool.ts';
+import type { Pool } from '../store/pool.ts';
 import type { Whose } from '../tenants/whose.ts';
 import { DOCUMENT_WAIT } from './door-jobs.ts';
+import { isUuid, type Offer, offerAt, offersOf, withOffers } from './offers.ts';
 
 /** What is printed: `ANY_FORMAT` is told by its bytes. */
 export const FORMATS = [
@@ -21,30 +20,15 @@ export const FORMATS = [
   'application/vnd.zebra-zpl',
   ANY_FORMAT,
 ];
-export const UNDER = '/ipp/print';
-
-const known = z.object({
-  tenant_id: z.string(),
-  printer_id: z.string(),
-  uuid: z.string(),
-  created_at: z.date(),
-});
-type Known = { uuid: string; since: Date };
 
 /** `formats` are those of `rolls`, each the first of its size. */
-export type OfferedPrinter = { printer: ListedPrinter; formats: readonly PrinterFormat[] } & Known;
+export type OfferedPrinter = { printer: ListedPrinter; formats: readonly PrinterFormat[] } & Offer;
 
-export function isUuid(name: string): boolean {
-  return validate(name);
-}
-
-/** Whose printer an address with a UUID names. */
-export async function ownerOf(
-  db: Queryable,
-  uuid: string,
-): Promise<{ tenantId: string; printerId: string } | undefined> {
-  const found = await rowOf(db, known, 'SELECT * FROM platen.ipp_printers WHERE uuid = $1', [uuid]);
-  return found && { tenantId: found.tenant_id, printerId: found.printer_id };
+/** The printer that an address with a UUID names, for whoever asks without a key. */
+export async function printerAt(pool: Pool, offer: Offer, holdersOf: HoldersOf): Promise<OfferedPrinter | undefined> {
+  const [printer] = await listPrinters(pool, scopeOf(offer.lane) ?? undefined, holdersOf, { lane: offer.lane });
+  if (printer === undefined || printer.agents.length === 0) return undefined;
+  return { printer, formats: formatsOf(printer), ...offer };
 }
 
 /**
@@ -57,17 +41,23 @@ export async function offeredPrinter(
   name: string,
   holdersOf: HoldersOf,
 ): Promise<OfferedPrinter | undefined> {
-  const { tenantId, test } = whose;
-  const asked = await askedFor(pool, tenantId, name);
+  const lane = await laneFor(pool, whose.tenantId, name);
+  if (lane === undefined) return undefined;
+  const offer = (await offersOf(pool, [lane])).get(lane);
+  const offered = offer && (await printerAt(pool, offer, holdersOf));
+  return whose.test && offered?.printer.forTests !== true ? undefined : offered;
+}
+
+/** Of the printers that the tenant's jobs go to. */
+async function laneFor(pool: Pool, tenantId: string, name: string): Promise<Lane | undefined> {
+  const offer = isUuid(name) ? await offerAt(pool, name) : undefined;
+  const asked = offer ? { id: printerIn(offer.lane), name: null } : await askedFor(pool, tenantId, name);
   if (asked === undefined) return undefined;
   const { byId, named } = await askedPrinters(pool, tenantId, asked);
   const found = byId ?? (named.length === 1 ? named[0] : undefined);
-  if (found === undefined) return undefined;
-  const lane = laneOf({ scope: found.scope, printerId: found.id });
-  const [printer] = await listPrinters(pool, tenantId, holdersOf, { lane });
-  if (printer === undefined || printer.hidden || printer.agents.length === 0 || (test && !printer.forTests))
-    return undefined;
-  return { printer, formats: formatsOf(printer), ...(await knownAs(pool, tenantId, printer.id)) };
+  const lane = found && laneOf({ scope: found.scope, printerId: found.id });
+  // Another tenant's, or a shared one in whose place the tenant has one of its own.
+  return offer !== undefined && offer.lane !== lane ? undefined : lane;
 }
 
 async function askedFor(
@@ -75,10 +65,6 @@ async function askedFor(
   tenantId: string,
   name: string,
 ): Promise<{ id: string | null; name: string | null } | undefined> {
-  if (isUuid(name)) {
-    const owner = await ownerOf(pool, name);
-    return owner?.tenantId === tenantId ? { id: owner.printerId, name: null } : undefined;
-  }
   // PostgreSQL cannot compare a text with a NUL.
   if (name.includes('\0')) return undefined;
   if (!/^\d{1,10}$/.test(name)) return { id: name, name };
@@ -86,35 +72,26 @@ async function askedFor(
   return id === undefined ? undefined : { id, name: null };
 }
 
-async function knownAs(pool: Pool, tenantId: string, printerId: string): Promise<Known> {
-  const sql = 'SELECT * FROM platen.ipp_printers WHERE tenant_id = $1 AND printer_id = $2';
-  const found = await rowOf(pool, known, sql, [tenantId, printerId]);
-  if (found !== undefined) return { uuid: found.uuid, since: found.created_at };
-  await pool.query(
-    'INSERT INTO platen.ipp_printers (tenant_id, printer_id) VALUES ($1, $2) ON CONFLICT DO NOTHING',
-    [tenantId, printerId],
-  );
-  const { uuid, created_at: since } = await onlyRow(pool, known, sql, [tenantId, printerId]);
-  return { uuid, since };
-}
-
-/** Each printer that the caller prints on, with its number and its UUID. */
-export async function offeredPrinters(pool: Pool, { tenantId, test }: Whose, holdersOf: HoldersOf) {
+/** Each printer that is offered and that the caller prints on, with its addresses; but those that people have hidden. @param base as `baseOf` says */
+export async function offeredPrinters(
+  pool: Pool,
+  { tenantId, test }: Whose,
+  holdersOf: HoldersOf,
+  base: string,
+): Promise<{ name: string; uri: string; byNumber: string }[]> {
   const listed = (await listPrinters(pool, tenantId, holdersOf)).filter(
     (one) => !one.hidden && (one.forTests || !test),
+  );
+  const offered = (await withOffers(pool, listed, base)).flatMap(({ id, name, ipp }) =>
+    ipp === null ? [] : [{ id, name, uri: ipp }],
   );
   const numbers = await numbersOf(
     pool,
     tenantId,
     'printer',
-    listed.map(({ id }) => id),
+    offered.map(({ id }) => id),
   );
-  return await Promise.all(
-    listed.map(async ({ id, name }) => {
-      const { uuid } = await knownAs(pool, tenantId, id);
-      return { name, number: numbers.get(id)?.number, uuid };
-    }),
-  );
+  return offered.map(({ id, name, uri }) => ({ name, uri, byNumber: `${base}/${numbers.get(id)?.number}` }));
 }
 
 /** Of each size the first: media are told apart by their sizes alone. */

@@ -1,6 +1,6 @@
 /**
- * Each printer as an IPP printer (RFC 8010, 8011): what CUPS and others print there becomes a job of the account whose key they
- * send. A deployment has to turn it on.
+ * Printers as IPP printers (RFC 8010, 8011): what CUPS and others print there becomes a job of the account whose key they send. A
+ * deployment has to turn it on, and so has each printer.
  */
 import { Readable } from 'node:stream';
 import { setImmediate as inTurn } from 'node:timers/promises';
@@ -8,11 +8,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { encodeIpp } from '../../../drivers/ipp/encode.ts';
 import type { IppMessage } from '../../../drivers/ipp/message.ts';
+import { scopeOf } from '../../contract/lane.ts';
 import type { IppPrinterView } from '../../ipp/attributes.ts';
 import { BodyError, IppBody } from '../../ipp/body.ts';
 import { type IppDocumentSource, tooLarge } from '../../ipp/document.ts';
 import { IppOperations, operationName } from '../../ipp/operations.ts';
-import { answered, hostIn, MAX_ATTRIBUTE_BYTES } from '../../ipp/request.ts';
+import { answered, MAX_ATTRIBUTE_BYTES } from '../../ipp/request.ts';
 import { asProblem } from '../app.ts';
 import type { ServerConfig } from '../config.ts';
 import type { FailedAttempts } from '../failed-attempts.ts';
@@ -30,7 +31,8 @@ import { isAbandoned } from '../unread-body.ts';
 import { type DoorCaller, doorCaller, IppHttpError } from './door-caller.ts';
 import { waitingAt } from './door-jobs.ts';
 import { JobOutput } from './job-output.ts';
-import { type OfferedPrinter, offeredPrinter, offeredPrinters, UNDER, viewOf } from './offered-printer.ts';
+import { type OfferedPrinter, offeredPrinter, offeredPrinters, printerAt, viewOf } from './offered-printer.ts';
+import { baseOf, UNDER } from './offers.ts';
 import { StrangerOutput } from './stranger-output.ts';
 
 type Parts = {
@@ -77,7 +79,7 @@ export async function ippRoutes(app: FastifyInstance, parts: Parts): Promise<voi
     const caller = await doorCaller(request, params.safeParse(request.params).data?.printer, {
       ...{ pool, integrations, failures },
     });
-    await rate.count('stranger' in caller ? `${caller.tenantId} without key` : whoseOf(caller));
+    await rate.count('at' in caller ? `${caller.at.lane} without key` : whoseOf(caller));
     callers.set(request, caller);
   };
   const callerOf = (request: FastifyRequest): DoorCaller => {
@@ -95,19 +97,23 @@ export async function ippRoutes(app: FastifyInstance, parts: Parts): Promise<voi
   ): Promise<IppMessage> => {
     const caller = callerOf(request);
     const { printer: name } = params.parse(request.params);
-    const offered = await offeredPrinter(pool, caller, name, holders(request));
+    const offered = await ('at' in caller
+      ? printerAt(pool, caller.at, holders(request))
+      : offeredPrinter(pool, caller, name, holders(request)));
     const base = baseOf(request, parts.publicUrl());
+    // Whoever has no key is told of no other tenant's jobs at a shared printer.
+    const tenantId = 'at' in caller ? scopeOf(caller.at.lane) : caller.tenantId;
     const looks = operationName(message) === 'Get-Printer-Attributes';
     const view = async (uri: string, of: OfferedPrinter): Promise<IppPrinterView> =>
       viewOf(
         of,
-        { uri, byUuid: `${base}${UNDER}/${of.uuid}`, web: `${parts.publicUrl()}/` },
-        { waiting: looks ? await waitingAt(pool, caller.tenantId, of.printer.id) : 0, documentLimit },
+        { uri, byUuid: `${base}/${of.uuid}`, web: `${parts.publicUrl()}/` },
+        { waiting: looks ? await waitingAt(pool, tenantId, of.printer.id) : 0, documentLimit },
       );
-    const printerUri = `${base}${UNDER}/${asWritten(request.url)}`;
+    const printerUri = `${base}/${asWritten(request.url)}`;
     const asked = { message, document, printerUri };
-    if ('stranger' in caller || offered === undefined) {
-      if ('stranger' in caller && !looks) throw IppHttpError.unauthorized();
+    if ('at' in caller || offered === undefined) {
+      if ('at' in caller && !looks) throw IppHttpError.unauthorized();
       return await new IppOperations(new StrangerOutput(offered && ((uri) => view(uri, offered)))).answer(
         asked,
       );
@@ -169,11 +175,12 @@ export async function ippRoutes(app: FastifyInstance, parts: Parts): Promise<voi
   /** For people, who look for the addresses of the printers that their key prints on. */
   app.get(UNDER, { onRequest: identified }, async (request, reply) => {
     const caller = callerOf(request);
-    if (!('stranger' in caller) && !caller.scope.includes('printers:read'))
+    if ('at' in caller) throw IppHttpError.unauthorized();
+    if (!caller.scope.includes('printers:read'))
       throw new IppHttpError(403, 'the key lacks the permission printers:read');
     const base = baseOf(request, parts.publicUrl());
-    const lines = (await offeredPrinters(pool, caller, holders(request))).map(
-      ({ name, number, uuid }) => `${name}\t${base}${UNDER}/${uuid}\t${base}${UNDER}/${number}\n`,
+    const lines = (await offeredPrinters(pool, caller, holders(request), base)).map(
+      ({ name, uri, byNumber }) => `${name}\t${uri}\t${byNumber}\n`,
     );
     return reply.type('text/plain; charset=utf-8').send(lines.join(''));
   });
@@ -193,13 +200,4 @@ async function leftUnread({ raw }: FastifyRequest, stream: Readable, body: IppBo
   if (stream === raw) return await body.discard();
   raw.unpipe();
   stream.destroy();
-}
-
-/** `ipp://host:port` as the client knows it: IPP has a port of its own, so that HTTP's has to be named. */
-function baseOf({ protocol, host }: FastifyRequest, publicUrl: string): string {
-  const own = new URL(publicUrl);
-  const secure = protocol === 'https';
-  const named = hostIn(host) ?? own.host;
-  const port = secure ? 443 : 80;
-  return `${secure ? 'ipps' : 'ipp'}://${/:\d+$/.test(named) ? named : `${named}:${port}`}`;
 }

@@ -333,6 +333,8 @@ export const accessWords: Pick<
       'printer.set': 'Drucker eingestellt',
       'printer.hide': 'Drucker ausgeblendet',
       'printer.show': 'Ausgeblendeten Drucker wieder eingeblendet',
+      'printer.offer': 'Drucker per IPP angeboten',
+      'printer.withdraw': 'Drucker nicht mehr per IPP angeboten',
       'printer.forget': 'Drucker vergessen',
       'printer.fault': 'Störungen eines virtuellen Druckers gesetzt',
       'printer.test': 'Probeetikett gedruckt',

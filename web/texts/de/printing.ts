@@ -136,6 +136,22 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
     hiddenTitle: (n) => `Ausgeblendet (${n})`,
     hiddenHint:
       'Werden nicht angeboten, wo ein Drucker gewählt wird. Aufträge, die einen nennen, druckt er trotzdem.',
+    ipp: {
+      address: 'IPP-Adresse',
+      hint: 'Mit dem Schlüssel einer Integration als Passwort drucken hier Büroprogramme, CUPS und Browser.',
+      offer: 'Per IPP anbieten …',
+      offerTitle: 'Diesen Drucker per IPP anbieten?',
+      offerSays:
+        'Er bekommt eine Adresse, an der CUPS, Büroprogramme und Browser PDF-Dateien drucken, mit dem Schlüssel einer Integration. Jedes Etikett zählt für den Arbeitsbereich dieses Schlüssels.',
+      doOffer: 'Anbieten',
+      offered: 'Er wird per IPP angeboten, unter der Adresse auf seiner Seite.',
+      withdraw: 'Nicht mehr per IPP anbieten …',
+      withdrawTitle: 'Diesen Drucker nicht mehr per IPP anbieten?',
+      withdrawSays:
+        'Wer an seiner Adresse druckt, bekommt einen Fehler. Was gesendet ist, wird gedruckt. Wird er wieder angeboten, hat er dieselbe Adresse.',
+      doWithdraw: 'Nicht mehr anbieten',
+      withdrawn: 'Er wird nicht mehr per IPP angeboten.',
+    },
     goneTitle: 'Weg',
     goneHint:
       'Diese hat kein Agent mehr. Aufträge, die auf sie warten, lassen sich verschieben; dann vergessen Sie sie.',

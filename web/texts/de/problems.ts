@@ -55,6 +55,7 @@ export const refusals: Readonly<Record<string, string>> = {
   'enrolment-refused': 'Der Nachweis des Schlüssels ist falsch',
   'enrolment-too-often': 'Zu viele falsche Codes: Warten Sie einige Minuten',
   'gateway-off': 'Mit diesem Dienst können sich Agenten an anderen Orten nicht verbinden',
+  'ipp-off': 'Dieser Dienst bietet keine Drucker per IPP an',
   'template-changed': 'Jemand anderes hat die Vorlage inzwischen gespeichert',
   'file-unknown': 'Eine Datei der Vorlage ist noch einmal zu senden',
   'templates-limit': 'Es sind zu viele Vorlagen, oder zu große',

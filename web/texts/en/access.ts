@@ -326,6 +326,8 @@ export const accessWords = {
       'printer.set': 'Set a printer',
       'printer.hide': 'Hid a printer',
       'printer.show': 'Showed a hidden printer again',
+      'printer.offer': 'Offered a printer by IPP',
+      'printer.withdraw': 'Offered a printer by IPP no more',
       'printer.forget': 'Forgot a printer',
       'printer.fault': 'Set the faults of a virtual printer',
       'printer.test': 'Printed a test label',

@@ -135,6 +135,22 @@ export const printingWords = {
     showed: 'It is offered again.',
     hiddenTitle: (n: number) => `Hidden (${n})`,
     hiddenHint: 'Not offered where a printer is chosen. Jobs that name one are printed all the same.',
+    ipp: {
+      address: 'IPP address',
+      hint: 'With an integration’s key as the password, office programs, CUPS and browsers print here.',
+      offer: 'Offer by IPP …',
+      offerTitle: 'Offer this printer by IPP?',
+      offerSays:
+        'It gets an address at which CUPS, office programs and browsers print PDF files, with the key of an integration. Each label counts for the workspace of that key.',
+      doOffer: 'Offer',
+      offered: 'It is offered by IPP, at the address on its page.',
+      withdraw: 'Offer by IPP no more …',
+      withdrawTitle: 'Offer this printer by IPP no more?',
+      withdrawSays:
+        'Whoever prints at its address gets an error. What was sent is printed. Offered again, it has the same address.',
+      doWithdraw: 'Offer no more',
+      withdrawn: 'It is offered by IPP no more.',
+    },
     goneTitle: 'Gone',
     goneHint: 'No agent has these any more. Jobs that wait for them can be moved; then forget them.',
     virtual: {

@@ -29,6 +29,7 @@ export const refusals: Readonly<Record<string, string>> = {
   'webhooks-limit': 'There are too many webhooks',
   'mail-unavailable': 'This service sends no mail: ask your administrator',
   'gateway-off': 'Agents at other sites cannot join this service: ask your administrator',
+  'ipp-off': 'This service offers no printers by IPP: ask your administrator',
   'authorization-external': 'Integrations are kept by another service',
   'person-not-found': 'There is no such person here',
   'person-exists': 'Somebody else signs in with this name already',
