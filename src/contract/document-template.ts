@@ -22,7 +22,7 @@ export const documentTemplate = z.strictObject({
   /** The resolution of pictures and of ZPL, whatever their files say. Left out: what the file says, else the printer's. */
   dpi,
   /**
-   * The field that holds the document: PDF, PNG, JPEG, ZPL, EPL2 or TSPL2, base64 without a `data:` prefix. A second one says
+   * The field that holds the document: PDF, PNG, JPEG, PWG raster, ZPL, EPL2 or TSPL2, base64 without a `data:` prefix. A second one says
    * which of these it is, where its bytes do not.
    */
   fields: z
@@ -34,7 +34,7 @@ export const documentTemplate = z.strictObject({
     }),
   page: z
     .strictObject({
-      /** The pages of a PDF, the labels of ZPL, EPL2 or TSPL2, each a label. Left out: all. A picture is one page. */
+      /** The pages of a PDF or a raster, the labels of ZPL, EPL2 or TSPL2, each a label. Left out: all. A picture is one page. */
       pages: z
         .string()
         .max(200)

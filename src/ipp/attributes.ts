@@ -5,7 +5,7 @@
  */
 import { type IppAttribute, stringsOf } from '../../drivers/ipp/message.ts';
 import { OPERATIONS, type OperationName } from '../../drivers/ipp/names.ts';
-import { ANY_FORMAT } from './document.ts';
+import { ANY_FORMAT, PWG_RASTER } from './document.ts';
 import { mediaCol } from './media.ts';
 import { type Abilities, jobAttributes, templateAttributes } from './ticket.ts';
 import { upTime } from './told-job.ts';
@@ -13,6 +13,7 @@ import {
   boolean,
   collection,
   dateTime,
+  dpi,
   enumeration,
   integer,
   keyword,
@@ -159,6 +160,7 @@ function descriptionAttributes(view: IppPrinterView, operations: readonly Operat
     { name: 'generated-natural-language-supported', values: [{ tag: 'naturalLanguage', value: 'en' }] },
     mimeType('document-format-default', ANY_FORMAT),
     mimeType('document-format-supported', ...view.formats),
+    ...(view.formats.includes(PWG_RASTER) ? rasterAttributes(view) : []),
     keyword('compression-supported', 'none', 'gzip'),
     keyword('pdl-override-supported', 'attempted'),
     keyword('pdf-versions-supported', 'iso-32000-1_2008'),
@@ -170,6 +172,15 @@ function descriptionAttributes(view: IppPrinterView, operations: readonly Operat
     keyword('identify-actions-default', 'display'),
     keyword('identify-actions-supported', 'display'),
     keyword('printer-get-attributes-supported', 'document-format'),
+  ];
+}
+
+/** Which PWG Raster is taken (PWG 5102.4 §7); others than of the printer's resolution are scaled. Nothing is printed on a back. */
+function rasterAttributes(view: IppPrinterView): IppAttribute[] {
+  return [
+    keyword('pwg-raster-document-type-supported', 'black_1', 'sgray_8', 'srgb_8'),
+    dpi('pwg-raster-document-resolution-supported', view.dpi),
+    keyword('pwg-raster-document-sheet-back', 'normal'),
   ];
 }
 

@@ -17,6 +17,7 @@ export interface DocumentKind {
 
 /** What the server finds out by itself. */
 export const ANY_FORMAT = 'application/octet-stream';
+export const PWG_RASTER = 'image/pwg-raster';
 
 const unzip = promisify(gunzip);
 

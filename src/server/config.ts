@@ -107,7 +107,7 @@ export const serverSettings = z.strictObject({
     .prefault({}),
   /** Serve PrintNode's interface under `/printnode`: `printnode/routes.ts`. */
   printNode: z.boolean().default(false),
-  /** Offer each printer by IPP under `/ipp`: `ipp/routes.ts`. */
+  /** Printers can be offered by IPP under `/ipp`: `ipp/routes.ts`. */
   ipp: z.boolean().default(false),
   limits: z
     .strictObject({

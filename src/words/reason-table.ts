@@ -180,9 +180,9 @@ const GENERAL_REASONS = {
   // Documents that records bring.
   'document-field': 'expected the field that holds the document, and at most one more, which says what it is',
   'page-region': 'expected "ink", or x, y, width and height in mm',
-  'document-none': 'expected a document: PDF, PNG, JPEG, ZPL, EPL2 or TSPL2, base64',
+  'document-none': 'expected a document: PDF, PNG, JPEG, PWG raster, ZPL, EPL2 or TSPL2, base64',
   'document-base64': 'expected base64, without a line break and without "data:" before it',
-  'document-kind': 'the document is none of PDF, PNG, JPEG, ZPL, EPL2 and TSPL2',
+  'document-kind': 'the document is none of PDF, PNG, JPEG, PWG raster, ZPL, EPL2 and TSPL2',
   'document-said': 'expected what the document is: {kinds}',
   'document-not-said': 'the document is not what its record says: {said}',
   'document-undrawn': 'the document is {language}, which only a printer of that language draws',
@@ -194,6 +194,10 @@ const GENERAL_REASONS = {
   'document-own':
     'a printer of {language} prints such a document as it was sent: {member} is for pictures only',
   'document-cut-off': 'the document is cut off: a PDF ends with %%EOF',
+  'raster-cut-off': 'the PWG raster is cut off on page {page}',
+  'raster-broken': 'page {page} of the PWG raster cannot be read: {member} is wrong',
+  'raster-type': 'page {page} of the PWG raster is neither black, grey nor RGB with 1 or 8 bits a colour',
+  'raster-copies': 'page {page} of the PWG raster asks for {count} copies: the job says how many',
   'document-faulty': 'page {page} of the document has a part that cannot be read',
   'document-pages': 'the document has {pages} pages; the limit is {most}',
   'document-no-page': 'the document has no page {page}: it has {pages}',

@@ -328,12 +328,7 @@ describe('a document', () => {
   test.each([
     ['what is none', ANY, Buffer.from('hello'), 'client-error-document-unprintable-error'],
     ['another than it says', PDF, Buffer.from('^XA^XZ'), 'client-error-document-format-error'],
-    [
-      'of another format',
-      'image/pwg-raster',
-      Buffer.from('RaS2'),
-      'client-error-document-format-not-supported',
-    ],
+    ['of another format', 'image/urf', Buffer.from('UNIRAST'), 'client-error-document-format-not-supported'],
     ['nothing', PDF, Buffer.alloc(0), 'client-error-bad-request'],
     ['too long', ANY, Buffer.alloc(LIMIT), 'client-error-request-entity-too-large'],
   ])('%s is refused with its reason', async (_, format, document, status) => {

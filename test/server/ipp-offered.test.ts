@@ -73,9 +73,9 @@ describe('a printer', () => {
     expect((await seen()).ipp).toBe(null);
     expect(await listed(keys.acme)).toBe('');
     for (const name of [PRINTER, 'Zebra', '1', '2'])
-      await expect(print(keys.acme, `${service.url.replace('http', 'ipp')}/ipp/print/${name}`)).rejects.toMatchObject(
-        notThere,
-      );
+      await expect(
+        print(keys.acme, `${service.url.replace('http', 'ipp')}/ipp/print/${name}`),
+      ).rejects.toMatchObject(notThere);
     const uri = await offered();
     expect(uri).toMatch(/^ipp:\/\/127\.0\.0\.1:\d+\/ipp\/print\/[0-9a-f-]{36}$/);
     expect((await seen()).ipp).toBe(uri);

@@ -13,7 +13,7 @@ const HEAD = 1_024;
 const PROGRAMS = ['zpl', 'epl', 'tspl'] as const;
 export type ProgramKind = (typeof PROGRAMS)[number];
 /** `picture`: PNG or JPEG, or nothing that is known. */
-export type FileKind = ProgramKind | 'pdf' | 'picture';
+export type FileKind = ProgramKind | 'pdf' | 'raster' | 'picture';
 
 /** As label designers, drivers and carriers begin it: DLE and a mark of UTF-8 may stand before it. */
 const ZPL = /^(?:\xef\xbb\xbf)?\x10?\s*(?:CT~|[\^~][A-Za-z]{2}|\^A[\d@])/;
@@ -28,6 +28,13 @@ const MARKS_END = '</xpml>';
 
 export function isPdf(base64: string): boolean {
   return headOf(base64).includes('%PDF-');
+}
+
+const RASTER = Buffer.from('RaS2PwgRaster\0', 'latin1');
+
+/** PWG Raster. */
+export function isRaster(base64: string): boolean {
+  return headOf(base64).subarray(0, RASTER.length).equals(RASTER);
 }
 
 /** Told by its bytes. */
@@ -48,6 +55,7 @@ const SAID: Readonly<Record<string, FileKind>> = {
   pdf: 'pdf',
   png: 'picture',
   jpeg: 'picture',
+  'pwg-raster': 'raster',
   zpl: 'zpl',
   epl: 'epl',
   tspl: 'tspl',
@@ -58,7 +66,7 @@ const SAID: Readonly<Record<string, FileKind>> = {
  * @throws PictureFault: what is said is no word for a document, or not what the bytes are
  */
 export function fileKind(base64: string, said: string | undefined): FileKind {
-  const told = isPdf(base64) ? 'pdf' : (programKind(base64) ?? 'picture');
+  const told = isPdf(base64) ? 'pdf' : isRaster(base64) ? 'raster' : (programKind(base64) ?? 'picture');
   if (said === undefined || said === '') return told;
   const kind = Object.hasOwn(SAID, said) ? SAID[said] : undefined;
   if (kind === undefined)

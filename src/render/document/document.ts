@@ -37,6 +37,7 @@ import { type DocumentPicture, documentPicture } from './document-picture.ts';
 import { askPdf, drawnPdf, pdfFile, pdfPages } from './pdf-pages.ts';
 import type { DrawnPart, PdfFile } from './pdf-protocol.ts';
 import { type ProgramPart, programOf, programPart } from './programs.ts';
+import { rasterDocument, rasterPicture } from './raster-pages.ts';
 import { zplPicture } from './zpl-pages.ts';
 
 /** A picture within this share of the printer's resolution has it: files say 203.2 and 203 dpi of 8 dots a mm. */
@@ -201,7 +202,9 @@ export async function documentPages(
   requireBase64(base64);
   const kind = fileKind(base64, said);
   if (isProgram(kind)) return programOf(base64, kind, rules).labels.map(({ quantity }) => quantity);
-  return new Array<number>(kind === 'pdf' ? await pdfPages(base64) : 1).fill(1);
+  const pages =
+    kind === 'pdf' ? await pdfPages(base64) : kind === 'raster' ? rasterDocument(base64).pages.length : 1;
+  return new Array<number>(pages).fill(1);
 }
 
 function refused(
@@ -238,9 +241,15 @@ async function openPage(
   return openPicture(
     kind === 'zpl'
       ? await zplPicturePage(base64, number, template, place)
-      : await documentPicture(Buffer.from(base64, 'base64')),
+      : await pictureIn(base64, kind, number),
     template,
     place.dpi,
+  );
+}
+
+async function pictureIn(base64: string, kind: FileKind, number: number): Promise<DocumentPicture> {
+  return await documentPicture(
+    kind === 'raster' ? Buffer.from(rasterPicture(base64, number)) : Buffer.from(base64, 'base64'),
   );
 }
 

@@ -41,12 +41,15 @@ export function readPictureFile(bytes: Buffer): PictureFile {
 export function readPixelFile(bytes: Buffer): PixelFile | undefined {
   const file = pixelFile(bytes);
   if (file === undefined) return undefined;
-  const { width, height } = file;
-  if (!(width > 0 && height > 0)) throw new PictureFault(because('picture-no-size', {}));
-  if (width * height > MOST_PIXELS) {
-    throw new PictureFault(because('picture-large', { width, height, most: MOST_PIXELS }));
-  }
+  requirePixels(file);
   return file;
+}
+
+/** @throws PictureFault for none, or too many */
+export function requirePixels({ width, height }: { readonly width: number; readonly height: number }): void {
+  if (!(width > 0 && height > 0)) throw new PictureFault(because('picture-no-size', {}));
+  if (width * height > MOST_PIXELS)
+    throw new PictureFault(because('picture-large', { width, height, most: MOST_PIXELS }));
 }
 
 /** Undefined: it is neither PNG nor JPEG. */

@@ -17,6 +17,15 @@ function chunk(type: string, data: Uint8Array): Buffer {
   return framed;
 }
 
+/** pHYs. @param dpi pixels an inch, across and down */
+function density({ x, y }: { readonly x: number; readonly y: number }): Buffer {
+  const data = Buffer.alloc(9);
+  data.writeUInt32BE(Math.round(x / 0.0254), 0);
+  data.writeUInt32BE(Math.round(y / 0.0254), 4);
+  data[8] = 1;
+  return chunk('pHYs', data);
+}
+
 /** One bit a dot, with a palette of two colours: a PAPPL printer takes one-bit greyscale for almost black. */
 export function encodePng(bitmap: Bitmap, dpi: number): Uint8Array {
   const header = Buffer.alloc(13);
@@ -24,15 +33,10 @@ export function encodePng(bitmap: Bitmap, dpi: number): Uint8Array {
   header.writeUInt32BE(bitmap.height, 4);
   // Bit depth 1, indexed colour.
   header.set([1, 3, 0, 0, 0], 8);
-  const perMetre = Math.round(dpi / 0.0254);
-  const density = Buffer.alloc(9);
-  density.writeUInt32BE(perMetre, 0);
-  density.writeUInt32BE(perMetre, 4);
-  density[8] = 1;
   return Buffer.concat([
     SIGNATURE,
     chunk('IHDR', header),
-    chunk('pHYs', density),
+    density({ x: dpi, y: dpi }),
     chunk('PLTE', WHITE_AND_BLACK),
     chunk('IDAT', deflateSync(filtered(bitmap.data, bitmap.stride, bitmap.height))),
     chunk('IEND', new Uint8Array()),
@@ -40,7 +44,7 @@ export function encodePng(bitmap: Bitmap, dpi: number): Uint8Array {
 }
 
 /** Eight bits of grey a pixel; 0 is black. */
-export function encodeGreyPng({ width, height, greys }: GreyPicture): Uint8Array {
+export function encodeGreyPng({ width, height, greys, dpi }: GreyPicture): Uint8Array {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
@@ -49,6 +53,7 @@ export function encodeGreyPng({ width, height, greys }: GreyPicture): Uint8Array
   return Buffer.concat([
     SIGNATURE,
     chunk('IHDR', header),
+    ...(dpi === undefined ? [] : [density(dpi)]),
     chunk('IDAT', deflateSync(filtered(greys, width, height))),
     chunk('IEND', new Uint8Array()),
   ]);
@@ -58,6 +63,7 @@ interface GreyPicture {
   readonly width: number;
   readonly height: number;
   readonly greys: Uint8Array;
+  readonly dpi?: { readonly x: number; readonly y: number };
 }
 
 /** The rows, each behind a filter type byte of 0: not filtered. */

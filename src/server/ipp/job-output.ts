@@ -7,6 +7,7 @@ import {
   ANY_FORMAT,
   type DocumentKind,
   type IppDocumentSource,
+  PWG_RASTER,
   tooLarge,
   unzipped,
 } from '../../ipp/document.ts';
@@ -54,6 +55,7 @@ const BEGINS: Readonly<Record<string, { what: string; is: (bytes: Buffer) => boo
     what: 'a JPEG',
     is: (bytes) => bytes.subarray(0, 3).equals(Buffer.from([0xff, 0xd8, 0xff])),
   },
+  [PWG_RASTER]: { what: 'PWG raster', is: (bytes) => bytes.subarray(0, 4).equals(Buffer.from('RaS2')) },
 };
 
 const NEEDED: Partial<Record<OperationName, Permission>> = {

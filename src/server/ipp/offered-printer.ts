@@ -3,7 +3,7 @@ import type { PrinterFormat } from '../../contract/format.ts';
 import { type Lane, laneOf, printerOf as printerIn, scopeOf } from '../../contract/lane.ts';
 import { standsStill } from '../../contract/printer-view.ts';
 import type { IppAddress, IppPrinterView } from '../../ipp/attributes.ts';
-import { ANY_FORMAT } from '../../ipp/document.ts';
+import { ANY_FORMAT, PWG_RASTER } from '../../ipp/document.ts';
 import { rollsOf } from '../../ipp/media.ts';
 import { MOST_NUMBER, numbersOf, printerOf } from '../numbers.ts';
 import { askedPrinters, type HoldersOf, type ListedPrinter, listPrinters } from '../printers/printers.ts';
@@ -17,6 +17,7 @@ export const FORMATS = [
   'application/pdf',
   'image/png',
   'image/jpeg',
+  PWG_RASTER,
   'application/vnd.zebra-zpl',
   ANY_FORMAT,
 ];
@@ -25,8 +26,14 @@ export const FORMATS = [
 export type OfferedPrinter = { printer: ListedPrinter; formats: readonly PrinterFormat[] } & Offer;
 
 /** The printer that an address with a UUID names, for whoever asks without a key. */
-export async function printerAt(pool: Pool, offer: Offer, holdersOf: HoldersOf): Promise<OfferedPrinter | undefined> {
-  const [printer] = await listPrinters(pool, scopeOf(offer.lane) ?? undefined, holdersOf, { lane: offer.lane });
+export async function printerAt(
+  pool: Pool,
+  offer: Offer,
+  holdersOf: HoldersOf,
+): Promise<OfferedPrinter | undefined> {
+  const [printer] = await listPrinters(pool, scopeOf(offer.lane) ?? undefined, holdersOf, {
+    lane: offer.lane,
+  });
   if (printer === undefined || printer.agents.length === 0) return undefined;
   return { printer, formats: formatsOf(printer), ...offer };
 }

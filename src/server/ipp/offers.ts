@@ -13,8 +13,7 @@ const row = z.object({ lane, ipp_uuid: z.string(), offered_at: z.date() });
 /** `uuid` is in the printer's address; `since`: when it was offered. */
 export type Offer = { lane: Lane; uuid: string; since: Date };
 
-const OFFERS =
-  'SELECT lane, ipp_uuid, offered_at FROM platen.lane_settings WHERE offered_at IS NOT NULL AND';
+const OFFERS = 'SELECT lane, ipp_uuid, offered_at FROM platen.lane_settings WHERE offered_at IS NOT NULL AND';
 
 function offerOf({ lane: of, ipp_uuid: uuid, offered_at: since }: z.output<typeof row>): Offer {
   return { lane: of, uuid, since };

@@ -31,7 +31,13 @@ import { isAbandoned } from '../unread-body.ts';
 import { type DoorCaller, doorCaller, IppHttpError } from './door-caller.ts';
 import { waitingAt } from './door-jobs.ts';
 import { JobOutput } from './job-output.ts';
-import { type OfferedPrinter, offeredPrinter, offeredPrinters, printerAt, viewOf } from './offered-printer.ts';
+import {
+  type OfferedPrinter,
+  offeredPrinter,
+  offeredPrinters,
+  printerAt,
+  viewOf,
+} from './offered-printer.ts';
 import { baseOf, UNDER } from './offers.ts';
 import { StrangerOutput } from './stranger-output.ts';
 

@@ -17,14 +17,14 @@ export const SERVERS: Packages = {
 
 /** Print systems of others, and what they need. */
 export const PEERS: Packages = {
-  cups: ['cupsd', 'ppdc', '/usr/lib/cups/filter/rastertolabel'],
+  cups: ['cupsd', 'ppdc', '/usr/sbin/cupsfilter', '/usr/lib/cups/filter/rastertolabel'],
   'cups-client': ['lpadmin', 'lp', 'lpoptions', 'lpstat', 'cancel'],
   'cups-ipp-utils': ['ippeveprinter', 'ippeveps', 'ipptool'],
   ghostscript: ['gs'],
   // ippeveprinter wants a bus to announce itself on, though it need not.
   dbus: ['dbus-daemon'],
   // Peers that discovery is tested against.
-  'cups-filters': ['/usr/share/ppd/cupsfilters'],
+  'cups-filters': ['/usr/share/ppd/cupsfilters', '/usr/lib/cups/filter/gstoraster'],
   'avahi-daemon': ['avahi-daemon'],
   'avahi-utils': ['avahi-publish', 'avahi-browse'],
   lprint: ['lprint'],

@@ -124,7 +124,7 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
   'svg-refers': 'Ein SVG auf einem Etikett verweist auf nichts außerhalb',
   'document-field': 'Erwartet ist das Feld mit dem Dokument und höchstens ein weiteres, das sagt, was es ist',
   'page-region': 'Erwartet ist „ink“, oder x, y, width und height in mm',
-  'document-none': 'Erwartet ist ein Dokument: PDF, PNG, JPEG, ZPL, EPL2 oder TSPL2, in Base64',
+  'document-none': 'Erwartet ist ein Dokument: PDF, PNG, JPEG, PWG-Raster, ZPL, EPL2 oder TSPL2, in Base64',
   'document-base64': 'Erwartet ist Base64, ohne Zeilenumbruch und ohne „data:“ davor',
   'document-kind': 'Das Dokument ist weder PDF noch PNG, JPEG, ZPL, EPL2 oder TSPL2',
   'document-said': 'Erwartet ist, was das Dokument ist: {kinds}',
@@ -139,6 +139,12 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
   'document-own':
     'Ein Drucker für {language} druckt ein solches Dokument, wie es kam: {member} gilt nur für Bilder',
   'document-cut-off': 'Das Dokument ist abgeschnitten: ein PDF endet mit %%EOF',
+  'raster-cut-off': 'Das PWG-Raster ist auf Seite {page} abgeschnitten',
+  'raster-broken': 'Seite {page} des PWG-Rasters ist nicht zu lesen: {member} ist falsch',
+  'raster-type':
+    'Seite {page} des PWG-Rasters ist weder schwarz noch grau noch RGB mit 1 oder 8 Bit je Farbe',
+  'raster-copies':
+    'Seite {page} des PWG-Rasters verlangt {count} Kopien: Wie viele es sind, sagt der Auftrag',
   'document-faulty': 'Auf Seite {page} des Dokuments ist etwas nicht zu lesen',
   'document-pages': 'Das Dokument hat {pages} Seiten; höchstens {most} sind möglich',
   'document-no-page': 'Das Dokument hat keine Seite {page}: es hat {pages}',
