@@ -4,6 +4,7 @@
  * watched by siege.ts.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { AT_IPP } from './at-ipp.ts';
 import { BOMBS } from './bombs.ts';
 import { type Attack, filled, honestly, loops, only } from './callers.ts';
 import { BY_NEIGHBOURS } from './neighbours.ts';
@@ -56,6 +57,7 @@ const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
 export const ATTACKS: readonly Attack[] = [
   ...BOMBS,
+  ...AT_IPP,
   ...BY_NEIGHBOURS,
   ...BY_PROVIDER,
   ...BY_STOLEN_AGENT,

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { crc32, deflateSync, gzipSync } from 'node:zlib';
 import { pdfFile, pdfOf } from '../kit/documents/pdf.ts';
+import { rasterOf, whitePage } from '../kit/documents/raster.ts';
 import { fontOf, mapped, pointed } from '../kit/judges/font-bombs.ts';
 import { type Attack, loops, only } from './callers.ts';
 
@@ -170,6 +171,9 @@ export const BOMBS: readonly Attack[] = [
         stream: deflateSync(Buffer.alloc(1_000 * MB * share), { level: 9 }),
       })),
     ]),
+  ),
+  documents('a raster of the most pixels, page after page', (share) =>
+    rasterOf(...new Array<Buffer>(Math.ceil(500 * share)).fill(whitePage(4_000, 4_000))),
   ),
   documents('ZPL of graphics that unpack to the most that one may, a label each', (share) =>
     Buffer.from(`^XA${GRAPHIC(z64(7 * MB))}^XZ`.repeat(Math.ceil(300 * share))),

@@ -96,6 +96,7 @@ export class Target {
       env: {
         LOG_LEVEL: 'warn',
         ...(redis !== undefined && { REDIS_URL: redis.redisUrl }),
+        PLATEN_IPP: 'true',
         PLATEN_SSO_ISSUER: provider.url,
         PLATEN_SSO_CLIENT_ID: 'platen',
         PLATEN_SSO_CLIENT_SECRET: 'the-secret-of-this-client',
@@ -231,6 +232,15 @@ export class Target {
     const made = { name: 'documents', ...size, language: 'document', fields: [{ name: 'document' }] };
     this.#documents ??= (await this.up.admin.importTemplate('attacker', made)).id;
     return this.#documents;
+  }
+
+  /** Where IPP offers a virtual printer, and the attacker's key there. */
+  async offered(): Promise<{ path: string; key: string }> {
+    const { printNodeKey: key = '' } = this.attacker;
+    const printer = (await this.up.admin.printers()).find((one) => one.name === 'virtual-1');
+    if (printer === undefined) throw new Error('no printer virtual-1');
+    const { ipp } = await this.up.admin.actOnPrinter(printer, 'offer');
+    return { path: new URL(String(ipp)).pathname, key };
   }
 
   /** The port of a virtual printer. */
