@@ -109,6 +109,8 @@ export const serverSettings = z.strictObject({
   printNode: z.boolean().default(false),
   /** Printers can be offered by IPP under `/ipp`: `ipp/routes.ts`. */
   ipp: z.boolean().default(false),
+  /** Tell the network of those that are offered (DNS-SD): `ipp/announcer.ts`. */
+  ippAnnounce: z.boolean().default(false),
   limits: z
     .strictObject({
       bodyBytes: z
@@ -206,6 +208,10 @@ export const serverConfig = serverSettings
   .refine((config) => !config.ipp || config.externalAuth === undefined, {
     path: ['ipp'],
     error: 'expected no external authorization server: it has no keys that a printer’s clients could send',
+  })
+  .refine((config) => !config.ippAnnounce || config.ipp, {
+    path: ['ippAnnounce'],
+    error: 'expected PLATEN_IPP=true: without it there is nothing to announce',
   });
 export type ServerConfig = z.output<typeof serverConfig>;
 export type ServerConfigInput = z.input<typeof serverConfig>;
@@ -237,6 +243,7 @@ const VARIABLES: Readonly<Record<string, Variable>> = {
   PLATEN_LABELARY_KEY: { path: ['labelary', 'key'], kind: 'text', secret: true },
   PLATEN_PRINTNODE: { path: ['printNode'], kind: 'switch' },
   PLATEN_IPP: { path: ['ipp'], kind: 'switch' },
+  PLATEN_IPP_ANNOUNCE: { path: ['ippAnnounce'], kind: 'switch' },
   PLATEN_WEBHOOK_ALLOW: { path: ['webhookAllow'], kind: 'list' },
   PLATEN_SMTP_URL: { path: ['mail', 'smtpUrl'], kind: 'text', secret: true },
   PLATEN_MAIL_FROM: { path: ['mail', 'from'], kind: 'text' },

@@ -345,7 +345,7 @@ export class Server {
     if (config.labelary.on) await app.register(labelaryRoutes, { checks, config: config.labelary });
     const door = { integrations, failures, rate, pool, printRequests, cancellations, traces, changed };
     if (config.printNode) await app.register(printNodeRoutes, { ...door, queue: queues, config, tenants });
-    if (config.ipp) await app.register(ippRoutes, { ...door, queue: queues, config, publicUrl });
+    if (config.ipp) await app.register(ippRoutes, { ...door, queue: queues, config, publicUrl, feed });
     await app.register(adminRoutes, {
       ...{ pool, tenants, templates, checks, printRequests, credentials, withdrawals },
       inLanes: dispatcher.inLanes,

@@ -1,6 +1,6 @@
 /** What anybody may send by multicast DNS takes no more than a share of the agent's time. */
 import { expect, test } from 'vitest';
-import { isReadable, PacketGate } from '../../src/agent/discovery/providers/dns-sd/packet-gate.ts';
+import { isReadable, PacketGate } from '../../drivers/dns-sd/packet-gate.ts';
 
 const HEADER = 12;
 

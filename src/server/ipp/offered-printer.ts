@@ -1,7 +1,9 @@
 /** The printers that IPP offers: by which addresses they are found, and how each describes itself. */
+import { hostname } from 'node:os';
 import type { PrinterFormat } from '../../contract/format.ts';
 import { type Lane, laneOf, printerOf as printerIn, scopeOf } from '../../contract/lane.ts';
 import { standsStill } from '../../contract/printer-view.ts';
+import { instanceName } from '../../ipp/announcement.ts';
 import type { IppAddress, IppPrinterView } from '../../ipp/attributes.ts';
 import { ANY_FORMAT, PWG_RASTER } from '../../ipp/document.ts';
 import { rollsOf } from '../../ipp/media.ts';
@@ -149,9 +151,23 @@ const NOMINAL_SPEED = 60;
 /** Characters that are told of a name: IPP counts octets, 255 in a name, 127 in a model, and a character may be three. */
 const LONGEST = { name: 85, model: 42 };
 
+/** This machine's name, without its domain. */
+export function ownName(): string {
+  return hostname().split('.', 1)[0] ?? '';
+}
+
+/** In the network: other machines may announce the printer itself by its name. */
+export function announcedAs(name: string): string {
+  return instanceName(`${name.slice(0, 40)} @ ${ownName()}`);
+}
+
+export function modelOf({ model, name }: ListedPrinter): string {
+  return (model ?? name).slice(0, LONGEST.model);
+}
+
 /** @param at `uri` by which the client came, `byUuid` may be the same; `web` has its page */
 export function viewOf(
-  { printer, formats, uuid, since }: OfferedPrinter,
+  { printer, formats, uuid, since, place }: OfferedPrinter,
   at: { uri: string; byUuid: string; web: string },
   jobs: { waiting: number; documentLimit: number },
 ): IppPrinterView {
@@ -159,14 +175,18 @@ export function viewOf(
   const [format] = formats;
   const addressOf = (uri: string): IppAddress => ({ uri, security, authentication: 'basic' });
   const name = printer.name.slice(0, LONGEST.name);
-  const model = (printer.model ?? printer.name).slice(0, LONGEST.model);
+  const model = modelOf(printer);
   return {
     rolls: rollsOf(formats),
     dpi: format?.dpi ?? 203,
     scalings: ['none', 'auto-fit', 'fit'],
     holds: false,
     pages: true,
-    identity: { name, announced: name, make: '', model, uuid, location: '' },
+    identity: {
+      ...{ name, make: '', model, uuid },
+      announced: announcedAs(printer.name),
+      location: place.slice(0, LONGEST.model),
+    },
     addresses: at.uri === at.byUuid ? [addressOf(at.uri)] : [addressOf(at.uri), addressOf(at.byUuid)],
     web: at.web,
     formats: FORMATS,

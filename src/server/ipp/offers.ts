@@ -9,14 +9,15 @@ import { type Queryable, rowOf, rowsOf } from '../store/pool.ts';
 
 export const UNDER = '/ipp/print';
 
-const row = z.object({ lane, ipp_uuid: z.string(), offered_at: z.date() });
-/** `uuid` is in the printer's address; `since`: when it was offered. */
-export type Offer = { lane: Lane; uuid: string; since: Date };
+const row = z.object({ lane, ipp_uuid: z.string(), offered_at: z.date(), place: z.string().nullable() });
+/** `uuid` is in the printer's address; `since`: when it was offered; `place`: where people say that it stands. */
+export type Offer = { lane: Lane; uuid: string; since: Date; place: string };
 
-const OFFERS = 'SELECT lane, ipp_uuid, offered_at FROM platen.lane_settings WHERE offered_at IS NOT NULL AND';
+const OFFERS =
+  'SELECT lane, ipp_uuid, offered_at, place FROM platen.lane_settings WHERE offered_at IS NOT NULL AND';
 
-function offerOf({ lane: of, ipp_uuid: uuid, offered_at: since }: z.output<typeof row>): Offer {
-  return { lane: of, uuid, since };
+function offerOf({ lane: of, ipp_uuid: uuid, offered_at: since, place }: z.output<typeof row>): Offer {
+  return { lane: of, uuid, since, place: place ?? '' };
 }
 
 export function isUuid(name: string): boolean {

@@ -16,6 +16,7 @@ import { IppOperations, operationName } from '../../ipp/operations.ts';
 import { answered, MAX_ATTRIBUTE_BYTES } from '../../ipp/request.ts';
 import { asProblem } from '../app.ts';
 import type { ServerConfig } from '../config.ts';
+import type { ChangeFeed } from '../events/change-feed.ts';
 import type { FailedAttempts } from '../failed-attempts.ts';
 import type { PrintRequests } from '../jobs/accept/print-requests.ts';
 import type { JobQueue } from '../jobs/dispatch/queue-port.ts';
@@ -28,6 +29,7 @@ import type { Pool } from '../store/pool.ts';
 import { whoseOf } from '../tenants/whose.ts';
 import type { Traces } from '../traces/traces.ts';
 import { isAbandoned } from '../unread-body.ts';
+import { announcing } from './announcer.ts';
 import { type DoorCaller, doorCaller, IppHttpError } from './door-caller.ts';
 import { waitingAt } from './door-jobs.ts';
 import { JobOutput } from './job-output.ts';
@@ -51,7 +53,8 @@ type Parts = {
   cancellations: Cancellations;
   queue: Pick<JobQueue, 'leaseHolders'>;
   traces: Traces | undefined;
-  config: Pick<ServerConfig, 'limits'>;
+  config: Pick<ServerConfig, 'limits' | 'host' | 'ippAnnounce'>;
+  feed: ChangeFeed;
   publicUrl: () => string;
   /** Called with jobs that a caller has canceled. */
   changed: (jobs: string[]) => void;
@@ -68,6 +71,7 @@ export async function ippRoutes(app: FastifyInstance, parts: Parts): Promise<voi
   // A document goes on as base64 in a body as long as others'.
   const documentLimit = Math.floor((parts.config.limits.bodyBytes * 3) / 4);
   const bodyLimit = documentLimit + MAX_ATTRIBUTE_BYTES;
+  if (parts.config.ippAnnounce) announcing(app, parts);
   const callers = new WeakMap<FastifyRequest, DoorCaller>();
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/ipp', (_request, payload, done) => done(null, payload));

@@ -9,6 +9,7 @@
 import type { Server } from 'node:http';
 import { v5 as uuidOf } from 'uuid';
 import type { OperationName } from '../../../drivers/ipp/names.ts';
+import { Announcement, instanceName, reachableAt, type Service } from '../../ipp/announcement.ts';
 import type { IppPrinterView } from '../../ipp/attributes.ts';
 import { type LabelSize, type Roll, rollsOf } from '../../ipp/media.ts';
 import { IppOperations, type IppRequest, operationName } from '../../ipp/operations.ts';
@@ -16,7 +17,6 @@ import { MAX_ATTRIBUTE_BYTES } from '../../ipp/request.ts';
 import { pdfPool } from '../drawing/pdf-pool.ts';
 import { rasterPool } from '../drawing/raster-pool.ts';
 import { VirtualPrinter, type VirtualPrinterOptions } from '../machine/virtual-printer.ts';
-import { Announcement, instanceName, reachableAt } from './announce.ts';
 import type { IppJob, IppJobReport } from './job.ts';
 import { JobNumbers } from './job-numbers.ts';
 import { IppPress, type PrintedPage } from './press.ts';
@@ -229,15 +229,16 @@ export class VirtualIppPrinter extends VirtualPrinter<VirtualIppPrinterEvents> {
     if (announce === false) return;
     const addresses = announce === true ? reachableAt(host) : announce;
     const identity = this.identity();
-    const service = {
+    const service: Service = {
       name: identity.announced,
-      host: `platen-${identity.serial.toLowerCase().replace(/[^a-z0-9]/g, '-')}`,
+      type: '_ipp._tcp',
+      host: `platen-${identity.serial.toLowerCase().replace(/[^a-z0-9]/g, '-')}.local`,
       port: this.port,
       txt: this.#txt(identity),
     };
     const failed = (error: Error) => this.mechanism.changed(`DNS-SD: ${error.message}`);
-    this.#announcements = addresses.map((address) => new Announcement(service, address, failed));
-    await Promise.all(this.#announcements.map((each) => each.start()));
+    this.#announcements = addresses.map((address) => new Announcement(address, failed));
+    await Promise.all(this.#announcements.map((each) => each.start([service])));
   }
 
   protected override async disappear(goodbye: boolean): Promise<void> {

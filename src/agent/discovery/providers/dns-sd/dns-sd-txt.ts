@@ -14,6 +14,8 @@ interface PrinterTxt {
   evidence: Evidence;
   /** `rp`: the resource's path (IPP) or queue (LPD), without slash in front. */
   resource: string;
+  /** A service of Platen's offers one of its own printers. */
+  offered: boolean;
 }
 
 /** @param pairs the strings of the record, as they came; whatever is in them, nothing is thrown */
@@ -45,5 +47,6 @@ export function parseTxt(pairs: readonly Uint8Array[]): PrinterTxt {
       ...(languages.length > 0 && { languages }),
     },
     resource,
+    offered: values.get('platen') === 'offered',
   };
 }

@@ -6,7 +6,7 @@
  * only when asked), and takes what is valid then. The services of one instance name at one host are one printer
  * (Bonjour Printing Specification §4.1), and know together what each of them says.
  *
- * Whoever is on the network can answer, with anything and without end: `packet-gate.ts` bounds what is read at all,
+ * Whoever is on the network can answer, with anything and without end: `drivers/dns-sd/packet-gate.ts` bounds what is read at all,
  * `dns-packet` reads it (and throws inside of `multicast-dns`, which turns that into a warning), `dns-records.ts` takes only
  * well-formed records, up to a limit, and an address must be in a network that one of our interfaces is in. Source: RFC 6762, RFC 6763.
  */
@@ -26,7 +26,7 @@ import { type DiscoveryProvider, providerKind, type Sighting } from '../../provi
 import { type DnsQuestion, encodeQuestions } from './dns-question.ts';
 import { DnsRecords, GOODBYE } from './dns-records.ts';
 import { parseTxt } from './dns-sd-txt.ts';
-import { PacketGate } from './packet-gate.ts';
+import { PacketGate } from '../../../../../drivers/dns-sd/packet-gate.ts';
 
 export const dnsSd = providerKind({
   settings: {
@@ -207,7 +207,9 @@ export class DnsSdDiscovery implements DiscoveryProvider {
           .addresses(location.target)
           .find((one) => networks.check(one, isIPv6(one) ? 'ipv6' : 'ipv4'));
         if (address === undefined) return [];
-        const { evidence, resource } = parseTxt(this.#records.texts(name)[0] ?? []);
+        const { evidence, resource, offered } = parseTxt(this.#records.texts(name)[0] ?? []);
+        // It would print to itself.
+        if (offered) return [];
         const uri = service.address(inUri(address), location.port, pathOf(resource));
         return [{ uri, instance, target: location.target.toLowerCase(), evidence }];
       }),

@@ -1,6 +1,6 @@
 /**
  * Which packets of multicast DNS are read. Anybody on the network can send any number of them, of any kind, and they are read
- * on the thread that keeps leases and drives printers. One of 64 KB, whose names are pointers to pointers, is 0.4 s of work.
+ * on a thread that keeps leases, drives printers or serves callers. One of 64 KB, whose names are pointers to pointers, is 0.4 s of work.
  */
 
 /** Bytes of a packet, at most (RFC 6762 §17). */
