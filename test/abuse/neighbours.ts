@@ -63,6 +63,15 @@ function announcement(n: number): Buffer {
   return Buffer.concat([head, ...records]);
 }
 
+/** A hundred times the question for printers, in a datagram. */
+function questions(): Buffer {
+  const head = Buffer.alloc(12);
+  const name = Buffer.from('\x04_ipp\x04_tcp\x05local\0', 'latin1');
+  const asked = Buffer.concat([name, Buffer.from([0, 12, 0, 1])]);
+  head.writeUInt16BE(100, 4);
+  return Buffer.concat([head, ...new Array<Buffer>(100).fill(asked)]);
+}
+
 /** Datagrams as fast as they go, in bursts, so that what sends them has other turns, too. */
 async function datagrams(
   target: Target,
@@ -103,6 +112,15 @@ export const BY_NEIGHBOURS: readonly Attack[] = [
     alone: true,
     run: (target, options) =>
       datagrams(target, options, (socket, n) => socket.send(announcement(n), 5353, '224.0.0.251')),
+  },
+  {
+    name: 'questions for printers without end by multicast DNS',
+    alone: true,
+    run: async (target, options) => {
+      await target.offered();
+      const asked = questions();
+      return await datagrams(target, options, (socket) => socket.send(asked, 5353, '224.0.0.251'));
+    },
   },
   {
     name: 'devices that answer SNMP without end',

@@ -97,6 +97,7 @@ export class Target {
         LOG_LEVEL: 'warn',
         ...(redis !== undefined && { REDIS_URL: redis.redisUrl }),
         PLATEN_IPP: 'true',
+        ...(alone && { PLATEN_IPP_ANNOUNCE: 'true' }),
         PLATEN_SSO_ISSUER: provider.url,
         PLATEN_SSO_CLIENT_ID: 'platen',
         PLATEN_SSO_CLIENT_SECRET: 'the-secret-of-this-client',
