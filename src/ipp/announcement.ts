@@ -114,7 +114,10 @@ export class Announcement {
       JSON.stringify(before.get(name)) === JSON.stringify(records);
     // What stays keeps when it was sent.
     this.#records = new Map(
-      [...now].map(([name, records]) => [name, isSame(name, records) ? (before.get(name) ?? records) : records]),
+      [...now].map(([name, records]) => [
+        name,
+        isSame(name, records) ? (before.get(name) ?? records) : records,
+      ]),
     );
     this.#byName = Map.groupBy(
       [...this.#records.values()].flatMap((of) => of.map((entry) => ({ entry, of }))),
@@ -168,7 +171,9 @@ export class Announcement {
   #answer(query: Packet, from: From): void {
     // A client that already knows an answer does not get it (RFC 6762 §7.1).
     const known = new Set(
-      (query.answers ?? []).flatMap((answer) => (answer.type === 'PTR' ? [`${answer.name} ${answer.data}`] : [])),
+      (query.answers ?? []).flatMap((answer) =>
+        answer.type === 'PTR' ? [`${answer.name} ${answer.data}`] : [],
+      ),
     );
     const asked = new Set(
       (query.questions ?? [])

@@ -25,17 +25,13 @@ function basic(key: string, user = 'maria'): { authorization: string } {
 
 function bodyOf({ operation, more = [], job = [], document = Buffer.alloc(0) }: Asked, path: string): Buffer {
   const request = ippRequest(operation, `ipp://127.0.0.1:80${path}`, ...more);
-  const groups = job.length === 0 ? request.groups : [...request.groups, { tag: 'job', attributes: job } as const];
+  const groups =
+    job.length === 0 ? request.groups : [...request.groups, { tag: 'job', attributes: job } as const];
   return Buffer.concat([encodeIpp({ ...request, groups }), document]);
 }
 
 /** The status of IPP where HTTP's is 200, with its name. */
-async function asked(
-  target: Target,
-  { path, key }: Printer,
-  body: Uint8Array,
-  agent: Agent,
-): Promise<Reply> {
+async function asked(target: Target, { path, key }: Printer, body: Uint8Array, agent: Agent): Promise<Reply> {
   const headers = { 'content-type': 'application/ipp', ...(key !== '' && basic(key)) };
   const reply = await target.send({ path, headers, body, agent });
   if (reply.status !== 200) return reply;
@@ -70,7 +66,10 @@ function requests(
   };
 }
 
-const keyword = (name: string, value: string): IppAttribute => ({ name, values: [{ tag: 'keyword', value }] });
+const keyword = (name: string, value: string): IppAttribute => ({
+  name,
+  values: [{ tag: 'keyword', value }],
+});
 const tiny = (count: number): IppAttribute[] =>
   Array.from({ length: count }, (_, at) => ({ name: `a${at}`, values: [{ tag: 'integer', value: at }] }));
 
@@ -115,12 +114,10 @@ function slow(name: string, headers: (printer: Printer) => object, callers: numb
 export const AT_IPP: readonly Attack[] = [
   slow('slow bodies, with a key', ({ key }) => basic(key), 300),
   slow('slow bodies, without', () => ({ 'content-length': ATTRIBUTES - 1 }), 300),
-  requests(
-    'attributes without number',
-    8,
-    () => ({ operation: 'Validate-Job', job: tiny(5_000) }),
-    [400, ...codes('client-error-bad-request')],
-  ),
+  requests('attributes without number', 8, () => ({ operation: 'Validate-Job', job: tiny(5_000) }), [
+    400,
+    ...codes('client-error-bad-request'),
+  ]),
   requests(
     'attributes without number, from nobody',
     8,
@@ -134,9 +131,15 @@ export const AT_IPP: readonly Attack[] = [
     () => ({ operation: 'Validate-Job', job: [nested(1_000)] }),
     codes('client-error-bad-request'),
   ),
-  requests('what the printer is, asked by nobody', 50, () => ({ operation: 'Get-Printer-Attributes' }), [200], {
-    withKey: false,
-  }),
+  requests(
+    'what the printer is, asked by nobody',
+    50,
+    () => ({ operation: 'Get-Printer-Attributes' }),
+    [200],
+    {
+      withKey: false,
+    },
+  ),
   requests('jobs whose documents never come', 50, () => ({ operation: 'Create-Job' }), [200]),
   requests(
     'documents that unpack to hundreds of megabytes',
@@ -159,14 +162,18 @@ export const AT_IPP: readonly Attack[] = [
   requests(
     'a raster of dots one by one, that never ends',
     6,
-    (share) => raster(rasterOf(rasterPage({ width: 4_000, height: 4_000 }, Buffer.alloc(DOCUMENT * share * 0.9)))),
+    (share) =>
+      raster(rasterOf(rasterPage({ width: 4_000, height: 4_000 }, Buffer.alloc(DOCUMENT * share * 0.9)))),
     codes('client-error-document-unprintable-error'),
   ),
   requests(
     'a raster of the most pixels, page after page',
     2,
     (share) => raster(rasterOf(...new Array<Buffer>(Math.ceil(20 * share)).fill(whitePage(4_000, 4_000)))),
-    [200, ...codes('client-error-document-unprintable-error', 'client-error-attributes-or-values-not-supported')],
+    [
+      200,
+      ...codes('client-error-document-unprintable-error', 'client-error-attributes-or-values-not-supported'),
+    ],
     { page: 512 * MB },
   ),
   {

@@ -7,7 +7,13 @@ import { expect, onTestFinished, test } from 'vitest';
 import { Announcement, type Service } from '../../src/ipp/announcement.ts';
 
 const SERVICES: Service[] = Array.from({ length: 20 }, (_, at) => ({
-  ...{ name: `Flooded ${at}`, type: '_ipp._tcp', host: 'platen-flooded.local', port: 6310, txt: { at: `${at}` } },
+  ...{
+    name: `Flooded ${at}`,
+    type: '_ipp._tcp',
+    host: 'platen-flooded.local',
+    port: 6310,
+    txt: { at: `${at}` },
+  },
 }));
 
 async function announced(): Promise<Announcement> {

@@ -139,7 +139,8 @@ test('nothing but named errors comes of files with bytes changed', async () => {
     ),
   );
   let drawings = 0;
-  for (let at = 0; at < good.length; at += 3) {
+  // By what stands before it is known as a raster.
+  for (let at = 14; at < good.length; at += 3) {
     const bytes = Buffer.from(good);
     bytes[at] = (bytes[at] ?? 0) ^ (1 << (at % 8));
     const reason = await refusal(bytes);

@@ -145,8 +145,9 @@ class Announcer {
       platen: 'offered',
     };
     const own = { name: announcedAs(printer.name), host: `platen-${ownName().toLowerCase()}.local`, txt };
-    const bound = this.#app.addresses()[0]?.port ?? 0;
-    if (!secure) return { ...own, type: '_ipp._tcp', port: bound };
+    const bound = this.#app.server.address();
+    if (bound === null || typeof bound === 'string') throw new Error('the service has no TCP address');
+    if (!secure) return { ...own, type: '_ipp._tcp', port: bound.port };
     // Behind a proxy, where the certificate is.
     const at = { type: '_ipps._tcp', port: Number(url.port || 443) } as const;
     return isIPv4(url.hostname)

@@ -16,6 +16,7 @@ import { networkInterfaces } from 'node:os';
 import multicastDns from 'multicast-dns';
 import { z } from 'zod';
 import { inUri } from '../../../../../drivers/address.ts';
+import { PacketGate } from '../../../../../drivers/dns-sd/packet-gate.ts';
 import { plainText } from '../../../../../drivers/transports/device-id.ts';
 import { standardTransports } from '../../../../../drivers/transports/index.ts';
 import type { TransportTraits } from '../../../../../drivers/transports/transport.ts';
@@ -26,7 +27,6 @@ import { type DiscoveryProvider, providerKind, type Sighting } from '../../provi
 import { type DnsQuestion, encodeQuestions } from './dns-question.ts';
 import { DnsRecords, GOODBYE } from './dns-records.ts';
 import { parseTxt } from './dns-sd-txt.ts';
-import { PacketGate } from '../../../../../drivers/dns-sd/packet-gate.ts';
 
 export const dnsSd = providerKind({
   settings: {
