@@ -20,6 +20,7 @@ beforeAll(async () => {
   up = await PlatenUp.start({
     dataDir: join(directory.path, 'data'),
     args: ['--virtual', '2', '--agent-config', config],
+    env: { PLATEN_IPP: 'true' },
   });
   await up.printerOnline(MUTE);
   const template = await up.admin.importTemplate('default', {
@@ -202,6 +203,19 @@ test('a hidden printer is not listed with the others, prints what names it, and 
   await up.ended(await print('virtual-2', '5003'));
   expect((await run('printer', 'show', 'virtual-2')).stdout).toContain('virtual-2  not held');
   expect((await run('printers')).stdout).toContain('virtual-2');
+});
+
+test('a printer is offered by IPP, at the same address again, until it is withdrawn', async () => {
+  const offered = async () =>
+    /  (ipp:\/\/\S+\/ipp\/print\/[0-9a-f-]{36})$/m.exec((await run('printer', 'offer', 'virtual-2')).stdout)?.[1];
+  const address = await offered();
+  expect(address).toBeDefined();
+  expect((await run('printer', 'withdraw', 'virtual-2')).stdout).not.toContain('ipp://');
+  expect(await offered()).toBe(address);
+  const { ipp } = await json(z.object({ ipp: z.null() }), 'printer', 'withdraw', 'virtual-2');
+  expect(ipp).toBe(null);
+  const words = (await audited()).slice(0, 4).map(({ what }) => what);
+  expect(words).toEqual(['printer.withdraw', 'printer.offer', 'printer.withdraw', 'printer.offer']);
 });
 
 test('a test label comes out', async () => {

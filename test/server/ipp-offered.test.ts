@@ -4,6 +4,7 @@ import { Authorization } from '../../drivers/ipp/authorization.ts';
 import { decodeIpp } from '../../drivers/ipp/decode.ts';
 import { encodeIpp } from '../../drivers/ipp/encode.ts';
 import { groupOf, numbersOf } from '../../drivers/ipp/message.ts';
+import { statusName } from '../../drivers/ipp/names.ts';
 import { integrationCreated, type Permission } from '../../src/contract/admin.ts';
 import { printerDetails } from '../../src/contract/printer-actions.ts';
 import { pdfOf } from '../kit/documents/pdf.ts';
@@ -141,8 +142,10 @@ describe('a printer', () => {
     await service.agent([{}, { id, name: 'Old' }]);
     const uri = await offered(id);
     await service.agent([{}]);
-    expect((await looked(uri)).status).toBe(401);
+    const gone = decodeIpp(Buffer.from(await (await looked(uri)).arrayBuffer()));
+    expect(statusName(gone.code)).toBe('client-error-not-found');
     expect((await service.admin('DELETE', `/printers/${id}`)).status).toBe(204);
+    expect((await looked(uri)).status).toBe(401);
     await service.agent([{}, { id, name: 'Old' }]);
     expect((await seen(id)).ipp).toBe(null);
     expect(await offered(id)).not.toBe(uri);
@@ -151,7 +154,7 @@ describe('a printer', () => {
 
 test('who may act on a tenant’s printers offers its own, and no shared one; the audit says who', async () => {
   const admin = await SignedIn.as(service, 'acme', 'admin');
-  const refused = await admin.call(`/app/printers/${PRINTER}/offer`, { body: {} });
+  const refused = await admin.call(`/app/printers/${PRINTER}/offer?scope=shared`, { body: {} });
   expect([refused.status, codeOf(refused)]).toEqual([403, 'permission-missing']);
   const offers = await admin.call(`/app/printers/${OWN}/offer`, { body: {} });
   expect(printerDetails.parse(offers.body).ipp).toMatch(/^ipp:/);

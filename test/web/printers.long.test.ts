@@ -298,6 +298,25 @@ test('a hidden printer is not offered, prints what names it, and is shown again'
   expect(await offered()).toContain('virtual-2');
 });
 
+test('a printer is offered by IPP at an address that is copied, and is offered no more', async () => {
+  await showPrinter('virtual-2');
+  await page.getByText('IPP address').waitFor({ state: 'detached' });
+  await pick('virtual-2', 'Offer by IPP …');
+  await page.locator('dialog').getByText(/^It gets an address at which CUPS/).waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await inDialog('Offer').click();
+  const address = page.getByText(/^ipp:\/\/\S+\/ipp\/print\/[0-9a-f-]{36}$/);
+  await address.waitFor();
+  await button('Copy: IPP address').click();
+  await page.getByText('Copied', { exact: true }).waitFor();
+  await site.show(page, 'audit');
+  await page.getByText('Offered a printer by IPP', { exact: true }).waitFor();
+  await showPrinter('virtual-2');
+  await pick('virtual-2', 'Offer by IPP no more …');
+  await inDialog('Offer no more').click();
+  await address.waitFor({ state: 'detached' });
+});
+
 test('chosen labels of a job that is over are printed again', async () => {
   const old = await print('virtual-2', '400001', '400002', '400003');
   await site.up.ended(old);

@@ -31,6 +31,9 @@ export const TEMPLATE = {
   ],
 };
 
+/** What a deployment has to turn on for pages to show it. */
+const ENV = { PLATEN_IPP: 'true' };
+
 export class ConsoleSite {
   readonly dataDir: string;
   readonly browser: Windows;
@@ -67,6 +70,7 @@ export class ConsoleSite {
     const now = await PlatenUp.start({
       dataDir,
       args: ['--virtual', '1', '--agent-config', config, ...args],
+      env: ENV,
     });
     const up = { now };
     stack.defer(async () => void (await up.now.stop()));
@@ -83,7 +87,7 @@ export class ConsoleSite {
   /** Starts the same installation again, with other printers and at another address. */
   async restart(args: string[]): Promise<void> {
     await this.up.stop();
-    this.#up.now = await PlatenUp.start({ dataDir: this.dataDir, args });
+    this.#up.now = await PlatenUp.start({ dataDir: this.dataDir, args, env: ENV });
   }
 
   async stop(): Promise<void> {
