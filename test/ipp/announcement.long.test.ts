@@ -24,18 +24,17 @@ async function announced(): Promise<Announcement> {
 }
 
 test('a record is multicast once a second at most, however often it is asked for', async () => {
-  const announcement = await announced();
+  await announced();
   const ear = multicastDns({ interface: '127.0.0.1', bind: '0.0.0.0' });
   onTestFinished(() => new Promise<void>((resolve) => ear.destroy(resolve)));
   await once(ear, 'ready');
   let heard = 0;
-  const bye = Promise.withResolvers<void>();
+  let last = false;
   ear.on('response', ({ answers }) => {
     for (const answer of answers ?? []) {
+      if (answer.type === 'SRV' && answer.name === 'Flooded 3._ipp._tcp.local') last = true;
       if (answer.type !== 'PTR' || answer.data !== 'Flooded 7._ipp._tcp.local') continue;
-      if (answer.name !== '_ipp._tcp.local') continue;
-      heard += 1;
-      if (answer.ttl === 0) bye.resolve();
+      if (answer.name === '_ipp._tcp.local') heard += 1;
     }
   });
   const since = performance.now();
@@ -43,10 +42,16 @@ test('a record is multicast once a second at most, however often it is asked for
     ear.query([{ name: '_IPP._tcp.local', type: 'PTR' }]);
     if (asked % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
-  await announcement.stop(true);
-  await bye.promise;
+  last = false;
+  // What is asked last may be lost among the rest.
+  const isHeard = () => {
+    ear.query([{ name: 'Flooded 3._ipp._tcp.local', type: 'SRV' }]);
+    return last;
+  };
+  await expect.poll(isHeard, { timeout: 20_000, interval: 200 }).toBe(true);
   const seconds = (performance.now() - since) / 1_000;
-  // Those that it announces by itself, one for each second, and the goodbye.
+  // It announces twice by itself; others on this machine may ask, too.
+  expect(heard).toBeGreaterThan(0);
   expect(heard).toBeLessThanOrEqual(4 + seconds);
 });
 

@@ -207,7 +207,9 @@ test('a hidden printer is not listed with the others, prints what names it, and 
 
 test('a printer is offered by IPP, at the same address again, until it is withdrawn', async () => {
   const offered = async () =>
-    /  (ipp:\/\/\S+\/ipp\/print\/[0-9a-f-]{36})$/m.exec((await run('printer', 'offer', 'virtual-2')).stdout)?.[1];
+    / {2}(ipp:\/\/\S+\/ipp\/print\/[0-9a-f-]{36})$/m.exec(
+      (await run('printer', 'offer', 'virtual-2')).stdout,
+    )?.[1];
   const address = await offered();
   expect(address).toBeDefined();
   expect((await run('printer', 'withdraw', 'virtual-2')).stdout).not.toContain('ipp://');

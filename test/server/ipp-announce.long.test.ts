@@ -75,7 +75,7 @@ test('Avahi and CUPS find a printer that is offered, with what it says at its ad
   const [name = ''] = stringsOf(printer, 'printer-dns-sd-name');
   expect(name).toMatch(/^Dock 3-1 @ /);
 
-  const { stdout } = await promisify(execFile)('ippfind', ['-T', '20', '-N', name, '--print'], {
+  const { stdout } = await promisify(execFile)('ippfind', ['-T', '10', '-N', name, '--print'], {
     ...{ env: avahi.environment, timeout: 60_000 },
   });
   expect(stdout.trim()).toMatch(new RegExp(`^ipp://platen-.*\\.local\\.?:${port}/ipp/print/${uuid}$`));

@@ -302,7 +302,10 @@ test('a printer is offered by IPP at an address that is copied, and is offered n
   await showPrinter('virtual-2');
   await page.getByText('IPP address').waitFor({ state: 'detached' });
   await pick('virtual-2', 'Offer by IPP …');
-  await page.locator('dialog').getByText(/^It gets an address at which CUPS/).waitFor();
+  await page
+    .locator('dialog')
+    .getByText(/^It gets an address at which CUPS/)
+    .waitFor();
   expect(await barriers(page)).toEqual([]);
   await inDialog('Offer').click();
   const address = page.getByText(/^ipp:\/\/\S+\/ipp\/print\/[0-9a-f-]{36}$/);
