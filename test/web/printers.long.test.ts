@@ -19,7 +19,7 @@ let page: Page;
 let idT: string;
 let ids: Map<string, string>;
 beforeAll(async () => {
-  ({ site, page, idT, ids } = await openWithTemplate());
+  ({ site, page, idT, ids } = await openWithTemplate({ PLATEN_IPP: 'true' }));
 });
 afterEach(() => expect(site.faults.splice(0)).toEqual([]));
 afterAll(() => site?.stop());

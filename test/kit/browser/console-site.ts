@@ -31,9 +31,6 @@ export const TEMPLATE = {
   ],
 };
 
-/** What a deployment has to turn on for pages to show it. */
-const ENV = { PLATEN_IPP: 'true' };
-
 export class ConsoleSite {
   readonly dataDir: string;
   readonly browser: Windows;
@@ -41,8 +38,15 @@ export class ConsoleSite {
   readonly faults: string[] = [];
   readonly #stack: AsyncDisposableStack;
   readonly #up: { now: PlatenUp };
+  readonly #env: Record<string, string>;
 
-  private constructor(up: { now: PlatenUp }, dataDir: string, browser: Windows, stack: AsyncDisposableStack) {
+  private constructor(
+    up: { now: PlatenUp; env: Record<string, string> },
+    dataDir: string,
+    browser: Windows,
+    stack: AsyncDisposableStack,
+  ) {
+    this.#env = up.env;
     this.#up = up;
     this.dataDir = dataDir;
     this.browser = browser;
@@ -52,15 +56,18 @@ export class ConsoleSite {
   /**
    * @param args for `platen up`, besides those of the two printers
    * @param flags for the browser
+   * @param env what a deployment turns on
    */
   static async start({
     mute = MUTE,
     args = [],
     flags = [],
+    env = {},
   }: {
     mute?: string;
     args?: string[];
     flags?: string[];
+    env?: Record<string, string>;
   } = {}): Promise<ConsoleSite> {
     await buildConsole(ROOT);
     await using stack = new AsyncDisposableStack();
@@ -70,9 +77,9 @@ export class ConsoleSite {
     const now = await PlatenUp.start({
       dataDir,
       args: ['--virtual', '1', '--agent-config', config, ...args],
-      env: ENV,
+      env,
     });
-    const up = { now };
+    const up = { now, env };
     stack.defer(async () => void (await up.now.stop()));
     await now.printerOnline(mute);
     const browser = flags.length === 0 ? await openWindows() : await openBrowser(flags);
@@ -87,7 +94,7 @@ export class ConsoleSite {
   /** Starts the same installation again, with other printers and at another address. */
   async restart(args: string[]): Promise<void> {
     await this.up.stop();
-    this.#up.now = await PlatenUp.start({ dataDir: this.dataDir, args, env: ENV });
+    this.#up.now = await PlatenUp.start({ dataDir: this.dataDir, args, env: this.#env });
   }
 
   async stop(): Promise<void> {
@@ -144,13 +151,13 @@ export class ConsoleSite {
 }
 
 /** Two virtual printers, whose IDs are there by name, a template, and a page of somebody who may do all with them. */
-export async function openWithTemplate(): Promise<{
+export async function openWithTemplate(env: Record<string, string> = {}): Promise<{
   site: ConsoleSite;
   page: Page;
   idT: string;
   ids: Map<string, string>;
 }> {
-  const site = await ConsoleSite.start({ args: ['--virtual', '2'] });
+  const site = await ConsoleSite.start({ args: ['--virtual', '2'], env });
   const { admin } = site.up;
   const { id: idT } = await admin.importTemplate('default', TEMPLATE);
   const ids = new Map((await admin.printers()).map(({ id, name }) => [name, id]));
