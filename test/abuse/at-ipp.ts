@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { encodeIpp } from '../../drivers/ipp/encode.ts';
 import type { IppAttribute } from '../../drivers/ipp/message.ts';
 import { type OperationName, STATUS_CODES, type StatusName, statusName } from '../../drivers/ipp/names.ts';
-import { rasterOf, rasterPage, row, whitePage } from '../kit/documents/raster.ts';
+import { rasterOf, rasterPage, row } from '../kit/documents/raster.ts';
 import { ippRequest } from '../kit/wire/ipp-request.ts';
 import { type Attack, honestly, loops, only } from './callers.ts';
 import type { Reply, Target } from './target.ts';
@@ -49,11 +49,10 @@ function requests(
   callers: number,
   make: (share: number) => Asked,
   expected: readonly (number | string)[],
-  { withKey = true, page = 0 }: { withKey?: boolean; page?: number } = {},
+  { withKey = true }: { withKey?: boolean } = {},
 ): Attack {
   return {
     name: `IPP: ${name}`,
-    ...(page > 0 && { page }),
     run: async (target, { seconds, share, patience }) => {
       const printer = await target.offered();
       const body = bodyOf(make(share), printer.path);
@@ -165,16 +164,6 @@ export const AT_IPP: readonly Attack[] = [
     (share) =>
       raster(rasterOf(rasterPage({ width: 4_000, height: 4_000 }, Buffer.alloc(DOCUMENT * share * 0.9)))),
     codes('client-error-document-unprintable-error'),
-  ),
-  requests(
-    'a raster of the most pixels, page after page',
-    2,
-    (share) => raster(rasterOf(...new Array<Buffer>(Math.ceil(20 * share)).fill(whitePage(4_000, 4_000)))),
-    [
-      200,
-      ...codes('client-error-document-unprintable-error', 'client-error-attributes-or-values-not-supported'),
-    ],
-    { page: 512 * MB },
   ),
   {
     name: 'IPP: wrong keys, while the right one is sent from the same address',
