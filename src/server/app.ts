@@ -207,6 +207,8 @@ export function createApp(config: ServerConfig, logger: Logger, gateway?: Gatewa
         done();
       },
     });
+    // It may break off before anybody reads it; who does then hears why.
+    body.on('error', () => undefined);
     payload.once('error', (error) => body.destroy(error));
     return payload.pipe(body);
   });
