@@ -143,7 +143,7 @@ export const AT_IPP: readonly Attack[] = [
   requests(
     'documents that unpack to hundreds of megabytes',
     6,
-    (share) => print(gzipSync(Buffer.alloc(500 * MB * share)), keyword('compression', 'gzip')),
+    (share) => print(gzipSync(Buffer.alloc(200 * MB * share)), keyword('compression', 'gzip')),
     codes('client-error-request-entity-too-large'),
   ),
   requests(
