@@ -1,6 +1,6 @@
 /**
  * Answers a connection that brings no HTTP request, or only part of one. No route sees it, but the answer has
- * the same form as every other error. The connection is closed after it.
+ * the same form as every other error. The connection is closed after it; one that brings nothing is closed without.
  */
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
@@ -12,6 +12,8 @@ import { PROBLEM_TYPE, ProblemError } from './problems.ts';
 export function clientErrors(logger: Logger): (error: Error & { code: string }, socket: Socket) => void {
   return (error, socket) => {
     if (error.code === 'ECONNRESET' || socket.destroyed) return;
+    // Who opens a connection and asks later would take an answer for that of the request.
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) return void socket.destroy();
     const problem = problemOf(error.code);
     const requestId = randomUUID();
     logger.info({ route: 'none', status: problem.status, requestId, reason: error.code }, 'request');

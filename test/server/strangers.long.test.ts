@@ -342,6 +342,21 @@ test('a body that comes too slowly while others wait is told so, and its place i
   expect(String(said)).toMatch(/^HTTP\/1\.1 408 [\s\S]*"code":"request-late"/);
 });
 
+test('a connection that brings nothing is closed without an answer, and one that brings half a request with one', async () => {
+  const said = { silent: '', half: '' };
+  const ends = (['silent', 'half'] as const).map(async (name) => {
+    const socket = await dial();
+    socket.on('data', (data) => {
+      said[name] += String(data);
+    });
+    if (name === 'half') socket.write('POST /v2/jobs HTTP/1.1\r\n');
+    await once(socket.resume(), 'close');
+  });
+  await Promise.all(ends);
+  expect(said.silent).toBe('');
+  expect(said.half).toMatch(/^HTTP\/1\.1 408 [\s\S]*"code":"request-late"/);
+}, 60_000);
+
 test('a request that comes in while the service stops is answered as ever', async () => {
   const stopping = await ServiceHarness.start({ redis: false });
   const { hostname, port } = new URL(stopping.url);
