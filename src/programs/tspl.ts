@@ -18,7 +18,7 @@ import { ProgramFault } from './program.ts';
 
 const IMMEDIATE = '\x1b!';
 const GRAPHIC = /^BITMAP +-?\d{1,5}, ?-?\d{1,5}, ?(\d{1,5}), ?(\d{1,5}), ?[012],/i;
-const STORED = /^DOWNLOAD +(?:([A-Z]), ?)?"([^"\r\n]{1,40})", ?(\d{1,8}),/i;
+const STORED = /^DOWNLOAD +(?:([A-Z]), ?)?"([^"\r\n]+)", ?(\d+),/i;
 /** Characters of the longest head before data. */
 const HEAD = 120;
 

@@ -33,7 +33,7 @@ export function isPdf(base64: string): boolean {
 const RASTER = Buffer.from('RaS2PwgRaster\0', 'latin1');
 
 /** PWG Raster. */
-export function isRaster(base64: string): boolean {
+function isRaster(base64: string): boolean {
   return headOf(base64).subarray(0, RASTER.length).equals(RASTER);
 }
 
