@@ -30,8 +30,8 @@ interface DotCommands {
   readonly apart?: readonly [number, number];
   /** Ends a label: prints the picture `copies` times. */
   print(copies: number): string;
-  /** For labels that others have written in the language. */
-  readonly program: {
+  /** For labels that others have written in the language; left out: none of those are taken. */
+  readonly program?: {
     /** What each of them begins with, whatever was set before. */
     start(job: QueuedJob): string[];
     /** What puts back commands that only some of them give, by name. */
@@ -55,7 +55,7 @@ export function encoderOfDots(commands: DotCommands): OpenEncoder {
     let sent: number | undefined;
     const stored = new Set<string>();
     const given = new Set<string>();
-    const start = () => [...others.start(job), ...usualOf(others.usual, given)];
+    const start = () => (others ? [...others.start(job), ...usualOf(others.usual, given)] : []);
     return {
       begin: () => {
         sent = undefined;
@@ -90,7 +90,7 @@ export function encoderOfDots(commands: DotCommands): OpenEncoder {
       ...(check && { check }),
       end: () => {
         if (!brings) return new Uint8Array();
-        const deletions = [...stored].map((name) => others.deletion(name)).join('');
+        const deletions = [...stored].map((name) => others?.deletion(name) ?? '').join('');
         return Buffer.concat([commandLines([...start(), ...setUp(job)]), Buffer.from(deletions)]);
       },
     };
