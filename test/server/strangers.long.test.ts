@@ -350,7 +350,7 @@ test('a connection that brings nothing is closed without an answer, and one that
       said[name] += String(data);
     });
     if (name === 'half') socket.write('POST /v2/jobs HTTP/1.1\r\n');
-    await once(socket.resume(), 'close');
+    await once(socket.resume(), 'end');
   });
   await Promise.all(ends);
   expect(said.silent).toBe('');
