@@ -1,6 +1,6 @@
 /** The pictures of the samples in the documentation are what the samples render to, and all of them are shown. */
 import { access, readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { platen, temporaryDirectory } from '../kit/service/platen.ts';
 
@@ -38,12 +38,13 @@ test('each is shown, and what is shown is there', async () => {
     pages.map(async (file) => {
       const page = file === 'README.md' ? file : join('docs', file);
       const text = await readFile(join(ROOT, page), 'utf8');
-      const links = [...text.matchAll(/<img src="([^"]+)"|!\[[^\]]*\]\(([^)]+\.png)\)/g)];
+      const links = [...text.matchAll(/<img src="([^"]+)"|!\[[^\]]*\]\(([^)]+\.(?:png|webp))\)/g)];
       return links.map(([, tag, link = tag ?? '']) => ({ page, picture: join(page, '..', link) }));
     }),
   );
   for (const { picture } of shown.flat()) await access(join(ROOT, picture));
-  const pictures = (await readdir(join(ROOT, PICTURES))).map((file) => join(PICTURES, file));
+  const files = await readdir(join(ROOT, PICTURES), { recursive: true });
+  const pictures = files.filter((file) => extname(file) !== '').map((file) => join(PICTURES, file));
   expect(pictures.filter((one) => !shown.flat().some(({ picture }) => picture === one))).toEqual([]);
   const ofSamples = shown.flat().filter(({ page }) => page === join('docs', 'templates.md'));
   // Beside the samples: documents, which are drawn from somebody else's file.
