@@ -207,7 +207,7 @@ export function createApp(config: ServerConfig, logger: Logger, gateway?: Gatewa
         done();
       },
     });
-    // It may break off before anybody reads it; who does then hears why.
+    // The body may break off before anybody reads it: whoever reads it then still gets the error.
     body.on('error', () => undefined);
     payload.once('error', (error) => body.destroy(error));
     return payload.pipe(body);

@@ -6,7 +6,7 @@ import { type Enrolment, enrollAgent } from '../../src/cli/enrolment.ts';
 import { invitationMade } from '../../src/contract/agent-view.ts';
 import { signedToJoin } from '../../src/contract/gateway.ts';
 import { Directories } from '../kit/agent/site.ts';
-import { ServiceHarness } from '../kit/service/harness.ts';
+import { useService } from '../kit/service/use-service.ts';
 import { RawAgent } from '../kit/wire/raw-agent.ts';
 
 const LENGTH = { contended: 15_000, alone: 60_000 };
@@ -14,19 +14,13 @@ const LENGTH = { contended: 15_000, alone: 60_000 };
 const FULL = 64;
 const directories = new Directories();
 const open: RawAgent[] = [];
-let service: ServiceHarness;
+const service = useService({ redis: false });
 
-beforeAll(async () => {
-  service = await ServiceHarness.start({ redis: false });
-  await service.tenant('acme');
-});
+beforeAll(() => service.tenant('acme'));
 afterEach(() => {
   for (const { socket } of open.splice(0)) socket.terminate();
 });
-afterAll(async () => {
-  await service?.stop();
-  directories.remove();
-});
+afterAll(() => directories.remove());
 
 async function enrolled(): Promise<Enrolment> {
   const { body } = await service.admin('POST', '/agents/invitations', { name: 'Dock' });

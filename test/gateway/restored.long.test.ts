@@ -4,25 +4,20 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type Enrolment, enrollAgent } from '../../src/cli/enrolment.ts';
 import { invitationMade } from '../../src/contract/agent-view.ts';
 import { Directories } from '../kit/agent/site.ts';
-import { ADMIN_TOKEN, ServiceHarness } from '../kit/service/harness.ts';
+import { ADMIN_TOKEN } from '../kit/service/harness.ts';
 import { platen } from '../kit/service/platen.ts';
+import { useService } from '../kit/service/use-service.ts';
 import { RawAgent } from '../kit/wire/raw-agent.ts';
 
 const directories = new Directories();
 const open: RawAgent[] = [];
-let service: ServiceHarness;
+const service = useService({ redis: false });
 
-beforeAll(async () => {
-  service = await ServiceHarness.start({ redis: false });
-  await service.tenant('acme');
-});
+beforeAll(() => service.tenant('acme'));
 afterEach(() => {
   for (const { socket } of open.splice(0)) socket.terminate();
 });
-afterAll(async () => {
-  await service?.stop();
-  directories.remove();
-});
+afterAll(() => directories.remove());
 
 async function at(...words: string[]): Promise<{ code: number; said: string }> {
   const env = { PLATEN_URL: service.url, PLATEN_ADMIN_TOKEN: ADMIN_TOKEN };

@@ -56,11 +56,11 @@ describe('what a document is', () => {
   });
 
   test.each<[string, string, LanguageId, string]>([
-    ['EPL2', EPL_LABEL, 'tspl', 'PDF, PNG, JPEG, ZPL, TSPL2'],
-    ['EPL2', EPL_LABEL, 'zpl', 'PDF, PNG, JPEG, ZPL'],
-    ['TSPL2', TSPL_LABEL, 'epl', 'PDF, PNG, JPEG, ZPL, EPL2'],
-    ['TSPL2', TSPL_LABEL, 'pdf', 'PDF, PNG, JPEG, ZPL'],
-    ['TSPL2', TSPL_LABEL, 'pwg-raster', 'PDF, PNG, JPEG, ZPL'],
+    ['EPL2', EPL_LABEL, 'tspl', 'PDF, PNG, JPEG, PWG raster, ZPL, TSPL2'],
+    ['EPL2', EPL_LABEL, 'zpl', 'PDF, PNG, JPEG, PWG raster, ZPL'],
+    ['TSPL2', TSPL_LABEL, 'epl', 'PDF, PNG, JPEG, PWG raster, ZPL, EPL2'],
+    ['TSPL2', TSPL_LABEL, 'pdf', 'PDF, PNG, JPEG, PWG raster, ZPL'],
+    ['TSPL2', TSPL_LABEL, 'pwg-raster', 'PDF, PNG, JPEG, PWG raster, ZPL'],
   ])(
     '%s %#: at a printer of another language it is refused, with what that printer takes',
     async (name, text, language, taken) => {

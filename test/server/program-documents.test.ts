@@ -44,9 +44,9 @@ test('each is a label, as often as it says: of the job and the quota', async () 
 });
 
 test.each([
-  [PRINTER, 'EPL2', label('one'), 'PDF, PNG, JPEG, ZPL'],
-  [TSPL, 'EPL2', label('one'), 'PDF, PNG, JPEG, ZPL, TSPL2'],
-  [EPL, 'TSPL2', 'CLS\r\nTEXT 1,1,"3",0,1,1,"one"\r\nPRINT 1\r\n', 'PDF, PNG, JPEG, ZPL, EPL2'],
+  [PRINTER, 'EPL2', label('one'), 'PDF, PNG, JPEG, PWG raster, ZPL'],
+  [TSPL, 'EPL2', label('one'), 'PDF, PNG, JPEG, PWG raster, ZPL, TSPL2'],
+  [EPL, 'TSPL2', 'CLS\r\nTEXT 1,1,"3",0,1,1,"one"\r\nPRINT 1\r\n', 'PDF, PNG, JPEG, PWG raster, ZPL, EPL2'],
 ])(
   'at another printer it is refused, with what that takes: %s, %s',
   async (printerId, language, text, taken) => {

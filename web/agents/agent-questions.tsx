@@ -75,14 +75,20 @@ function ApproveAll({ agent, onDone, onClose }: Props) {
       }}
     >
       <p>{words.approveSays(agent.name)}</p>
-      <ul class="small">
-        {waiting.map(({ id, name }) => (
-          <li key={id} class="anywhere">
-            {name}
-          </li>
-        ))}
-      </ul>
+      <Names of={waiting} />
     </Ask>
+  );
+}
+
+export function Names({ of }: { of: readonly { id: string; name: string }[] }) {
+  return (
+    <ul class="small">
+      {of.map(({ id, name }) => (
+        <li key={id} class="anywhere">
+          {name}
+        </li>
+      ))}
+    </ul>
   );
 }
 

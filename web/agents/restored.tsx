@@ -7,7 +7,7 @@ import { Opens } from '../controls/opens.tsx';
 import { say } from '../controls/toast.tsx';
 import { call } from '../service/call.ts';
 import { t, when } from '../texts/texts.ts';
-import { keeps, pathOf } from './agent-questions.tsx';
+import { keeps, Names, pathOf } from './agent-questions.tsx';
 
 type Props = { agents: readonly AgentView[]; onDone: () => void };
 
@@ -43,13 +43,7 @@ export function Restored({ agents, onDone }: Props) {
           }}
         >
           <p>{words.letInAllSays}</p>
-          <ul class="small">
-            {waiting.map(({ id, name }) => (
-              <li key={id} class="anywhere">
-                {name}
-              </li>
-            ))}
-          </ul>
+          <Names of={waiting} />
         </Ask>
       )}
     </div>

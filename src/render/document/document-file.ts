@@ -72,7 +72,7 @@ export function fileKind(base64: string, said: string | undefined): FileKind {
   if (kind === undefined)
     throw new PictureFault(because('document-said', { kinds: Object.keys(SAID).join(', ') }));
   // Programs are text, of which none says for sure in which language it is.
-  const isText = PROGRAMS.some((one) => one === kind) && told !== 'pdf';
+  const isText = isProgram(kind) && (isProgram(told) || told === 'picture');
   if (kind !== told && !isText) throw new PictureFault(because('document-not-said', { said }));
   return kind;
 }
@@ -105,7 +105,14 @@ export const DOCUMENT_NAMES: Readonly<Record<ProgramKind, string>> = {
 /** The documents that a printer of the language prints, as people call them. */
 export function documentsFor(language: LanguageId | undefined): string {
   const own = PROGRAMS.find((one) => one === language && one !== 'zpl');
-  const all = ['PDF', 'PNG', 'JPEG', 'ZPL', ...(own === undefined ? [] : [DOCUMENT_NAMES[own]])];
+  const all = [
+    'PDF',
+    'PNG',
+    'JPEG',
+    'PWG raster',
+    'ZPL',
+    ...(own === undefined ? [] : [DOCUMENT_NAMES[own]]),
+  ];
   return all.join(', ');
 }
 

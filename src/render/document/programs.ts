@@ -8,6 +8,7 @@ import { TSPL } from '../../programs/tspl.ts';
 import { readZplDocument } from '../../zpl/raw/document.ts';
 import { PictureFault } from '../image/picture-fault.ts';
 import type { ProgramKind } from './document-file.ts';
+import { LastDocument } from './last-document.ts';
 
 const READERS: Readonly<Record<ProgramKind, (bytes: Buffer, rules: ProgramRules) => LabelProgram>> = {
   zpl: readZplDocument,
@@ -15,11 +16,7 @@ const READERS: Readonly<Record<ProgramKind, (bytes: Buffer, rules: ProgramRules)
   tspl: (bytes, rules) => readLineProgram(bytes.toString('latin1'), TSPL, rules),
 };
 
-/** The last document: its labels come one after the other. */
-let last: { base64: string; key: string; program: LabelProgram } | undefined;
-let clearing: NodeJS.Timeout | undefined;
-/** ms that it is kept for the next label. */
-const KEPT = 10_000;
+const last = new LastDocument<LabelProgram>();
 
 /** @throws PictureFault for what the rules refuse */
 export function programOf(
@@ -27,16 +24,9 @@ export function programOf(
   kind: ProgramKind,
   { jobId = '', printerCommands = false }: Partial<ProgramRules>,
 ): LabelProgram {
-  const key = `${kind} ${jobId} ${printerCommands}`;
-  if (last?.key !== key || last.base64 !== base64) {
-    const bytes = Buffer.from(base64, 'base64');
-    last = { base64, key, program: saidOf(() => READERS[kind](bytes, { jobId, printerCommands })) };
-  }
-  clearTimeout(clearing);
-  clearing = setTimeout(() => {
-    last = undefined;
-  }, KEPT).unref();
-  return last.program;
+  return last.of(base64, `${kind} ${jobId} ${printerCommands}`, (bytes) =>
+    saidOf(() => READERS[kind](bytes, { jobId, printerCommands })),
+  );
 }
 
 /** A label of a program, and what goes before it. */

@@ -6,13 +6,12 @@ import { because } from '../../contract/reason.ts';
 import { PictureFault } from '../image/picture-fault.ts';
 import { type Resolution, requirePixels } from '../image/picture-file.ts';
 import { encodeGreyPng } from '../image/png-encoder.ts';
+import { LastDocument } from './last-document.ts';
 
 const SYNC_WORD = 4;
 const HEADER = 1796;
 /** Most pages of a document. */
 const MOST_PAGES = 2_000;
-/** ms that the last document is kept for its next page. */
-const KEPT = 10_000;
 /** Dots an inch that somebody prints at. */
 const DPI = { least: 50, most: 5_000 };
 /** The code of a row that the standard reserves: no count fits it. */
@@ -50,21 +49,11 @@ interface RasterDocument {
   readonly pages: readonly RasterPage[];
 }
 
-/** The last document: its pages come one after the other. */
-let last: { base64: string; document: RasterDocument } | undefined;
-let clearing: NodeJS.Timeout | undefined;
+const last = new LastDocument<RasterDocument>();
 
 /** @throws PictureFault */
 export function rasterDocument(base64: string): RasterDocument {
-  if (last?.base64 !== base64) {
-    last = undefined;
-    last = { base64, document: readDocument(Buffer.from(base64, 'base64')) };
-  }
-  clearTimeout(clearing);
-  clearing = setTimeout(() => {
-    last = undefined;
-  }, KEPT).unref();
-  return last.document;
+  return last.of(base64, '', readDocument);
 }
 
 /** A page as a PNG in grey. @param number from 1 @throws PictureFault */

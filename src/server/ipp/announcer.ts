@@ -138,10 +138,10 @@ class Announcer {
       Color: 'F',
       Duplex: 'F',
       Copies: 'T',
-      // What it wants to know of who prints.
+      // How people prove who they are.
       air: 'username,password',
       TLS: secure ? '1.2' : '',
-      // Agents leave it alone.
+      // Platen's own agents do not take it for one of their printers.
       platen: 'offered',
     };
     const own = { name: announcedAs(printer.name), host: `platen-${ownName().toLowerCase()}.local`, txt };
