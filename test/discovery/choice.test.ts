@@ -39,10 +39,10 @@ const zpl = (uri: string, more: Sighting['evidence'] = {}): Sighting => ({
 });
 
 /** A list that the test changes, and what became of it. */
-function watching(list: Sighting[]) {
+function watching(list: Sighting[], timings = { scan: 30, near: 30 }) {
   const config = agentConfig.parse({
     dataDir: '.',
-    timings: { scan: 30, near: 30 },
+    timings,
     transport: { connect: 1_000, write: 1_000, query: 200 },
   });
   const provider: DiscoveryProvider & { list: Sighting[] } = {
@@ -78,6 +78,16 @@ function watching(list: Sighting[]) {
 
 const hasAnswered = (printer: Printer, uri: string) =>
   printer.known.endpoints.some((endpoint) => endpoint.uri === uri && endpoint.identity !== null);
+
+// Its first answer is what makes it a printer; an endpoint that drives none waits for six scans.
+test('a printer just found is asked again at the next scan', { timeout: 15_000 }, async () => {
+  const found = await zplPrinter();
+  const { one } = watching([zpl(found.uri)], { scan: 3_000, near: 500 });
+  await one(({ state }) => state === 'idle');
+  found.set({ 'media-empty': true });
+  const { reasons } = await one(({ state }) => state !== 'idle');
+  expect(reasons).toContain('media-empty');
+});
 
 test('a printer that answers is better than one that does not, once nothing is under way', async () => {
   const oneWay = await zplPrinter(false);

@@ -118,6 +118,17 @@ export class Endpoints {
     else if (tells) this.#options.onStatus(endpoint);
   }
 
+  /** By which of them printers are driven from now on. One that was not is due when a spare is: much too late. */
+  drive(drives: (endpoint: Endpoint) => boolean): void {
+    for (const endpoint of this) {
+      const before = endpoint.driven;
+      endpoint.driven = drives(endpoint);
+      if (!endpoint.driven || before) continue;
+      endpoint.nextAt = Math.min(endpoint.nextAt, performance.now() + this.#rest(endpoint));
+    }
+    this.#wake();
+  }
+
   #begin(uri: string): Endpoint {
     const endpoint = new Endpoint(uri, this.#last.get(uri) ?? { said: {}, identity: null, answers: false });
     this.#endpoints.set(uri, endpoint);

@@ -185,9 +185,7 @@ export class Printers {
     const proposals = this.#discovery.propose(this.all.map(({ known }) => known));
     this.#owners.clear();
     for (const proposal of proposals) this.#take(proposal);
-    for (const endpoint of endpoints) {
-      endpoint.driven = this.#owners.get(endpoint)?.known.uri === endpoint.uri;
-    }
+    endpoints.drive((endpoint) => this.#owners.get(endpoint)?.known.uri === endpoint.uri);
     for (const endpoint of this.#spares.keys()) {
       if (endpoints.at(endpoint.uri) !== endpoint) void this.#spareAt(endpoint)?.drop();
     }
