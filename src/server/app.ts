@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { Transform } from 'node:stream';
+import proxyAddr, { compile } from '@fastify/proxy-addr';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -76,11 +77,12 @@ function ofRequests(logger: Logger): FastifyBaseLogger {
 
 /** The instance without its routes. @param gateway takes connections that are to be upgraded */
 export function createApp(config: ServerConfig, logger: Logger, gateway?: Gateway): FastifyInstance {
+  const trust = trusted(config.trustProxy);
   const app = Fastify({
     loggerInstance: ofRequests(logger),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     bodyLimit: config.limits.bodyBytes,
-    trustProxy: trusted(config.trustProxy),
+    trustProxy: trust,
     requestTimeout: REQUEST_TIMEOUT,
     connectionTimeout: IDLE_TIMEOUT,
     keepAliveTimeout: KEEP_ALIVE,
@@ -143,9 +145,11 @@ export function createApp(config: ServerConfig, logger: Logger, gateway?: Gatewa
   const admission = new Admission(app.server);
   const connections = boundConnections(app.server, config.limits.connections);
   if (gateway !== undefined) {
+    const trusts = typeof trust === 'function' ? trust : compile(trust);
     app.server.on('upgrade', (request, socket, head) => {
       connections.upgraded(request);
-      gateway.upgrade(request, socket, head);
+      const network = networkOf(callerAddress({ ip: proxyAddr(request, trusts), socket: request.socket }));
+      gateway.upgrade({ request, socket, head, network });
     });
   }
   app.addHook('onRequest', async (request, reply) => {

@@ -20,7 +20,7 @@ export function plainAddress(text: string): string | undefined {
 }
 
 /** The caller, for the audit, the limits and the turns: what a trusted proxy says, or else whoever is connected. */
-export function callerAddress({ ip, socket }: FastifyRequest): string {
+export function callerAddress({ ip, socket }: Pick<FastifyRequest, 'ip' | 'socket'>): string {
   return plainAddress(ip) ?? plainAddress(socket.remoteAddress ?? '') ?? '';
 }
 

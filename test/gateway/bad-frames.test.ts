@@ -13,7 +13,7 @@ let service: ServiceHarness;
 let place: Enrolment;
 
 beforeAll(async () => {
-  service = await ServiceHarness.start({ redis: false });
+  service = await ServiceHarness.start({ redis: false, config: { trustProxy: 1 } });
   const { body } = await service.admin('POST', '/agents/invitations', { name: 'Dock' });
   place = await enrollAgent(invitationMade.parse(body).url, directories.make());
 });
@@ -30,6 +30,13 @@ async function joined(): Promise<RawAgent> {
   open.push(agent);
   await agent.next('welcome');
   return agent;
+}
+
+async function stranger(headers: Record<string, string> = {}): Promise<RawAgent> {
+  const made = new RawAgent(place.origin, headers);
+  open.push(made);
+  await new Promise((resolve) => made.socket.once('open', resolve));
+  return made;
 }
 
 const deep = (count: number) => '['.repeat(count);
@@ -63,22 +70,19 @@ test('a frame of more than 1 MiB ends the connection', async () => {
 });
 
 test('a stranger is heard for 16 KiB', async () => {
-  const stranger = new RawAgent(place.origin);
-  open.push(stranger);
-  await new Promise((resolve) => stranger.socket.once('open', resolve));
-  stranger.say('x'.repeat(20_000));
-  await stranger.closed;
+  const unknown = await stranger();
+  unknown.say('x'.repeat(20_000));
+  await unknown.closed;
 });
 
 test('of the strangers who prove nothing there are 200 at most, and none of them keeps an agent out', async () => {
   const strangers: RawAgent[] = [];
-  for (let count = 0; count < 201; count += 1) {
-    const stranger = new RawAgent(place.origin);
-    open.push(stranger);
-    await new Promise((resolve) => stranger.socket.once('open', resolve));
-    strangers.push(stranger);
-  }
+  // One proxy has them all. What it says of who they are counts.
+  const elsewhere = await stranger({ 'x-forwarded-for': '192.0.2.7' });
+  for (let count = 0; count < 200; count += 1)
+    strangers.push(await stranger({ 'x-forwarded-for': '198.51.100.1' }));
   await strangers[0]?.closed;
+  expect(elsewhere.socket.readyState).toBe(elsewhere.socket.OPEN);
   await joined();
   const still = strangers.filter(({ socket }) => socket.readyState === socket.OPEN);
   expect(still.length).toBeLessThanOrEqual(200);

@@ -24,7 +24,6 @@ import {
 } from '../../contract/gateway.ts';
 import { type AgentLanes, ErrorLog, type QueueLogger, ReportPayload } from '../../queue/index.ts';
 import type { ChangeFeed } from '../events/change-feed.ts';
-import { networkOf } from '../network.ts';
 import type { ToldAgent } from '../printers/added-printers.ts';
 import type { AgentStates } from './agent-states.ts';
 import type { BroughtPrinters } from './brought-printers.ts';
@@ -61,6 +60,15 @@ interface Parts {
   /** Is told of agents of which pages show something else now. */
   feed: Pick<ChangeFeed, 'tell'>;
   logger: QueueLogger;
+}
+
+interface Upgrade {
+  request: IncomingMessage;
+  socket: Duplex;
+  /** What came behind the request. */
+  head: Buffer;
+  /** The network of whoever connects, behind the proxies that are trusted. */
+  network: string;
 }
 
 interface Stranger {
@@ -109,7 +117,7 @@ export class Gateway {
     return url === GATEWAY_PATH;
   }
 
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  upgrade({ request, socket, head, network }: Upgrade): void {
     socket.on('error', () => socket.destroy());
     if (this.#closed) {
       socket.destroy();
@@ -117,7 +125,7 @@ export class Gateway {
     }
     this.#sockets.handleUpgrade(request, socket, head, (opened) => {
       opened.on('error', () => opened.terminate());
-      if (opened.protocol === PROTOCOL) this.#meet(opened, request, socket);
+      if (opened.protocol === PROTOCOL) this.#meet(opened, socket, network);
       else goodbye(opened, 'too-old');
     });
   }
@@ -141,8 +149,8 @@ export class Gateway {
   }
 
   /** Has a stranger prove who it is. */
-  #meet(socket: WebSocket, { socket: { remoteAddress = '' } }: IncomingMessage, raw: Duplex): void {
-    const stranger = { socket, network: networkOf(remoteAddress) };
+  #meet(socket: WebSocket, raw: Duplex, network: string): void {
+    const stranger = { socket, network };
     this.#makeRoom();
     this.#strangers.add(stranger);
     const proven = new AbortController();

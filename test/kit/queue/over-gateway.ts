@@ -129,7 +129,9 @@ export class TestGateway {
       feed: { tell: () => undefined },
     });
     const server = createServer();
-    server.on('upgrade', (request, socket, head) => gateway.upgrade(request, socket, head));
+    server.on('upgrade', (request, socket, head) =>
+      gateway.upgrade({ request, socket, head, network: '127.0.0.1' }),
+    );
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     stack.defer(async () => {

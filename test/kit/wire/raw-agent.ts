@@ -16,8 +16,8 @@ export class RawAgent {
   readonly closed: Promise<{ code: number; reason: string }>;
   #news = Promise.withResolvers<void>();
 
-  constructor(origin: string) {
-    this.socket = new WebSocket(new URL(GATEWAY_PATH, origin.replace(/^http/, 'ws')), PROTOCOL);
+  constructor(origin: string, headers: Record<string, string> = {}) {
+    this.socket = new WebSocket(new URL(GATEWAY_PATH, origin.replace(/^http/, 'ws')), PROTOCOL, { headers });
     this.socket.once('upgrade', ({ socket }) => {
       this.stream = socket.on('error', () => undefined);
     });
