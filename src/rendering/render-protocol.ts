@@ -7,6 +7,8 @@ export interface Chunk {
   bytes: Uint8Array<ArrayBuffer>;
   first: number;
   count: number;
+  /** There may be more in the bytes than labels (settings, a stored format), which a printer says is pending too. */
+  besides?: boolean;
 }
 
 /** Chunks asked for ahead of their use; and as many go with the answer to a check. */

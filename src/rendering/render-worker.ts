@@ -154,11 +154,14 @@ class Session {
       const { first, count } = chunk;
       if (this.#closed) return;
       if (made++ < skip) continue;
-      const parts = [await encodeChunk(encoder, chunk)];
+      const label = await encodeChunk(encoder, chunk);
       // The bytes before and after all labels travel with the first and the last chunk.
-      if (first === from) parts.unshift(begin);
-      if (first + count === total) parts.push(encoder.end());
-      yield { bytes: joined(parts), first, count };
+      const before = first === from ? [begin] : [];
+      const after = first + count === total ? [encoder.end()] : [];
+      // Nobody has looked at what is in a document.
+      const besides =
+        template.language === 'document' || [...before, ...after].some(({ length }) => length > 0);
+      yield { bytes: joined([...before, label, ...after]), first, count, besides };
       // Gives the other jobs of this thread a turn, and lets the drawing library free memory.
       await breathe();
     }

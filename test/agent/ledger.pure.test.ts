@@ -351,6 +351,41 @@ describe('more is counted and pending than was sent', () => {
     expect([job.ledger.printed, kept(job)]).toEqual([5, null]);
   });
 
+  test('somebody has fed a label just now: bytes without a pause never let it be seen for long', () => {
+    const job = sending(9, 100);
+    send(job, [1, 1, 1, 1], 0);
+    job.ledger.confirm(says(102, 2), 300);
+    // One is fed.
+    job.ledger.confirm(says(102, 3), 400);
+    expect(kept(job)).toBeNull();
+    for (const [at, odometer] of [
+      [410, 103],
+      [510, 104],
+      [610, 105],
+    ] as const) {
+      send(job, [1], at);
+      job.ledger.confirm(says(odometer, 2), at + 10);
+      expect([at, job.ledger.printed, kept(job)]).toEqual([at, odometer - 101, null]);
+    }
+    expect(() => job.ledger.printedAtRest(105)).toThrow();
+  });
+
+  test('what goes with the labels and is none, such as settings, is not somebody else’s', () => {
+    const job = sending(9, 100);
+    const settings = { bytes: new Uint8Array(100), first: 0, count: 1, besides: true };
+    job.ledger.took(settings, 0);
+    send(job, [1, 1, 1], 0);
+    job.ledger.confirm(says(100, 5), 10);
+    expect(kept(job)).toBe(100);
+    job.ledger.confirm(says(100, 4), 100);
+    send(job, [1], 210);
+    job.ledger.confirm(says(102, 3), 260);
+    // From here on all that was sent are labels.
+    expect([job.ledger.printed, kept(job)]).toEqual([2, 100]);
+    job.ledger.confirm(says(102, 4), 270);
+    expect(kept(job)).toBeNull();
+  });
+
   test('it was a format that is no label: the counter tells again', () => {
     const job = sending(5, 100);
     send(job, [1, 1, 1, 1, 1], 0);

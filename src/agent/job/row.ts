@@ -11,7 +11,8 @@
  * since a printer may not have looked at the newest ones yet when it answers.
  * Where pending and counted pages are more than those sent, somebody else prints (the feed button, another
  * sender), and may be counted by now: as many fewer count as out. Bytes that the printer has not looked at yet hide that
- * surplus, so it is over only when an answer to all that was sent is without it.
+ * surplus, so it is over only when an answer to all that was sent is without it. Until then the counter tells
+ * nothing for sure, be the surplus ever so new; but for what was sent with labels and is none (settings, a stored format).
  *
  * Without a counter: the pages sent, less those that the printer says are pending, are out. This is
  * calculated twice: for all bytes sent, to keep the printer busy (the window), and for those that were sent a
@@ -80,6 +81,8 @@ export class Row {
   #exact = false;
   /** Since when more pages are counted and pending than were sent, ms; null: that is not so. */
   #surplusSince: number | null = null;
+  /** Pages that must be out, one more than these, before nothing but labels is pending of what was sent; -1: nothing is. */
+  #besides = -1;
   #surplus = false;
   /** Pages of the surplus when it was last seen. */
   #beyond = 0;
@@ -147,7 +150,12 @@ export class Row {
 
   /** The counter does not tell any more which pages are out: some are missing, or somebody else prints. */
   get unclear(): boolean {
-    return this.#short || this.#surplus || this.#strangers > 0;
+    return this.#short || this.#surplus || this.#suspect || this.#strangers > 0;
+  }
+
+  /** Some answer showed more than was sent, none to all that was sent has been without it, and nothing of ours explains it. */
+  get #suspect(): boolean {
+    return this.#surplusSince !== null && this.#certain > this.#besides;
   }
 
   /** All that waits in the printer is this job's, by an answer that is newer than what was sent last. */
@@ -220,6 +228,7 @@ export class Row {
     if (this.#ahead().length === 0) this.#printingSince = at;
     this.#exact = false;
     this.#sent += pagesOf(labels, of.perPage);
+    if (chunk.besides === true) this.#besides = this.#sent;
     this.#parts.push({ of, first, upTo: this.#sent, labels, bytes: chunk.bytes.length, at });
   }
 
@@ -276,6 +285,7 @@ export class Row {
     this.#pending = this.#doubtful = this.#short = this.#surplus = this.#exact = this.#blocked = false;
     this.#due = this.#printingSince = this.#surplusSince = null;
     this.#strangers = this.#beyond = 0;
+    this.#besides = -1;
   }
 
   #told(stops = false): void {
@@ -327,10 +337,11 @@ export class Row {
   ): number {
     // It says that something is pending, and means that it is not done.
     const notDone = reasons.some((reason) => reason === 'label-waiting' || reason === 'spool-area-full');
-    const others = notDone ? 0 : Math.max(0, counted + (labelsPending ?? 0) - this.#sent);
+    const seen = notDone ? 0 : Math.max(0, counted + (labelsPending ?? 0) - this.#sent);
     if (this.#surplusSince === null) this.#unsent = wasExact;
-    const hidden = this.#surplus && !this.#parts.every(({ at }) => at + this.#settleMs <= now);
-    if (others === 0 && hidden) return this.#beyond;
+    const hidden =
+      (this.#surplus || this.#suspect) && !this.#parts.every(({ at }) => at + this.#settleMs <= now);
+    const others = seen === 0 && hidden ? this.#beyond : seen;
     this.#surplusSince = others > 0 ? (this.#surplusSince ?? now) : null;
     this.#surplus = this.#surplusSince !== null && now - this.#surplusSince >= this.#settleMs;
     this.#beyond = others;
