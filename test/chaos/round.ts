@@ -4,6 +4,7 @@
  * and all are compared again.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { ServiceRefusal } from '../../src/cli/refusal.ts';
 import type { JobView } from '../../src/contract/job.ts';
 import { hasEnded } from '../../src/contract/job-life.ts';
 import type { Fault } from './fault-plan.ts';
@@ -21,7 +22,22 @@ const MOST_OPEN = 3;
 const MUTE_PAUSE_MS = 3_000;
 /** Between two looks at the jobs, ms. */
 const LOOK_MS = 300;
+/** Longest that a job which has ended is still being canceled, ms. */
+const MOMENT_MS = 30_000;
 const NEVER = new AbortController().signal;
+
+/** Does it; a job that is still being canceled is asked for again, as the service says. */
+async function asked(decide: () => Promise<unknown>): Promise<void> {
+  for (const late = AbortSignal.timeout(MOMENT_MS); ; await pause(LOOK_MS)) {
+    try {
+      await decide();
+      return;
+    } catch (error) {
+      const again = error instanceof ServiceRefusal && error.code === 'job-not-held';
+      if (!again || late.aborted) throw error;
+    }
+  }
+}
 
 export class Round {
   readonly #site: ChaosSite;
@@ -245,9 +261,9 @@ export class Round {
       while (out < total && isThere(job, out, counts)) out++;
       const later = Array.from({ length: total - out }, (_, index) => out + index + 1);
       const gap = later.some((label) => label < total && isThere(job, label, counts));
-      const decided = gap ? admin.cancelJob(job.id) : admin.resumeJob(job.id, { from: out });
+      const decide = () => (gap ? admin.cancelJob(job.id) : admin.resumeJob(job.id, { from: out }));
       if (!gap) this.#released.add(job);
-      await decided.catch((error: unknown) => {
+      await asked(decide).catch((error: unknown) => {
         const text = `job ${job.number} (${job.id}), held, cannot be decided from label ${out}: ${error}`;
         this.violations.push({ kind: 'stuck', text, job });
       });
