@@ -31,9 +31,10 @@ import { isSignedBy } from './device-key.ts';
 import type { EnrolledAgent, Enrolments } from './enrolments.ts';
 import { Heartbeats } from './heartbeats.ts';
 import { JoinedAgent } from './joined-agent.ts';
+import { Strangers, UNPROVEN } from './strangers.ts';
 
-/** Connections that have not proved who they are, and how long each may take, ms. */
-const UNPROVEN = { most: 200, ms: 10_000 };
+/** What a stranger gets for whom there is no room. */
+const NO_ROOM = 'HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\n\r\n';
 /** How often the database is asked whether the agents may go on, ms. */
 const CONFIRM = 1_500;
 /** The database is told with each of so many questions which agents were heard. */
@@ -71,11 +72,6 @@ interface Upgrade {
   network: string;
 }
 
-interface Stranger {
-  socket: WebSocket;
-  network: string;
-}
-
 export class Gateway {
   readonly #parts: Parts;
   readonly #sockets = new WebSocketServer({
@@ -84,8 +80,7 @@ export class Gateway {
     perMessageDeflate: false,
     handleProtocols: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : false),
   });
-  /** In the order in which they came. */
-  readonly #strangers = new Set<Stranger>();
+  readonly #strangers = new Strangers();
   readonly #joined = new Map<string, JoinedAgent>();
   readonly #confirming: NodeJS.Timeout;
   readonly #reports: ReportPayload;
@@ -123,6 +118,11 @@ export class Gateway {
       socket.destroy();
       return;
     }
+    // Before the upgrade, which is most of what a stranger costs.
+    if (!this.#strangers.hasRoom(network, performance.now())) {
+      socket.end(NO_ROOM, () => socket.destroy());
+      return;
+    }
     this.#sockets.handleUpgrade(request, socket, head, (opened) => {
       opened.on('error', () => opened.terminate());
       if (opened.protocol === PROTOCOL) this.#meet(opened, socket, network);
@@ -141,7 +141,8 @@ export class Gateway {
     const open = [...this.#sockets.clients];
     const left = open.map((socket) => new Promise((resolve) => socket.once('close', resolve)));
     for (const agent of this.#joined.values()) agent.bye('restart', Math.round(Math.random() * 1_000));
-    for (const { socket } of this.#strangers) socket.close(1_001);
+    // Those that are left are strangers.
+    for (const socket of open) socket.close(1_001);
     await Promise.race([Promise.all(left), wait(GOODBYE, undefined, { ref: false })]);
     for (const socket of open) socket.terminate();
     await Promise.all(this.#leaving);
@@ -150,9 +151,7 @@ export class Gateway {
 
   /** Has a stranger prove who it is. */
   #meet(socket: WebSocket, raw: Duplex, network: string): void {
-    const stranger = { socket, network };
-    this.#makeRoom();
-    this.#strangers.add(stranger);
+    const proves = this.#strangers.add(socket, network, performance.now());
     const proven = new AbortController();
     const late = setTimeout(() => socket.terminate(), UNPROVEN.ms);
     let bytes = 0;
@@ -165,7 +164,7 @@ export class Gateway {
     let agent: JoinedAgent | undefined;
     socket.on('close', () => {
       clearTimeout(late);
-      this.#strangers.delete(stranger);
+      proves();
     });
     const prove = async (signature: string) => {
       if (hello === undefined || proven.signal.aborted) return goodbye(socket, 'frame-wrong');
@@ -181,7 +180,7 @@ export class Gateway {
       if (known.revoked) return await this.#refuse(socket, said.agent, 'revoked');
       agent = await this.#join(socket, said, known);
       clearTimeout(late);
-      this.#strangers.delete(stranger);
+      proves();
       socket.resume();
     };
     socket.on('message', (data: Buffer, isBinary) => {
@@ -203,17 +202,6 @@ export class Gateway {
         socket.terminate();
       });
     });
-  }
-
-  /** Makes room for the next stranger: of those from the network that has most, the one goes that has been there longest. */
-  #makeRoom(): void {
-    if (this.#strangers.size < UNPROVEN.most) return;
-    const networks = [...Map.groupBy(this.#strangers, ({ network }) => network).values()];
-    const most = networks.reduce((a, b) => (b.length > a.length ? b : a));
-    const [first] = most;
-    if (first === undefined) return;
-    this.#strangers.delete(first);
-    first.socket.terminate();
   }
 
   async #join(socket: WebSocket, said: Hello, known: EnrolledAgent): Promise<JoinedAgent | undefined> {

@@ -1,7 +1,7 @@
 /** An agent at another site as anybody could write it: it says what it is told to, whether that is right or not. */
 import { randomBytes, sign } from 'node:crypto';
 import type { Duplex } from 'node:stream';
-import { WebSocket } from 'ws';
+import { type ClientOptions, WebSocket } from 'ws';
 import { GATEWAY_PATH, PROTOCOL, signedToJoin } from '../../../src/contract/gateway.ts';
 import type { GatewayPlace } from '../../../src/queue/index.ts';
 
@@ -16,8 +16,8 @@ export class RawAgent {
   readonly closed: Promise<{ code: number; reason: string }>;
   #news = Promise.withResolvers<void>();
 
-  constructor(origin: string, headers: Record<string, string> = {}) {
-    this.socket = new WebSocket(new URL(GATEWAY_PATH, origin.replace(/^http/, 'ws')), PROTOCOL, { headers });
+  constructor(origin: string, how: Pick<ClientOptions, 'headers'> = {}) {
+    this.socket = new WebSocket(new URL(GATEWAY_PATH, origin.replace(/^http/, 'ws')), PROTOCOL, how);
     this.socket.once('upgrade', ({ socket }) => {
       this.stream = socket.on('error', () => undefined);
     });
@@ -42,7 +42,7 @@ export class RawAgent {
     const raw = new RawAgent(of.origin);
     const process = as.process ?? randomBytes(8).toString('hex');
     const nonce = randomBytes(16).toString('base64url');
-    await new Promise((resolve) => raw.socket.once('open', resolve));
+    await new Promise((resolve, reject) => raw.socket.once('open', resolve).once('error', reject));
     const { state, publicKey } = as;
     raw.say({ kind: 'hello', agent: of.agentId, process, nonce, version: '1', state, publicKey });
     const { nonce: challenge } = await raw.next('challenge');
