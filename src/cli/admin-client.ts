@@ -2,7 +2,6 @@
  * The client by which commands talk to a service: the internal routes under `/app` (see `contract/admin.ts`),
  * with the deployment's admin token. Every answer is checked against the contract.
  */
-import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import type {
   IntegrationCreated,
@@ -29,14 +28,10 @@ import type { AuditPage, InvitationCreated, PersonView, SignInLink } from '../co
 import type { PrintRequestInput } from '../contract/print-request.ts';
 import type { PrinterDetails } from '../contract/printer-actions.ts';
 import { type PrinterView, printerView } from '../contract/printer-view.ts';
-import { explain } from './explain.ts';
-import { CommandFailure } from './failure.ts';
 import { warningsIn } from './job-warnings.ts';
-import { NoAnswer, refusal } from './refusal.ts';
-import { askService } from './service-request.ts';
+import { type ExchangeOptions, exchange } from './service-request.ts';
 import { type ServiceFile, type ServiceOptions, serviceOf } from './which-service.ts';
 
-const REQUEST_TIMEOUT_MS = 30_000;
 /** For a thousand jobs. */
 const BULK_TIMEOUT_MS = 300_000;
 
@@ -228,12 +223,9 @@ export class AdminClient {
     request: PrintRequestInput,
     key?: string,
   ): Promise<{ id: string; again: boolean; warnings: string[] }> {
-    const { status, headers, answer } = await this.#exchange(printAnswer, 'POST', this.#of(tenant, 'jobs'), {
-      body: request,
-      idempotencyKey: key,
-    });
-    const id = typeof answer === 'string' ? answer : answer[0];
-    return { id, again: status === 200, warnings: warningsIn(headers['platen-warnings']) };
+    const body = JSON.stringify(request);
+    const asked = { method: 'POST', token: this.#token, body, idempotencyKey: key };
+    return await askForJob(this.#url, this.#of(tenant, 'jobs'), asked);
   }
   async validate(tenant: string, request: PrintRequestInput): Promise<ValidationResult> {
     const { validationResult } = await admin();
@@ -328,65 +320,26 @@ export class AdminClient {
     path: string,
     body?: unknown,
     signal?: AbortSignal,
-    timeoutMs = REQUEST_TIMEOUT_MS,
+    timeoutMs?: number,
   ): Promise<T> {
-    return (await this.#exchange(schema, method, path, { body, signal, timeoutMs })).answer;
-  }
-
-  async #exchange<T>(
-    schema: z.ZodType<T>,
-    method: string,
-    path: string,
-    {
-      body,
-      signal,
-      timeoutMs = REQUEST_TIMEOUT_MS,
-      idempotencyKey,
-    }: {
-      body?: unknown;
-      signal?: AbortSignal | undefined;
-      timeoutMs?: number;
-      idempotencyKey?: string | undefined;
-    },
-  ): Promise<{ status: number; headers: IncomingHttpHeaders; answer: T }> {
-    const timeout = AbortSignal.timeout(timeoutMs);
-    const answered = await askService(this.#url + path, {
-      method,
-      token: this.#token,
+    const { answer } = await exchange(schema, this.#url, path, {
+      ...{ method, token: this.#token, signal, timeoutMs },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      ...(idempotencyKey !== undefined && { idempotencyKey }),
-      signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
-    }).catch((error: unknown) => {
-      signal?.throwIfAborted();
-      throw new NoAnswer(`The service at ${this.#url} does not answer: ${explain(error)}`);
     });
-    const { status, headers } = answered;
-    if (status >= 300 && status < 400) {
-      throw new CommandFailure(
-        `${this.#url} is not the service's address: it leads to ${headers.location ?? 'nowhere'}`,
-      );
-    }
-    const parsed = parseJson(answered.text);
-    if (status < 200 || status > 299) throw refusal(status, parsed);
-    const answer = schema.safeParse(parsed);
-    if (answer.success) return { status, headers, answer: answer.data };
-    throw new CommandFailure(
-      `${method} ${path} at ${this.#url} answered something this command does not understand ` +
-        `(is the service of another version?): ${z.prettifyError(answer.error)}`,
-    );
+    return answer;
   }
 }
 
 /** The answer to a print request: an array with the job's ID when data was supplied, else the bare ID. */
 const printAnswer = z.union([z.string(), z.tuple([z.string()])]);
 
-function parseJson(text: string): unknown {
-  if (text === '') return null;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+/** @returns the job, as `AdminClient.enqueue` does. @throws as `exchange` does */
+export async function askForJob(
+  ...asked: [base: string, path: string, request: ExchangeOptions]
+): Promise<{ id: string; again: boolean; warnings: string[] }> {
+  const { status, headers, answer } = await exchange(printAnswer, ...asked);
+  const id = typeof answer === 'string' ? answer : answer[0];
+  return { id, again: status === 200, warnings: warningsIn(headers['platen-warnings']) };
 }
 
 /** @throws CommandFailure when there is none, or no token for it */

@@ -56,9 +56,9 @@ function others(addresses: readonly string[], listed: readonly unknown[]): { uri
     .map((uri) => ({ uri }));
 }
 
-/** The agent's own settings in a file, without the places of its queue and of its metrics. */
+/** The agent's own settings in a file, without the places of its queue and of its metrics, and its watched folders. */
 async function readAgentFile(file: string): Promise<Record<string, unknown>> {
-  const { $schema, redisUrl, queuePrefix, metrics, ...agent } = await readJson(file);
+  const { $schema, redisUrl, queuePrefix, metrics, folders, ...agent } = await readJson(file);
   return agent;
 }
 

@@ -24,6 +24,7 @@ import { type ServiceManager, serviceManager } from './service-manager.ts';
 import { stopped, untilToldToStop } from './stop-signal.ts';
 import { keepTrimmed } from './trimmed.ts';
 import { wentBack } from './update/went-back.ts';
+import { watchFolders } from './watch/folders.ts';
 
 interface AgentCommandOptions {
   data: string;
@@ -118,6 +119,7 @@ async function settle(options: AgentCommandOptions) {
     redisUrl,
     queuePrefix,
     place,
+    folders: written?.folders ?? [],
     forgetCertificates: options.forgetCertificate,
   };
 }
@@ -126,7 +128,7 @@ type Settled = Awaited<ReturnType<typeof settle>>;
 
 /** Runs until it is told to stop. @returns true: it has to begin anew, as the service moves it to another tenant */
 async function run(settled: Settled, { logger, stopSignal, manager }: Process): Promise<boolean> {
-  const { data, config, enrolment, redisUrl, queuePrefix, place, forgetCertificates } = settled;
+  const { data, config, enrolment, redisUrl, queuePrefix, place, folders, forgetCertificates } = settled;
   await using stack = new AsyncDisposableStack();
   const metrics = place === undefined ? undefined : await serveMetrics(place);
   if (metrics !== undefined) {
@@ -190,6 +192,8 @@ async function run(settled: Settled, { logger, stopSignal, manager }: Process): 
   started.resolve(agent);
   stack.defer(() => ending('agent', () => agent.stop()));
   await metrics?.watch(agent);
+  const watched = watchFolders(folders, logger);
+  stack.defer(() => ending('watched folders', () => watched.stop()));
   manager?.ready(stopSignal, ['agent']);
   const on =
     enrolment === undefined

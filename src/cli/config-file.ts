@@ -13,6 +13,7 @@ import { CommandFailure, EXIT } from './failure.ts';
 import { inWords } from './in-words.ts';
 import { metricsPlace } from './metrics.ts';
 import { DATABASE_ADDRESS, DATABASE_EXPECTED, DATABASE_NO_URL, isDatabaseUrl } from './places.ts';
+import { agentFolders, serviceFolders } from './watch/folders-config.ts';
 import { windowsPlaces } from './windows-service/windows-places.ts';
 
 const places = {
@@ -30,7 +31,7 @@ const places = {
 
 const agent = agentConfig.omit({ dataDir: true });
 
-export const agentFile = agent.extend(places);
+export const agentFile = agent.extend({ ...places, folders: agentFolders });
 
 export const platenFile = z.strictObject({
   ...places,
@@ -44,6 +45,7 @@ export const platenFile = z.strictObject({
     .describe('PostgreSQL of your own; one is brought along'),
   service: serverSettings.omit({ host: true, port: true }).prefault({}),
   agent: agent.prefault({}),
+  folders: serviceFolders,
 });
 
 export const CONFIG_FILES = { agent: agentFile, platen: platenFile } as const;

@@ -32,6 +32,8 @@ import { ownAdminToken, ownSecretKey, writeSecret } from './own-secrets.ts';
 import type { Places } from './places.ts';
 import { afterRestore } from './restored.ts';
 import { wentBack } from './update/went-back.ts';
+import { watchFolders } from './watch/folders.ts';
+import type { FolderEntry } from './watch/folders-config.ts';
 import { SERVICE_FILE, serviceFile } from './which-service.ts';
 
 /** A virtual printer: media in mm, speed in inches per second. */
@@ -62,6 +64,8 @@ export interface InstallationOptions extends Places {
   service?: Partial<ServerConfigInput>;
   /** The agent that runs here too; false: the service runs alone. */
   agent: Omit<AgentConfigInput, 'dataDir'> | false;
+  /** Watched while everything else runs. */
+  folders?: readonly FolderEntry[];
   logger: Logger;
   /** Called after each scan of the agent, as a sign that it is alive. */
   onAgentScan?: () => void;
@@ -207,9 +211,12 @@ export class Installation {
     }
 
     const service = serviceFile.parse({ url, adminToken: config.adminToken, metricsUrl: metrics?.url });
-    this.#client = new AdminClient(service);
+    const client = new AdminClient(service);
+    this.#client = client;
     const addresses = virtual.map(({ uri }) => uri);
-    await this.#printersRegistered(this.#client, addresses, signal);
+    await this.#printersRegistered(client, addresses, signal);
+    const watched = watchFolders(this.#options.folders ?? [], logger, async () => client);
+    stack.defer(() => ending('watched folders', () => watched.stop()));
     await writeSecret(join(dataDir, SERVICE_FILE), JSON.stringify(service));
     this.#running = stack.move();
     return {

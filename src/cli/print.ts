@@ -64,9 +64,14 @@ function withRequest(command: Command): Command {
     .option('--json', 'print JSON');
 }
 
+/** Whoever lists the printers of a tenant. */
+interface PrinterLister {
+  printers(tenant: string): Promise<readonly { id: string }[]>;
+}
+
 /** A request but for its template and its records. @throws CommandFailure for options that name no route */
 export async function routeOf(
-  client: AdminClient,
+  client: PrinterLister,
   options: RouteOptions,
 ): Promise<Omit<PrintRequestInput, 'idT' | 'data'>> {
   if (options.printer === undefined && options.printerId === undefined) {
@@ -123,7 +128,7 @@ export async function templateIdOf(client: AdminClient, tenant: string, idOrName
 }
 
 /** The same of templates that the caller has. */
-export function idAmong(templates: readonly TemplateView[], idOrName: string): string {
+export function idAmong(templates: readonly Pick<TemplateView, 'id' | 'name'>[], idOrName: string): string {
   if (templates.some((one) => one.id === idOrName)) return idOrName;
   const named = templates.filter((one) => one.name === idOrName);
   if (named.length > 1) {
@@ -140,7 +145,7 @@ export function idAmong(templates: readonly TemplateView[], idOrName: string): s
   );
 }
 
-async function printerIdOf(client: AdminClient, tenant: string, begun: string): Promise<string> {
+async function printerIdOf(client: PrinterLister, tenant: string, begun: string): Promise<string> {
   const printers = await client.printers(tenant);
   return wholeId(
     'printers',

@@ -39,6 +39,7 @@ export function serverCommand(): Command {
         metrics: metricsFrom(written?.metrics),
         virtualPrinters: [],
         agent: false,
+        folders: written?.folders ?? [],
         ...placesOver(placesFromEnv(), written ?? {}),
       });
     });

@@ -73,7 +73,10 @@ export function upCommand(): Command {
       const agent = await agentConfigOf(file, search, { dataDir }, options.printer);
       const service = { ...listenOn(options, written), ...placesOver(placesFromEnv(), written ?? {}) };
       await runInstallation(
-        { dataDir, ...service, metrics: metricsFrom(written?.metrics), virtualPrinters: virtual, agent },
+        {
+          ...{ dataDir, ...service, metrics: metricsFrom(written?.metrics), virtualPrinters: virtual, agent },
+          folders: written?.folders ?? [],
+        },
         async (installation, ready) => {
           if (samples) printLine(await addSamples(installation.client, dataDir, ready));
           if (signIn) printLine(consoleLine(await installation.client.signInLink()));

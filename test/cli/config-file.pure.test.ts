@@ -56,6 +56,44 @@ test('the part of the service and that of the agent have the keys that they have
   );
 });
 
+const shelf = { directory: '/srv/labels', template: 'Shelf', printer: 'zebra-1' };
+
+test.each([
+  [
+    'a relative path',
+    { ...shelf, directory: 'labels' },
+    /absolute path instead of "labels"\n +→ at folders\[1\]\.directory/,
+  ],
+  [
+    'no printer',
+    { directory: '/x', template: 'y' },
+    /expected "printer" or "printerId"\n +→ at folders\[1\]\.printer/,
+  ],
+  [
+    'a folder that another entry has',
+    shelf,
+    /another folder than "\/srv\/labels".*\n +→ at folders\[1\]\.directory/,
+  ],
+  [
+    'a tenant beside an account',
+    { ...shelf, directory: '/x', account: '/y', tenant: 'acme' },
+    /none beside "account"/,
+  ],
+  ['a misspelt key', { ...shelf, directory: '/x', copys: 2 }, /did you mean "copies"\?\n +→ at folders\[1\]/],
+])('a watched folder with %s is named', async (_what, folder, said) => {
+  await expect(readConfigFile(file({ folders: [shelf, folder] }), platenFile)).rejects.toThrow(said);
+});
+
+test('the folders of an agent need an account, those of a service may have one', async () => {
+  const read = await readConfigFile(file({ folders: [shelf] }), platenFile);
+  expect(read.folders).toEqual([{ ...shelf, settle: 2, wait: false }]);
+  await expect(readConfigFile(file({ folders: [shelf] }), agentFile)).rejects.toThrow(
+    /expected a file with what "platen integration create --json" has printed.*\n +→ at folders\[0\]\.account/,
+  );
+  const folders = [{ ...shelf, account: '/etc/platen/account.json' }];
+  expect((await readConfigFile(file({ folders }), agentFile)).folders).toMatchObject(folders);
+});
+
 test('the environment and the file take the same for a database, and say the same of what is none', async () => {
   const places = [
     'postgres://db/x',

@@ -68,7 +68,7 @@ test('a port that is taken is named', async () => {
 
 test('the doctor asks for them', async () => {
   const subject = (metricsUrl: string | null): Subject => ({
-    ...{ dataDir: '', file: null, installed: null, isAgent: false, places: {}, agent: null },
+    ...{ dataDir: '', file: null, installed: null, isAgent: false, places: {}, agent: null, folders: [] },
     ...{ service: null, client: null, status: null, metricsUrl },
   });
   expect(await metrics(subject(null))).toEqual([]);

@@ -51,6 +51,7 @@ test('it says what there is, and holds no secret and no label data', async () =>
     redisUrl: backend.redisUrl,
     databaseUrl: backend.databaseUrl,
     queuePrefix: backend.prefix,
+    folders: [{ directory: directory.path, template: `Tube of ${PATIENT}`, printer: 'virtual-1' }],
     service: { adminToken: up.adminToken, secretKey: `key-${randomUUID()}` },
     agent: {
       access: [{ host: 'labels.lab', user: 'somebody', password: PRINTER_PASSWORD }],

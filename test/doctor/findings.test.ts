@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readStatus, StatusFile } from '../../src/agent/status-file.ts';
 import { AdminClient } from '../../src/cli/admin-client.ts';
+import { folders, isLetWrite } from '../../src/cli/doctor/folders.ts';
 import { permissions } from '../../src/cli/doctor/machine.ts';
 import { jobsUnderWay } from '../../src/cli/doctor/printers.ts';
 import { agents, lanes, service } from '../../src/cli/doctor/service.ts';
@@ -32,6 +33,7 @@ function subject(more: Partial<Subject> = {}): Subject {
     installed: null,
     isAgent: false,
     agent: null,
+    folders: [],
     metricsUrl: null,
     service: null,
     client: null,
@@ -40,7 +42,62 @@ function subject(more: Partial<Subject> = {}): Subject {
   return { dataDir, places: {}, ...none, ...more };
 }
 
+const print = { template: 'Shelf', printer: 'zebra-1', settle: 2, wait: false };
+
+test('a watched folder that is not there, is none, or whose account is not there', async () => {
+  const { dataDir } = subject();
+  const [file, own] = [join(dataDir, 'file'), join(dataDir, 'own')];
+  writeFileSync(file, '');
+  mkdirSync(own);
+  const listed = [
+    { ...print, directory: join(dataDir, 'none') },
+    { ...print, directory: file },
+    { ...print, directory: own, account: join(dataDir, 'none.json') },
+    { ...print, directory: own, account: file },
+  ];
+  expect((await folders(subject({ folders: listed }))).map(({ result, detail }) => [result, detail])).toEqual(
+    [
+      ['failed', 'is not there'],
+      ['failed', 'is no folder'],
+      ['failed', expect.stringContaining('cannot read its account')],
+      ['ok', 'is there, and can be written'],
+    ],
+  );
+});
+
+test.each([
+  ['', true],
+  ['ProtectSystem=strict\nReadWritePaths=\n', false],
+  ['ProtectSystem=strict\nReadWritePaths=/srv/lab /var/spool\n', false],
+  ['ReadWritePaths=/opt -/srv/labels\nProtectSystem=strict\n', true],
+  ['ReadWritePaths=/srv\nProtectSystem=strict\n', true],
+  ['ReadWritePaths=\nProtectSystem=full\n', true],
+])('whether systemd lets a folder be written: %j', (shown, lets) => {
+  expect(isLetWrite('/srv/labels', shown)).toBe(lets);
+  expect(isLetWrite('/var/lib/platen/labels', shown)).toBe(true);
+});
+
 describe.runIf(isRoot)('what belongs to the wrong user', () => {
+  test('a watched folder that the service’s user cannot write', async () => {
+    const account = ownAccount(() => {});
+    const { dataDir } = subject();
+    chmodSync(dataDir, 0o755);
+    const one = subject({
+      folders: [{ ...print, directory: dataDir }],
+      installed: { account, command: null },
+    });
+    expect(await folders(one)).toMatchObject([
+      { result: 'failed', detail: `platen cannot read and write ${dataDir}` },
+    ]);
+    chownSync(dataDir, account.uid, account.gid);
+    mkdirSync(join(dataDir, 'done'));
+    expect(await folders(one)).toMatchObject([
+      { result: 'failed', detail: `platen cannot read and write ${join(dataDir, 'done')}` },
+    ]);
+    chownSync(join(dataDir, 'done'), account.uid, account.gid);
+    expect(await folders(one)).toMatchObject([{ result: 'ok' }]);
+  });
+
   test('a database that other programs reach, since it is nobody’s', async () => {
     const one = subject();
     const home = join(one.dataDir, 'postgres');

@@ -233,7 +233,7 @@ test('updated or taken away under it, the program ends, and the file is printed 
   await rm(join(program, 'app'), { recursive: true });
   await writeFile(join(folder, 'one.json'), '{"sku":"updated","name":"1"}');
   expect(await watcher.end()).toBe(1);
-  expect(watcher.said).toContain('start "platen watch" again');
+  expect(watcher.said).toContain('updated or taken away while it ran: start it again');
   expect(await names(folder, 'failed')).toEqual([]);
   const next = new Watcher(folder);
   await expect.poll(() => names(folder, 'done')).toEqual(['one.json', 'one.json.txt']);

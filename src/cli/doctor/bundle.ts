@@ -45,7 +45,8 @@ export async function writeBundle(
   const parts: Record<string, unknown> = {
     'findings.json': findings,
     'system.json': system(),
-    'configuration.json': subject.file === null ? null : await readJson(subject.file).catch(explain),
+    'configuration.json':
+      subject.file === null ? null : await readJson(subject.file).then(withoutTemplates, explain),
     'agent-status.json': status,
     'printers.json': printers ?? null,
     'agents.json': agents ?? null,
@@ -60,6 +61,13 @@ export async function writeBundle(
     return { header: { name: `platen-support/${name}`, size: body.length, mode: 0o600, mtime }, body };
   });
   await writeFile(file, gzipSync(await packTar(entries)), { mode: 0o600 });
+}
+
+/** A configuration without the names of templates, which watched folders have. */
+function withoutTemplates(content: Record<string, unknown>): unknown {
+  const leftOut = (name: string, value: unknown) =>
+    name === 'template' && typeof value === 'string' ? '[left out]' : value;
+  return JSON.parse(JSON.stringify(content, leftOut));
 }
 
 /** Every secret of this machine, so that it can be taken out wherever it turns up. */
@@ -141,7 +149,7 @@ const errorEntry = z.object({
 });
 /** Members of a log line that never quote label data. */
 const KEPT = [
-  'level time pid msg agent agentId name version dataDir server reason redis prefix printer printerId lane job jobId queue',
+  'level time pid msg agent agentId name version dataDir folder server reason redis prefix printer printerId lane job jobId queue',
   'delivery round status code kind retryMs loops signal url method route path statusCode ms provider uri',
 ].flatMap((names) => names.split(' '));
 

@@ -11,6 +11,7 @@ import { withService } from '../which-service.ts';
 import { writeBundle } from './bundle.ts';
 import { enrolled } from './enrolled.ts';
 import { type Finding, failed } from './finding.ts';
+import { folders } from './folders.ts';
 import { disk, permissions, program } from './machine.ts';
 import { clock, names, proxy } from './network.ts';
 import { heldJobs, jobsUnderWay, printers } from './printers.ts';
@@ -28,6 +29,7 @@ const CHECKS: Readonly<Record<string, (subject: Subject) => Promise<Finding[]>>>
   program,
   permissions,
   disk,
+  folders,
   clock,
   names,
   proxy,

@@ -13,6 +13,7 @@ import { type Enrolment, readEnrolment } from '../enrolment.ts';
 import { explain } from '../explain.ts';
 import { type MetricsPlace, metricsUrl } from '../metrics.ts';
 import { type Places, placesFromEnv, placesOver } from '../places.ts';
+import type { FolderEntry } from '../watch/folders-config.ts';
 import { type ServiceFile, type ServiceOptions, serviceOf, USUAL_DATA } from '../which-service.ts';
 import { type Finding, failed, ok } from './finding.ts';
 
@@ -33,6 +34,8 @@ export interface Subject {
   places: Places;
   /** null: its configuration cannot be used. */
   agent: AgentConfig | null;
+  /** Those that the configuration has watched. */
+  folders: readonly FolderEntry[];
   /** Where `/metrics` is to be; null: nowhere, or not known. */
   metricsUrl: string | null;
   /** null: no service is known. */
@@ -57,10 +60,12 @@ export async function subjectOf(options: SubjectOptions): Promise<{ subject: Sub
   const file = options.config ?? INSTALLED_FILES.find((path) => existsSync(path)) ?? null;
   const dataDir = options.data ?? USUAL_DATA;
   const isAgent = file !== null && kindOf(file) === 'agent';
-  const { written, agent, metrics } = await readFileOf(file, isAgent, dataDir).catch((error: unknown) => {
-    fault(error, `Mend ${file}; "platen config check ${file}" says when it is in order.`);
-    return { written: null, agent: null, metrics: undefined };
-  });
+  const { written, agent, metrics, folders } = await readFileOf(file, isAgent, dataDir).catch(
+    (error: unknown) => {
+      fault(error, `Mend ${file}; "platen config check ${file}" says when it is in order.`);
+      return { written: null, agent: null, metrics: undefined, folders: [] };
+    },
+  );
   let told: Places = {};
   try {
     told = placesFromEnv();
@@ -95,6 +100,7 @@ export async function subjectOf(options: SubjectOptions): Promise<{ subject: Sub
       places,
       enrolment,
       agent,
+      folders,
       metricsUrl:
         service?.metricsUrl ??
         (isAgent && metrics !== undefined ? metricsUrl(metrics.host, metrics.port) : null),
@@ -111,14 +117,21 @@ async function readFileOf(
   file: string | null,
   isAgent: boolean,
   dataDir: string,
-): Promise<{ written: Places; agent: AgentConfig; metrics: MetricsPlace | undefined }> {
+): Promise<{
+  written: Places;
+  agent: AgentConfig;
+  metrics: MetricsPlace | undefined;
+  folders: readonly FolderEntry[];
+}> {
   if (file !== null && isAgent) {
     const written = await readConfigFile(file, agentFile);
-    return { written, agent: await agentConfigOf(file, undefined, { dataDir }), metrics: written.metrics };
+    const { metrics, folders } = written;
+    return { written, agent: await agentConfigOf(file, undefined, { dataDir }), metrics, folders };
   }
   const written = file === null ? undefined : await readConfigFile(file, platenFile);
   const agent = await agentConfigOf(written?.agent, undefined, { dataDir });
-  return { written: written ?? {}, agent, metrics: written?.metrics };
+  const { metrics, folders = [] } = written ?? {};
+  return { written: written ?? {}, agent, metrics, folders };
 }
 
 function installedAs(file: string | null, isAgent: boolean): InstalledService | null {

@@ -3,8 +3,20 @@
  * is written under its name later is another file; `.sent` beside it says that it was sent, before it is. Then it
  * is moved to `done/` or `failed/` with a text. Nothing is overwritten, and nothing is deleted but those notes.
  */
-import { constants } from 'node:fs';
-import { access, lstat, mkdir, mkdtemp, open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import {
+  access,
+  type FileHandle,
+  lstat,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  rmdir,
+} from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { z } from 'zod';
 import { CommandFailure } from '../failure.ts';
@@ -42,12 +54,18 @@ export class WatchedFolder {
     await access(this.path, constants.W_OK | constants.X_OK);
     for (const name of ['printing', 'done', 'failed']) {
       const own = this.#own(name);
-      await mkdir(own).catch(async (error: unknown) => {
-        const there = await lstat(own).catch(() => undefined);
-        if (there === undefined) throw error;
-        if (!there.isDirectory())
-          throw new CommandFailure(`${own} is in the way: Platen needs a folder there.`);
-      });
+      await mkdir(own)
+        .then(async () => {
+          if (name === 'printing') return;
+          await using handle = await open(own, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+          await share(handle, stats, 0o777);
+        })
+        .catch(async (error: unknown) => {
+          const there = await lstat(own).catch(() => undefined);
+          if (there === undefined) throw error;
+          if (!there.isDirectory())
+            throw new CommandFailure(`${own} is in the way: Platen needs a folder there.`);
+        });
       await access(own, constants.W_OK | constants.X_OK);
     }
   }
@@ -106,11 +124,12 @@ export class WatchedFolder {
    */
   async finish(taken: Taken, outcome: 'done' | 'failed', text: string): Promise<string> {
     const { name: stem, ext } = parse(taken.name);
+    const stats = await lstat(taken.path);
     const short = shortened(stem, MOST_NAME - Math.min(Buffer.byteLength(ext), MOST_NAME));
     for (let count = 1; count <= MOST_SAME; count++) {
       const name = `${count === 1 ? short : `${short} (${count})`}${ext}`;
       const target = join(this.#own(outcome), name);
-      if (!(await isOurs(target, text))) continue;
+      if (!(await isOurs(target, text, stats))) continue;
       await rename(taken.path, target);
       await this.#leave(taken.room);
       return join(outcome, name);
@@ -130,11 +149,22 @@ export class WatchedFolder {
 }
 
 /**
+ * Has what we have made for those who have the other one: a service keeps its files to itself, and people read there why
+ * theirs were not printed. As far as this user may.
+ * @param most the rights that it may have
+ */
+async function share(made: FileHandle, { mode, gid }: Stats, most: number): Promise<void> {
+  await made.chown(-1, gid).catch(() => undefined);
+  await made.chmod((mode & most) | (most & 0o700)).catch(() => undefined);
+}
+
+/**
  * Makes a file of this name, and the text beside it, where there is neither.
+ * @param stats of the file that will have this name
  * @returns false where there is one already
  * @throws the system's error, as on a full disk; then neither is there
  */
-async function isOurs(path: string, text: string): Promise<boolean> {
+async function isOurs(path: string, text: string, stats: Stats): Promise<boolean> {
   const made: string[] = [];
   try {
     for (const [file, content] of [
@@ -144,6 +174,7 @@ async function isOurs(path: string, text: string): Promise<boolean> {
       await using handle = await open(file, 'wx');
       made.push(file);
       await handle.writeFile(content);
+      await share(handle, stats, 0o666);
     }
     return true;
   } catch (error) {

@@ -18,6 +18,8 @@ const LOOK_MS = 500;
 const mark = z.object({ host: z.string(), pid: z.int(), token: z.string(), beat: z.int() });
 
 export class OneWatcher implements AsyncDisposable {
+  /** The tokens of this process, which may watch several folders. */
+  static readonly #own = new Set<string>();
   readonly #file: string;
   readonly #token = randomUUID();
   readonly #replaced = new AbortController();
@@ -35,13 +37,15 @@ export class OneWatcher implements AsyncDisposable {
     let seen: string | undefined;
     for (;;) {
       if (await one.#begin()) {
+        OneWatcher.#own.add(one.#token);
         one.#rewriting = setInterval(() => void one.#rewrite(), REWRITE_MS).unref();
         return one;
       }
       const text = await readFile(one.#file, 'utf8').catch(() => '');
       const { data } = mark.safeParse(parsed(text));
       seen ??= text;
-      if (data !== undefined && text !== seen && performance.now() - began < OVER_MS) {
+      const isOwn = data !== undefined && OneWatcher.#own.has(data.token);
+      if (data !== undefined && (isOwn || (text !== seen && performance.now() - began < OVER_MS))) {
         throw new CommandFailure(
           `${folder.path} is watched already, by process ${data.pid} on ${data.host}: one folder has one watcher.`,
         );
@@ -60,6 +64,7 @@ export class OneWatcher implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#rewriting);
+    OneWatcher.#own.delete(this.#token);
     if (!this.replaced.aborted) await rm(this.#file, { force: true });
   }
 

@@ -2,26 +2,52 @@
 import { createHash } from 'node:crypto';
 import { lstat } from 'node:fs/promises';
 import { extname } from 'node:path';
+import type { TemplateView } from '../../contract/admin.ts';
+import type { JobView } from '../../contract/job.ts';
 import { KEY_HOURS } from '../../contract/limits.ts';
-import { type AdminClient, connect } from '../admin-client.ts';
+import type { PrintRequestInput } from '../../contract/print-request.ts';
+import type { PrinterView } from '../../contract/printer-view.ts';
 import { explain } from '../explain.ts';
 import { CommandFailure } from '../failure.ts';
 import { followJob, jobLine, nextStep } from '../job-progress.ts';
 import { idAmong, type RouteOptions, routeOf } from '../print.ts';
 import { isAway, type RefusedPlace, ServiceRefusal } from '../refusal.ts';
 import type { SentNote, Taken, WatchedFolder } from './folder.ts';
-import { bytesOf, recordsFrom, UnprintableFile } from './records.ts';
+import { bytesOf, recordsFrom, StillWritten, UnprintableFile } from './records.ts';
 
-interface PrintedOptions extends RouteOptions {
+/** What the files of a folder are printed with. */
+export interface PrintedOptions extends RouteOptions {
   template: string;
-  wait?: true;
+  wait?: boolean;
 }
 
-/** The service cannot take any file at present. */
-export class NotNow extends Error {}
+/** What a watched folder asks of the service: `AdminClient`, or `AccountClient`. */
+export interface FolderClient {
+  templates(tenant: string): Promise<Pick<TemplateView, 'id' | 'name' | 'language' | 'fields'>[]>;
+  printers(tenant: string): Promise<Pick<PrinterView, 'id' | 'name'>[]>;
+  enqueue(
+    tenant: string,
+    request: PrintRequestInput,
+    key: string,
+  ): Promise<{ id: string; again: boolean; warnings: string[] }>;
+  job(id: string, signal?: AbortSignal): Promise<JobView>;
+}
+/** @throws CommandFailure where the service is not known at present */
+export type Connect = () => Promise<FolderClient>;
 
-/** Where the file is now, from the folder. */
-interface Moved {
+/** The service cannot take any file at present. */
+export class NotNow extends Error {
+  readonly code: string;
+
+  constructor(cause: unknown) {
+    super(explain(cause));
+    this.code = cause instanceof ServiceRefusal ? cause.code : 'service-away';
+  }
+}
+
+export interface Moved {
+  outcome: 'done' | 'failed';
+  /** Where the file is now, from the folder. */
   file: string;
   job?: string | undefined;
   /** Why it failed. */
@@ -43,6 +69,7 @@ export async function printed(
   folder: WatchedFolder,
   taken: Taken,
   options: PrintedOptions,
+  connect: Connect,
   signal: AbortSignal,
 ): Promise<Moved> {
   const finish = async (
@@ -53,12 +80,12 @@ export async function printed(
     code?: string,
   ) => {
     const page = `${headline}\n${new Date().toISOString()}\n\n${text.slice(0, MOST_REASON)}\n`;
-    return { file: await folder.finish(taken, outcome, page), job, code };
+    return { outcome, file: await folder.finish(taken, outcome, page), job, code };
   };
   const sent = await folder.sent(taken);
   let accepted: { job: string; about: string };
   try {
-    accepted = await sentOnce(folder, taken, options, sent);
+    accepted = await sentOnce(folder, taken, options, connect, sent);
   } catch (error) {
     const reason = reasonOf(error, extname(taken.name));
     if (error instanceof Unknown) {
@@ -76,10 +103,10 @@ export async function printed(
   const { job, about } = accepted;
   const show = `"platen job show ${job}" says what has become of it.`;
   if (!options.wait) return await finish('done', `Accepted as job ${job}.`, `${about}\n${show}`, job);
-  const client = await connected(options);
+  const client = await connected(connect);
   const ended = await followJob(client, job, () => undefined, signal).catch((error: unknown) => {
     signal.throwIfAborted();
-    throw new NotNow(explain(error));
+    throw new NotNow(error);
   });
   const text = `${about}\n${jobLine(ended)}${nextStep(ended)}`;
   if (ended.status === 'printed') return await finish('done', `Printed as job ${job}.`, text, job);
@@ -94,12 +121,13 @@ async function sentOnce(
   folder: WatchedFolder,
   taken: Taken,
   options: PrintedOptions,
+  connect: Connect,
   sent: SentNote | undefined,
 ): Promise<{ job: string; about: string }> {
   if (sent?.job !== undefined) return { job: sent.job, about: `It was sent at ${sent.since}.` };
   const before = await lstat(taken.path);
   const bytes = await bytesOf(taken.path);
-  const client = await connected(options);
+  const client = await connected(connect);
   const { id, template, route } = await forNow(async () => {
     const templates = await client.templates(options.tenant);
     const id = idAmong(templates, options.template);
@@ -119,8 +147,7 @@ async function sentOnce(
   }
   const data = await recordsFrom(taken.path, bytes, template);
   const now = await lstat(taken.path);
-  if (now.size !== before.size || now.mtimeMs !== before.mtimeMs)
-    throw new Error('It is still being written.');
+  if (now.size !== before.size || now.mtimeMs !== before.mtimeMs) throw new StillWritten();
   const { since } = sent ?? { since: new Date().toISOString() };
   await folder.noteSent(taken, { key, since });
   const {
@@ -137,16 +164,16 @@ async function sentOnce(
   return { job, about: `The same was put in before, and nothing was printed again. ${about}` };
 }
 
-async function connected(options: PrintedOptions): Promise<AdminClient> {
-  return await connect(options).catch((error: unknown) => {
-    throw new NotNow(explain(error));
+async function connected(connect: Connect): Promise<FolderClient> {
+  return await connect().catch((error: unknown) => {
+    throw new NotNow(error);
   });
 }
 
 async function forNow<T>(ask: () => Promise<T>): Promise<T> {
   return await ask().catch((error: unknown) => {
     const later = isAway(error) || (error instanceof ServiceRefusal && FOR_NOW.has(error.status));
-    throw later ? new NotNow(explain(error)) : error;
+    throw later ? new NotNow(error) : error;
   });
 }
 

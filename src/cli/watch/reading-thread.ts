@@ -26,6 +26,18 @@ function withoutNul(bytes: Uint8Array): Uint8Array {
   return bytes;
 }
 
+/** Half of a file of values is one too, but where it ends within a row. */
+function wholeTable(text: string): Table {
+  const table = readTable(text);
+  const last = table.rows.at(-1) ?? [];
+  if (last.length < table.columns.length && !/[\r\n]$/.test(text)) {
+    throw new CommandFailure(
+      'its last row has fewer values than there are columns, and no line break behind it: it is not whole',
+    );
+  }
+  return table;
+}
+
 /** The rows as records; the columns are those of the template's fields, as the console guesses them. */
 function recordsOfTable(table: Table, fields: readonly string[]) {
   const mapping = guessMapping(fields, table.columns);
@@ -49,7 +61,7 @@ function recordsOfTable(table: Table, fields: readonly string[]) {
 async function read({ bytes, kind, fields }: ReadingTask) {
   if (kind === 'workbook') return recordsOfTable(await readWorkbook(bytes), fields);
   const plain = withoutNul(bytes);
-  if (kind === 'table') return recordsOfTable(readTable(textOf(plain)), fields);
+  if (kind === 'table') return recordsOfTable(wholeTable(textOf(plain)), fields);
   return recordsIn(plain, 'the file', { values: MOST_VALUES, holders: MOST_HOLDERS });
 }
 

@@ -10,10 +10,20 @@ import type { ReadingTask } from './reading-thread.ts';
 /** The file cannot be printed as it is, and never will be. */
 export class UnprintableFile extends Error {}
 
+export class StillWritten extends Error {
+  readonly code = 'still-written';
+
+  constructor() {
+    super('It is still being written.');
+  }
+}
+
 /** Platen was updated or taken away while it ran: it can read no file any more, whatever is in it. */
 export class ProgramGone extends Error {
+  readonly code = 'program-gone';
+
   constructor(cause: Error) {
-    super('The program was updated or taken away while it ran: start "platen watch" again.', { cause });
+    super('The program was updated or taken away while it ran: start it again.', { cause });
   }
 }
 
@@ -60,7 +70,7 @@ export async function bytesOf(path: string): Promise<Buffer<ArrayBuffer>> {
     length += bytesRead;
     if (bytesRead === 0 || length > size) break;
   }
-  if (length !== size) throw new Error('It is still being written.');
+  if (length !== size) throw new StillWritten();
   return buffer.subarray(0, size);
 }
 

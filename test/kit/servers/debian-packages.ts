@@ -86,6 +86,9 @@ const INTEGRATORS: Packages = {
   'mono-mcs': ['mcs', 'mono'],
   'libmono-system-net-http4.0-cil': ['/usr/lib/mono/4.5/System.Net.Http.dll'],
   'python3-aiosmtpd': ['aiosmtpd'],
+  // Shared folders.
+  samba: ['smbd'],
+  smbclient: ['smbclient'],
 };
 
 /** Proxies between an agent at another site and its service, and another language's client of that protocol. */
