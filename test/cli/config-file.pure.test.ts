@@ -79,7 +79,7 @@ test.each([
     { ...shelf, directory: '/x', account: '/y', tenant: 'acme' },
     /none beside "account"/,
   ],
-  ['a misspelt key', { ...shelf, directory: '/x', copys: 2 }, /did you mean "copies"\?\n +→ at folders\[1\]/],
+  ['a misspelt key', { ...shelf, directory: '/x', setle: 2 }, /did you mean "settle"\?\n +→ at folders\[1\]/],
 ])('a watched folder with %s is named', async (_what, folder, said) => {
   await expect(readConfigFile(file({ folders: [shelf, folder] }), platenFile)).rejects.toThrow(said);
 });

@@ -15,6 +15,9 @@ const SPARE_S = 30;
 /** Pages of a list that are read: a tenant has some thousand templates or printers at most. */
 const MOST_PAGES = 1_000;
 
+/** The code of an account that gets no token. */
+export const REFUSED = 'account-refused';
+
 const token = z.object({ access_token: z.string().min(1), expires_in: z.number() });
 
 /**
@@ -68,7 +71,7 @@ class AccountClient implements FolderClient {
     }).catch((error: unknown) => {
       if (!(error instanceof ServiceRefusal)) throw error;
       const why = `The account in ${file} gets no token: ${error.message}`;
-      throw new ServiceRefusal(error.status, 'account-refused', why);
+      throw new ServiceRefusal(error.status, REFUSED, why);
     });
     return new AccountClient(account, answer, signal);
   }

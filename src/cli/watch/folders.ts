@@ -4,7 +4,7 @@ import type { Logger } from '../../log.ts';
 import { explain } from '../explain.ts';
 import { CommandFailure } from '../failure.ts';
 import { ServiceRefusal } from '../refusal.ts';
-import { accountIn } from './account-client.ts';
+import { accountIn, REFUSED } from './account-client.ts';
 import type { FolderEntry } from './folders-config.ts';
 import type { Connect } from './printed.ts';
 import { ProgramGone } from './records.ts';
@@ -77,7 +77,7 @@ async function watchForGood(
       said = why;
       // A restart goes on with what was taken.
       if (error instanceof ProgramGone) return;
-      if (error instanceof ServiceRefusal) retryMs = REFUSED_MS;
+      if (error instanceof ServiceRefusal && error.code === REFUSED) retryMs = REFUSED_MS;
     }
     await pause(retryMs, undefined, { signal }).catch(() => undefined);
   }

@@ -107,10 +107,15 @@ class Watching {
   async #begin(): Promise<void> {
     const { tenant, template, printer } = this.#options;
     const client = await this.#connect();
-    idAmong(await client.templates(tenant), template);
-    await routeOf(client, this.#options);
-    if (printer !== undefined && !(await client.printers(tenant)).some(({ name }) => name === printer)) {
-      throw new CommandFailure(`No printer is named "${printer}": see "platen printers".`);
+    const templates = await client.templates(tenant);
+    const idT = idAmong(templates, template);
+    if (!templates.some(({ id }) => id === idT)) {
+      throw new CommandFailure(`No template is named "${template}": see "platen template list".`);
+    }
+    const { printerId } = await routeOf(client, this.#options);
+    const isMeant = ({ id, name }: { id: string; name: string }) => id === printerId || name === printer;
+    if (!(await client.printers(tenant)).some(isMeant)) {
+      throw new CommandFailure(`No printer is named "${printer ?? printerId}": see "platen printers".`);
     }
     this.#listener.watching();
   }
