@@ -49,11 +49,8 @@ export async function startSmbd(folder: string): Promise<Smbd> {
     ].join('\n'),
   );
   const programs = new Programs();
-  const server = programs.start('smbd', [
-    '--foreground',
-    '--no-process-group',
-    `--configfile=${configuration}`,
-  ]);
+  // In a process group of its own, whose end it is: `--no-process-group` would end ours.
+  const server = programs.start('smbd', ['--foreground', `--configfile=${configuration}`]);
   const stop = async () => {
     await programs.end();
     await rm(root, { recursive: true, force: true });
