@@ -71,8 +71,8 @@ test.each([
   ],
   [
     'a folder that another entry has',
-    shelf,
-    /another folder than "\/srv\/labels".*\n +→ at folders\[1\]\.directory/,
+    { ...shelf, directory: '/srv/labels/' },
+    /another folder than "\/srv\/labels\/".*\n +→ at folders\[1\]\.directory/,
   ],
   [
     'a tenant beside an account',

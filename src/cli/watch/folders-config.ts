@@ -1,5 +1,5 @@
 /** The watched folders of a configuration file. */
-import { isAbsolute } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import { orientation } from '../../contract/print-request.ts';
 import { tenantId } from '../../contract/tenant-id.ts';
@@ -43,7 +43,7 @@ export type FolderEntry = z.output<typeof folder>;
 
 function once(folders: readonly FolderEntry[], context: z.core.$RefinementCtx): void {
   for (const [at, { directory }] of folders.entries()) {
-    if (folders.findIndex((one) => one.directory === directory) === at) continue;
+    if (folders.findIndex((one) => resolve(one.directory) === resolve(directory)) === at) continue;
     const message = `expected another folder than ${JSON.stringify(directory)}, which is there already: one folder has one entry`;
     context.addIssue({ code: 'custom', path: [at, 'directory'], message });
   }
