@@ -85,7 +85,11 @@ export async function printed(
   const sent = await folder.sent(taken);
   let accepted: { job: string; about: string };
   try {
-    accepted = await sentOnce(folder, taken, options, connect, sent);
+    const client = await connected(connect);
+    accepted = await inTurn(async () => {
+      signal.throwIfAborted();
+      return await sentOnce(folder, taken, options, client, sent);
+    });
   } catch (error) {
     const reason = reasonOf(error, extname(taken.name));
     if (error instanceof Unknown) {
@@ -113,6 +117,14 @@ export async function printed(
   return await finish('failed', `Job ${job} is ${ended.status}.`, text, job, ended.status);
 }
 
+/** A process may watch many folders, and a file that is read takes memory: one at a time. */
+let turn: Promise<unknown> = Promise.resolve();
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  const done = turn.then(work);
+  turn = done.catch(() => undefined);
+  return await done;
+}
+
 /** It was sent, and what became of it cannot be found out any more. */
 class Unknown extends Error {}
 
@@ -121,13 +133,12 @@ async function sentOnce(
   folder: WatchedFolder,
   taken: Taken,
   options: PrintedOptions,
-  connect: Connect,
+  client: FolderClient,
   sent: SentNote | undefined,
 ): Promise<{ job: string; about: string }> {
   if (sent?.job !== undefined) return { job: sent.job, about: `It was sent at ${sent.since}.` };
   const before = await lstat(taken.path);
   const bytes = await bytesOf(taken.path);
-  const client = await connected(connect);
   const { id, template, route } = await forNow(async () => {
     const templates = await client.templates(options.tenant);
     const id = idAmong(templates, options.template);
