@@ -30,7 +30,9 @@ describe.each(tried)('two agents at one printer, on $name', (backend) => {
   test('one of them prints all', async () => {
     await two.startAgent(ONE, LONG);
     await two.servedBy(ONE);
-    const { tap } = await two.startAgent(OTHER, LONG);
+    const { tap, told } = await two.startAgent(OTHER, LONG);
+    // Until then it looks at this printer, too: for 4 s where it has asked before it had joined the service of its site.
+    await told;
     const jobs = Array.from({ length: 8 }, () => jobFor(two.printerId, 3, 2));
     for (const job of jobs) await site.queues.enqueue(job);
     await two.printer.printed(6);

@@ -30,8 +30,12 @@ export interface TwoAgents {
   readonly printer: TestPrinter;
   readonly printerId: string;
   readonly senders: Senders;
-  /** Starts an agent in this process; resolves once it has found the printer. */
-  startAgent(id: string, lease: number, options?: InProcess): Promise<{ stop(): Promise<void>; tap: Tap }>;
+  /** Starts an agent in this process; resolves once it has found the printer. `told`: whether another agent serves it. */
+  startAgent(
+    id: string,
+    lease: number,
+    options?: InProcess,
+  ): Promise<{ stop(): Promise<void>; tap: Tap; told: Promise<void> }>;
   startProcess(id: string, lease: number, options?: OfProcess): Promise<ChildProcess>;
   /** Starts OTHER while ONE serves the printer; resolves when ONE still does. */
   startOther(lease: number, options?: InProcess): Promise<{ stop(): Promise<void>; tap: Tap }>;
@@ -79,8 +83,8 @@ export function useTwoAgents(backend: BackendCase, speed = 20): TwoAgents {
     },
     async startAgent(id, lease, options = {}) {
       const tap = await tapFor(id);
-      const { agent } = await site.startAgent(tap, { config: configOf(id, lease), ...options });
-      return { stop: () => agent.stop({ graceMs: 0 }), tap };
+      const { agent, told } = await site.startAgent(tap, { config: configOf(id, lease), ...options });
+      return { stop: () => agent.stop({ graceMs: 0 }), tap, told };
     },
     async startProcess(id, lease, options = {}) {
       return await site.startProcess(await tapFor(id), { config: configOf(id, lease), ...options });

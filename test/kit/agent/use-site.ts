@@ -121,7 +121,14 @@ export class UsedSite {
     const { dataDir = this.directories.make(), drivers = testDrivers } = options;
     const config = agentConfig(dataDir, printer, options.config);
     const queues = options.queues ?? (await this.#queuesOf(config));
-    const agent = new Agent({ config, source: queueSource(queues), drivers, logger });
+    const source = queueSource(queues);
+    const told = Promise.withResolvers<void>();
+    const askLeases: typeof source.askLeases = async (...asked) => {
+      const answers = await source.askLeases(...asked);
+      told.resolve();
+      return answers;
+    };
+    const agent = new Agent({ config, source: { ...source, askLeases }, drivers, logger });
     // An earlier agent with the same data directory, stopped by now, has reported the printer too.
     const since = new Date().toISOString();
     await agent.start();
@@ -134,7 +141,8 @@ export class UsedSite {
     );
     const [found] = report.printers;
     if (found === undefined) throw new Error('no printer found');
-    return { agent, dataDir, printerId: found.id, description: found };
+    // It has been told whether another agent serves the printer.
+    return { agent, dataDir, printerId: found.id, description: found, told: told.promise };
   }
 
   /** Starts an agent in its own process; resolves once it has started, before it has found its printer. */
