@@ -3,7 +3,10 @@
  * do not come at all, and for memory without bound. How long answers take is for `npm run abuse` on a machine that does
  * nothing else.
  */
-import { expect, test } from 'vitest';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { networksCanBeMade, openNetwork } from '../kit/programs/network.ts';
+import { Programs } from '../kit/programs/programs.ts';
 import { besiege } from './siege.ts';
 
 const says =
@@ -25,6 +28,25 @@ test.each(['redis', 'gateway'] as const)(
     });
     expect(broken, told.join('\n')).toEqual([]);
     expect(told.length).toBeGreaterThan(place === 'redis' ? 20 : 8);
+  },
+  600_000,
+);
+
+test.skipIf(!networksCanBeMade)(
+  'so is it with what everybody on a network hears, in a network of its own, which only root may make',
+  async () => {
+    const network = openNetwork();
+    const programs = new Programs();
+    onTestFinished(async () => {
+      await programs.end();
+      network.close();
+    });
+    const place = '--place redis --only'.split(' ');
+    const short = '--seconds 0.5 --share 0.2 --answer 1e9 --patience 1e9 --growth 600'.split(' ');
+    const args = [join(import.meta.dirname, 'abuse.ts'), ...short, ...place, 'without end'];
+    const siege = programs.start(process.execPath, args, { within: network.within });
+    expect(await siege.exited(300_000), siege.said()).toBe(0);
+    expect(siege.said().match(/^held .*(multicast DNS|SNMP)/gm)).toHaveLength(3);
   },
   600_000,
 );

@@ -44,7 +44,7 @@ const LEFT = 128 * 1024 * 1024;
 const ENDED = 60_000;
 
 const BY_PLACE: Record<Place, readonly Attack[]> = { redis: ATTACKS, gateway: AT_GATEWAY };
-const PLACES = ['redis', 'gateway'] as const;
+export const PLACES = ['redis', 'gateway'] as const;
 
 /** @returns what broke, one line each @throws Error when the service does not start */
 export async function besiege(options: SiegeOptions): Promise<string[]> {
