@@ -6,7 +6,15 @@
 //
 // `npm run setup -- --link [DIR]` also puts `platen` on the PATH: see link.cjs.
 const { createHash } = require('node:crypto');
-const { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } = require('node:fs');
+const {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} = require('node:fs');
 const { join } = require('node:path');
 const { spawnSync } = require('node:child_process');
 
@@ -35,6 +43,20 @@ function environment() {
   return Object.assign({}, process.env, { NODE_OPTIONS: options, PLATEN_AS_NODE: `v${found.version}` });
 }
 
+/** Ends the process. What has failed may have named a file alone, where nothing at all can be written. */
+function fail(what, status) {
+  process.stderr.write(`${what}; see the message above.\n`);
+  try {
+    accessSync(root, constants.W_OK);
+  } catch (error) {
+    process.stderr.write(
+      `Nothing can be written into ${root} (${error.code}), where the packages and the console go. Set it up before it is made ` +
+        'read-only, or copy it to where you may write.\n',
+    );
+  }
+  process.exit(status === null ? 1 : status);
+}
+
 const isWindows = process.platform === 'win32';
 const own = `node-${isWindows ? 'win' : process.platform}-${process.arch}`;
 const now = installed();
@@ -48,10 +70,7 @@ if (now.lock !== lock || (dev && !now.dev)) {
   const run = npm
     ? spawnSync(process.execPath, [npm].concat(args), how)
     : spawnSync('npm', args, Object.assign(how, { shell: isWindows }));
-  if (run.status !== 0) {
-    process.stderr.write('npm ci failed; see its message above.\n');
-    process.exit(run.status === null ? 1 : run.status);
-  }
+  if (run.status !== 0) fail('npm ci failed', run.status);
   writeFileSync(stampFile, lock + (dev ? ' dev' : ''));
   process.stderr.write(
     'Done. The program is service/platen; "npm run setup -- --link" puts platen on the PATH.\n',
@@ -71,10 +90,7 @@ const made = spawnSync(existsSync(ownNode) ? ownNode : process.execPath, [join(_
   stdio: ['ignore', 2, 2],
   shell: isWindows,
 });
-if (made.status !== 0) {
-  process.stderr.write('The console could not be built; see the message above.\n');
-  process.exit(made.status === null ? 1 : made.status);
-}
+if (made.status !== 0) fail('The console could not be built', made.status);
 
 const asked = process.argv.indexOf('--link');
 if (asked >= 0) require('./link.cjs').link(process.argv[asked + 1]);
