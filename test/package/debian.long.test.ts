@@ -3,21 +3,12 @@
  * archive to fetch anything from, printing, upgraded while a job prints, removed, purged; first the service, then an agent
  * alone, whose service is elsewhere: on one Redis with it, and at another site.
  */
-import { execFile, execFileSync } from 'node:child_process';
-import {
-  copyFileSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { execFile } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { agentDeb, cjkFontsDeb, serviceDeb } from '../../service/package/debian.ts';
 import { agentView, invitationMade } from '../../src/contract/agent-view.ts';
@@ -31,12 +22,13 @@ import { selfSigned } from '../kit/wire/certificate.ts';
 import { freePort } from '../kit/wire/listening.ts';
 import { dockPrinter } from './dock-printer.ts';
 import { Machine } from './machine.ts';
+import { nextVersion } from './next-version.ts';
 import { blockOf, commandsOf } from './page.ts';
 
 const root = join(import.meta.dirname, '../..');
 const PAGE = join(root, 'docs/install-linux.md');
 const out = mkdtempSync(join(tmpdir(), 'platen-debs-'));
-const time = new Date('2026-11-01T12:00:00Z');
+const BUILD = { root, out, version: '0.1.0', time: new Date('2026-11-01T12:00:00Z'), level: 1 };
 const printer = dockPrinter(out);
 
 /** Sections of the page. */
@@ -55,13 +47,12 @@ let up: PlatenUp | undefined;
 // A machine is made of mounts and namespaces.
 describe.skipIf(process.getuid?.() !== 0)('the Debian packages', () => {
   beforeAll(async () => {
-    const build = { root, out, version: '0.1.0', time, level: 1 };
     const starting = Machine.start();
     try {
       [[service = ''], [fonts = ''], [agent = '']] = await Promise.all([
-        serviceDeb(build),
-        cjkFontsDeb(build),
-        agentDeb(build),
+        serviceDeb(BUILD),
+        cjkFontsDeb(BUILD),
+        agentDeb(BUILD),
         printer.start(),
       ]);
     } finally {
@@ -131,6 +122,20 @@ describe.skipIf(process.getuid?.() !== 0)('the Debian packages', () => {
     const args = ['Shelf label 50×25 mm', '--printer', 'dock', '--records', '/root/records.json'];
     return await machine.run('platen', 'print', ...args, '--copies', String(copies), ...more);
   }
+
+  test('made again, with another umask and in another time zone, every byte is the same', async () => {
+    const again = mkdtempSync(join(out, 'again-'));
+    const umask = process.umask(0o077);
+    vi.stubEnv('TZ', 'Pacific/Kiritimati');
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+      process.umask(umask);
+    });
+    const made = await serviceDeb({ ...BUILD, out: again });
+    expect(made).toContain(service);
+    for (const file of made)
+      expect(readFileSync(join(again, file)).equals(readFileSync(join(out, file))), file).toBe(true);
+  }, 600_000);
 
   test('installed without a network, the service works under systemd', async () => {
     bring(service);
@@ -207,7 +212,7 @@ describe.skipIf(process.getuid?.() !== 0)('the Debian packages', () => {
     const before = printed();
     const job = /[0-9a-f-]{36}/.exec(await printTea('Black tea', 40))?.[0] ?? '';
     await until('some labels are out', () => printed() > before + 2);
-    bring(nextVersion(service), 'platen_0.2.0_amd64.deb');
+    bring(nextVersion(out, service), 'platen_0.2.0_amd64.deb');
     await follow(UPGRADING, 'sudo apt install');
     expect(await machine.run('platen', '--version')).toBe('0.2.0');
     expect(await machine.run('ls', '/usr/lib/platen')).toBe('0.2.0\ncurrent\nnode_modules');
@@ -282,7 +287,7 @@ describe.skipIf(process.getuid?.() !== 0)('the Debian packages', () => {
     const before = printed();
     const job = await up.admin.print('default', { idT, printer: 'dock', numberCopies: 40 });
     await until('some labels are out', () => printed() > before + 2);
-    bring(nextVersion(agent), 'platen-agent_0.2.0_amd64.deb');
+    bring(nextVersion(out, agent), 'platen-agent_0.2.0_amd64.deb');
     await machine.run('apt-get', 'install', '/root/platen-agent_0.2.0_amd64.deb');
     expect(await machine.run('platen', '--version')).toBe('0.2.0');
     expect(await up.ended(job, 120_000)).toMatchObject({ status: 'printed' });
@@ -379,20 +384,4 @@ describe.skipIf(process.getuid?.() !== 0)('the Debian packages', () => {
 async function left(): Promise<string> {
   const places = '/var/lib/platen /etc/platen /usr/lib/platen /etc/systemd/system/*/platen*.service';
   return await machine.run('sh', '-c', `ls -d ${places} 2>/dev/null || true`);
-}
-
-/** The same files as the next version. */
-function nextVersion(deb: string): string {
-  const stage = mkdtempSync(join(out, 'next-'));
-  execFileSync('dpkg-deb', ['-R', join(out, deb), stage]);
-  const home = join(stage, 'usr/lib/platen');
-  renameSync(join(home, '0.1.0'), join(home, '0.2.0'));
-  rmSync(join(home, 'current'));
-  symlinkSync('0.2.0', join(home, 'current'));
-  for (const file of ['DEBIAN/control', 'usr/lib/platen/0.2.0/package.json']) {
-    writeFileSync(join(stage, file), readFileSync(join(stage, file), 'utf8').replaceAll('0.1.0', '0.2.0'));
-  }
-  rmSync(join(stage, 'DEBIAN/md5sums'));
-  execFileSync('dpkg-deb', ['--root-owner-group', '-Znone', '--build', stage, join(out, 'next.deb')]);
-  return 'next.deb';
 }
