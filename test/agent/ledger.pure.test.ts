@@ -370,6 +370,34 @@ describe('more is counted and pending than was sent', () => {
     expect(() => job.ledger.printedAtRest(105)).toThrow();
   });
 
+  test('somebody has fed a label among copies: a format that waits is all of its copies', () => {
+    const job = sending(16, 100);
+    const told = (odometer: number, formats: number, remaining: number) => ({
+      ...pending(remaining, formats),
+      odometer,
+    });
+    send(job, [2, 2, 2, 2], 0);
+    job.ledger.confirm(told(103, 2, 1), 300);
+    expect([job.ledger.printed, kept(job)]).toEqual([3, 100]);
+    // One is fed.
+    job.ledger.confirm(told(104, 2, 1), 330);
+    send(job, [2], 340);
+    job.ledger.confirm(told(105, 2, 2), 400);
+    expect([job.ledger.printed, kept(job)]).toEqual([4, null]);
+    expect(() => job.ledger.printedAtRest(105)).toThrow();
+  });
+
+  test('what goes with labels that came after a fed one does not explain it', () => {
+    const job = sending(9, 100);
+    send(job, [1, 1, 1, 1], 0);
+    job.ledger.confirm(says(102, 2), 300);
+    // One is fed.
+    job.ledger.confirm(says(103, 2), 400);
+    job.ledger.took({ bytes: new Uint8Array(100), first: 4, count: 1, besides: true }, 410);
+    job.ledger.confirm(says(104, 2), 420);
+    expect([job.ledger.printed, kept(job)]).toEqual([3, null]);
+  });
+
   test('what goes with the labels and is none, such as settings, is not somebody else’s', () => {
     const job = sending(9, 100);
     const settings = { bytes: new Uint8Array(100), first: 0, count: 1, besides: true };

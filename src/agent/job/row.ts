@@ -11,8 +11,8 @@
  * since a printer may not have looked at the newest ones yet when it answers.
  * Where pending and counted pages are more than those sent, somebody else prints (the feed button, another
  * sender), and may be counted by now: as many fewer count as out. Bytes that the printer has not looked at yet hide that
- * surplus, so it is over only when an answer to all that was sent is without it. Until then the counter tells
- * nothing for sure, be the surplus ever so new; but for what was sent with labels and is none (settings, a stored format).
+ * surplus, so it is over only when an answer to all that was sent is without it, and until then what is written down says that
+ * the counter does not tell. What goes with labels and is none (settings, a stored format) may look the same: not while it may wait.
  *
  * Without a counter: the pages sent, less those that the printer says are pending, are out. This is
  * calculated twice: for all bytes sent, to keep the printer busy (the window), and for those that were sent a
@@ -28,7 +28,7 @@ import { faultFor, type JobFaultError } from '../../contract/fault.ts';
 import type { PrinterFormat } from '../../contract/format.ts';
 import { because } from '../../contract/reason.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
-import { isBlocked } from '../printer/status.ts';
+import { isBlocked, isNotDone } from '../printer/status.ts';
 import { labelsOn, pagesOf } from './page-count.ts';
 
 /** The most that may be under way. */
@@ -81,9 +81,11 @@ export class Row {
   #exact = false;
   /** Since when more pages are counted and pending than were sent, ms; null: that is not so. */
   #surplusSince: number | null = null;
-  /** Pages that must be out, one more than these, before nothing but labels is pending of what was sent; -1: nothing is. */
-  #besides = -1;
   #surplus = false;
+  /** Pages that some answer had beyond those sent, while none to all that was sent has been without them. */
+  #suspected = 0;
+  /** Once more pages than these are out, nothing but labels is pending of what was sent until now. */
+  #besides = -1;
   /** Pages of the surplus when it was last seen. */
   #beyond = 0;
   /** That began between two answers, with nothing sent: it is no format of ours. */
@@ -150,12 +152,7 @@ export class Row {
 
   /** The counter does not tell any more which pages are out: some are missing, or somebody else prints. */
   get unclear(): boolean {
-    return this.#short || this.#surplus || this.#suspect || this.#strangers > 0;
-  }
-
-  /** Some answer showed more than was sent, none to all that was sent has been without it, and nothing of ours explains it. */
-  get #suspect(): boolean {
-    return this.#surplusSince !== null && this.#certain > this.#besides;
+    return this.#short || this.#surplus || this.#suspected > 0 || this.#strangers > 0;
   }
 
   /** All that waits in the printer is this job's, by an answer that is newer than what was sent last. */
@@ -284,7 +281,7 @@ export class Row {
     this.#sent = this.#certain = this.#cleared = this.#estimated = this.#arrived = this.#shortSince = 0;
     this.#pending = this.#doubtful = this.#short = this.#surplus = this.#exact = this.#blocked = false;
     this.#due = this.#printingSince = this.#surplusSince = null;
-    this.#strangers = this.#beyond = 0;
+    this.#strangers = this.#beyond = this.#suspected = 0;
     this.#besides = -1;
   }
 
@@ -319,7 +316,9 @@ export class Row {
     if (pending > 0) this.#shortSince = now;
     if (addsUp && now - this.#shortSince < this.#settleMs) this.#short = false;
     this.#doubtful = this.#short || !addsUp;
-    const others = this.#othersIn(counted, status, now, wasExact);
+    const known = status.formatsPending === undefined ? status.labelsPending : pending;
+    const suspected = this.#suspectedIn(counted + known, status, now);
+    const others = Math.max(this.#othersIn(counted, status, now, wasExact), suspected);
     this.#exact = !this.#short && !this.#surplus && this.#strangers === 0 && counted + pending === this.#sent;
     if (!this.#doubtful) this.#allOutUpTo(Math.max(this.#certain, counted - others));
     this.#due = this.#settled(now) - pending;
@@ -329,19 +328,10 @@ export class Row {
    * Pages that are counted or pending beyond those sent: somebody else's, or a format of ours that is no
    * label. Which of those counted are the row's is not known while that lasts.
    */
-  #othersIn(
-    counted: number,
-    { labelsPending, reasons }: DeviceStatus,
-    now: number,
-    wasExact: boolean,
-  ): number {
-    // It says that something is pending, and means that it is not done.
-    const notDone = reasons.some((reason) => reason === 'label-waiting' || reason === 'spool-area-full');
-    const seen = notDone ? 0 : Math.max(0, counted + (labelsPending ?? 0) - this.#sent);
+  #othersIn(counted: number, status: DeviceStatus, now: number, wasExact: boolean): number {
+    const others = isNotDone(status) ? 0 : Math.max(0, counted + (status.labelsPending ?? 0) - this.#sent);
     if (this.#surplusSince === null) this.#unsent = wasExact;
-    const hidden =
-      (this.#surplus || this.#suspect) && !this.#parts.every(({ at }) => at + this.#settleMs <= now);
-    const others = seen === 0 && hidden ? this.#beyond : seen;
+    if (others === 0 && this.#surplus && !this.#isLookedAt(now)) return this.#beyond;
     this.#surplusSince = others > 0 ? (this.#surplusSince ?? now) : null;
     this.#surplus = this.#surplusSince !== null && now - this.#surplusSince >= this.#settleMs;
     this.#beyond = others;
@@ -350,6 +340,14 @@ export class Row {
       this.#beyond = 0;
     }
     return others;
+  }
+
+  /** @param there pages counted and pending, with all copies of formats that the printer says are waiting */
+  #suspectedIn(there: number, status: DeviceStatus, now: number): number {
+    const beyond = there - this.#sent;
+    if (beyond <= 0 && this.#isLookedAt(now)) this.#suspected = 0;
+    else if (beyond > 0 && !isNotDone(status) && this.#certain > this.#besides) this.#suspected = beyond;
+    return this.#suspected;
   }
 
   /** The first `counted` pages are out, and the others that were sent are in the printer. */
@@ -378,6 +376,11 @@ export class Row {
     const waiting = formats === 0 ? [] : this.#parts.filter(({ upTo }) => upTo <= sent).slice(-formats);
     const ofFormats = waiting.reduce((sum, { first, upTo }) => sum + upTo - first, 0);
     return ofFormats + Math.max(0, pages - waiting.length);
+  }
+
+  /** The printer has looked at all that was sent. */
+  #isLookedAt(now: number): boolean {
+    return this.#parts.every(({ at }) => at + this.#settleMs <= now);
   }
 
   #ahead(): Part[] {

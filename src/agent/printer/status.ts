@@ -23,6 +23,11 @@ export function isIdle(status: DeviceStatus): boolean {
   return status.state !== 'processing' && (status.labelsPending ?? 0) === 0 && !isBlocked(status);
 }
 
+/** What it says is pending means that it is not done: there may be no label more. */
+export function isNotDone({ reasons }: DeviceStatus): boolean {
+  return reasons.some((reason) => reason === 'label-waiting' || reason === 'spool-area-full');
+}
+
 /** The printer can say what became of labels. */
 export function canConfirm(status: DeviceStatus): boolean {
   return status.odometer !== null || status.labelsPending !== null;
