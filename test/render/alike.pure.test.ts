@@ -43,7 +43,7 @@ test.each<[string, Canvas, Canvas]>([
 
 test('a picture of many bands is looked at to its end', () => {
   const tall = (y: number) => drawn((context) => context.fillRect(500, y, 4, 1), 1_000, 3_500);
-  expect(alike(tall(999), tall(1_000))).toBe(true);
+  for (let y = 990; y < 1_010; y++) expect(alike(tall(y), tall(y + 1))).toBe(true);
   expect(alike(tall(999), tall(1_001))).toBe(false);
   expect(alike(tall(3_499), tall(3_497))).toBe(false);
 });

@@ -15,20 +15,22 @@ export function alike(one: Canvas, other: Canvas): boolean {
   if (other.width !== width || other.height !== height) return false;
   const rows = rowsAtOnce(width);
   for (let top = 0; top < height; top += rows) {
-    // With the rows above and below.
+    // With the rows above and below, to which the next ones are not known here.
     const from = Math.max(0, top - 1);
     const count = Math.min(height, top + rows + 1) - from;
     const band = { x: 0, y: from, width, height: count };
+    const own = { from: (top - from) * width, to: (Math.min(height, top + rows) - from) * width };
     const [a, b] = [one.getContext('2d'), other.getContext('2d')];
-    if (!readPixels(a, band, (its) => readPixels(b, band, (others) => bandsAlike(its, others, width))))
+    if (!readPixels(a, band, (its) => readPixels(b, band, (others) => bandsAlike(its, others, width, own))))
       return false;
   }
   return true;
 }
 
-function bandsAlike(a: Rgba, b: Rgba, width: number): boolean {
+/** @param own the pixels that are compared */
+function bandsAlike(a: Rgba, b: Rgba, width: number, own: { from: number; to: number }): boolean {
   const [ours, others] = [words(a), words(b)];
-  for (let pixel = 0; pixel < ours.length; pixel++) {
+  for (let pixel = own.from; pixel < own.to; pixel++) {
     // Most of two pictures that are alike is the same.
     if (ours[pixel] !== others[pixel] && !pixelAlike(a, b, 4 * pixel, width)) return false;
   }
