@@ -6,12 +6,13 @@
  */
 import { because } from '../contract/reason.ts';
 import {
+  besideTexts,
   firstWord,
+  isPlain,
   type LineCommand,
   type LineLanguage,
   Lines,
   lineFault,
-  outsideQuotes,
   type Ruling,
 } from './line-program.ts';
 
@@ -41,8 +42,6 @@ const RULINGS: Readonly<Record<string, Ruling>> = {
   OEPL: { does: 'does-language' },
 };
 const OPTIONS = /^O(?:[CDFLNPS]\d{0,3},?)*$/;
-/** Commands whose line is all letters, digits and commas. */
-const PLAIN = /^[\w.,+ \t-]*$/;
 
 export const EPL: LineLanguage = {
   *commands(source) {
@@ -81,10 +80,10 @@ export const EPL: LineLanguage = {
     if (printed !== null)
       return { prints: Math.max(1, Number(printed[1] ?? 1)) * Math.max(1, Number(printed[2] ?? 1)) };
     const ruling = Object.hasOwn(RULINGS, name) ? RULINGS[name] : undefined;
-    const plain = typeof ruling !== 'string' || ruling === 'draws' || PLAIN.test(said);
+    const plain = typeof ruling !== 'string' || ruling === 'draws' || isPlain(said);
     if (ruling === undefined || !plain || (ruling === 'clears' && said !== name))
       throw lineFault(line, unknown(said));
-    if (ruling === 'draws') requireQuotes(command);
+    if (ruling === 'draws' && name !== 'GW') besideTexts(command, '\\', 2);
     return ruling;
   },
   key: (command) => nameIn(command).replace(/^(?:Z|J|r|W)[A-Z]$/, (name) => name.charAt(0)),
@@ -130,12 +129,6 @@ function fixedRuling(said: string): Ruling | undefined {
   if (/^U[EFGIMPQS]/.test(said)) return { never: because('zpl-answers', { command }) };
   if (/^dump/i.test(said)) return { never: because('program-other-label', { command }) };
   return undefined;
-}
-
-/** @throws ProgramFault where what is data and what is not could be read in two ways */
-function requireQuotes({ name, said, line }: LineCommand): void {
-  if (name === 'GW') return;
-  if (/["^]/.test(outsideQuotes(said, '\\', 2))) throw lineFault(line, because('program-quotes', {}));
 }
 
 function unknown(said: string): ReturnType<typeof because> {

@@ -287,8 +287,25 @@ export function firstWord(line: string): string {
   return /^\W?\w{0,12}/.exec(line)?.[0] ?? '';
 }
 
-/** A line without its quoted texts. @param escaped how a quote in a text begins; @param length of that */
-export function outsideQuotes(line: string, escaped: string, length: number): string {
+/** Whether a line is words, numbers and commas. */
+export function isPlain(line: string): boolean {
+  return /^[\w.,+ \t-]*$/.test(line);
+}
+
+/**
+ * Beside its texts a drawn line is plain: an expression may read what comes next, of whomever, or what the printer knows.
+ * @param escaped how a quote in a text begins; @param length of that
+ * @returns what stands beside the texts
+ * @throws ProgramFault also where what is text and what is not could be read in two ways
+ */
+export function besideTexts({ said, line }: LineCommand, escaped: string, length: number): string {
+  const outside = outsideQuotes(said, escaped, length);
+  if (!isPlain(outside)) throw lineFault(line, because('program-quotes', {}));
+  return outside;
+}
+
+/** A line without its quoted texts. */
+function outsideQuotes(line: string, escaped: string, length: number): string {
   let outside = '';
   let quoted = false;
   for (let at = 0; at < line.length; at++) {

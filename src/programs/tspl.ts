@@ -2,16 +2,17 @@
  * Programs in TSPL and TSPL2.
  *
  * Source: TSPL/TSPL2 Programming Language (TSC), the commands named. A printer carries out `<ESC>!` wherever it arrives, also
- * in data. Its BASIC is not taken: what a loop prints nobody could count.
+ * in data. Its BASIC is not taken: what a loop prints nobody could count, and what an expression reads may be the next job.
  */
 import { because } from '../contract/reason.ts';
 import {
+  besideTexts,
   firstWord,
+  isPlain,
   type LineCommand,
   type LineLanguage,
   Lines,
   lineFault,
-  outsideQuotes,
   type Ruling,
 } from './line-program.ts';
 import { ProgramFault } from './program.ts';
@@ -48,8 +49,8 @@ const RULINGS: Readonly<Record<string, Ruling>> = {
   }),
   ...all('WLAN NET BT', { does: 'does-network' }),
 };
-/** Commands whose line is words, numbers and commas. */
-const PLAIN = /^[\w.,+ \t-]*$/;
+/** The content of a symbol may be counted instead (`Lm`, and the tenth parameter of AZTEC): it has no end that can be seen. */
+const COUNTED = /,L[^,]|^AZTEC(?:[^,]*,){10}/i;
 /** What BarTender writes around commands. */
 const MARK_END = '</xpml>';
 
@@ -80,7 +81,8 @@ export const TSPL: LineLanguage = {
         const said = all.slice(from).trim();
         const name = nameIn(said);
         // A printer would wait for data that nobody has counted.
-        yield { name: name === 'BITMAP' ? '' : name, said, text: text.slice(from), data: 0, line };
+        const waits = name === 'BITMAP' || STORED.test(said);
+        yield { name: waits ? '' : name, said, text: text.slice(from), data: 0, line };
       }
     }
   },
@@ -95,9 +97,9 @@ export const TSPL: LineLanguage = {
       return { prints: Math.max(1, Number(printed[1])) * Math.max(1, Number(printed[2] ?? 1)) };
     const ruling = Object.hasOwn(RULINGS, name) ? RULINGS[name] : undefined;
     const free = typeof ruling !== 'string' || ruling === 'draws' || name === 'REM';
-    const wrong = (!free && !PLAIN.test(said)) || (ruling === 'clears' && said.length > name.length);
+    const wrong = (!free && !isPlain(said)) || (ruling === 'clears' && said.length > name.length);
     if (ruling === undefined || wrong) throw lineFault(line, unknown(said));
-    if (ruling === 'draws') requireQuotes(command);
+    if (ruling === 'draws' && name !== 'BITMAP') requireEnd(command);
     return ruling;
   },
   key: ({ name }) => (name === 'BLINE' ? 'GAP' : name),
@@ -154,10 +156,10 @@ function fixedRuling({ name, said }: LineCommand): Ruling | undefined {
   return undefined;
 }
 
-/** @throws ProgramFault where what is data and what is not could be read in two ways */
-function requireQuotes({ name, said, line }: LineCommand): void {
-  if (name === 'BITMAP') return;
-  if (/["~]/.test(outsideQuotes(said, '\\["]', 4))) throw lineFault(line, because('program-quotes', {}));
+/** A printer leaves blanks out. @throws ProgramFault */
+function requireEnd(command: LineCommand): void {
+  const beside = besideTexts(command, '\\["]', 4).replaceAll(/[ \t]/g, '');
+  if (COUNTED.test(beside)) throw lineFault(command.line, because('program-counted', {}));
 }
 
 function unknown(said: string): ReturnType<typeof because> {

@@ -10,7 +10,9 @@ export const PROGRAM_REASONS = {
   'program-object': '{object} stores more than a picture or a font (BMP, PCX, TTF) in the printer',
   'program-uncleared':
     'the label is drawn over the one before it: begin it by clearing the picture (N in EPL2, CLS in TSPL2)',
-  'program-quotes': 'a text in quotation marks does not end, or something follows it that no label needs',
+  'program-quotes':
+    'a text in quotation marks does not end, or beside the texts there is something else than words, numbers and commas',
+  'program-counted': 'the content of a symbol is counted instead of standing in quotation marks',
   'program-control': 'the control character {code} stands outside of data',
   'program-cut-off': 'its data is cut off',
   'program-long': 'it has more than {most} characters',

@@ -134,8 +134,64 @@ describe('is refused by name', () => {
     ['the network', 'tspl', 'WLAN SSID "x"\nCLS\nPRINT 1\n', 'does-network'],
     ['two commands in a line', 'tspl', 'CLS PRINT 9\nPRINT 1\n', 'program-unknown'],
     ['a text that does not end', 'tspl', 'CLS\nTEXT 1,1,"3",0,1,1,"a\nPRINT 1\n', 'program-quotes'],
+    [
+      'a text of what comes next, of whomever',
+      'tspl',
+      'CLS\nTEXT 1,1,"3",0,1,1,INP$(500)\nPRINT 1\n',
+      'program-quotes',
+    ],
+    [
+      'a text of what the printer knows',
+      'tspl',
+      'CLS\nTEXT 1,1,"3",0,1,1,"a"+GETSETTING$("WLAN","SSID")\nPRINT 1\n',
+      'program-quotes',
+    ],
+    [
+      'a symbol that takes in what comes next',
+      'tspl',
+      'CLS\nPDF417 1,1,99,99,0,E3,L2000,x\nPRINT 1\n',
+      'program-counted',
+    ],
+    [
+      'such a symbol, with blanks and quotes',
+      'tspl',
+      'CLS\nMAXICODE 1,1,4, l 99,"x"\nPRINT 1\n',
+      'program-counted',
+    ],
+    [
+      'such a symbol without a letter',
+      'tspl',
+      'CLS\nAZTEC 1,1,0,4,1,0,0,1,0,999,"x"\nPRINT 1\n',
+      'program-counted',
+    ],
+    [
+      'a file that takes in what comes next',
+      'tspl',
+      ' DOWNLOAD "A.BMP",500,\nCLS\nPRINT 1\n',
+      'program-unknown',
+    ],
+    [
+      'such a file behind marks',
+      'tspl',
+      'CLS\n<xpml></xpml>DOWNLOAD "A.BMP",500,\nPRINT 1\n',
+      'program-unknown',
+    ],
   ])('%s', async (_, language, text, reason) => {
     expect(await refusal(text, language)).toBe(reason);
+  });
+
+  test('but no symbol whose content ends', async () => {
+    for (const symbol of [
+      'QRCODE 1,1,L,4,A,0,M2,S7,"L99,x"',
+      'AZTEC 1,1,0,4,1,0,0,1,0,"x"',
+      'PDF417 1,1,99,99,0,E3,"x,L9"',
+      'MAXICODE 1,1,2,840,06810,7317,"x"',
+      'DMATRIX 1,1,99,99,c126,x3,"x"',
+      'BARCODE 1,1,"128M",48,1,0,2,2,"!105x"',
+    ])
+      expect(await refusal(`CLS\n${symbol}\nPRINT 1\n`, 'tspl')).toBe('taken');
+    for (const symbol of ['b1,1,P,700,600,x2,y7,l100,r0,f0,s5,"x"', 'B1,1,0,1,3,8,9,N,"x"', 'LO1,1,9,9'])
+      expect(await refusal(`N\n${symbol}\nP1\n`, 'epl')).toBe('taken');
   });
 
   test('also with the permission for printer commands, where labels would get lost or doubled', async () => {
@@ -171,4 +227,11 @@ test('what took a reader long that looks back is read in one go', async () => {
     'program-quotes',
   );
   expect(await refusal(`SIZE${' '.repeat(3_000_000)}x\n`, 'tspl')).toBe('program-long');
+  expect(await refusal(`O${'C'.repeat(4_000_000)}\nN\nP1\n`, 'epl')).toBe('taken');
+  expect(await refusal(`O${'C'.repeat(4_000_000)}\nN\nP1\n`, 'epl', true)).toBe('program-long');
+  expect(await refusal(`q${'1'.repeat(4_000_000)}\nN\nP1\n`, 'epl')).toBe('program-long');
+  expect(await refusal(`N\nA${'1,'.repeat(2_000_000)}\nP1\n`, 'epl')).toBe('taken');
+  expect(await refusal(`${'Q'.repeat(4_000_000)}\nN\nP1\n`, 'epl')).toBe('program-unknown');
+  expect(await refusal(`${'A'.repeat(4_000_000)} ${'B'.repeat(100_000)}\n`, 'tspl')).toBe('program-unknown');
+  expect(await refusal(`KILL ${' '.repeat(4_000_000)}x\n`, 'tspl')).toBe('program-unknown');
 });

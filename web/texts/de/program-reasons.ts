@@ -13,7 +13,8 @@ export const programReasons: Readonly<Record<keyof typeof PROGRAM_REASONS, strin
   'program-uncleared':
     'Das Etikett wird über das vorige gezeichnet: am Anfang das Bild löschen (N in EPL2, CLS in TSPL2)',
   'program-quotes':
-    'Ein Text in Anführungszeichen endet nicht, oder dahinter steht etwas, das kein Etikett braucht',
+    'Ein Text in Anführungszeichen endet nicht, oder neben den Texten steht etwas anderes als Wörter, Zahlen und Kommas',
+  'program-counted': 'Der Inhalt eines Codes wird abgezählt, statt in Anführungszeichen zu stehen',
   'program-control': 'Das Steuerzeichen {code} steht außerhalb von Daten',
   'program-cut-off': 'Seine Daten sind abgeschnitten',
   'program-long': 'Es hat mehr als {most} Zeichen',
