@@ -94,6 +94,16 @@ describe('refused', () => {
       'picture-large',
     ],
     ['16 million pixels and one row', rasterPage({ width: 4_000, height: 4_001 }, row(1)), 'picture-large'],
+    [
+      'a million rows of a pixel, and one',
+      rasterPage({ width: 1, height: 1_000_001 }, row(1, 0)),
+      'raster-broken',
+    ],
+    [
+      'a row of a million pixels, and one',
+      rasterPage({ width: 1_000_001, height: 1 }, row(1, 0)),
+      'raster-broken',
+    ],
     ['rows shorter than the page', rasterPage({ stride: 7 }, row(8, 0, 0, 0, 0, 0, 0, 0)), 'raster-broken'],
     ['rows longer than the page', rasterPage({ stride: 2 ** 31 }, row(8, 0)), 'raster-broken'],
     ['more rows than the page', rasterPage({}, row(9, 0, 0, 0, 0, 0, 0, 0, 0)), 'raster-broken'],

@@ -12,6 +12,8 @@ const SYNC_WORD = 4;
 const HEADER = 1796;
 /** Most pages of a document. */
 const MOST_PAGES = 2_000;
+/** Pixels of the longest side: the drawing library takes no picture that is longer, and each row is work of its own. */
+const LONGEST = 1_000_000;
 /** Dots an inch that somebody prints at. */
 const DPI = { least: 50, most: 5_000 };
 /** The code of a row that the standard reserves: no count fits it. */
@@ -96,6 +98,8 @@ function readHeader(bytes: Buffer, at: number, page: number): RasterPage {
   require('PwgRaster', bytes.toString('latin1', at, at + 10) === 'PwgRaster\0');
   const [width, height] = [number(372), number(376)];
   requirePixels({ width, height });
+  require('Width', width <= LONGEST);
+  require('Height', height <= LONGEST);
   const dpi = { x: number(276), y: number(280) };
   for (const along of [dpi.x, dpi.y]) require('HWResolution', along >= DPI.least && along <= DPI.most);
   const [bits, pixel, stride] = [number(384), number(388), number(392)];
