@@ -1,6 +1,6 @@
 /** EPL2 and TSPL2 documents at printers of these languages: sent as they came, under the rules of ZPL documents. */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openEncoder } from '../../drivers/languages/index.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { documentPages } from '../../src/render/document/document.ts';
@@ -123,6 +123,21 @@ describe('several labels', () => {
       expect(Buffer.from(await alone.label(0, 1)).toString('latin1')).toMatch(new RegExp(state ?? ''));
     },
   );
+
+  test('of a long document are looked at one by one, and the document once', async () => {
+    const long = 1_000_000;
+    const text = `N\n;${'x'.repeat(long)}\nP1\n${'N\nX1,1,1,9,9\nP1\n'.repeat(9)}`;
+    const records = Array.from({ length: 10 }, (_, at) => ({
+      document: at === 0 ? `${base64(text)}#page=1` : `#page=${at + 1}&record=0`,
+    }));
+    const encoder = await openEncoder(programJob(records, 'epl'));
+    await encoder.label(0, 1);
+    const looked = vi.spyOn(RegExp.prototype, 'test');
+    onTestFinished(() => looked.mockRestore());
+    for (const at of records.keys()) await encoder.label(at, 1);
+    expect(looked.mock.calls.length).toBeGreaterThan(9);
+    expect(looked.mock.calls.filter(([one]) => one.length >= long)).toEqual([]);
+  });
 
   test('share a download, which gets a name of the job’s own and is deleted after it', async () => {
     const epl = await sent(

@@ -5,6 +5,7 @@ import type { LabelRecord } from '../../contract/print-request.ts';
 import { because } from '../../contract/reason.ts';
 import type { Template } from '../../contract/template.ts';
 import { PictureFault } from '../image/picture-fault.ts';
+import { LastDocument } from './last-document.ts';
 
 /** Some programs write up to a kilobyte before a PDF begins. */
 const HEAD = 1_024;
@@ -116,8 +117,14 @@ export function documentsFor(language: LanguageId | undefined): string {
   return all.join(', ');
 }
 
-/** Node leaves out what is no base64. @throws PictureFault */
+const right = new LastDocument<void>();
+
+/** Node leaves out what is no base64. A file is looked at once, not with each of its pages. @throws PictureFault */
 export function requireBase64(text: string): void {
+  right.of(text, '', checkBase64);
+}
+
+function checkBase64(text: string): void {
   if (text === '') throw new PictureFault(because('document-none', {}));
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(text))
     throw new PictureFault(because('document-base64', {}));

@@ -8,10 +8,10 @@ export class LastDocument<Read> {
   #clearing: NodeJS.Timeout | undefined;
 
   /** @param how it is read, besides; read otherwise, it is another document. @throws what `read` throws */
-  of(base64: string, how: string, read: (bytes: Buffer) => Read): Read {
+  of(base64: string, how: string, read: (base64: string) => Read): Read {
     if (this.#last?.how !== how || this.#last.base64 !== base64) {
       this.#last = undefined;
-      this.#last = { base64, how, read: read(Buffer.from(base64, 'base64')) };
+      this.#last = { base64, how, read: read(base64) };
     }
     clearTimeout(this.#clearing);
     this.#clearing = setTimeout(() => {

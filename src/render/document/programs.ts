@@ -24,8 +24,8 @@ export function programOf(
   kind: ProgramKind,
   { jobId = '', printerCommands = false }: Partial<ProgramRules>,
 ): LabelProgram {
-  return last.of(base64, `${kind} ${jobId} ${printerCommands}`, (bytes) =>
-    saidOf(() => READERS[kind](bytes, { jobId, printerCommands })),
+  return last.of(base64, `${kind} ${jobId} ${printerCommands}`, (text) =>
+    saidOf(() => READERS[kind](Buffer.from(text, 'base64'), { jobId, printerCommands })),
   );
 }
 

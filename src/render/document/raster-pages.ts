@@ -55,7 +55,7 @@ const last = new LastDocument<RasterDocument>();
 
 /** @throws PictureFault */
 export function rasterDocument(base64: string): RasterDocument {
-  return last.of(base64, '', readDocument);
+  return last.of(base64, '', (text) => readDocument(Buffer.from(text, 'base64')));
 }
 
 /** A page as a PNG in grey. @param number from 1 @throws PictureFault */
