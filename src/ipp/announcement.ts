@@ -47,7 +47,8 @@ export function instanceName(name: string): string {
   return cut(name.replaceAll('.', '-'), 63);
 }
 
-function cut(text: string, bytes: number): string {
+/** As many of the first characters as have so many bytes. */
+export function cut(text: string, bytes: number): string {
   let some = text;
   while (Buffer.byteLength(some) > bytes) some = some.slice(0, -1);
   return some.toWellFormed();

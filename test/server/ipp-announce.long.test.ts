@@ -98,6 +98,27 @@ test('Avahi and CUPS find a printer that is offered, with what it says at its ad
   await line('-');
 });
 
+test('printers of one long name, in letters of many bytes, have each a name of its own', async () => {
+  const service = await started({});
+  const name = `Dock A${'標'.repeat(40)}`;
+  const other = PRINTER.replace(/.$/, '0');
+  await service.agent([{ name }, { name: name.replace('A', 'a'), id: other }]);
+  const line = browsing('_ipp._tcp');
+  const offered = await Promise.all(
+    [PRINTER, other].map(async (id) => {
+      const { body } = await service.admin('POST', `/printers/${id}/offer`, {});
+      return String(printerDetails.parse(body).ipp).split('/').at(-1);
+    }),
+  );
+  const found = new Map<string | undefined, string | undefined>();
+  while (found.size < 2) {
+    const [, , , instance, , , , , , txt] = await line('=');
+    found.set(/"UUID=([^"]*)"/.exec(txt ?? '')?.[1], instance?.toLowerCase());
+  }
+  expect([...found.keys()].sort()).toEqual(offered.sort());
+  expect(new Set(found.values()).size).toBe(2);
+});
+
 test('where callers come by https it is announced there', async () => {
   const service = await started({ publicUrl: 'https://127.0.0.1:8443' });
   const line = browsing('_ipps._tcp');

@@ -5,7 +5,7 @@
 import { isIPv4 } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { laneOf } from '../../contract/lane.ts';
-import { Announcement, reachableAt, type Service } from '../../ipp/announcement.ts';
+import { Announcement, cut, instanceName, reachableAt, type Service } from '../../ipp/announcement.ts';
 import type { ServerConfig } from '../config.ts';
 import type { ChangeFeed } from '../events/change-feed.ts';
 import { type ListedPrinter, listPrinters } from '../printers/printers.ts';
@@ -111,11 +111,11 @@ class Announcer {
     const names = new Set<string>();
     return offered.slice(0, MOST).map((one) => {
       const service = this.#serviceOf(one);
-      // Two tenants may call theirs by one name.
-      const name = names.has(service.name)
-        ? announcedAs(`${one.printer.name.slice(0, 30)} (${one.offer.uuid.slice(0, 4)})`)
+      // Two tenants may call theirs by one name, in which the case of letters does not count.
+      const name = names.has(service.name.toLowerCase())
+        ? announcedAs(`${cut(one.printer.name, 30)} (${one.offer.uuid.slice(0, 4)})`)
         : service.name;
-      names.add(name);
+      names.add(name.toLowerCase());
       return { ...service, name };
     });
   }
@@ -144,7 +144,11 @@ class Announcer {
       // Platen's own agents do not take it for one of their printers.
       platen: 'offered',
     };
-    const own = { name: announcedAs(printer.name), host: `platen-${ownName().toLowerCase()}.local`, txt };
+    const own = {
+      name: announcedAs(printer.name),
+      host: `${instanceName(`platen-${ownName().toLowerCase()}`)}.local`,
+      txt,
+    };
     const bound = this.#app.server.address();
     if (bound === null || typeof bound === 'string') throw new Error('the service has no TCP address');
     if (!secure) return { ...own, type: '_ipp._tcp', port: bound.port };
