@@ -17,7 +17,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   template: 'saved label templates of a tenant',
   print: 'print labels from a saved template',
   validate: 'check a print request without printing',
-  watch: 'print the CSV, Excel and JSON files that are put into a folder',
+  watch: 'print the CSV, Excel, JSON and document files that are put into a folder',
   jobs: 'list the newest jobs',
   job: 'one job, or several: show, cancel, release, retry, move, reprint',
   printers: 'list the printers that agents have reported',

@@ -161,7 +161,7 @@ test('documents are printed by a template for them, each once, and what is none 
   expect((await up.ended(await jobOf(folder, 'done/two.prn'))).labels.printed).toBe(2);
   expect((await up.ended(await jobOf(folder, 'done/page.pdf'))).labels.printed).toBe(1);
   await expect.poll(() => names(folder, 'failed')).toHaveLength(4);
-  expect(await textOf(folder, 'failed/half.pdf')).toMatch(/field "document": the document is cut off/);
+  expect(await textOf(folder, 'failed/half.pdf')).toMatch(/^Not printed\.\n.*\n\nthe document is cut off/);
   expect(await textOf(folder, 'failed/note.docx')).toContain('.pdf');
   await copyFile(join(folder, 'done', 'two.prn'), join(folder, 'two.prn'));
   await expect.poll(() => names(folder, 'done')).toContain('two (2).prn.txt');

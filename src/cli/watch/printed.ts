@@ -13,7 +13,7 @@ import { followJob, jobLine, nextStep } from '../job-progress.ts';
 import { idAmong, type RouteOptions, routeOf } from '../print.ts';
 import { isAway, type RefusedPlace, ServiceRefusal } from '../refusal.ts';
 import type { SentNote, Taken, WatchedFolder } from './folder.ts';
-import { bytesOf, recordsFrom, StillWritten, UnprintableFile } from './records.ts';
+import { bytesOf, isDocument, recordsFrom, StillWritten, UnprintableFile } from './records.ts';
 
 /** What the files of a folder are printed with. */
 export interface PrintedOptions extends RouteOptions {
@@ -91,7 +91,7 @@ export async function printed(
       return await sentOnce(folder, taken, options, client, sent);
     });
   } catch (error) {
-    const reason = reasonOf(error, extname(taken.name));
+    const reason = reasonOf(error, taken.name);
     if (error instanceof Unknown) {
       return await finish(
         'failed',
@@ -201,12 +201,12 @@ function isOld({ since }: SentNote): boolean {
 }
 
 /** Why a file is not printed, for people. @throws the error, unless it is final */
-function reasonOf(error: unknown, ending: string): string {
+function reasonOf(error: unknown, file: string): string {
   if (error instanceof ServiceRefusal) {
     if (error.code === 'idempotency-key-reused') {
       return `The same was sent within the last ${KEY_HOURS} hours, with other copies, format or columns; nothing was printed now.`;
     }
-    const places = error.places.map((place) => placeIn(place, ending === '.json'));
+    const places = error.places.map((place) => placeIn(place, file));
     return places.length === 0 ? error.message : `${places.join('\n')}\n[${error.code}]`;
   }
   if (error instanceof UnprintableFile || error instanceof CommandFailure || error instanceof Unknown)
@@ -215,10 +215,12 @@ function reasonOf(error: unknown, ending: string): string {
 }
 
 /** A place of the request as a place of the file. */
-function placeIn({ pointer = '', detail = '' }: RefusedPlace, json: boolean): string {
+function placeIn({ pointer = '', detail = '' }: RefusedPlace, file: string): string {
   const [, , record, ...names] = pointer.split('/');
   const place = Number(record) + 1;
   if (!pointer.startsWith('/data/') || !Number.isInteger(place)) return `${pointer}: ${detail}`;
+  if (isDocument(file)) return detail;
+  const json = extname(file).toLowerCase() === '.json';
   const name = names.join('/').replaceAll('~1', '/').replaceAll('~0', '~');
   const field = name === '' ? '' : `, field ${JSON.stringify(name)}`;
   return `${json ? 'Record' : 'Row'} ${place}${json ? '' : ' below the heading'}${field}: ${detail}`;

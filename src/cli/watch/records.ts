@@ -83,6 +83,11 @@ function kindOf(path: string) {
   );
 }
 
+/** Whether the file is one record as a whole. @throws UnprintableFile */
+export function isDocument(path: string): boolean {
+  return kindOf(path).kind === 'document';
+}
+
 const answered = z.union([
   z.object({ records: z.array(labelRecord).min(1) }),
   z.object({ fault: z.string() }),

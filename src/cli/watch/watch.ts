@@ -18,7 +18,7 @@ interface WatchOptions extends WatchedOptions {
 /** `platen watch`: prints what is put into a folder. */
 export function watchCommand(): Command {
   return withRoute(new Command('watch'))
-    .description('print the CSV, Excel and JSON files that are put into a folder')
+    .description('print the CSV, Excel, JSON and document files that are put into a folder')
     .argument('<dir>', 'the folder; "printing", "done" and "failed" are made in it')
     .requiredOption('--template <template>', TEMPLATE)
     .option('--settle <seconds>', 'how long a file must not have changed', positiveNumber, 2)
