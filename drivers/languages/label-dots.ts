@@ -54,8 +54,7 @@ export function encoderOfDots(commands: DotCommands): OpenEncoder {
     /** The index of the record whose program was sent last. */
     let sent: number | undefined;
     const stored = new Set<string>();
-    const given = new Set<string>();
-    const start = () => (others ? [...others.start(job), ...usualOf(others.usual, given)] : []);
+    const start = others?.start(job) ?? [];
     return {
       begin: () => {
         sent = undefined;
@@ -67,12 +66,12 @@ export function encoderOfDots(commands: DotCommands): OpenEncoder {
           const { downloads, setUp: more, state, label, holder, objects, lasts } = own;
           // Where a power cycle of the printer would go unnoticed, each label carries the document's downloads.
           sent = format.storedFormats === false ? undefined : holder;
-          const before = commandLines(start());
           for (const name of objects) stored.add(name);
-          for (const name of lasts) given.add(name);
           const bytes = (text: string) => Buffer.from(text, 'latin1');
-          const set = bytes(more + state);
-          return Buffer.concat([bytes(downloads), before, set, commandLines([clear]), bytes(label)]);
+          const before = [bytes(downloads), commandLines(start), bytes(more + state), commandLines([clear])];
+          // Not at the end of the job alone, which does not come where the job is canceled.
+          const after = commandLines(lasts.flatMap((name) => others?.usual[name] ?? []));
+          return Buffer.concat([...before, bytes(label), after]);
         }
         const list = await layout(records[record] ?? {}, record, copy);
         // The drawing library frees its memory when the event loop turns; see `raster.ts`.
@@ -84,21 +83,17 @@ export function encoderOfDots(commands: DotCommands): OpenEncoder {
           const at = { x: block.x + (placed?.x ?? 0), y: block.y + (placed?.y ?? 0) };
           return [Buffer.from(draw({ ...block, ...at })), data, commandLines([''])];
         });
-        const before = commandLines([...(brings ? start() : []), clear]);
+        const before = commandLines([...(brings ? start : []), clear]);
         return Buffer.concat([before, ...drawn, commandLines([print(copies)])]);
       },
       ...(check && { check }),
       end: () => {
         if (!brings) return new Uint8Array();
         const deletions = [...stored].map((name) => others?.deletion(name) ?? '').join('');
-        return Buffer.concat([commandLines([...start(), ...setUp(job)]), Buffer.from(deletions)]);
+        return Buffer.concat([commandLines([...start, ...setUp(job)]), Buffer.from(deletions)]);
       },
     };
   };
-}
-
-function usualOf(usual: Readonly<Record<string, string>>, given: ReadonlySet<string>): string[] {
-  return Object.entries(usual).flatMap(([name, line]) => (given.has(name) ? [line] : []));
 }
 
 /** Dots cannot be scaled to another resolution: the bars of a barcode would no longer be equally wide. */
