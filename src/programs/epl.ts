@@ -13,6 +13,7 @@ import {
   type LineLanguage,
   Lines,
   lineFault,
+  quantityIn,
   type Ruling,
 } from './line-program.ts';
 
@@ -76,9 +77,8 @@ export const EPL: LineLanguage = {
     if (name === 'GM') return storing(command);
     const fixed = fixedRuling(said);
     if (fixed !== undefined) return fixed;
-    const printed = /^P(?:(\d{1,5})(?:,(\d{1,5}))?)?$/.exec(said);
-    if (printed !== null)
-      return { prints: Math.max(1, Number(printed[1] ?? 1)) * Math.max(1, Number(printed[2] ?? 1)) };
+    const prints = quantityIn(/^P(?:(\d{1,5})(?:,(\d{1,5}))?)?$/.exec(said));
+    if (prints !== undefined) return { prints };
     const ruling = Object.hasOwn(RULINGS, name) ? RULINGS[name] : undefined;
     const plain = typeof ruling !== 'string' || ruling === 'draws' || isPlain(said);
     if (ruling === undefined || !plain || (ruling === 'clears' && said !== name))

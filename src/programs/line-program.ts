@@ -287,6 +287,12 @@ export function firstWord(line: string): string {
   return /^\W?\w{0,12}/.exec(line)?.[0] ?? '';
 }
 
+/** How many labels a command asks for whose numbers were found; undefined: it is none, or asks for no label. */
+export function quantityIn(found: RegExpExecArray | null): number | undefined {
+  const quantity = found?.slice(1).reduce((product, number) => product * Number(number ?? 1), 1);
+  return quantity === 0 ? undefined : quantity;
+}
+
 /** Whether a line is words, numbers and commas. */
 export function isPlain(line: string): boolean {
   return /^[\w.,+ \t-]*$/.test(line);

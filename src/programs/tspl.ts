@@ -13,6 +13,7 @@ import {
   type LineLanguage,
   Lines,
   lineFault,
+  quantityIn,
   type Ruling,
 } from './line-program.ts';
 import { ProgramFault } from './program.ts';
@@ -92,9 +93,8 @@ export const TSPL: LineLanguage = {
     if (name === 'DOWNLOAD') return storing(command);
     const fixed = fixedRuling(command);
     if (fixed !== undefined) return fixed;
-    const printed = /^PRINT[ \t]+(\d{1,5})(?:[ \t]*,[ \t]*(\d{1,5}))?$/i.exec(said);
-    if (printed !== null)
-      return { prints: Math.max(1, Number(printed[1])) * Math.max(1, Number(printed[2] ?? 1)) };
+    const prints = quantityIn(/^PRINT[ \t]+(\d{1,5})(?:[ \t]*,[ \t]*(\d{1,5}))?$/i.exec(said));
+    if (prints !== undefined) return { prints };
     const ruling = Object.hasOwn(RULINGS, name) ? RULINGS[name] : undefined;
     const free = typeof ruling !== 'string' || ruling === 'draws' || name === 'REM';
     const wrong = (!free && !isPlain(said)) || (ruling === 'clears' && said.length > name.length);

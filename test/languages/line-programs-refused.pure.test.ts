@@ -115,6 +115,8 @@ describe('is refused by name', () => {
     ['a label over the one before', 'epl', 'N\nP1\nX1,1,1,9,9\nP1\n', 'program-uncleared'],
     ['no label', 'epl', 'N\n', 'program-no-label'],
     ['a thousand million labels', 'epl', 'N\nP65535,65535\n', 'program-labels-many'],
+    ['a label that is not to come out', 'epl', 'N\nP0\n', 'program-unknown'],
+    ['a label no copy of which is to', 'tspl', 'CLS\nPRINT 1,0\n', 'program-unknown'],
     ['endless lines', 'epl', 'N\n'.repeat(300_000), 'program-commands-many'],
     ['more downloads than can be named', 'epl', 'GM"A"1\nx\n'.repeat(2_000), 'program-downloads-many'],
     ['a setting without an end', 'epl', `q${'1'.repeat(999)}\nN\nP1\n`, 'program-long'],
