@@ -122,7 +122,7 @@ function restoredWords(agents: readonly AgentView[]): string | undefined {
   const [last] = ahead.map(({ at }) => at).toSorted((a, b) => b.localeCompare(a));
   if (last === undefined) return undefined;
   const waiting = ahead.filter(({ waits }) => waits).length;
-  const wait = `${waiting} had not enrolled by then: "platen agent approve --restored" lets all of them in.`;
+  const wait = `${waiting} had not enrolled by then: "platen agent approve --restored" lets all of them in. Revoke those first that had been revoked since.`;
   return (
     `The service's database was restored to an earlier time: agents that knew more than it does: ${ahead.length}, the last one at ${localTime(last)}. ` +
     `What came in between is missing here.${waiting === 0 ? '' : ` Of them ${wait}`}`

@@ -91,7 +91,7 @@ export const agentWords: typeof english = {
     letInAll: 'Einlassen …',
     letInAllTitle: (n) => `${many(n, 'Agenten', 'Agenten')} einlassen?`,
     letInAllSays:
-      'Sie beginnen ohne ihre Aufzeichnungen, also werden Aufträge angehalten, die sie begonnen haben können, bis jemand entscheidet.',
+      'Sie beginnen ohne ihre Aufzeichnungen, also werden Aufträge angehalten, die sie begonnen haben können, bis jemand entscheidet. Ein Agent, der seitdem gesperrt wurde, ist wieder dabei: sperren Sie ihn zuerst.',
     letInAllDone: (n) =>
       `${many(n, 'Agent wird', 'Agenten werden')} beim nächsten Versuch eingelassen, binnen einer Minute.`,
     withdraw: 'Code zurückziehen …',

@@ -89,7 +89,7 @@ export const agentWords = {
     letInAll: 'Let them in …',
     letInAllTitle: (n: number) => `Let ${many(n, 'agent', 'agents')} in?`,
     letInAllSays:
-      'They begin without what they had written down, so jobs that they may have begun are held for a person.',
+      'They begin without what they had written down, so jobs that they may have begun are held for a person. An agent that was revoked since is among them again: revoke it first.',
     letInAllDone: (n: number) =>
       `${many(n, 'agent', 'agents')} ${verb(n, 'is', 'are')} let in with the next try, within a minute.`,
     withdraw: 'Withdraw the code …',
