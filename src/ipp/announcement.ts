@@ -42,9 +42,9 @@ const LONGEST_TEXT = 255;
 type Entry = StringAnswer | SrvAnswer | TxtAnswer;
 type From = { address: string; port: number };
 
-/** The name as a single DNS label: DNS-SD allows dots in it, the DNS library does not. */
+/** The name as a single DNS label: DNS-SD allows dots in it, the DNS library does not; no control characters (RFC 6763 §4.1.1). */
 export function instanceName(name: string): string {
-  return cut(name.replaceAll('.', '-'), 63);
+  return cut(name.replaceAll(/[.\p{Cc}]/gu, '-'), 63);
 }
 
 /** As many of the first characters as have so many bytes. */

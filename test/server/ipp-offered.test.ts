@@ -129,6 +129,14 @@ describe('a printer', () => {
     await expect(print(keys.globex, own)).rejects.toMatchObject(notThere);
   });
 
+  test('whose agent calls it what would be another line has one line', async () => {
+    await service.agent([{ name: 'Dock\tipp://elsewhere:631/print\t\nHall\r\u0085\u2028' }]);
+    const uri = await offered();
+    const lines = (await listed(keys.acme)).split(/[\n\r\u0085\u2028]/);
+    expect(lines).toEqual([expect.stringContaining('Dock'), '']);
+    expect(lines[0]?.split('\t')[1]).toBe(uri);
+  });
+
   test('that people have hidden is not listed, and prints what comes to its address', async () => {
     const uri = await offered();
     await act('hide');

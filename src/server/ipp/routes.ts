@@ -190,7 +190,8 @@ export async function ippRoutes(app: FastifyInstance, parts: Parts): Promise<voi
       throw new IppHttpError(403, 'the key lacks the permission printers:read');
     const base = baseOf(request, parts.publicUrl());
     const lines = (await offeredPrinters(pool, caller, holders(request), base)).map(
-      ({ name, uri, byNumber }) => `${name}\t${uri}\t${byNumber}\n`,
+      // A name is anybody's, and must not make a line or an address.
+      ({ name, uri, byNumber }) => `${name.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ')}\t${uri}\t${byNumber}\n`,
     );
     return reply.type('text/plain; charset=utf-8').send(lines.join(''));
   });
