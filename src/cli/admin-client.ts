@@ -197,6 +197,11 @@ export class AdminClient {
     const { printerDetails } = await printerActions();
     return this.#call(printerDetails, 'PUT', pathOf(printer, 'settings'), settings);
   }
+  /** @param tenants all that may use a shared printer; null: every tenant */
+  async grantPrinter(printer: PrinterMeant, tenants: readonly string[] | null): Promise<PrinterDetails> {
+    const { printerDetails } = await printerActions();
+    return this.#call(printerDetails, 'PUT', pathOf(printer, 'grants'), { tenants });
+  }
   forgetPrinter(printer: PrinterMeant): Promise<unknown> {
     return this.#call(z.null(), 'DELETE', pathOf(printer));
   }

@@ -22,7 +22,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   job: 'one job, or several: show, cancel, release, retry, move, reprint',
   printers: 'list the printers that agents have reported',
   printer:
-    'what a person does to a printer: hold, resume, clear, rename, set, hide, show, offer, withdraw, forget, test',
+    'what a person does to a printer: hold, resume, clear, rename, set, hide, show, offer, withdraw, grant, revoke, share, forget, test',
   agents: 'list the agents, the codes that nobody has used yet, and printers that wait or were never reached',
   render: 'make labels from a template file without a service',
   discover: 'look for printers as an agent on this machine would, and ask each who it is; nothing is printed',

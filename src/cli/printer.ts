@@ -19,12 +19,14 @@ interface Options extends ServiceOptions {
   json?: true;
 }
 
+type ForTenants = Omit<Options, 'tenant'> & { tenant: string[] };
+
 const PRINTER = 'the printer: its name, its ID, or as much of its beginning as no other has';
 
-/** `platen printer hold|resume|clear|rename|set|hide|show|offer|withdraw|forget|test` */
+/** `platen printer hold|resume|clear|rename|set|hide|show|offer|withdraw|grant|revoke|share|forget|test` */
 export function printerCommand(): Command {
   const command = new Command('printer').description(
-    'what a person does to a printer: hold, resume, clear, rename, set, hide, show, offer, withdraw, forget, test',
+    'what a person does to a printer: hold, resume, clear, rename, set, hide, show, offer, withdraw, grant, revoke, share, forget, test',
   );
   const onPrinter = (name: string, description: string) =>
     withService(command.command(name))
@@ -91,9 +93,49 @@ export function printerCommand(): Command {
     });
   }
 
+  const onShared = (name: string, description: string) =>
+    withService(command.command(name))
+      .description(description)
+      .argument('<printer>', PRINTER)
+      .option('--json', 'print JSON');
+  const BY_TENANT = ['--tenant <id...>', 'the tenants, by their IDs'] as const;
+
+  onShared(
+    'grant',
+    'let these tenants use a shared printer, and no others but those that it is granted to already',
+  )
+    .requiredOption(...BY_TENANT)
+    .action(async (asked: string, { tenant, ...options }: ForTenants) => {
+      const { client, printer } = await thePrinter(asked, options, { shared: true });
+      const { grantedTo } = await client.printer(printer);
+      toldGrants(
+        await client.grantPrinter(printer, [...new Set([...(grantedTo ?? []), ...tenant])]),
+        options,
+      );
+    });
+  onShared('revoke', 'take a grant back; the jobs of these tenants that wait are held')
+    .requiredOption(...BY_TENANT)
+    .action(async (asked: string, { tenant, ...options }: ForTenants) => {
+      const { client, printer } = await thePrinter(asked, options, { shared: true });
+      const { grantedTo } = await client.printer(printer);
+      if (!grantedTo) {
+        throw new CommandFailure(
+          `${printer.name} is every tenant's: grant it to those that may use it, and to no others.`,
+        );
+      }
+      const left = grantedTo.filter((id) => !tenant.includes(id));
+      toldGrants(await client.grantPrinter(printer, left), options);
+    });
+  onShared('share', "make a shared printer that was granted every tenant's again").action(
+    async (asked: string, options: Options) => {
+      const { client, printer } = await thePrinter(asked, options, { shared: true });
+      toldGrants(await client.grantPrinter(printer, null), options);
+    },
+  );
+
   onPrinter('forget', 'take one off the list that no agent has any more').action(
     async (asked: string, options: Options) => {
-      const { client, printer } = await thePrinter(asked, options, true);
+      const { client, printer } = await thePrinter(asked, options, { gone: true });
       await client.forgetPrinter(printer);
       options.json ? printJson({ id: printer.id }) : printLine(`${printer.id}  ${printer.name}  forgotten`);
     },
@@ -117,29 +159,38 @@ export function printerCommand(): Command {
 
 /**
  * The printer that a person means, of those that an agent has and, for `gone`, of those that none has any
- * more.
+ * more; for `shared`, of those alone that no tenant has for itself.
  * @throws CommandFailure where there is none, or more than one
  */
 async function thePrinter(
   asked: string,
   options: Options,
-  gone = false,
+  { gone = false, shared = false }: { gone?: boolean; shared?: boolean } = {},
 ): Promise<{ client: AdminClient; printer: PrinterView }> {
   const client = await connect(options);
   const present = await client.printers(options.tenant);
-  const printers = gone ? [...(await client.printers(options.tenant, true)), ...present] : present;
+  const all = gone ? [...(await client.printers(options.tenant, true)), ...present] : present;
+  const printers = all.filter(({ tenant }) => !shared || tenant === null);
   const named = printers.filter(({ name }) => name === asked);
   const id = wholeId('printers', asked, [...new Set(printers.map((one) => one.id))]);
   const [printer, ...others] = named.length > 0 ? named : printers.filter((one) => one.id === id);
   if (printer === undefined) {
     const where = gone ? 'platen printers --gone' : 'platen printers';
-    throw new CommandFailure(`There is no printer ${JSON.stringify(asked)}: see "${where}".`);
+    throw new CommandFailure(
+      `There is no ${shared ? 'shared ' : ''}printer ${JSON.stringify(asked)}: see "${where}".`,
+    );
   }
   if (others.length === 0) return { client, printer };
-  const all = [printer, ...others].map((one) => `${one.id} (${one.tenant ?? 'shared'})`).join('\n  ');
+  const meant = [printer, ...others].map((one) => `${one.id} (${one.tenant ?? 'shared'})`).join('\n  ');
   throw new CommandFailure(
-    `Several printers are meant by ${JSON.stringify(asked)}: give an ID or --tenant.\n  ${all}`,
+    `Several printers are meant by ${JSON.stringify(asked)}: give an ID${shared ? '' : ' or --tenant'}.\n  ${meant}`,
   );
+}
+
+function toldGrants(printer: PrinterDetails, { json }: Options): void {
+  const { id, name, grantedTo } = printer;
+  const whose = grantedTo ? `for ${grantedTo.join(', ') || 'no tenant'}` : 'for every tenant';
+  json ? printJson(printer) : printLine(`${id}  ${name}  ${whose}`);
 }
 
 function told(printer: PrinterDetails, { json }: Options): void {

@@ -29,6 +29,7 @@ export const DEEDS = [
   'printer.show',
   'printer.offer',
   'printer.withdraw',
+  'printer.grant',
   'printer.forget',
   'printer.fault',
   'printer.test',

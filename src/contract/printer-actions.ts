@@ -1,6 +1,6 @@
 /**
  * What a person does to a printer: POST /app/printers/{id}/hold, …/resume, …/clear, …/hide, …/show, …/offer, …/withdraw, …/test,
- * PUT …/name, …/about, …/settings (`printSettings`: all that people set; each answers with the printer), DELETE /app/printers/{id}. `scope` says whose
+ * PUT …/name, …/about, …/settings (`printSettings`: all that people set), …/grants (each answers with the printer), DELETE /app/printers/{id}. `scope` says whose
  * printer it is where two scopes have one of the same ID; what is done to a shared printer concerns all tenants.
  */
 import { z } from 'zod';
@@ -47,6 +47,9 @@ export const printerHide = z.strictObject({});
 /** Offered as an IPP printer (…/offer), or no more (…/withdraw); jobs that came by IPP print all the same. Answers with the printer. */
 export const printerOffer = z.strictObject({});
 
+/** All tenants that may use a shared printer; null: every tenant. What waits of others is held. */
+export const printerGrant = z.strictObject({ tenants: z.array(tenantId).max(5_000).nullable() });
+
 /** A job that prints one label, which says printer, format and time. Answers with its ID. */
 export const printerTest = z.strictObject({
   /** The tenant that the job counts for. */
@@ -82,6 +85,8 @@ export const printerDetails = printerView.extend({
   virtual: z.boolean().default(false),
   /** The address at which IPP offers it; null: it is not offered. Left out: this service offers none. */
   ipp: z.string().nullable().exactOptional(),
+  /** The tenants that may use it, by their IDs; null: every tenant. Left out: it is not shared, or the caller is not told. */
+  grantedTo: z.array(z.string()).nullable().exactOptional(),
   /** Test keys print here: it is a virtual printer, as the service knows itself. */
   forTests: z.boolean().default(false),
 });

@@ -370,7 +370,7 @@ export class Server {
       list,
       holds,
       tests: new TestPrints({ pool, printers, dispatcher, backlog }),
-      ...{ cancellations, decisions, moves, publicUrl },
+      ...{ cancellations, decisions, moves, withdrawals, publicUrl },
       ipp: config.ipp,
       virtual: this.#options.virtual ?? (() => undefined),
     });

@@ -9,6 +9,7 @@ import {
   printerAbout,
   printerClear,
   printerFilter,
+  printerGrant,
   printerHide,
   printerHold,
   printerOffer,
@@ -29,13 +30,15 @@ import { bulk } from '../jobs/outcome/bulk.ts';
 import type { Cancellations } from '../jobs/outcome/cancellations.ts';
 import type { JobDecisions } from '../jobs/outcome/decisions.ts';
 import type { JobMoves } from '../jobs/outcome/moves.ts';
+import type { Withdrawals } from '../jobs/outcome/withdrawals.ts';
 import type { JobList } from '../jobs/shown/job-list.ts';
 import { writeDeed } from '../people/access.ts';
-import { accessOf, accountOf, demand } from '../people/visitor.ts';
+import { accessOf, accountOf, demand, mayDo } from '../people/visitor.ts';
 import { demandAdmitted } from '../printers/format-settings.ts';
+import { setGrants } from '../printers/grants.ts';
 import type { LaneHolds } from '../printers/lane-holds.ts';
 import { laneMeant, withLanes } from '../printers/one-printer.ts';
-import { holdersIn, listPrinters } from '../printers/printers.ts';
+import { holdersIn, listPrinters, type SeenBy } from '../printers/printers.ts';
 import { type OwnVirtuals, type VirtualPort, virtualOf } from '../printers/virtual-printers.ts';
 import { ProblemError, parseBody, refusedBecause } from '../problems.ts';
 import { type Pool, type Queryable, transaction } from '../store/pool.ts';
@@ -49,6 +52,7 @@ type PrinterParts = {
   cancellations: Cancellations;
   decisions: JobDecisions;
   moves: JobMoves;
+  withdrawals: Withdrawals;
   virtual: () => OwnVirtuals | undefined;
   /** The service offers printers by IPP. */
   ipp: boolean;
@@ -56,6 +60,14 @@ type PrinterParts = {
 };
 
 const numberParam = z.object({ number: z.coerce.number().int() });
+
+/** A person who may do what concerns all tenants sees all shared printers, also those that are not granted to their own. */
+function seenBy(request: FastifyRequest): SeenBy {
+  const { visitor, tenant } = accessOf(request);
+  return tenant === undefined
+    ? undefined
+    : { tenant, shared: visitor.kind === 'person' && mayDo(visitor, 'deployment') };
+}
 
 export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): Promise<void> {
   const { pool, list, holds } = parts;
@@ -66,9 +78,9 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
    * @throws ProblemError `printer-not-found`, `printer-ambiguous`, `permission-missing`
    */
   const theLane = async (request: FastifyRequest, all = true): Promise<Lane> => {
-    const { visitor, tenant } = accessOf(request);
+    const { visitor } = accessOf(request);
     const { scope } = parseBody(printerTarget, request.query);
-    const meant = await laneMeant(pool, idParam.parse(request.params).id, scope, tenant);
+    const meant = await laneMeant(pool, idParam.parse(request.params).id, scope, seenBy(request));
     if (all && meant.scope === null && visitor.kind === 'person') demand(visitor, 'deployment');
     return meant.lane;
   };
@@ -76,12 +88,12 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
     request: FastifyRequest,
     which: 'present' | 'gone' | { lane: Lane },
   ): Promise<PrinterView[]> => {
-    const { tenant } = accessOf(request);
-    const printers = await listPrinters(pool, tenant, holdersIn(parts.queue, request.log), which);
+    const { visitor, tenant } = accessOf(request);
+    const printers = await listPrinters(pool, seenBy(request), holdersIn(parts.queue, request.log), which);
     const known = await withLanes(
       pool,
       printers,
-      tenant,
+      { tenant, grants: mayDo(visitor, 'deployment') },
       (one) => virtualOf(one, parts.virtual()) !== undefined,
     );
     return parts.ipp ? await withOffers(pool, known, baseOf(request, parts.publicUrl())) : known;
@@ -100,7 +112,7 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
     '/app/printers/counts',
     { config: { needs: 'jobs:read', about: 'query' } },
     async (request): Promise<z.infer<typeof printerCounts>> => {
-      const all = await listPrinters(pool, accessOf(request).tenant, holdersIn(parts.queue, request.log));
+      const all = await listPrinters(pool, seenBy(request), holdersIn(parts.queue, request.log));
       return { standing: all.filter((one) => !one.hidden && standsStill(one)).length };
     },
   );
@@ -211,6 +223,24 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
   };
   app.post('/app/printers/:id/offer', act('printer.offer'), offers(true));
   app.post('/app/printers/:id/withdraw', act('printer.withdraw'), offers(false));
+
+  app.put(
+    '/app/printers/:id/grants',
+    { config: { needs: 'deployment', about: 'caller', audit: 'printer.grant' } },
+    async (request) => {
+      const { tenants } = parseBody(printerGrant, request.body);
+      const { id } = idParam.parse(request.params);
+      const { lane } = await laneMeant(pool, id, 'shared', undefined);
+      await transaction(pool, async (client) => {
+        await setGrants(client, lane, tenants);
+        await writeDeed(client, request, { details: { tenants: tenants ?? 'all' } });
+      });
+      await parts.withdrawals.sweep().catch((error: unknown) => {
+        request.log.warn({ err: error }, 'jobs that wait at a printer without a grant are held later');
+      });
+      return answer(request, lane);
+    },
+  );
 
   app.delete('/app/printers/:id', act('printer.forget'), async (request, reply) => {
     const lane = await theLane(request);

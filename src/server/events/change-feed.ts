@@ -11,6 +11,7 @@ import { z } from 'zod';
 import type { Changed, Changes } from '../../contract/people.ts';
 import type { Logger } from '../../log.ts';
 import { ErrorLog, Notifications } from '../../queue/index.ts';
+import { REPORTED, seenIn } from '../printers/printers.ts';
 import { type Pool, rowsOf } from '../store/pool.ts';
 
 const CHANNEL = 'platen_changes';
@@ -32,12 +33,14 @@ const told = z.object({
 });
 const jobOwner = z.object({ id: z.string(), tenant_id: z.string() });
 const scoped = z.object({ id: z.string(), scope: z.string().nullable() });
+/** Who listens, and a printer that they see. */
+const seen = z.object({ who: z.string(), id: z.string() });
 
 /** `all`: anything may have changed. */
 export type News = Changes | 'all';
 /**
  * `hear` is called with changes that `tenant` may see; undefined sees all tenants.
- * `everywhere`: it may see the agents of all tenants besides.
+ * `everywhere`: it may see the agents of all tenants besides, and all shared printers.
  */
 type ChangeListener = { tenant: string | undefined; everywhere?: boolean; hear: (news: News) => void };
 
@@ -197,6 +200,8 @@ export class ChangeFeed {
     this.#toHear = undefined;
     if (heard === undefined || this.#listeners.size === 0) return;
     if (heard.all) return this.#everything();
+    const whoOf = ({ tenant, everywhere = false }: ChangeListener) => JSON.stringify([tenant, everywhere]);
+    const listening = new Map([...this.#listeners].map((one) => [whoOf(one), one]));
     const [jobs, printers, agents] = await Promise.all([
       heard.jobs.size === 0
         ? []
@@ -207,10 +212,21 @@ export class ChangeFeed {
         ? []
         : rowsOf(
             this.#pool,
-            scoped,
-            `SELECT DISTINCT p.printer_id AS id, a.tenant_id AS scope
-             FROM platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id WHERE p.printer_id = ANY($1)`,
-            [[...heard.printers]],
+            seen,
+            `SELECT DISTINCT l.who, p.printer_id AS id FROM ${REPORTED}
+             JOIN json_to_recordset($2) AS l(who text, tenant text, shared boolean)
+               ON ${seenIn({ tenant: 'l.tenant', shared: 'l.shared' })}
+             WHERE p.printer_id = ANY($1)`,
+            [
+              [...heard.printers],
+              JSON.stringify(
+                [...listening].map(([who, { tenant, everywhere: shared = false }]) => ({
+                  who,
+                  tenant,
+                  shared,
+                })),
+              ),
+            ],
           ),
       heard.agents.size === 0
         ? []
@@ -222,17 +238,18 @@ export class ChangeFeed {
           ),
     ]);
     const cache = new Map<string, Changes>();
-    for (const { tenant, everywhere = false, hear } of this.#listeners) {
-      const key = JSON.stringify([tenant, everywhere]);
+    for (const listener of this.#listeners) {
+      const { tenant, everywhere = false, hear } = listener;
+      const who = whoOf(listener);
       const sees = ({ scope }: z.infer<typeof scoped>) =>
         tenant === undefined || scope === null || scope === tenant;
-      const news = cache.get(key) ?? {
+      const news = cache.get(who) ?? {
         jobs: jobs.filter((job) => tenant === undefined || job.tenant_id === tenant).map(({ id }) => id),
-        printers: printers.filter(sees).map(({ id }) => id),
+        printers: printers.filter((one) => one.who === who).map(({ id }) => id),
         agents: agents.filter((one) => everywhere || sees(one)).map(({ id }) => id),
         tenants: [...heard.tenants].filter((id) => tenant === undefined || id === tenant),
       };
-      cache.set(key, news);
+      cache.set(who, news);
       if (news.jobs.length + news.printers.length + news.agents.length + news.tenants.length > 0) hear(news);
     }
   }

@@ -52,7 +52,9 @@ export async function listAgents(db: Queryable, tenantId: string | undefined): P
          coalesce(e.name, a.name) AS name, a.version, a.seen_at, coalesce(a.unreached, '[]') AS unreached,
          a.went_back->>'version' AS "wentBackFrom",
          coalesce(a.online AND a.seen_at > now() - make_interval(secs => ${HEARTBEAT_LOST}), false) AS online,
-         (SELECT count(*)::int FROM platen.agent_printers p WHERE p.agent_id = a.id AND p.gone_at IS NULL) AS printers,
+         (SELECT count(*)::int FROM platen.agent_printers p
+          LEFT JOIN platen.lane_settings s ON s.lane = coalesce(a.tenant_id || '/', '') || p.printer_id
+          WHERE p.agent_id = a.id AND p.gone_at IS NULL AND platen.may_use($1, a.tenant_id, s.granted_to)) AS printers,
          e.enrolled_at, e.invitation, e.moves, e.revoked_at, e.refused, e.refused_at,
          e.joined_at IS NULL AND e.refused = 'stale' AND e.revoked_at IS NULL AND NOT e.let_in AS newer,
          CASE WHEN e.ahead_at > now() - make_interval(days => ${AHEAD_DAYS})
@@ -60,7 +62,7 @@ export async function listAgents(db: Queryable, tenantId: string | undefined): P
          CASE WHEN e.session IS NOT NULL AND e.heard_at > now() - make_interval(secs => ${GONE_SECONDS})
            THEN e.joined_at END AS connected_since
        FROM platen.agents a FULL JOIN platen.enrolled_agents e ON e.id = a.id) AS known
-     WHERE $1::text IS NULL OR tenant_id IS NULL OR tenant_id = $1
+     WHERE platen.may_see_agent($1, id, tenant_id)
      ORDER BY revoked_at IS NOT NULL, online DESC, name, id LIMIT ${MOST_LISTED}`,
     of,
   );

@@ -1,7 +1,7 @@
 /** The printers that IPP offers: by which addresses they are found, and how each describes itself. */
 import { hostname } from 'node:os';
 import type { PrinterFormat } from '../../contract/format.ts';
-import { type Lane, laneOf, printerOf as printerIn, scopeOf } from '../../contract/lane.ts';
+import { type Lane, laneOf, printerOf as printerIn } from '../../contract/lane.ts';
 import { standsStill } from '../../contract/printer-view.ts';
 import { instanceName } from '../../ipp/announcement.ts';
 import type { IppAddress, IppPrinterView } from '../../ipp/attributes.ts';
@@ -33,9 +33,7 @@ export async function printerAt(
   offer: Offer,
   holdersOf: HoldersOf,
 ): Promise<OfferedPrinter | undefined> {
-  const [printer] = await listPrinters(pool, scopeOf(offer.lane) ?? undefined, holdersOf, {
-    lane: offer.lane,
-  });
+  const [printer] = await listPrinters(pool, undefined, holdersOf, { lane: offer.lane });
   if (printer === undefined || printer.agents.length === 0) return undefined;
   return { printer, formats: formatsOf(printer), ...offer };
 }
@@ -65,7 +63,7 @@ async function laneFor(pool: Pool, tenantId: string, name: string): Promise<Lane
   const { byId, named } = await askedPrinters(pool, tenantId, asked);
   const found = byId ?? (named.length === 1 ? named[0] : undefined);
   const lane = found && laneOf({ scope: found.scope, printerId: found.id });
-  // Another tenant's, or a shared one in whose place the tenant has one of its own.
+  // Another tenant's or granted to others, or a shared one in whose place the tenant has one of its own.
   return offer !== undefined && offer.lane !== lane ? undefined : lane;
 }
 
@@ -88,7 +86,7 @@ export async function offeredPrinters(
   holdersOf: HoldersOf,
   base: string,
 ): Promise<{ name: string; uri: string; byNumber: string }[]> {
-  const listed = (await listPrinters(pool, tenantId, holdersOf)).filter(
+  const listed = (await listPrinters(pool, { tenant: tenantId }, holdersOf)).filter(
     (one) => !one.hidden && (one.forTests || !test),
   );
   const offered = (await withOffers(pool, listed, base)).flatMap(({ id, name, ipp }) =>

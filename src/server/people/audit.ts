@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { DEED_KINDS, type DeedWord } from '../../contract/deeds.ts';
 import { type AuditEntry, type AuditFilter, type AuditPage, auditEntry } from '../../contract/people.ts';
 import { callerAddress } from '../network.ts';
+import { REPORTED } from '../printers/printers.ts';
 import { type Pool, type Queryable, rowsOf } from '../store/pool.ts';
 import type { Visitor } from './visitor.ts';
 
@@ -119,8 +120,7 @@ async function namesakes(pool: Pool, tenant: string | undefined, like: string): 
        UNION ALL SELECT id::text, url, tenant_id FROM platen.webhooks
        UNION ALL SELECT id::text, concat_ws(' ', name, login), tenant_id FROM platen.people
        UNION ALL SELECT p.printer_id, concat_ws(' ', p.name, s.display_name), coalesce(a.tenant_id, $1)
-         FROM platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id
-         LEFT JOIN platen.lane_settings s ON s.lane = coalesce(a.tenant_id || '/', '') || p.printer_id
+         FROM ${REPORTED} WHERE platen.may_use($1, a.tenant_id, s.granted_to)
      ) AS things WHERE ($1::text IS NULL OR tenant_id = $1) AND name ILIKE $2 LIMIT ${MOST_NAMED}`,
     [tenant ?? null, like],
   );

@@ -9,7 +9,7 @@ import type { PrinterView } from '../../contract/printer-view.ts';
 import { ProblemError } from '../problems.ts';
 import { type Pool, type Queryable, rowsOf } from '../store/pool.ts';
 import { limitsOf } from './format-settings.ts';
-import type { ListedPrinter } from './printers.ts';
+import { type ListedPrinter, REPORTED, type SeenBy, seenIn } from './printers.ts';
 
 const LANE_FIELDS = z.object({
   lane: z.string(),
@@ -17,6 +17,7 @@ const LANE_FIELDS = z.object({
   place: z.string().nullable(),
   group_name: z.string().nullable(),
   note: z.string().nullable(),
+  granted_to: z.array(z.string()).nullable(),
   held_by: z.string().nullable(),
   held_at: z.date().nullable(),
   held_why: z.string().nullable(),
@@ -38,27 +39,27 @@ const LATEST = 100;
 
 /**
  * @param asked the printer's scope: a tenant, or `shared`; undefined: any, if only one scope has this ID
- * @param tenant the tenant that sees its own printers and the shared ones; undefined: all printers are seen
+ * @param by who means it: of the printers that they do not see there is none
  * @throws ProblemError `printer-not-found`, `printer-ambiguous`
  */
 export async function laneMeant(
   db: Queryable,
   id: string,
   asked: string | undefined,
-  tenant: string | undefined,
+  by: SeenBy,
 ): Promise<{ lane: Lane; scope: Scope }> {
   const rows = printerId.safeParse(id).success
     ? await rowsOf(
         db,
         z.object({ tenant_id: scope }),
-        `SELECT DISTINCT a.tenant_id FROM platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id
-         WHERE p.printer_id = $1 AND ($2::text IS NULL OR coalesce(a.tenant_id, $2) = $2)
+        `SELECT DISTINCT a.tenant_id FROM ${REPORTED}
+         WHERE p.printer_id = $1 AND ${seenIn({ tenant: '$2', shared: '$4' })}
            AND ($3::text IS NULL OR coalesce(a.tenant_id, 'shared') = $3)`,
-        [id, tenant ?? null, asked ?? null],
+        [id, by?.tenant ?? null, asked ?? null, by?.shared ?? false],
       )
     : [];
   // Jobs of a tenant go to its own printer before a shared one.
-  const own = rows.filter(({ tenant_id }) => tenant !== undefined && tenant_id === tenant);
+  const own = rows.filter(({ tenant_id }) => by !== undefined && tenant_id === by.tenant);
   const [found, ...others] = own.length > 0 ? own : rows;
   if (found === undefined) throw new ProblemError('printer-not-found', 'no agent has told of such a printer');
   if (others.length > 0) {
@@ -70,11 +71,14 @@ export async function laneMeant(
   return { lane: laneOf({ scope: found.tenant_id, printerId: id }), scope: found.tenant_id };
 }
 
-/** The printers, in this order, with what is known of their lanes; only the tenant's jobs count, if given. */
+/**
+ * The printers, in this order, with what is known of their lanes; only the tenant's jobs count, if given.
+ * @param grants whether it is told which tenants a shared printer is granted to
+ */
 export async function withLanes(
   pool: Pool,
   printers: readonly ListedPrinter[],
-  tenant: string | undefined,
+  { tenant, grants }: { tenant: string | undefined; grants: boolean },
   isVirtual: (printer: PrinterView) => boolean,
 ): Promise<(ListedPrinter & LaneFacts)[]> {
   const lanes = printers.map((one) => laneOf({ scope: one.tenant, printerId: one.id }));
@@ -82,7 +86,7 @@ export async function withLanes(
   const rows = await rowsOf(
     pool,
     LANE_FIELDS,
-    `SELECT asked.lane, s.print_settings, s.place, s.group_name, s.note, s.held_by, s.held_at, s.held_why,
+    `SELECT asked.lane, s.print_settings, s.place, s.group_name, s.note, s.granted_to, s.held_by, s.held_at, s.held_why,
        ${counted('queued')} AS queued, ${counted('printing')} AS printing, ${counted('held')} AS held,
        (SELECT coalesce(sum(printed - first_label), 0) FROM (SELECT j.printed, j.first_label, j.scope FROM platen.tenants t CROSS JOIN LATERAL (
           SELECT * FROM platen.jobs j WHERE j.tenant_id = t.id AND j.printer_id = asked.printer
@@ -114,6 +118,7 @@ export async function withLanes(
   return printers.map((one, at) => ({
     ...one,
     ...factsOf(one, byLane.get(lanes[at] ?? '')),
+    ...(grants && one.tenant === null && { grantedTo: byLane.get(lanes[at] ?? '')?.granted_to ?? null }),
     virtual: isVirtual(one),
   }));
 }

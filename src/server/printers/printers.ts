@@ -1,7 +1,7 @@
 /**
  * Printers, as agents report them. A tenant sees what its own agents and the shared ones say of a printer, and
  * nothing of what another tenant's agents say. Where both have a printer of one ID, it is the tenant's own: a job goes
- * to one lane, and to the same each time.
+ * to one lane, and to the same each time. Of a shared printer that is granted to others it sees nothing (`platen.may_use`).
  */
 import { z } from 'zod';
 import { type PrinterFormat, printerFormat } from '../../contract/format.ts';
@@ -66,17 +66,19 @@ export type ScopePrinter = {
   virtual: boolean;
 };
 
+/** What agents say of printers, with what people have set. */
+export const REPORTED = `platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id
+  LEFT JOIN platen.lane_settings s ON s.lane = coalesce(a.tenant_id || '/', '') || p.printer_id`;
 const SIGHTINGS = `SELECT p.printer_id, p.name, s.display_name, coalesce(s.hidden, false) AS hidden, coalesce(s.print_settings, '{}') AS print_settings, p.uri, p.model, p.state, p.reasons, p.supplies, p.formats, p.confirmed_by,
     p.gone_at IS NOT NULL AS gone,
     EXISTS (SELECT FROM platen.virtual_printers v WHERE v.agent_id = p.agent_id AND v.uri = p.uri) AS virtual,
     a.id AS agent_id, a.tenant_id, a.name AS agent_name,
     (a.online AND a.seen_at > now() - make_interval(secs => ${HEARTBEAT_LOST})) AS online,
     a.seen_at > now() - make_interval(secs => ${SERVING_LOST}) AS heard
-  FROM platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id
-  LEFT JOIN platen.lane_settings s ON s.lane = coalesce(a.tenant_id || '/', '') || p.printer_id`;
+  FROM ${REPORTED}`;
 /** Assigned before gone, the tenant's own before shared, online before offline, then whoever was heard last. */
 const BEST_FIRST = 'ORDER BY gone, a.tenant_id IS NULL, online DESC, a.seen_at DESC, a.id';
-const VISIBLE = '(a.tenant_id IS NULL OR a.tenant_id = $1)';
+const VISIBLE = 'platen.may_use($1, a.tenant_id, s.granted_to)';
 
 /** No agent of the printer's scope has it any more. */
 const GONE = `p.gone_at IS NOT NULL AND NOT EXISTS (
@@ -162,18 +164,27 @@ export async function otherPrinters(db: Queryable, tenantId: string): Promise<Sc
   return [...ofOneTenant(seen)].flatMap(([id, rows]) => printer(id, rows) ?? []);
 }
 
+/** Whose printers are seen: those that a tenant may use, or with `shared` all shared ones besides its own; undefined: all. */
+export type SeenBy = { tenant: string; shared?: boolean } | undefined;
+
+/** The rule for printers that somebody sees, in SQL for `REPORTED`. @param at the parameters of the tenant and of `shared` */
+export function seenIn(at: { tenant: string; shared: string }): string {
+  return `platen.may_use(${at.tenant}, a.tenant_id, CASE WHEN NOT ${at.shared} THEN s.granted_to END)`;
+}
+
 function sightingsOf(
   db: Queryable,
-  tenantId: string | undefined,
+  by: SeenBy,
   which: 'present' | 'gone' | { lane: Lane },
 ): Promise<Sighting[]> {
   if (typeof which === 'object')
     return sightings(db, `coalesce(a.tenant_id || '/', '') || p.printer_id = $1`, [which.lane]);
-  const [visible, values] = tenantId === undefined ? ['true', []] : [VISIBLE, [tenantId]];
+  const visible = seenIn({ tenant: '$1', shared: '$2' });
+  const values = [by?.tenant ?? null, by?.shared ?? false];
   return which === 'gone'
     ? sightings(db, `${visible} AND ${GONE}`, values, MOST_GONE)
     : sightings(db, `${visible} AND p.gone_at IS NULL`, values).then((all) =>
-        tenantId === undefined ? all : [...ofOneTenant(all).values()].flat(),
+        by === undefined ? all : [...ofOneTenant(all).values()].flat(),
       );
 }
 
@@ -198,16 +209,16 @@ export function holdersIn(
 export type ListedPrinter = PrinterView & { reportedName: string; forTests: boolean };
 
 /**
- * Printers of one tenant, or (undefined) of the whole deployment, where one ID in two scopes is two printers.
+ * Printers that a tenant sees, or (undefined) of the whole deployment, where one ID in two scopes is two printers.
  * @param which `present`: an agent has the printer; `gone`: none has it any more; a lane: its printer alone
  */
 export async function listPrinters(
   db: Queryable,
-  tenantId: string | undefined,
+  by: SeenBy,
   holdersOf: HoldersOf,
   which: 'present' | 'gone' | { lane: Lane } = 'present',
 ): Promise<ListedPrinter[]> {
-  const listed = await listedOf(await sightingsOf(db, tenantId, which), holdersOf);
+  const listed = await listedOf(await sightingsOf(db, by, which), holdersOf);
   return listed.sort((a, b) => a.name.localeCompare(b.name) || a.id.localeCompare(b.id));
 }
 
@@ -224,7 +235,7 @@ export async function printerPage(
   const ids = await rowsOf(
     db,
     sightedId,
-    `SELECT DISTINCT p.printer_id FROM platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id
+    `SELECT DISTINCT p.printer_id FROM ${REPORTED}
      WHERE ${VISIBLE} AND p.gone_at IS NULL AND p.printer_id > $2
        AND (NOT $4 OR platen.only_virtual(a.tenant_id, p.printer_id)) ORDER BY 1 LIMIT $3`,
     [tenantId, after ?? '', limit + 1, test],

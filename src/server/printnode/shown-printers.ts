@@ -41,7 +41,9 @@ export async function shownPrinters(
   { tenantId, test }: Whose,
   holdersOf: HoldersOf,
 ): Promise<Map<string, { shown: ShownPrinter; hidden: boolean }>> {
-  const listed = (await listPrinters(pool, tenantId, holdersOf)).filter((one) => !test || one.forTests);
+  const listed = (await listPrinters(pool, { tenant: tenantId }, holdersOf)).filter(
+    (one) => !test || one.forTests,
+  );
   const ids = listed.map(({ id }) => id);
   const shared = listed.filter(({ tenant }) => tenant === null).flatMap(({ agents }) => agents);
   const ofShared = { ...SHARED, online: shared.some(({ online }) => online) };

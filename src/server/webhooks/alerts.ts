@@ -10,7 +10,7 @@ import {
   alertItem,
   quietHours,
 } from '../../contract/alert.ts';
-import { HEARTBEAT_LOST } from '../printers/printers.ts';
+import { HEARTBEAT_LOST, REPORTED } from '../printers/printers.ts';
 import { ProblemError } from '../problems.ts';
 import type { SecretKey } from '../secret-key.ts';
 import { type Also, onlyRow, type Pool, type Queryable, rowsOf, transaction } from '../store/pool.ts';
@@ -33,10 +33,8 @@ const CONDITIONS = `WITH tenants AS (
     SELECT DISTINCT ON (t.tenant, p.printer_id) t.tenant, lane.id AS lane, coalesce(s.display_name, p.name) AS name,
       p.reasons, s.held_at IS NOT NULL AS held, coalesce(s.hidden, false) AS hidden,
       a.online AND a.seen_at > now() - make_interval(secs => ${HEARTBEAT_LOST}) AS heard
-    FROM tenants t JOIN platen.agents a ON a.tenant_id IS NULL OR a.tenant_id = t.tenant
-    JOIN platen.agent_printers p ON p.agent_id = a.id AND p.gone_at IS NULL
+    FROM ${REPORTED} JOIN tenants t ON p.gone_at IS NULL AND platen.may_use(t.tenant, a.tenant_id, s.granted_to)
     CROSS JOIN LATERAL (SELECT coalesce(a.tenant_id || '/', '') || p.printer_id AS id) AS lane
-    LEFT JOIN platen.lane_settings s ON s.lane = lane.id
     ORDER BY t.tenant, p.printer_id, a.tenant_id IS NULL, heard DESC,
       (p.state = 'unknown')::int + ('offline' = any(p.reasons))::int, p.since DESC),
   found AS (
@@ -56,13 +54,13 @@ const CONDITIONS = `WITH tenants AS (
       FROM tenants t JOIN platen.jobs j ON j.tenant_id = t.tenant AND j.status = 'held' AND NOT j.test GROUP BY t.tenant, j.lane
     UNION ALL
     SELECT t.tenant, 'alert.agent', a.id, a.name, a.seen_at, '{}', 0, NULL
-      FROM tenants t JOIN platen.agents a ON a.tenant_id IS NULL OR a.tenant_id = t.tenant
+      FROM tenants t JOIN platen.agents a ON platen.may_see_agent(t.tenant, a.id, a.tenant_id)
       WHERE NOT (a.online AND a.seen_at > now() - make_interval(secs => ${HEARTBEAT_LOST}))
         AND EXISTS (SELECT FROM platen.agent_printers p WHERE p.agent_id = a.id AND p.gone_at IS NULL)
     UNION ALL
     SELECT t.tenant, 'alert.update', a.id, a.name, least((a.went_back->>'at')::timestamptz, now()),
         ARRAY[a.went_back->>'version'], 0, NULL
-      FROM tenants t JOIN platen.agents a ON a.tenant_id IS NULL OR a.tenant_id = t.tenant
+      FROM tenants t JOIN platen.agents a ON platen.may_see_agent(t.tenant, a.id, a.tenant_id)
       WHERE a.went_back IS NOT NULL
     UNION ALL
     SELECT t.tenant, 'alert.secret', i.api_key, i.name,

@@ -335,6 +335,7 @@ export const accessWords: Pick<
       'printer.show': 'Ausgeblendeten Drucker wieder eingeblendet',
       'printer.offer': 'Drucker per IPP angeboten',
       'printer.withdraw': 'Drucker nicht mehr per IPP angeboten',
+      'printer.grant': 'Festgelegt, welche Arbeitsbereiche einen Drucker nutzen',
       'printer.forget': 'Drucker vergessen',
       'printer.fault': 'Störungen eines virtuellen Druckers gesetzt',
       'printer.test': 'Probeetikett gedruckt',

@@ -228,6 +228,8 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
     'Die Datenbank kommt aus einer Sicherung, und niemand weiß, was von dem Auftrag seither gedruckt wurde',
   'printer-commands-withdrawn':
     'Während der Auftrag wartete, verlor der Arbeitsbereich die Erlaubnis für Druckerbefehle, die er enthalten kann',
+  'printer-granted-no-more':
+    'Der gemeinsame Drucker ist nur noch für andere Arbeitsbereiche freigegeben, nicht mehr für den des Auftrags',
   'not-confirmed':
     'Alles ist gesendet, aber dieser Drucker kann nicht sagen, was er gedruckt hat: Sehen Sie seine Etiketten an',
   // Von Aufträgen.

@@ -328,6 +328,7 @@ export const accessWords = {
       'printer.show': 'Showed a hidden printer again',
       'printer.offer': 'Offered a printer by IPP',
       'printer.withdraw': 'Offered a printer by IPP no more',
+      'printer.grant': 'Set which workspaces may use a printer',
       'printer.forget': 'Forgot a printer',
       'printer.fault': 'Set the faults of a virtual printer',
       'printer.test': 'Printed a test label',

@@ -1,6 +1,7 @@
 /**
  * What a job may do that was accepted before and is printed again, goes on, or goes to another printer. For printer
- * commands it needs the permission that its tenant has now. A test goes to a virtual printer only, whoever sends it there.
+ * commands it needs the permission that its tenant has now. A test goes to a virtual printer only, whoever sends it there, and
+ * no job to a shared printer that is granted to other tenants only.
  */
 import { z } from 'zod';
 import type { QueuedJob } from '../../../contract/queued-job.ts';
@@ -30,14 +31,19 @@ export async function requirePermitted(db: Queryable, checks: CheckPool, job: Qu
   if (job.printerCommands && !now.printerCommands) await requireJobPrintable(checks, now);
 }
 
-const virtualNow = z.object({ ok: z.boolean() });
+const printerNow = z.object({ granted: z.boolean(), fits: z.boolean() });
 
-/** Refuses a test that is at no virtual printer any more. @throws ProblemError `job-not-found`, `printer-not-virtual` */
-export async function requireTestable(db: Queryable, id: string): Promise<void> {
-  const sql =
-    'SELECT NOT test OR platen.only_virtual(scope, printer_id) AS ok FROM platen.jobs WHERE id = $1';
-  const { ok } = await oneJob(db, virtualNow, sql, id);
-  if (!ok) throw refusedBecause('printer-not-virtual', because('printer-real', {}));
+/**
+ * Refuses a job whose tenant may not use its printer any more, and a test that is at no virtual printer any more.
+ * @throws ProblemError `job-not-found`, `printer-unknown`, `printer-not-virtual`
+ */
+export async function requireItsPrinter(db: Queryable, id: string): Promise<void> {
+  const sql = `SELECT NOT test OR platen.only_virtual(scope, printer_id) AS fits,
+      platen.may_use(tenant_id, scope, (SELECT granted_to FROM platen.lane_settings s WHERE s.lane = jobs.lane)) AS granted
+    FROM platen.jobs WHERE id = $1`;
+  const { granted, fits } = await oneJob(db, printerNow, sql, id);
+  if (!granted) throw refusedBecause('printer-unknown', because('printer-granted-no-more', {}));
+  if (!fits) throw refusedBecause('printer-not-virtual', because('printer-real', {}));
 }
 
 /** @throws ProblemError those of `requirePrintable` */

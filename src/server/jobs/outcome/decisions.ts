@@ -24,7 +24,7 @@ import { oneJob } from '../../one-job.ts';
 import { faultAt, ProblemError, payloadInvalid } from '../../problems.ts';
 import { type Pool, type Queryable, transaction } from '../../store/pool.ts';
 import { WHOLE_PAYLOAD } from '../../templates/job-templates.ts';
-import { requirePermitted, requireTestable, withPermissionOfNow } from '../accept/permitted.ts';
+import { requireItsPrinter, requirePermitted, withPermissionOfNow } from '../accept/permitted.ts';
 import type { Dispatching } from '../dispatch/dispatching.ts';
 import { shownJob } from '../shown/job-row.ts';
 import { dataGone } from '../shown/label-data.ts';
@@ -53,7 +53,7 @@ export class JobDecisions {
    * @param from the label to go on with, from 0; the number of labels: all are out. Left out: the first label
    *   that is not printed, if it is certain which one that is. Of a canceled job the first that is missing
    * @throws ProblemError `job-not-found`, `job-not-held`, `labels-uncertain`, `label-data-gone`, `payload-invalid`,
-   *   those of `requirePrintable` where the job needs a permission that its tenant has lost, and `printer-not-virtual`
+   *   those of `requirePrintable` where the job needs a permission that its tenant has lost, and those of `requireItsPrinter`
    */
   async resume(id: string, from: number | undefined, by: Decision): Promise<JobView> {
     await this.plan(id, from);
@@ -76,7 +76,7 @@ export class JobDecisions {
   async plan(id: string, from: number | undefined): Promise<ResumePlan> {
     const plan = planOf(await jobToDecide(this.#pool, id), from);
     if (plan.status === 'queued') {
-      await requireTestable(this.#pool, id);
+      await requireItsPrinter(this.#pool, id);
       await requirePermitted(this.#pool, this.#checks, await payloadOf(this.#pool, id));
     }
     return plan;
@@ -153,7 +153,7 @@ async function queueAgain(
   id: string,
   resume: { round: number; from: number },
 ): Promise<void> {
-  await requireTestable(client, id);
+  await requireItsPrinter(client, id);
   const payload = await withPermissionOfNow(client, await payloadOf(client, id));
   await client.query(
     `UPDATE platen.jobs SET status = 'queued', round = $2, payload = $4, template_hash = NULL, updated_at = now(), dispatched_at = NULL,

@@ -1,7 +1,7 @@
 /**
  * Holds jobs that wait and may not be printed any more: jobs with printer commands whose tenant has lost the permission (a
- * person releases them, without the permission, or cancels them), and tests whose printer an agent now has as one that is not
- * virtual. A job that an agent has is printed; if the agent hands it back, it is held then.
+ * person releases them, without the permission, or cancels them), jobs at a shared printer that is not granted to their tenant any
+ * more, and tests whose printer an agent now has as one that is not virtual. A job that an agent has is printed; if the agent hands it back, it is held then.
  */
 import { z } from 'zod';
 import { faultFor } from '../../../contract/fault.ts';
@@ -31,6 +31,9 @@ const REAL_TESTS = `SELECT id, status FROM platen.jobs j WHERE test AND status =
   WHERE p.printer_id = j.printer_id AND p.gone_at IS NULL AND a.tenant_id IS NOT DISTINCT FROM j.scope
     AND NOT EXISTS (SELECT FROM platen.virtual_printers v WHERE v.agent_id = a.id))`;
 
+const NOT_GRANTED = `SELECT j.id, j.status FROM platen.lane_settings s JOIN platen.jobs j ON j.lane = s.lane
+  WHERE s.granted_to IS NOT NULL AND j.status = 'queued' AND NOT platen.may_use(j.tenant_id, j.scope, s.granted_to)`;
+
 type Withdrawn = { why: Reason; still: (client: Queryable) => Promise<boolean> };
 
 type Parts = { pool: Pool; queue: LaneQueue; logger: Logger; changed: (jobs: string[]) => void };
@@ -46,10 +49,16 @@ export class Withdrawals {
   async sweep(): Promise<void> {
     const sql = `SELECT id, commands_withdrawn_at::text AS since FROM platen.tenants WHERE commands_withdrawn_at IS NOT NULL`;
     for (const tenant of await rowsOf(this.#parts.pool, withdrawn, sql)) await this.#ofTenant(tenant);
-    const tests = await rowsOf(this.#parts.pool, carrying, `${REAL_TESTS} ORDER BY seq LIMIT ${LOOKED_AT}`);
-    await this.#holdAll(tests, (id) => ({
-      why: because('printer-real', {}),
-      still: async (client) => (await rowsOf(client, carrying, `${REAL_TESTS} AND id = $1`, [id])).length > 0,
+    await this.#found(REAL_TESTS, because('printer-real', {}));
+    await this.#found(NOT_GRANTED, because('printer-granted-no-more', {}));
+  }
+
+  /** @param jobs the SQL of a query for them, of `platen.jobs AS j` */
+  async #found(jobs: string, why: Reason): Promise<void> {
+    const found = await rowsOf(this.#parts.pool, carrying, `${jobs} ORDER BY j.seq LIMIT ${LOOKED_AT}`);
+    await this.#holdAll(found, (id) => ({
+      why,
+      still: async (client) => (await rowsOf(client, carrying, `${jobs} AND j.id = $1`, [id])).length > 0,
     }));
   }
 

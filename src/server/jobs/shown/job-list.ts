@@ -19,6 +19,7 @@ import {
   type valueMark,
 } from '../../../contract/job-search.ts';
 import type { Lane } from '../../../contract/lane.ts';
+import { REPORTED } from '../../printers/printers.ts';
 import { onlyRow, type Pool, rowsOf } from '../../store/pool.ts';
 import { searchableValue } from '../searchable-value.ts';
 import { COLUMNS, jobRow, jobViewOf } from './job-row.ts';
@@ -29,10 +30,10 @@ const MOST_NAMED = 100;
 /** Finds printers or templates by their names when jobs were accepted; they may be gone or renamed since. */
 const ONCE_NAMED = (kind: 'printer' | 'template') => `SELECT id FROM platen.job_names
     WHERE kind = '${kind}' AND (name = $1 OR starts_with(id, $1)) AND ($2::text IS NULL OR tenant_id = $2)`;
-const PRINTERS_NAMED = `SELECT p.printer_id AS id FROM platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id
-    WHERE (p.name = $1 OR starts_with(p.printer_id, $1)) AND ($2::text IS NULL OR coalesce(a.tenant_id, $2) = $2)
+const PRINTERS_NAMED = `SELECT p.printer_id AS id FROM ${REPORTED}
+    WHERE (p.name = $1 OR starts_with(p.printer_id, $1)) AND platen.may_use($2, a.tenant_id, s.granted_to)
   UNION SELECT regexp_replace(lane, '^.*/', '') FROM platen.lane_settings
-    WHERE display_name = $1 AND ($2::text IS NULL OR position('/' in lane) = 0 OR starts_with(lane, $2 || '/'))
+    WHERE display_name = $1 AND platen.may_use($2, substring(lane FROM '^([^/]*)/'), granted_to)
   UNION ${ONCE_NAMED('printer')}`;
 const TEMPLATES_NAMED = `SELECT id FROM platen.templates
     WHERE (name = $1 OR starts_with(id, $1)) AND ($2::text IS NULL OR tenant_id = $2)
