@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { jobView } from '../../src/contract/job.ts';
 import { jobBulkResult } from '../../src/contract/job-actions.ts';
+import { printerDetails } from '../../src/contract/printer-actions.ts';
 import { barcodesIn, textIn } from '../kit/judges/pictures.ts';
 import { configureMutePrinter, MUTE } from '../kit/service/mute-printer.ts';
 import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
@@ -226,6 +227,27 @@ test('a test label comes out', async () => {
   expect(jobView.parse(JSON.parse(stdout)).status).toBe('printed');
   const [label = ''] = (await up.pictures('virtual-2')).slice(before);
   expect(await textIn(label, 'eng')).toContain('Platen test label');
+});
+
+test('a shared printer is granted to tenants, taken from them, and every tenant’s again', async () => {
+  await up.admin.createTenant({ id: 'acme' });
+  const says = async (...args: string[]) => {
+    const { code, stdout, stderr } = await run('printer', ...args);
+    return [code, (code === 0 ? stdout : stderr).trim().split('  ').at(-1)];
+  };
+  const all = await run('printer', 'revoke', 'virtual-2', '--tenant', 'acme');
+  expect([all.code, all.stderr]).toEqual([1, expect.stringContaining("virtual-2 is every tenant's")]);
+  expect(await says('grant', 'virtual-2', '--tenant', 'acme')).toEqual([0, 'for acme']);
+  await expect(print('virtual-2', '1')).rejects.toThrow('printer-unknown');
+  expect(await says('grant', 'virtual-2', '--tenant', 'acme', 'default')).toEqual([0, 'for acme, default']);
+  await up.ended(await print('virtual-2', '1'));
+  const lost = await json(printerDetails, 'printer', 'revoke', 'virtual-2', '--tenant', 'default', 'acme');
+  expect(lost.grantedTo).toEqual([]);
+  expect(await says('share', 'virtual-2')).toEqual([0, 'for every tenant']);
+  expect((await audited())[0]).toMatchObject({ what: 'printer.grant', details: { tenants: 'all' } });
+  await up.ended(await print('virtual-2', '2'));
+  const unknown = await run('printer', 'grant', 'nowhere', '--tenant', 'acme');
+  expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('There is no shared printer')]);
 });
 
 test('a printer that is gone is listed, and forgotten; one that is there is not', async () => {

@@ -19,7 +19,7 @@ import { OnlyHere } from '../controls/only-here.tsx';
 import { printerList } from '../printers/printer-words.tsx';
 import { call } from '../service/call.ts';
 import { ofTheTenant, useLive } from '../service/live.ts';
-import { ofTenant } from '../service/session.ts';
+import { mayPrintOn, ofTenant } from '../service/session.ts';
 import { fieldsOf, savedTemplate } from '../templates/saved-template.ts';
 import { t } from '../texts/texts.ts';
 import { curlOf, type Example, NO_EXAMPLE } from './curl.ts';
@@ -213,7 +213,7 @@ const UNSUITABLE = new Set(['test-failed', 'test-held', 'test-slow']);
  */
 function useExample(test: boolean): Example {
   const printers = useLive(printerList, '/printers', () => false).live.data?.filter(
-    ({ name, hidden, forTests }) => !hidden && (forTests || !test) && !UNSUITABLE.has(name),
+    (one) => !one.hidden && mayPrintOn(one) && (one.forTests || !test) && !UNSUITABLE.has(one.name),
   );
   const templates = useLive(z.array(templateView), ofTenant('/templates'), ofTheTenant).live.data;
   const [first] = templates ?? [];

@@ -8,6 +8,7 @@ import { ChoiceField } from '../controls/field.tsx';
 import { Problem } from '../controls/problem.tsx';
 import { whyStill } from '../controls/still-words.ts';
 import { call } from '../service/call.ts';
+import { mayPrintOn } from '../service/session.ts';
 import { misfitOf } from '../templates/label-fit.ts';
 import { type SavedTemplate, savedTemplate } from '../templates/saved-template.ts';
 import { mediaWords, t } from '../texts/texts.ts';
@@ -53,7 +54,9 @@ export function useTargets(
         labelsOf(made, stop.signal),
       ]);
       const targets = printers
-        .filter(({ id, hidden, gone }) => id === first || (!hidden && !gone && id !== except))
+        .filter(
+          (one) => one.id === first || (!one.hidden && !one.gone && mayPrintOn(one) && one.id !== except),
+        )
         .map((one): Target => {
           const fits = labels.every(({ template, orientation }) =>
             one.formats.some((format) => misfitOf(template, orientation, format) === undefined),

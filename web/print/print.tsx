@@ -13,7 +13,7 @@ import { reasonsInWords } from '../jobs/job-words.tsx';
 import { nameAndPlace, type Printer, printerList } from '../printers/printer-words.tsx';
 import { Attempts } from '../service/attempts.ts';
 import { ofTheTenant, useLive } from '../service/live.ts';
-import { jobLimits, may, ofTenant } from '../service/session.ts';
+import { jobLimits, may, mayPrintOn, ofTenant } from '../service/session.ts';
 import { fieldsOf, type SavedTemplate, savedTemplate } from '../templates/saved-template.ts';
 import { formatWords, mediaWords, t } from '../texts/texts.ts';
 import { ByFile } from './by-file.tsx';
@@ -36,7 +36,9 @@ export function Print() {
   const found = { templates: templates.live.data, printers: printers.live.data };
   const template = chosen(found.templates, query.get('template') ?? lastTemplate.value);
   const asked = query.get('printer');
-  const usable = found.printers?.filter(({ id, gone, hidden }) => !gone && (!hidden || id === asked));
+  const usable = found.printers?.filter(
+    (one) => !one.gone && mayPrintOn(one) && (!one.hidden || one.id === asked),
+  );
   const printer = chosen(usable, asked ?? lastPrinter.value) ?? only(usable);
   const saved = useLive(
     savedTemplate,

@@ -1,4 +1,4 @@
-/** The actions on a printer: hold, resume, settings, test, rename, hide, clear, forget. */
+/** The actions on a printer: hold, resume, settings, test, rename, hide, grant, clear, forget. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useId } from 'preact/hooks';
 import { z } from 'zod';
@@ -15,12 +15,13 @@ import { call } from '../service/call.ts';
 import { useLive } from '../service/live.ts';
 import { may } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
+import { PrinterGrants } from './printer-grants.tsx';
 import { PrinterSettings } from './printer-settings.tsx';
 import { printTest } from './printer-test.tsx';
 import { actionPath, groupsOf, mayActOn, type Printer, printerList } from './printer-words.tsx';
 
 type Props = { printer: Printer; onDone: () => void };
-type Question = 'hold' | 'set' | 'clear' | 'rename' | 'about' | 'ipp' | 'forget';
+type Question = 'hold' | 'set' | 'clear' | 'rename' | 'about' | 'ipp' | 'grant' | 'forget';
 
 export function PrinterActions({ printer, onDone }: Props) {
   const { printers: words } = t.value;
@@ -86,6 +87,9 @@ export function PrinterActions({ printer, onDone }: Props) {
           // A printer that is gone may still be withdrawn.
           ...(act && printer.ipp !== undefined && !(printer.gone && printer.ipp === null)
             ? [{ words: printer.ipp === null ? words.ipp.offer : words.ipp.withdraw, onPick: ask('ipp') }]
+            : []),
+          ...(act && printer.grantedTo !== undefined
+            ? [{ words: words.grants.action, onPick: ask('grant') }]
             : []),
           ...(act ? [{ words: words.clear, bad: true, onPick: ask('clear') }] : []),
           ...(act && printer.gone ? [{ words: words.forget, bad: true, onPick: ask('forget') }] : []),
@@ -288,5 +292,6 @@ const QUESTIONS = {
   rename: Rename,
   about: About,
   ipp: Ipp,
+  grant: PrinterGrants,
   forget: Forget,
 };

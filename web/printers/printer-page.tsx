@@ -14,6 +14,7 @@ import { useLive } from '../service/live.ts';
 import { may } from '../service/session.ts';
 import { formatWords, t } from '../texts/texts.ts';
 import { PrinterActions } from './printer-actions.tsx';
+import { Granted } from './printer-grants.tsx';
 import { mayActOn, type Printer, PrinterState, printer as printerOf } from './printer-words.tsx';
 import { VirtualPanel } from './virtual-panel.tsx';
 
@@ -159,7 +160,7 @@ function Facts({ printer }: { printer: Printer }) {
       {printer.tenant === null && (
         <>
           <dt>{t.value.signIn.workspace}</dt>
-          <dd>{words.shared}</dd>
+          <dd>{printer.grantedTo ? <Granted to={printer.grantedTo} /> : words.shared}</dd>
         </>
       )}
       <dt>ID</dt>

@@ -9,6 +9,7 @@ import {
   type SessionView,
   sessionView,
 } from '../../src/contract/people.ts';
+import type { PrinterDetails } from '../../src/contract/printer-actions.ts';
 import { call, Refusal, whenSignedOut } from './call.ts';
 import { signedOut } from './provider.ts';
 
@@ -23,6 +24,11 @@ whenSignedOut(() => {
 
 export function may(need: Need): boolean {
   return session.value?.may.includes(need) ?? false;
+}
+
+/** Whoever runs the deployment also sees shared printers that are not granted to their own workspace. */
+export function mayPrintOn({ grantedTo }: Pick<PrinterDetails, 'grantedTo'>): boolean {
+  return grantedTo?.includes(session.value?.tenant.id ?? '') ?? true;
 }
 
 /** How many records and labels a job of this deployment may have. */

@@ -152,6 +152,16 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
       doWithdraw: 'Nicht mehr anbieten',
       withdrawn: 'Er wird nicht mehr per IPP angeboten.',
     },
+    grants: {
+      action: 'Wer ihn nutzen darf …',
+      title: 'Wer darf diesen Drucker nutzen?',
+      everyone: 'Jeder Arbeitsbereich',
+      only: 'Nur diese Arbeitsbereiche',
+      says: 'Für die anderen ist es, als gäbe es ihn nicht. Ihre Aufträge, die auf ihn warten, werden nicht gedruckt: Jemand muss sie verschieben oder abbrechen.',
+      done: 'Gespeichert.',
+      to: (names) => `gemeinsam, nur für ${names}`,
+      none: 'gemeinsam, für keinen Arbeitsbereich',
+    },
     goneTitle: 'Weg',
     goneHint:
       'Diese hat kein Agent mehr. Aufträge, die auf sie warten, lassen sich verschieben; dann vergessen Sie sie.',

@@ -151,6 +151,16 @@ export const printingWords = {
       doWithdraw: 'Offer no more',
       withdrawn: 'It is offered by IPP no more.',
     },
+    grants: {
+      action: 'Who may use it …',
+      title: 'Who may use this printer?',
+      everyone: 'Every workspace',
+      only: 'Only these workspaces',
+      says: 'To the others it is as if it did not exist. Their jobs that wait for it are not printed: somebody has to move or cancel them.',
+      done: 'Saved.',
+      to: (names: string) => `shared, for ${names} only`,
+      none: 'shared, for no workspace',
+    },
     goneTitle: 'Gone',
     goneHint: 'No agent has these any more. Jobs that wait for them can be moved; then forget them.',
     virtual: {
