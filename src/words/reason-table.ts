@@ -378,8 +378,7 @@ const GENERAL_REASONS = {
     'The database was restored from a back-up, and nobody knows what was printed of the job since that was made',
   'printer-commands-withdrawn':
     'While the job waited its tenant lost the permission for the printer commands that it may have',
-  'printer-granted-no-more':
-    'The shared printer is granted to other tenants only, not to the tenant of the job any more',
+  'printer-granted-no-more': 'The shared printer is not granted to the tenant of the job any more',
   'not-confirmed': 'Everything was sent, but this printer cannot say what it printed: look at its labels.',
   'printer-ended': 'The printer {phase} its job {job} ({reasons})',
   'job-unreadable': 'The queued job does not have the expected form: {issues}',

@@ -244,7 +244,7 @@ test('a shared printer is granted to tenants, taken from them, and every tenantâ
   const lost = await json(printerDetails, 'printer', 'revoke', 'virtual-2', '--tenant', 'default', 'acme');
   expect(lost.grantedTo).toEqual([]);
   expect(await says('share', 'virtual-2')).toEqual([0, 'for every tenant']);
-  expect((await audited())[0]).toMatchObject({ what: 'printer.grant', details: { tenants: 'all' } });
+  expect((await audited())[0]).toMatchObject({ what: 'printer.grant', details: { tenants: '*' } });
   await up.ended(await print('virtual-2', '2'));
   const unknown = await run('printer', 'grant', 'nowhere', '--tenant', 'acme');
   expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('There is no shared printer')]);

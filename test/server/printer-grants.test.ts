@@ -197,7 +197,7 @@ describe('a grant', () => {
     await grant(null);
     const { entries } = auditPage.parse((await service.admin('GET', '/audit?about=printer')).body);
     expect(entries.slice(0, 2)).toMatchObject([
-      { what: 'printer.grant', object: PRINTER, tenant: null, details: { tenants: 'all' } },
+      { what: 'printer.grant', object: PRINTER, tenant: null, details: { tenants: '*' } },
       { what: 'printer.grant', object: PRINTER, who: { kind: 'person' }, details: { tenants: ['globex'] } },
     ]);
   });

@@ -85,6 +85,7 @@ test.each(['en', 'de'])('%s: what the audit says beside a deed', (language) => {
     { state: 'approved', printers: ['serial-4711'], count: 1 },
     { secret: 'old', scope: 'jobs:enqueue jobs:read', oldForHours: 168, role: 'admin' },
     { faults: [...VIRTUAL_FAULTS], messages: 3, place: null, group: null },
+    { tenants: '*' },
     { mediaTracking: 'gap', printMode: 'tear-off', thermalMode: 'direct', labelTop: 8 },
   ];
   const said = details.flatMap((one) =>
@@ -92,7 +93,7 @@ test.each(['en', 'de'])('%s: what the audit says beside a deed', (language) => {
   );
   for (const [name, value] of said) {
     expect([name, value].join(': ')).not.toMatch(
-      /serial-4711|null|168|\w:\w|media-empty|power-off|[a-z][A-Z]/,
+      /serial-4711|null|168|\*|\w:\w|media-empty|power-off|[a-z][A-Z]/,
     );
     expect(name).not.toBe('');
   }

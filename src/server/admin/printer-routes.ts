@@ -233,7 +233,7 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
       const { lane } = await laneMeant(pool, id, 'shared', undefined);
       await transaction(pool, async (client) => {
         await setGrants(client, lane, tenants);
-        await writeDeed(client, request, { details: { tenants: tenants ?? 'all' } });
+        await writeDeed(client, request, { details: { tenants: tenants ?? '*' } });
       });
       await parts.withdrawals.sweep().catch((error: unknown) => {
         request.log.warn({ err: error }, 'jobs that wait at a printer without a grant are held later');

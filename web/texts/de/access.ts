@@ -298,6 +298,7 @@ export const accessWords: Pick<
       count: 'Anzahl',
       messages: 'Nachrichten',
       faults: 'Fehler',
+      tenants: 'Arbeitsbereiche',
     },
     /** Was von diesen Angaben gesagt wird. */
     values: {
@@ -305,6 +306,7 @@ export const accessWords: Pick<
       uncertain: { skip: 'sind alle da', print: 'noch einmal gedruckt' },
       state: { approved: 'freigegeben', refused: 'abgelehnt' },
       secret: { old: 'das alte', new: 'das neue' },
+      tenants: { '*': 'alle' },
     },
     deeds: {
       'tenant.create': 'Arbeitsbereich angelegt',

@@ -229,7 +229,7 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
   'printer-commands-withdrawn':
     'Während der Auftrag wartete, verlor der Arbeitsbereich die Erlaubnis für Druckerbefehle, die er enthalten kann',
   'printer-granted-no-more':
-    'Der gemeinsame Drucker ist nur noch für andere Arbeitsbereiche freigegeben, nicht mehr für den des Auftrags',
+    'Der gemeinsame Drucker ist für den Arbeitsbereich des Auftrags nicht mehr freigegeben',
   'not-confirmed':
     'Alles ist gesendet, aber dieser Drucker kann nicht sagen, was er gedruckt hat: Sehen Sie seine Etiketten an',
   // Von Aufträgen.

@@ -291,6 +291,7 @@ export const accessWords = {
       count: 'number',
       messages: 'messages',
       faults: 'faults',
+      tenants: 'workspaces',
     },
     /** What is said of the details below. */
     values: {
@@ -298,6 +299,7 @@ export const accessWords = {
       uncertain: { skip: 'are all there', print: 'are printed again' },
       state: { approved: 'approved', refused: 'refused' },
       secret: { old: 'the old one', new: 'the new one' },
+      tenants: { '*': 'every one' },
     },
     deeds: {
       'tenant.create': 'Created a workspace',
