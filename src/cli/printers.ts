@@ -36,6 +36,10 @@ export function printersCommand(): Command {
       if (options.gone || options.hidden) return;
       const others = all.length - printers.length;
       if (others > 0) printParagraph(`Hidden: ${others}. "platen printers --hidden" lists them.`);
+      const granted = printers.flatMap(({ name, grantedTo }) =>
+        grantedTo ? [[name, grantedTo.join(', ') || 'none']] : [],
+      );
+      if (granted.length > 0) printLine(`\nFor some tenants only:\n${table(['NAME', 'TENANTS'], granted)}`);
       if (printers.some(({ confirmedBy }) => confirmedBy === 'person')) printParagraph(HELD);
       const agents = await client.agents(options.tenant);
       const why = all.length === 0 ? whyNoPrinters(agents) : null;

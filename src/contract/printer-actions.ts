@@ -85,8 +85,6 @@ export const printerDetails = printerView.extend({
   virtual: z.boolean().default(false),
   /** The address at which IPP offers it; null: it is not offered. Left out: this service offers none. */
   ipp: z.string().nullable().exactOptional(),
-  /** The tenants that may use it, by their IDs; null: every tenant. Left out: it is not shared, or the caller is not told. */
-  grantedTo: z.array(z.string()).nullable().exactOptional(),
   /** Test keys print here: it is a virtual printer, as the service knows itself. */
   forTests: z.boolean().default(false),
 });

@@ -30,6 +30,8 @@ export const printerView = z.object({
   confirmedBy: confirmedBy.nullable().default(null),
   /** People have hidden it: it is not offered where one is chosen. */
   hidden: z.boolean().default(false),
+  /** The tenants that may use it, by their IDs; null: every tenant. Left out: it is not shared, or the caller is not told. */
+  grantedTo: z.array(z.string()).nullable().exactOptional(),
 });
 export type PrinterView = z.infer<typeof printerView>;
 

@@ -239,6 +239,8 @@ test('a shared printer is granted to tenants, taken from them, and every tenantâ
   expect([all.code, all.stderr]).toEqual([1, expect.stringContaining("virtual-2 is every tenant's")]);
   expect(await says('grant', 'virtual-2', '--tenant', 'acme')).toEqual([0, 'for acme']);
   await expect(print('virtual-2', '1')).rejects.toThrow('printer-unknown');
+  expect((await run('printers')).stdout).toMatch(/For some tenants only:\n.*\nvirtual-2 +acme\n/);
+  expect((await run('printers', '--tenant', 'default')).stdout).not.toContain('virtual-2');
   expect(await says('grant', 'virtual-2', '--tenant', 'acme', 'default')).toEqual([0, 'for acme, default']);
   await up.ended(await print('virtual-2', '1'));
   const lost = await json(printerDetails, 'printer', 'revoke', 'virtual-2', '--tenant', 'default', 'acme');

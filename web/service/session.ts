@@ -9,7 +9,7 @@ import {
   type SessionView,
   sessionView,
 } from '../../src/contract/people.ts';
-import type { PrinterDetails } from '../../src/contract/printer-actions.ts';
+import type { PrinterView } from '../../src/contract/printer-view.ts';
 import { call, Refusal, whenSignedOut } from './call.ts';
 import { signedOut } from './provider.ts';
 
@@ -27,7 +27,7 @@ export function may(need: Need): boolean {
 }
 
 /** Whoever runs the deployment also sees shared printers that are not granted to their own workspace. */
-export function mayPrintOn({ grantedTo }: Pick<PrinterDetails, 'grantedTo'>): boolean {
+export function mayPrintOn({ grantedTo }: Pick<PrinterView, 'grantedTo'>): boolean {
   return grantedTo?.includes(session.value?.tenant.id ?? '') ?? true;
 }
 
