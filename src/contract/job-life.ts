@@ -115,7 +115,7 @@ export const JOB_CHANGES: readonly {
     from: ['queued'],
     to: ['held'],
     by: 'service',
-    when: 'It waited when its tenant lost the permission for printer commands, or is a test whose printer is not virtual any more.',
+    when: 'It waited when its tenant lost the permission for printer commands or the grant of its printer, or is a test whose printer is not virtual any more.',
   },
   {
     from: ['queued'],

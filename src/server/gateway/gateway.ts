@@ -31,7 +31,7 @@ import { isSignedBy } from './device-key.ts';
 import type { EnrolledAgent, Enrolments } from './enrolments.ts';
 import { Heartbeats } from './heartbeats.ts';
 import { JoinedAgent } from './joined-agent.ts';
-import { Strangers, UNPROVEN } from './strangers.ts';
+import { UNPROVEN, Unproven } from './unproven.ts';
 
 /** What a stranger gets for whom there is no room. */
 const NO_ROOM = 'HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\n\r\n';
@@ -80,7 +80,7 @@ export class Gateway {
     perMessageDeflate: false,
     handleProtocols: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : false),
   });
-  readonly #strangers = new Strangers();
+  readonly #unproven = new Unproven();
   readonly #joined = new Map<string, JoinedAgent>();
   readonly #confirming: NodeJS.Timeout;
   readonly #reports: ReportPayload;
@@ -119,7 +119,7 @@ export class Gateway {
       return;
     }
     // Before the upgrade, which is most of what a stranger costs.
-    if (!this.#strangers.hasRoom(network, performance.now())) {
+    if (!this.#unproven.hasRoom(network, performance.now())) {
       socket.end(NO_ROOM, () => socket.destroy());
       return;
     }
@@ -151,7 +151,7 @@ export class Gateway {
 
   /** Has a stranger prove who it is. */
   #meet(socket: WebSocket, raw: Duplex, network: string): void {
-    const proves = this.#strangers.add(socket, network, performance.now());
+    const proves = this.#unproven.add(socket, network, performance.now());
     const proven = new AbortController();
     const late = setTimeout(() => socket.terminate(), UNPROVEN.ms);
     let bytes = 0;

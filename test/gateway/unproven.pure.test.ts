@@ -1,10 +1,10 @@
 /** Who may be a stranger at the gateway, and who has to go for whom. */
 import { expect, test } from 'vitest';
-import { Strangers, UNPROVEN } from '../../src/server/gateway/strangers.ts';
+import { UNPROVEN, Unproven } from '../../src/server/gateway/unproven.ts';
 
 /** @returns the numbers of those that had to go, in their order */
 function full(networkOf: (n: number) => string) {
-  const [strangers, gone] = [new Strangers(), [] as number[]];
+  const [strangers, gone] = [new Unproven(), [] as number[]];
   const leave = Array.from({ length: UNPROVEN.most }, (_, n) =>
     strangers.add({ terminate: () => void gone.push(n) }, networkOf(n), n),
   );

@@ -12,7 +12,7 @@ interface Stranger {
   readonly since: number;
 }
 
-export class Strangers {
+export class Unproven {
   /** In the order in which they came. */
   readonly #all = new Set<Stranger>();
 
