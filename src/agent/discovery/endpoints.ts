@@ -118,7 +118,7 @@ export class Endpoints {
     else if (tells) this.#options.onStatus(endpoint);
   }
 
-  /** By which of them printers are driven from now on. One that was not is due when a spare is: much too late. */
+  /** Says which endpoints printers are driven by from now on. One that is new among them was due much later, as a spare is. */
   drive(drives: (endpoint: Endpoint) => boolean): void {
     for (const endpoint of this) {
       const before = endpoint.driven;

@@ -11,8 +11,8 @@
  * since a printer may not have looked at the newest ones yet when it answers.
  * Where pending and counted pages are more than those sent, somebody else prints (the feed button, another
  * sender), and may be counted by now: as many fewer count as out. Bytes that the printer has not looked at yet hide that
- * surplus, so it is over only when an answer to all that was sent is without it, and until then what is written down says that
- * the counter does not tell. What goes with labels and is none (settings, a stored format) may look the same: not while it may wait.
+ * surplus, so it is over only when an answer to all that was sent is without it; until then what is written down says that the
+ * counter does not tell. Settings and stored formats look like a surplus, too: while they may wait, nothing is suspected anew.
  *
  * Without a counter: the pages sent, less those that the printer says are pending, are out. This is
  * calculated twice: for all bytes sent, to keep the printer busy (the window), and for those that were sent a

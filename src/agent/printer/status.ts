@@ -23,7 +23,7 @@ export function isIdle(status: DeviceStatus): boolean {
   return status.state !== 'processing' && (status.labelsPending ?? 0) === 0 && !isBlocked(status);
 }
 
-/** What it says is pending means that it is not done: there may be no label more. */
+/** It says that something is pending only because it is not done: that need not be a label. */
 export function isNotDone({ reasons }: DeviceStatus): boolean {
   return reasons.some((reason) => reason === 'label-waiting' || reason === 'spool-area-full');
 }

@@ -151,7 +151,7 @@ export class Gateway {
 
   /** Has a stranger prove who it is. */
   #meet(socket: WebSocket, raw: Duplex, network: string): void {
-    const proves = this.#unproven.add(socket, network, performance.now());
+    const leave = this.#unproven.add(socket, network, performance.now());
     const proven = new AbortController();
     const late = setTimeout(() => socket.terminate(), UNPROVEN.ms);
     let bytes = 0;
@@ -164,7 +164,7 @@ export class Gateway {
     let agent: JoinedAgent | undefined;
     socket.on('close', () => {
       clearTimeout(late);
-      proves();
+      leave();
     });
     const prove = async (signature: string) => {
       if (hello === undefined || proven.signal.aborted) return goodbye(socket, 'frame-wrong');
@@ -180,7 +180,7 @@ export class Gateway {
       if (known.revoked) return await this.#refuse(socket, said.agent, 'revoked');
       agent = await this.#join(socket, said, known);
       clearTimeout(late);
-      proves();
+      leave();
       socket.resume();
     };
     socket.on('message', (data: Buffer, isBinary) => {
