@@ -1,6 +1,7 @@
 /** The images and fonts that a template brings for its elements. */
 import { LRUCache } from 'lru-cache';
 import type { DesignedTemplate } from '../contract/template.ts';
+import type { Item, TextItem } from './display-list.ts';
 import type { Bitmap } from './image/bitmap.ts';
 import { createImageSet, type ImageSet, type Picture, type PictureKeep } from './image/image.ts';
 import type { Kept } from './kept.ts';
@@ -12,10 +13,12 @@ export interface Assets {
   readonly fonts: FontSet;
 }
 
-/** What stays decoded from one template to the next. */
+/** What stays decoded, or drawn, from one template to the next. */
 export interface Keep {
   readonly pictures: PictureKeep;
   readonly faces: Kept<TenantFace>;
+  /** Of a text that is the same again, the item from before: its dots are known (`textAsBefore`). */
+  readonly texts: Kept<TextItem>;
 }
 
 /** @param keep left out: everything is decoded anew */
@@ -23,11 +26,15 @@ export function createAssets({ images, fonts }: DesignedTemplate, keep?: Keep): 
   return { images: createImageSet(images, keep?.pictures), fonts: createFontSet(fonts, keep?.faces) };
 }
 
-/** Owners whose files a thread keeps decoded; for each, pixels of pictures (four bytes each), bytes of dots, and faces. */
+/**
+ * Owners whose files a thread keeps decoded; for each, pixels of pictures (four bytes each), bytes of their dots, faces, and
+ * bytes of the dots of texts.
+ */
 const MOST_OWNERS = 2;
 const MOST_PIXELS = 8_000_000;
 const MOST_BITMAPS = 8 * 1024 * 1024;
 const MOST_FACES = 16;
+const MOST_TEXTS = 2 * 1024 * 1024;
 /** ms without use. */
 const UNUSED = 600_000;
 
@@ -53,8 +60,24 @@ export class KeptAssets {
         }),
       },
       faces: new LRUCache<string, TenantFace>({ max: MOST_FACES }),
+      texts: new LRUCache<string, TextItem>({ maxSize: MOST_TEXTS, sizeCalculation: textBytes }),
     };
     this.#owners.set(owner, keep);
     return keep;
   }
+}
+
+/** Bytes of a text and of its dots, at most: hardly a character is wider than an em. */
+function textBytes({ text, size }: TextItem): number {
+  return Math.ceil(text.length * (2 + (size * size) / 8)) + 200;
+}
+
+/** An item; of a text that was drawn before, the item of then, so that it is not drawn again. */
+export function textAsBefore(item: Item, texts: Kept<TextItem>): Item {
+  if (item.kind !== 'text') return item;
+  const { face, ...rest } = item;
+  const key = JSON.stringify([typeof face === 'string' ? face : [face.family, face.fallback], rest]);
+  const known = texts.get(key);
+  if (known === undefined) texts.set(key, item);
+  return known ?? item;
 }

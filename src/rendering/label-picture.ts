@@ -9,7 +9,7 @@ import type { ElementBox } from '../contract/label-picture.ts';
 import { reasonIn } from '../contract/reason.ts';
 import type { DesignedTemplate, Template } from '../contract/template.ts';
 import type { TemplateProblem } from '../contract/template-problem.ts';
-import { createAssets, type Keep } from '../render/assets.ts';
+import { createAssets, type Keep, textAsBefore } from '../render/assets.ts';
 import { type DisplayList, enclosing, type Item } from '../render/display-list.ts';
 import { compileDocument } from '../render/document/document.ts';
 import { DrawnElements } from '../render/drawn-elements.ts';
@@ -37,7 +37,7 @@ const OF_SAMPLES = 'with the samples of the fields: ';
 export async function labelPicture(check: PictureCheck, keep: Keep): Promise<PictureResult> {
   const drawn = check.preview ? drawnElements(check, keep) : undefined;
   const list: Preview = check.preview
-    ? await previewList(check, drawn)
+    ? await previewList(check, drawn, keep)
     : { ...(await listOf(check)), boxes: [] };
   const { width, height } = list;
   const problems = check.preview ? await problemsOf(check, drawn) : [];
@@ -93,9 +93,13 @@ type Preview = Omit<DisplayList, 'items'> & {
   refused?: TemplateProblem;
 };
 
-async function previewList(check: PictureCheck, drawn: DrawnElements | undefined): Promise<Preview> {
+async function previewList(
+  check: PictureCheck,
+  drawn: DrawnElements | undefined,
+  keep: Keep,
+): Promise<Preview> {
   const { template, dpi, media, orientation } = check;
-  if (template.language === 'platen') return await designed(template, check, drawn);
+  if (template.language === 'platen') return await designed(template, check, drawn, keep);
   const size = { width: template.width ?? media.width, height: template.height ?? media.height };
   try {
     return { ...(await listOf(check)), boxes: [] };
@@ -111,14 +115,16 @@ async function designed(
   template: DesignedTemplate,
   { dpi, orientation }: PictureCheck,
   drawn: DrawnElements | undefined,
+  { texts }: Keep,
 ): Promise<Preview> {
   const media = mediaGrid(template, { dpi, orientation });
   if (drawn === undefined) return { ...media, items: null, boxes: [] };
   const whole = { x: 0, y: 0, width: media.width, height: media.height };
-  const items: Item[] = [];
+  const all: Item[] = [];
   const boxes: ElementBox[] = [];
   for (const at of template.elements.keys()) {
-    const { items: its, refused } = await elementItems(() => drawn.items(at));
+    const { items, refused } = await elementItems(() => drawn.items(at));
+    const its = items.map((item) => textAsBefore(item, texts));
     const box = enclosing(its.map(itemBounds));
     const printer = refused ? undefined : byPrinter(its, media);
     const ink =
@@ -131,11 +137,12 @@ async function designed(
         ...(printer && { printer }),
         ...(refused && { refused }),
       });
-    items.push(...(orientation === 'landscape' ? its.map((item) => turnItem(item, 90, whole)) : its));
-    // Lets the drawing library free the memory of pictures.
-    await breathe();
+    const turned = (item: Item) => textAsBefore(turnItem(item, 90, whole), texts);
+    all.push(...(orientation === 'landscape' ? its.map(turned) : its));
+    // Lets the drawing library free the memory of pictures; that of texts is free at once.
+    if (its.some(({ kind }) => kind === 'bitmap')) await breathe();
   }
-  return { ...media, items, boxes };
+  return { ...media, items: all, boxes };
 }
 
 /** What a ZPL printer draws by itself; only with its font do the dots differ from ours. */

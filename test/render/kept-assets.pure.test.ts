@@ -2,7 +2,8 @@
 import { createCanvas } from '@napi-rs/canvas';
 import { expect, test } from 'vitest';
 import { designedTemplate } from '../../src/contract/template.ts';
-import { createAssets, KeptAssets } from '../../src/render/assets.ts';
+import { createAssets, KeptAssets, textAsBefore } from '../../src/render/assets.ts';
+import { compileLabel } from '../../src/render/label-layout.ts';
 
 const label = (...pictures: string[]) =>
   designedTemplate.parse({
@@ -53,4 +54,29 @@ test('large pictures are not kept, and count in each template as if they were no
   const { images } = createAssets(label(...five), kept.of('one'));
   for (const name of ['0', '1', '2', '3']) await images.named(name);
   await expect(images.named('4')).rejects.toThrow('32000000');
+});
+
+test('a text that was drawn before is the item of then; one that differs in anything is not', async () => {
+  const texts = new KeptAssets().of('one').texts;
+  const item = async (members: object, dpi = 203) => {
+    const element = { type: 'text', x: 1, y: 1, width: 20, height: 5, size: 3, text: 'No 1', ...members };
+    const template = designedTemplate.parse({ name: 'A', width: 30, height: 10, elements: [element] });
+    const job = { createdAt: '2026-11-28T12:00:00Z', copies: 1, records: { length: 1 } };
+    const compiled = await compileLabel(template, { dpi, orientation: 'portrait', job });
+    const [text] = compiled.layout({}, 0, 0).items;
+    if (text?.kind !== 'text') throw new Error('the label has no text');
+    return textAsBefore(text, texts);
+  };
+  const first = await item({});
+  expect(await item({})).toBe(first);
+  const others = [
+    await item({ text: 'No 2' }),
+    await item({ x: 1.5 }),
+    await item({ size: 2.5 }),
+    await item({ rotation: 90 }),
+    await item({ font: 'sans' }),
+    await item({}, 300),
+  ];
+  expect(new Set([first, ...others]).size).toBe(7);
+  expect(await item({})).toBe(first);
 });
