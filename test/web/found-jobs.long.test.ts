@@ -1,5 +1,5 @@
 /** Jobs are known by names: of who sent them, and by the value that their template calls its reference. */
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { barriers, overflow } from '../kit/browser/browser.ts';
 import { type ConsoleSite, openWithTemplate, TEMPLATE } from '../kit/browser/console-site.ts';
@@ -50,6 +50,26 @@ test('an operator finds what a system has sent, by its name and never by its key
   expect(await op.getByLabel('Sent by').locator('option:checked').textContent()).toBe(name);
   expect(await op.locator('body').textContent()).not.toContain(apiKey);
   await context.close();
+});
+
+test('on a phone the name of a template gives way to the value that tells its jobs apart', async () => {
+  const long = 'Bin label of the third hall, with an address';
+  const { id } = await site.up.admin.importTemplate('default', { ...TEMPLATE, name: long });
+  await site.up.admin.print('default', {
+    idT: id,
+    printer: 'virtual-2',
+    data: [{ article: 'Washer M8', number: '0017' }],
+  });
+  const phone = await site.signedIn({ width: 360, height: 740 });
+  await site.show(phone, 'jobs');
+  const value = phone.locator('tbody').getByText('Washer M8');
+  await value.waitFor();
+  const shown = (part: Locator) => part.evaluate((found) => [found.clientWidth, found.scrollWidth] as const);
+  const [[name, whole], [told]] = [await shown(phone.getByRole('link', { name: long })), await shown(value)];
+  expect(name).toBeLessThan(whole);
+  expect(told).toBeGreaterThan(name);
+  expect(await overflow(phone)).toBe(0);
+  await phone.context().close();
 });
 
 test('a row has the value that the template calls its reference, which is said in the designer', async () => {
