@@ -27,11 +27,24 @@ export class Database {
     this.#start = start;
   }
 
-  /** Resolves when it takes connections. */
+  /**
+   * Resolves when it takes connections. A PostgreSQL ends again as long as something of the one that was killed is left; then it
+   * is started once more.
+   */
   async start(): Promise<void> {
-    this.#child ??= this.#start();
     const signal = AbortSignal.timeout(UP_TIMEOUT_MS);
-    while (!(await answers(this.#port))) await pause(50, undefined, { signal });
+    do {
+      this.#child ??= this.#launched();
+      await pause(50, undefined, { signal });
+    } while (!(await answers(this.#port)));
+  }
+
+  #launched(): ChildProcess {
+    const child = this.#start();
+    child.once('exit', () => {
+      if (this.#child === child) this.#child = undefined;
+    });
+    return child;
   }
 
   /** `SIGKILL`: as after a crash. `SIGINT`: PostgreSQL's fast shutdown, an ordinary one of Redis. */
