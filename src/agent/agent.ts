@@ -273,6 +273,12 @@ export class Agent {
     this.#logger.info({ printers: printers.length }, 'the service has said which printers were added');
   }
 
+  /** Its queues answer again: what has failed meanwhile is asked for and told at once. */
+  reached(): void {
+    this.#running?.leases.reached();
+    this.#running?.reporter.reached();
+  }
+
   /** Warns once, and again after there was a printer: an agent alone has to say why nothing comes out. */
   #sayThatNoneIsThere(): void {
     const running = this.#running;

@@ -159,6 +159,7 @@ async function run(settled: Settled, { logger, stopSignal, manager }: Process): 
     : openGateway({
         place: { ...enrolment, version: metadata.version, kept },
         logger,
+        onJoined: () => void started.promise.then((agent) => agent.reached()),
         onPrinters: (printers) => void started.promise.then((agent) => agent.drive(printers)),
         moves: {
           async leave() {

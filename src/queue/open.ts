@@ -37,6 +37,7 @@ export async function openGateway(options: {
   place: GatewayPlace;
   logger: QueueLogger;
   retry?: Partial<GatewayRetry>;
+  onJoined?: () => void;
   onPrinters?: (printers: readonly AddedPrinter[]) => void;
   moves?: Moves;
 }): Promise<AgentQueue> {

@@ -141,6 +141,27 @@ test('what a later service says besides is left out, and the rest counts', async
   });
 });
 
+test('a template that this agent cannot read goes with its job, and ends nothing else', async () => {
+  const lane = printerId();
+  const { template: _, ...rest } = job(lane);
+  const origin = await other(PROTOCOL, ({ kind, i, entries }) => {
+    if (kind === 'hello') return [{ kind: 'challenge', nonce: 'a'.repeat(22) }];
+    if (kind === 'proof') return [{ kind: 'welcome', scope: null, name: 'Dock' }];
+    const taken = { id: rest.jobId, delivery: 1, json: JSON.stringify(rest), ofRow: false, note: null };
+    const brought = { term: 'process.1', number: 1, job: { ...taken, template: '{' } };
+    const ring = { kind: 'ring', lane, what: '', brought };
+    if (kind === 'lease') return [ring, { kind: 'leased', i, answers: [] }];
+    return entries.map((entry) => ({ kind: 'answers', answers: [{ i: entry.i, job: null }] }));
+  });
+  const { lanes } = lanesAt(origin);
+  await expect.poll(() => lanes.answers(), { timeout: 30_000 }).toBe(true);
+  const turns = lanes.turnsOf(lane, AbortSignal.timeout(60_000));
+  const ask = { lane, term: 'process.1', beside: [] };
+  expect(await turns.take({ ...ask, number: 1 })).toBeNull();
+  await lanes.ping();
+  expect(await turns.take({ ...ask, number: 2 })).toMatchObject({ id: rest.jobId, template: undefined });
+});
+
 const OTHERWISE = 'the service speaks another version of the protocol';
 
 test('a service that speaks nothing of what this agent does is told apart from one that is away', async () => {

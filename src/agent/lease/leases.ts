@@ -53,6 +53,11 @@ export class Leases {
     await this.#loop;
   }
 
+  /** Questions are answered again: what has had no answer is asked at once. */
+  reached(): void {
+    for (const lease of this.#leases) lease.reached();
+  }
+
   /** The lease of a printer; not sought yet. */
   of(printer: LeasedPrinter): PrinterLease {
     const { leaseMs } = this.#options;

@@ -131,6 +131,13 @@ export class PrinterLease {
     this.#keeper.due();
   }
 
+  /** Questions are answered again. */
+  reached(): void {
+    if (!this.#unanswered) return;
+    this.#awaited = true;
+    this.#keeper.due();
+  }
+
   #cancel(name: string): void {
     for (const { queueId, abort } of this.#inHand.values()) if (queueId === name) abort.abort();
   }

@@ -53,6 +53,8 @@ export class Reporter {
   readonly #backoff = new Backoff(RETRY_MIN, RETRY_MAX);
   /** When the pause after a failure ends, ms. What fails meanwhile waits until then, and makes no pause longer. */
   #retryAt = 0;
+  /** Ends that pause early. */
+  #open = new AbortController();
   #agentReport: AgentStateReport | null = null;
   #agentBusy = false;
   /** Reports that the journal has to publish are being published; and there may be more by now. */
@@ -82,6 +84,14 @@ export class Reporter {
     else {
       reports.timer ??= setTimeout(() => this.#run(report.jobId, reports), wait);
     }
+  }
+
+  /** Reports are taken again: what has failed is told at once. */
+  reached(): void {
+    this.#retryAt = 0;
+    this.#backoff.reset();
+    this.#open.abort();
+    this.#open = new AbortController();
   }
 
   /** An outcome or a hand-back, which is in the journal already. */
@@ -233,7 +243,7 @@ export class Reporter {
         { err: error, kind: report.kind, retryMs: Math.round(ms) },
         'report not published',
       );
-      await pause(ms, this.#stopped.signal);
+      await pause(ms, this.#stopped.signal, this.#open.signal);
       return null;
     }
   }

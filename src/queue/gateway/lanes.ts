@@ -9,6 +9,7 @@ import {
   type Answer,
   type FrameEntry,
   MOST_ENTRIES,
+  readFrame,
   type ServiceFrame,
   type TakenJobFrame,
 } from '../../contract/gateway.ts';
@@ -45,6 +46,8 @@ interface GatewayOptions {
   logger: QueueLogger;
   errors: ErrorLog;
   retry?: Partial<GatewayRetry> | undefined;
+  /** Called whenever the agent has joined: what has failed before may be asked now. */
+  onJoined?: (() => void) | undefined;
   /** Called with all printers that people have added for the agent, whenever the service says them. */
   onPrinters?: ((printers: readonly AddedPrinter[]) => void) | undefined;
   moves?: Moves | undefined;
@@ -60,6 +63,7 @@ export interface Moves {
 
 export class GatewayLanes implements AgentLanes {
   readonly #connection: GatewayConnection;
+  readonly #onJoined: GatewayOptions['onJoined'];
   readonly #onPrinters: GatewayOptions['onPrinters'];
   readonly #moves: Moves | undefined;
   readonly #bell = new GatewayBell(() => this.#listenSoon());
@@ -80,7 +84,8 @@ export class GatewayLanes implements AgentLanes {
   /** All that was in hand is finished, so that another tenant can have the agent. */
   #hasLeft = false;
 
-  constructor({ place, logger, errors, retry, onPrinters, moves }: GatewayOptions) {
+  constructor({ place, logger, errors, retry, onJoined, onPrinters, moves }: GatewayOptions) {
+    this.#onJoined = onJoined;
     this.#onPrinters = onPrinters;
     this.#moves = moves;
     const retries = { ...RETRY, ...retry };
@@ -208,7 +213,7 @@ export class GatewayLanes implements AgentLanes {
     const hash = hashOf(json);
     const known = this.#templates.get(hash);
     if (known !== undefined) return known;
-    const read = templateSchema.safeParse(JSON.parse(json)).data;
+    const read = readFrame(templateSchema, Buffer.from(json));
     if (read !== undefined) this.#templates.set(hash, read, { size: json.length });
     return read;
   }
@@ -279,6 +284,7 @@ export class GatewayLanes implements AgentLanes {
     this.#sendSoon();
     // Rings before this moment were not heard.
     this.#bell.ringAll();
+    this.#onJoined?.();
   }
 
   #lost(revoked: boolean): void {
