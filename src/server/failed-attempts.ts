@@ -50,10 +50,9 @@ export class FailedAttempts {
    */
   async count(clientId: string, address: string): Promise<number> {
     const each = this.#each(clientId, address);
-    const now = Date.now();
-    // Known to be over the limit: the database need not be asked.
-    const until = Math.max(...each.map(({ key }) => this.#over.get(key) ?? 0));
-    if (until > now) return Math.ceil((until - now) / 1000);
+    // The database need not be asked.
+    const known = this.waits(clientId, address);
+    if (known > 0) return known;
     const states = await Promise.all(
       each.map(async ({ limiter, key }) => {
         const state: RateLimiterRes = await limiter.penalty(key);
@@ -64,6 +63,12 @@ export class FailedAttempts {
       }),
     );
     return Math.ceil(Math.max(...states) / 1000);
+  }
+
+  /** As `count` would return, and counts nothing. 0: not known, at this instance, to have failed too often. */
+  waits(clientId: string, address: string): number {
+    const until = Math.max(...this.#each(clientId, address).map(({ key }) => this.#over.get(key) ?? 0));
+    return Math.max(0, Math.ceil((until - Date.now()) / 1000));
   }
 
   /** Takes back a failure that was counted in advance for an attempt that then succeeded. */

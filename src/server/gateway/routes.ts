@@ -155,25 +155,30 @@ export async function gatewayRoutes(app: FastifyInstance, parts: Parts): Promise
 
   app.post(ENROLL_PATH, { bodyLimit: 4_096 }, async (request) => {
     mustBeOn();
-    // Counted before the code is looked up; the database knows of a stranger's guesses at all instances.
     const address = callerAddress(request);
-    const wait = await failures.count(address, address);
-    if (wait > 0) {
-      throw new ProblemError('enrolment-too-often', `try again in ${wait} s`, {
-        headers: { 'retry-after': String(wait) },
-      });
-    }
-    const enrolled = await enrolments.enroll(
-      parseBody(enroll, request.body),
-      (db, { agentId: id, name, scope }) =>
+    throwIfOften(failures.waits(address, address));
+    const asked = parseBody(enroll, request.body);
+    const enrolled = await enrolments
+      .enroll(asked, (db, { agentId: id, name, scope }) =>
         writeEntry(
           db,
           { request, who: { kind: 'machine', id, name }, tenant: scope ?? undefined, what: 'agent.enroll' },
           { object: id },
         ),
-    );
-    await failures.forgive(address, address);
+      )
+      .catch(async (error: unknown) => {
+        // Not before: a site may have many agents that enrol at one moment. The database has the guesses at all instances.
+        if (error instanceof ProblemError) throwIfOften(await failures.count(address, address));
+        throw error;
+      });
     parts.feed.tell({ agents: [enrolled.agentId] });
     return enrolled;
   });
+}
+
+/** @param wait s. @throws ProblemError `enrolment-too-often` */
+function throwIfOften(wait: number): void {
+  if (wait === 0) return;
+  const headers = { 'retry-after': String(wait) };
+  throw new ProblemError('enrolment-too-often', `try again in ${wait} s`, { headers });
 }
