@@ -61,17 +61,24 @@ function lines(...parts: string[]): Buffer {
 
 const count = z.int().min(0);
 const i = z.int().min(1);
-const term = z.string().min(1).max(100);
-const queued = z.string().min(1).max(100);
-const inHand = { lane, id: queued, delivery: z.int().min(1), term };
+/**
+ * What agents say at one moment is one command in the database, which takes neither NUL nor half of a surrogate pair: one agent
+ * would fail it for all, and an end or a job that goes back is said again until it is answered.
+ */
+const text = z.string().refine((one) => one.isWellFormed() && !one.includes('\0'));
+/** For the same reason no more than a column holds. */
+const nth = z.int32().min(1);
+const term = text.min(1).max(100);
+const queued = text.min(1).max(100);
+const inHand = { lane, id: queued, delivery: nth, term };
 /** A note is what an agent leaves for the next one: a few counts. */
-const note = z.string().max(64 * 1024);
+const note = text.max(64 * 1024);
 
 /** One thing that an agent wants of the lanes; each has its answer, under its number. */
 const entry = z.discriminatedUnion('what', [
   z.object({ i, what: z.literal('ended'), ...inHand }),
   z.object({ i, what: z.literal('back'), ...inHand }),
-  z.object({ i, what: z.literal('note'), ...inHand, order: z.int().min(1), note }),
+  z.object({ i, what: z.literal('note'), ...inHand, order: nth, note }),
   z.object({
     i,
     what: z.literal('take'),

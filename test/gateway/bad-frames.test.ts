@@ -1,32 +1,43 @@
 /** What is no frame, or too large, or comes from too many strangers: the connection ends, and says why. */
+import { request } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type Enrolment, enrollAgent } from '../../src/cli/enrolment.ts';
 import { invitationMade } from '../../src/contract/agent-view.ts';
+import { GATEWAY_PATH } from '../../src/contract/gateway.ts';
 import { Directories } from '../kit/agent/site.ts';
 import { ServiceHarness } from '../kit/service/harness.ts';
 import { RawAgent } from '../kit/wire/raw-agent.ts';
 
 const directories = new Directories();
 const open: RawAgent[] = [];
+const strange: Duplex[] = [];
 const LANE = 'serial-0a1b2c3d4e5f';
 let service: ServiceHarness;
 let place: Enrolment;
+let another: Enrolment;
 
 beforeAll(async () => {
   service = await ServiceHarness.start({ redis: false, config: { trustProxy: 1 } });
-  const { body } = await service.admin('POST', '/agents/invitations', { name: 'Dock' });
-  place = await enrollAgent(invitationMade.parse(body).url, directories.make());
+  place = await enrolled();
+  another = await enrolled();
 });
 afterEach(() => {
   for (const { socket } of open.splice(0)) socket.terminate();
+  for (const socket of strange.splice(0)) socket.destroy();
 });
 afterAll(async () => {
   await service.stop();
   directories.remove();
 });
 
-async function joined(): Promise<RawAgent> {
-  const agent = await RawAgent.join(place, { process: 'the-only-process' });
+async function enrolled(): Promise<Enrolment> {
+  const { body } = await service.admin('POST', '/agents/invitations', { name: 'Dock' });
+  return await enrollAgent(invitationMade.parse(body).url, directories.make());
+}
+
+async function joined(of = place): Promise<RawAgent> {
+  const agent = await RawAgent.join(of, { process: 'the-only-process' });
   open.push(agent);
   await agent.next('welcome');
   return agent;
@@ -63,6 +74,45 @@ test.each([
   expect((await agent.closed).code).toBe(1_008);
 });
 
+const IN_HAND = { i: 1, lane: LANE, id: 'a job', delivery: 1, term: 'process.1' };
+const entry = (what: string, of: object) => ({ kind: 'say', entries: [{ ...IN_HAND, what, ...of }] });
+const lease = (term: string) => ({
+  ...{ kind: 'lease', i: 1, length: { contended: 15_000, alone: 60_000 } },
+  asks: [{ lane: LANE, term, fresh: true, reaches: true }],
+});
+// What agents of an instance say at one moment is one command in the database.
+test.each([
+  ['a lease under a term with NUL', lease('process.1\0')],
+  ['a lease under a term with half of a character', lease('process.1\ud800')],
+  ['the end of a job with NUL in its name', entry('ended', { id: 'a job\0' })],
+  ['the end of a job that was handed out two thousand million times', entry('ended', { delivery: 2 ** 31 })],
+  ['a job handed back under a term with NUL', entry('back', { term: '\0' })],
+  ['a note with NUL', entry('note', { order: 1, note: '\0' })],
+  ['a note after two thousand million others', entry('note', { order: 2 ** 31, note: '' })],
+  ['a take beside half of a character', entry('take', { number: 1, beside: ['\udc00'] })],
+])(
+  '%s ends the connection, and fails nothing that another agent says',
+  async (_, frame) => {
+    const [agent, other] = [await joined(), await joined(another)];
+    agent.say(frame);
+    other.say({
+      kind: 'say',
+      entries: [
+        { ...IN_HAND, what: 'ended' },
+        { ...IN_HAND, what: 'note', order: 1, note: '', i: 2 },
+      ],
+    });
+    const no = [
+      { i: 1, ok: false },
+      { i: 2, ok: false },
+    ];
+    const answers = () => other.said.flatMap((said) => said['answers'] ?? []);
+    await expect.poll(answers, { timeout: 30_000 }).toEqual(expect.arrayContaining(no));
+    expect(await agent.next('bye')).toMatchObject({ code: 'frame-wrong' });
+  },
+  60_000,
+);
+
 test('a frame of more than 1 MiB ends the connection', async () => {
   const agent = await joined();
   agent.say('x'.repeat(1_100_000));
@@ -87,3 +137,29 @@ test('of the strangers who prove nothing there are 200 at most, and none of them
   expect(still).toEqual(strangers.slice(1));
   expect(elsewhere.socket.readyState).toBe(elsewhere.socket.OPEN);
 });
+
+test('of strangers who speak nothing of it, and do not go, there are as many', async () => {
+  const upgraded = Promise.withResolvers<void>();
+  const left = Promise.withResolvers<void>();
+  let count = 0;
+  for (let made = 0; made < 200; made += 1) {
+    const asked = request(new URL(GATEWAY_PATH, place.origin), {
+      headers: {
+        ...{ connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
+        ...{ 'sec-websocket-key': Buffer.alloc(16).toString('base64'), 'x-forwarded-for': '198.51.100.2' },
+      },
+    });
+    asked.on('upgrade', (_, socket: Duplex) => {
+      count += 1;
+      if (count === 200) upgraded.resolve();
+      socket.on('error', () => undefined).on('close', () => left.resolve());
+      // What it is told is read, and not answered.
+      socket.resume();
+      strange.push(socket);
+    });
+    asked.end();
+  }
+  await upgraded.promise;
+  await stranger({ 'x-forwarded-for': '192.0.2.8' });
+  await left.promise;
+}, 9_000);

@@ -32,12 +32,15 @@ afterAll(async () => {
   directories.remove();
 });
 
-async function enrolled(asked: { tenant?: string; printers?: 'any' | 'approve' } = {}): Promise<Enrolment> {
+async function enrolled(
+  asked: { tenant?: string; printers?: 'any' | 'approve' } = {},
+  dataDir = directories.make(),
+): Promise<Enrolment> {
   const answer = await service.admin('POST', '/agents/invitations', {
     ...{ name: 'Dock', tenant: 'acme' },
     ...asked,
   });
-  return await enrollAgent(invitationMade.parse(answer.body).url, directories.make());
+  return await enrollAgent(invitationMade.parse(answer.body).url, dataDir);
 }
 
 async function joined(place: Enrolment): Promise<RawAgent> {
@@ -48,10 +51,15 @@ async function joined(place: Enrolment): Promise<RawAgent> {
 }
 
 /** Reports printers, and resolves when the service has them. */
-async function reports({ agentId, scope }: Enrolment, agent: RawAgent, ids = [printer]): Promise<void> {
+async function reports(
+  { agentId, scope }: Enrolment,
+  agent: RawAgent,
+  ids = [printer],
+  name = `Zebra of ${agentId}`,
+): Promise<void> {
   const report = {
     ...{ kind: 'agent', agentId, name: 'Dock', version: '1', at: new Date().toISOString(), online: true },
-    ...{ tenantId: scope, printers: ids.map((id) => describePrinter({ id, name: `Zebra of ${agentId}` })) },
+    ...{ tenantId: scope, printers: ids.map((id) => describePrinter({ id, name })) },
   };
   agent.say({ kind: 'say', entries: [{ i: 1, what: 'told', report: JSON.stringify(report) }] });
   expect(await agent.next('answers')).toMatchObject({ answers: [{ i: 1, ok: true }] });
@@ -99,6 +107,29 @@ test('whoever reports an ID first has it; another with the same ID gets no job, 
   expect(await granted(await joined(second))).toMatchObject(no());
 });
 
+test('an agent whose printer is refused takes no job there, however long its lease would last', async () => {
+  const place = await enrolled();
+  const agent = await joined(place);
+  await reports(place, agent);
+  expect(await granted(agent)).toMatchObject(yes());
+  await expect.poll(shown).toContain(`Zebra of ${place.agentId}`);
+  const idT = await service.template('acme');
+  const job = { idT, printerId: printer, data: [{ sku: '1', name: '1' }] };
+  expect((await service.admin('POST', '/tenants/acme/jobs', job)).status).toBe(201);
+  await decide(place.agentId, { state: 'refused', printers: [printer] });
+  await expect.poll(() => granted(agent), { timeout: 20_000 }).toMatchObject(no());
+  const take = { i: 4, what: 'take', lane, term: 'process.1', beside: [], number: 1 };
+  agent.say({ kind: 'say', entries: [take] });
+  expect(await agent.next('answers')).toMatchObject({ answers: [{ i: 4, job: null }] });
+});
+
+test('a device whose name has a character that no database takes is brought all the same', async () => {
+  const place = await enrolled();
+  const agent = await joined(place);
+  await reports(place, agent, [printer], 'Zebra\0');
+  expect(await granted(agent)).toMatchObject(yes());
+});
+
 test('an ID that nobody has reported is nobody’s lane', async () => {
   expect(await granted(await joined(await enrolled()))).toMatchObject(no());
 });
@@ -131,6 +162,25 @@ test('the same ID in another scope is another printer, and what was revoked has 
   const agent = await joined(heir);
   await reports(heir, agent);
   expect(await granted(agent)).toMatchObject(yes());
+});
+
+test('revoked and enrolled again, it has nothing that another agent has meanwhile, and nothing that was refused', async () => {
+  const [dataDir, refused] = [directories.make(), `${printer.slice(0, -2)}no`];
+  const first = await enrolled({}, dataDir);
+  await reports(first, await joined(first), [printer, refused]);
+  await decide(first.agentId, { state: 'refused', printers: [refused] });
+  expect((await service.admin('POST', `/agents/${first.agentId}/revoke`)).status).toBe(204);
+  const heir = await enrolled();
+  await reports(heir, await joined(heir));
+  const again = await enrolled({}, dataDir);
+  expect(again.agentId).toBe(first.agentId);
+  const agent = await joined(again);
+  await reports(again, agent, [printer, refused]);
+  expect(await granted(agent)).toMatchObject(no());
+  expect(await notServedOf(again)).toMatchObject([
+    { id: printer, state: 'waiting' },
+    { id: refused, state: 'refused' },
+  ]);
 });
 
 test('invited so, each printer of an agent waits, and all are approved at once, which is in the audit', async () => {

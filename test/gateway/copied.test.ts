@@ -125,6 +125,8 @@ test('whether the answer was lost or what it says of it, the agent is let in', a
   // It came, and is kept, and the service was not told.
   const third = await joined(first.state, false);
   await leaves(third);
+  // It came and the service was not told, and the one after that never came.
+  await leaves(await joined(third.state, false));
   await leaves(await joined(third.state));
   expect(await (await at(first.state)).next('bye')).toMatchObject({ code: 'stale' });
 });
@@ -159,6 +161,8 @@ test('a service that was restored believes a state that is newer than its databa
   await gateway.database.query('UPDATE platen.enrolled_agents SET seq = 1, pending = NULL WHERE id = $1', [
     place.agentId,
   ]);
+  // The next state never came.
+  await leaves(await joined(third.state, false));
   const restored = await joined(third.state);
   expect(restored.journalLost).toBeUndefined();
   await leaves(restored);

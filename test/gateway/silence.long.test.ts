@@ -36,3 +36,19 @@ test('a stranger is let go after seconds, an agent within a minute, and is shown
   await agent.closed;
   await expect.poll(listed, { timeout: 30_000 }).toBe(null);
 }, 120_000);
+
+test('who is refused and does not go is let go after seconds too', async () => {
+  const { body } = await service.admin('POST', '/agents/invitations', { name: 'Gate' });
+  const place = await enrollAgent(invitationMade.parse(body).url, directories.make());
+  const agent = await RawAgent.join(place);
+  await agent.next('welcome');
+  const begun = performance.now();
+  const copy = await RawAgent.join(place);
+  const gone = new Promise((resolve) => copy.stream?.once('close', resolve));
+  // It reads the goodbye, and says nothing to it.
+  copy.stream?.removeAllListeners('data').resume();
+  await gone;
+  // A connection that is being closed may take half a minute otherwise.
+  expect(performance.now() - begun).toBeLessThan(20_000);
+  agent.socket.terminate();
+}, 120_000);

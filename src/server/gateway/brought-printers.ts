@@ -58,7 +58,10 @@ export class BroughtPrinters {
          WHERE e.id = $1 ORDER BY new.id
          LIMIT greatest(0, ${MOST_BROUGHT} - (SELECT count(*) FROM platen.brought_printers WHERE agent_id = $1))
          ON CONFLICT (agent_id, printer_id) DO NOTHING`,
-        [agentId, printers.map(({ id }) => id), printers.map(({ name }) => name)],
+        [
+          ...[agentId, printers.map(({ id }) => id)],
+          printers.map(({ name }) => name.replaceAll('\0', '\ufffd')),
+        ],
       );
     });
     return await this.of(agentId);

@@ -22,14 +22,7 @@ const invited = z.object({
   agent_id: z.string().nullable(),
   public_key: z.string().nullable(),
 });
-const agentRow = z.object({
-  scope,
-  name: z.string(),
-  publicKey: z.string(),
-  origin: z.string(),
-  revoked: z.boolean(),
-  decided: z.int(),
-});
+const agentRow = z.object({ publicKey: z.string(), origin: z.string(), revoked: z.boolean() });
 export type EnrolledAgent = z.infer<typeof agentRow>;
 const scopeOnly = z.object({ tenant_id: scope });
 const waitsRow = z.object({ tenant_id: scope, waits: z.boolean() });
@@ -39,9 +32,18 @@ const joinRow = z.object({
   ahead: z.boolean(),
   allowed: z.boolean(),
   pending: z.int().nullable(),
+  scope,
+  name: z.string(),
+  decided: z.int(),
 });
-/** `ahead`: the database is older than what the agent was given. `lost`: the agent's journal is not to be believed. */
-type Joined = { seq: number | undefined; lost: boolean; ahead: boolean };
+/**
+ * Whose the agent is as it joins, what people call it, and how often they have decided about its printers. `ahead`: the
+ * database is older than what the agent was given. `lost`: the agent's journal is not to be believed.
+ */
+type Joined = Pick<z.infer<typeof joinRow>, 'ahead' | 'scope' | 'name' | 'decided'> & {
+  seq: number | undefined;
+  lost: boolean;
+};
 const sessionRow = z.object({
   id: z.string(),
   session: z.string().nullable(),
@@ -96,6 +98,12 @@ export class Enrolments {
         await db.query(
           `UPDATE platen.agent_invitations SET agent_id = $2, public_key = $3, used_at = now() WHERE code_hash = $1`,
           [hashOf(code), agentId, publicKey],
+        );
+        // Another agent may have got a revoked one's printers without a question. What was refused stays so.
+        await db.query(
+          `DELETE FROM platen.brought_printers b USING platen.enrolled_agents e
+           WHERE e.id = $1 AND e.public_key = $2 AND e.revoked_at IS NOT NULL AND b.agent_id = e.id AND b.state = 'approved'`,
+          [agentId, publicKey],
         );
         // Who has another's key, or has reported for others, keeps the ID.
         const { rowCount } = await db.query(
@@ -202,7 +210,7 @@ export class Enrolments {
     return await rowOf(
       this.#pool,
       agentRow,
-      `SELECT tenant_id AS scope, name, public_key AS "publicKey", origin, revoked_at IS NOT NULL AS revoked, decided
+      `SELECT public_key AS "publicKey", origin, revoked_at IS NOT NULL AS revoked
        FROM platen.enrolled_agents WHERE id = $1`,
       [id],
     );
@@ -223,23 +231,27 @@ export class Enrolments {
       this.#pool,
       joinRow,
       `WITH before AS (
-         SELECT id, let_in, ${FREE('$2, $4')} AS free,
+         SELECT id, let_in, tenant_id AS scope, name, decided, ${FREE('$2, $4')} AS free,
            NOT $5 OR coalesce($6 IN (seq, coalesce(pending, seq)) OR $6 > greatest(seq, pending), seq = 0) AS fresh,
            $5 AND coalesce($6 > greatest(seq, pending), false) AS ahead
          FROM platen.enrolled_agents WHERE id = $1 AND revoked_at IS NULL FOR UPDATE
        ), joined AS (
          UPDATE platen.enrolled_agents e SET process = $2, session = $3, joined_at = now(), heard_at = now(),
            refused = NULL, refused_at = NULL,
+           -- What it shows it keeps, whether it has said so or not; so the one before is an old one.
+           seq = CASE WHEN fresh THEN coalesce($6, seq) ELSE seq END,
            pending = CASE WHEN $5 THEN greatest(seq, pending, $6) + 1 ELSE pending END,
            ahead_at = CASE WHEN ahead THEN now() ELSE ahead_at END
          FROM before WHERE e.id = before.id AND free AND (fresh OR before.let_in) RETURNING e.pending
-       ) SELECT free, fresh, ahead, fresh OR let_in AS allowed, pending FROM before LEFT JOIN joined ON true`,
+       ) SELECT free, fresh, ahead, fresh OR let_in AS allowed, pending, scope, name, decided
+       FROM before LEFT JOIN joined ON true`,
       [of.id, of.process, of.session, gone ?? of.process, of.shown !== undefined, of.shown ?? null],
     );
     if (row === undefined) return 'revoked';
-    if (!row.allowed) return 'stale';
-    if (!row.free) return 'taken';
-    return { seq: row.pending ?? undefined, lost: !row.fresh, ahead: row.ahead };
+    const { allowed, free, fresh, pending, ...joined } = row;
+    if (!allowed) return 'stale';
+    if (!free) return 'taken';
+    return { ...joined, seq: pending ?? undefined, lost: !fresh };
   }
 
   /** The agent keeps the state with this number. */

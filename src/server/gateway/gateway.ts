@@ -125,8 +125,7 @@ export class Gateway {
     }
     this.#sockets.handleUpgrade(request, socket, head, (opened) => {
       opened.on('error', () => opened.terminate());
-      if (opened.protocol === PROTOCOL) this.#meet(opened, socket, network);
-      else goodbye(opened, 'too-old');
+      this.#meet(opened, socket, network);
     });
   }
 
@@ -173,17 +172,16 @@ export class Gateway {
       raw.off('data', count);
       socket.pause();
       const known = await hello.agent;
-      const text = known && signedToJoin({ ...said, challenge, origin: known.origin });
-      if (known === undefined || text === undefined)
-        return await this.#meetUnknown(socket, said, challenge, signature);
-      if (!isSignedBy(known.publicKey, text, signature)) return goodbye(socket, 'proof-wrong');
-      if (known.revoked) return await this.#refuse(socket, said.agent, 'revoked');
-      agent = await this.#join(socket, said, known);
+      if (known === undefined) await this.#meetUnknown(socket, said, challenge, signature);
+      else agent = await this.#meetKnown(socket, said, challenge, signature, known);
+      socket.resume();
+      // Who is refused is a stranger as long as the connection stays.
+      if (agent === undefined) return;
       clearTimeout(late);
       leave();
-      socket.resume();
     };
     socket.on('message', (data: Buffer, isBinary) => {
+      if (socket.readyState !== socket.OPEN) return;
       if (agent !== undefined) return isBinary ? agent.bye('frame-wrong') : agent.take(data);
       const frame = isBinary ? undefined : readFrame(unprovenFrame, data);
       if (frame === undefined || (frame.kind === 'hello') !== (hello === undefined)) {
@@ -202,6 +200,20 @@ export class Gateway {
         socket.terminate();
       });
     });
+    if (socket.protocol !== PROTOCOL) goodbye(socket, 'too-old');
+  }
+
+  async #meetKnown(
+    socket: WebSocket,
+    said: Hello,
+    challenge: string,
+    signature: string,
+    known: EnrolledAgent,
+  ): Promise<JoinedAgent | undefined> {
+    const text = signedToJoin({ ...said, challenge, origin: known.origin });
+    if (!isSignedBy(known.publicKey, text, signature)) return goodbye(socket, 'proof-wrong');
+    if (known.revoked) return await this.#refuse(socket, said.agent, 'revoked');
+    return await this.#join(socket, said, known);
   }
 
   async #join(socket: WebSocket, said: Hello, known: EnrolledAgent): Promise<JoinedAgent | undefined> {
@@ -222,9 +234,8 @@ export class Gateway {
       return await this.#refuse(socket, agentId, joined, RETRY[joined]);
     }
     if (joined.ahead) logger.warn({ agent: agentId }, 'the agent is ahead: the database was restored');
-    this.#joined.get(agentId)?.drop();
-    const { scope, name, decided, publicKey, origin } = known;
-    const { seq, lost } = joined;
+    const { publicKey, origin } = known;
+    const { seq, lost, scope, name, decided } = joined;
     const of = { agentId, process, session, scope, name, decided };
     const brought = await printers.of(agentId);
     const agent = new JoinedAgent({
@@ -246,6 +257,8 @@ export class Gateway {
       heartbeats: this.#heartbeats,
       errors: this.#errors,
     });
+    // Not before: of connections that join at one moment each takes the place of the one before.
+    this.#joined.get(agentId)?.drop();
     this.#joined.set(agentId, agent);
     const left = () => {
       if (this.#joined.get(agentId) === agent) this.#joined.delete(agentId);

@@ -288,7 +288,8 @@ export class JoinedAgent {
         if (!this.#isConfirmed) {
           return { failed: 'the database does not say whether this agent was revoked' };
         }
-        return { job: await this.#takes.take(entry) };
+        // The lease of a printer that a person has refused meanwhile may last for a while.
+        return { job: this.#serves(printerOf(entry.lane)) ? await this.#takes.take(entry) : null };
     }
   }
 
@@ -376,7 +377,8 @@ export class JoinedAgent {
     if (what !== null && isMark(what)) this.#takes.forget(lane);
     const isThere =
       this.#isConfirmed && performance.now() - this.heardAt < THERE.ms && this.#unsent < THERE.unsent;
-    const brought = isThere && what !== null ? await this.#takes.rung(lane).catch(() => null) : null;
+    const mayTake = isThere && this.#serves(printerOf(lane));
+    const brought = mayTake && what !== null ? await this.#takes.rung(lane).catch(() => null) : null;
     if (brought !== undefined) this.send({ kind: 'ring', lane, what, ...(brought && { brought }) });
   }
 }

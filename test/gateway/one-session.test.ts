@@ -1,0 +1,68 @@
+/** Of an agent there is one session at a time, with what is so of the agent as it joins: not as it said hello. */
+import { randomBytes, sign } from 'node:crypto';
+import { once } from 'node:events';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type Enrolment, enrollAgent } from '../../src/cli/enrolment.ts';
+import { invitationMade } from '../../src/contract/agent-view.ts';
+import { signedToJoin } from '../../src/contract/gateway.ts';
+import { Directories } from '../kit/agent/site.ts';
+import { useService } from '../kit/service/use-service.ts';
+import { RawAgent } from '../kit/wire/raw-agent.ts';
+
+const PROCESS = 'process-one';
+const directories = new Directories();
+const open: RawAgent[] = [];
+const service = useService({ redis: false });
+
+beforeAll(async () => {
+  for (const tenant of ['acme', 'other']) await service.tenant(tenant);
+});
+afterEach(() => {
+  for (const { socket } of open.splice(0)) socket.terminate();
+});
+afterAll(() => directories.remove());
+
+async function enrolled(): Promise<Enrolment> {
+  const asked = { name: 'Dock', tenant: 'acme' };
+  const { body } = await service.admin('POST', '/agents/invitations', asked);
+  return await enrollAgent(invitationMade.parse(body).url, directories.make());
+}
+
+async function joins(place: Enrolment): Promise<RawAgent> {
+  const agent = await RawAgent.join(place, { process: PROCESS });
+  open.push(agent);
+  return agent;
+}
+
+/** Says hello, and has the proof ready. */
+async function saysHello({ agentId, origin, privateKey }: Enrolment) {
+  const agent = new RawAgent(origin);
+  open.push(agent);
+  await once(agent.socket, 'open');
+  const of = { agent: agentId, process: PROCESS, nonce: randomBytes(16).toString('base64url') };
+  agent.say({ kind: 'hello', ...of, version: '1' });
+  const challenge = String((await agent.next('challenge'))['nonce']);
+  const signature = sign(null, signedToJoin({ ...of, origin, challenge }), privateKey).toString('base64url');
+  return { agent, prove: () => agent.say({ kind: 'proof', signature }) };
+}
+
+test('of connections of a process that come at one moment one stays', async () => {
+  const place = await enrolled();
+  const agents = await Promise.all(Array.from({ length: 8 }, () => joins(place)));
+  const still = () => agents.filter(({ socket }) => socket.readyState === socket.OPEN).length;
+  await expect.poll(still, { timeout: 20_000 }).toBeLessThanOrEqual(1);
+});
+
+test('moved to another tenant between its hello and its proof, an agent is the other tenant’s', async () => {
+  const place = await enrolled();
+  const agent = await joins(place);
+  await agent.next('welcome');
+  const to = { tenant: 'other' };
+  expect((await service.admin('POST', `/agents/${place.agentId}/move`, to)).status).toBe(204);
+  expect(await agent.next('move')).toMatchObject({ scope: 'other' });
+  const late = await saysHello(place);
+  agent.say({ kind: 'moved' });
+  expect(await agent.next('bye')).toMatchObject({ code: 'restart' });
+  late.prove();
+  expect(await late.agent.next('welcome')).toMatchObject({ scope: 'other' });
+});
