@@ -2,6 +2,7 @@
 import { randomBytes, sign } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
 import { type Enrolment, enrollAgent } from '../../src/cli/enrolment.ts';
 import { invitationMade } from '../../src/contract/agent-view.ts';
 import { signedToJoin } from '../../src/contract/gateway.ts';
@@ -65,4 +66,25 @@ test('moved to another tenant between its hello and its proof, an agent is the o
   expect(await agent.next('bye')).toMatchObject({ code: 'restart' });
   late.prove();
   expect(await late.agent.next('welcome')).toMatchObject({ scope: 'other' });
+});
+
+test('however often a revoked agent comes again, it is written down now and then', async () => {
+  const place = await enrolled();
+  expect((await service.admin('POST', `/agents/${place.agentId}/revoke`)).status).toBe(204);
+  const refusedAt = async () => {
+    const sql = 'SELECT refused_at AS at FROM platen.enrolled_agents WHERE id = $1';
+    return z
+      .array(z.object({ at: z.date().nullable() }))
+      .parse((await service.pool.query(sql, [place.agentId])).rows)[0]?.at;
+  };
+  const seen = new Set<number>();
+  const tries = 40;
+  for (let count = 0; count < tries; count += 1) {
+    const agent = await joins(place);
+    expect(await agent.next('bye')).toMatchObject({ code: 'revoked' });
+    await agent.closed;
+    await expect.poll(refusedAt).toBeInstanceOf(Date);
+    seen.add((await refusedAt())?.getTime() ?? 0);
+  }
+  expect(seen.size).toBeLessThan(tries / 4);
 });

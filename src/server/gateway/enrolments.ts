@@ -59,6 +59,8 @@ const sessionRow = z.object({
 export type Standing = Omit<z.infer<typeof sessionRow>, 'id'>;
 /** s after which a connection that no instance has heard of is gone; an instance says every 6 s what it has heard. */
 export const GONE_SECONDS = 20;
+/** s for which it is not written down again that an agent was refused: an honest one comes again later. */
+const REFUSED_SECONDS = 5;
 /** Whether no process is connected but these, in SQL. */
 const FREE = (processes: string) =>
   `(process IS NULL OR process IN (${processes}) OR heard_at < now() - make_interval(secs => ${GONE_SECONDS}))`;
@@ -317,10 +319,15 @@ export class Enrolments {
     );
   }
 
-  /** An agent that has proved who it is was not let in. */
-  async refused(id: string, code: Goodbye): Promise<void> {
-    const sql = 'UPDATE platen.enrolled_agents SET refused = $2, refused_at = now() WHERE id = $1';
-    await this.#pool.query(sql, [id, code]);
+  /** An agent that has proved who it is was not let in. @returns false: that was known before, and is from a moment ago */
+  async refused(id: string, code: Goodbye): Promise<boolean> {
+    // A stolen key may come back as often as it likes.
+    const { rowCount } = await this.#pool.query(
+      `UPDATE platen.enrolled_agents SET refused = $2, refused_at = now()
+       WHERE id = $1 AND (refused IS DISTINCT FROM $2 OR refused_at < now() - make_interval(secs => ${REFUSED_SECONDS}))`,
+      [id, code],
+    );
+    return rowCount === 1;
   }
 
   /**

@@ -323,8 +323,7 @@ export class Gateway {
     retryAfterMs?: number,
   ): Promise<undefined> {
     goodbye(socket, code, retryAfterMs);
-    await this.#parts.enrolments.refused(agentId, code);
-    this.#parts.feed.tell({ agents: [agentId] });
+    if (await this.#parts.enrolments.refused(agentId, code)) this.#parts.feed.tell({ agents: [agentId] });
   }
 
   async #confirm(): Promise<void> {
