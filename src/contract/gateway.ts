@@ -98,10 +98,7 @@ const ms = z
   .number()
   .min(0)
   .max(24 * 3_600_000);
-const leaseMs = z
-  .int()
-  .min(1)
-  .max(MOST_LEASE * ALONE);
+const leaseMs = z.int().min(1);
 const leaseAsk = z.object({
   lane,
   term,
@@ -139,7 +136,7 @@ export const agentFrame = z.discriminatedUnion('kind', [
     kind: z.literal('lease'),
     i,
     asks: z.array(leaseAsk).max(MOST_LANES),
-    length: z.object({ contended: leaseMs, alone: leaseMs }),
+    length: z.object({ contended: leaseMs.max(MOST_LEASE), alone: leaseMs.max(MOST_LEASE * ALONE) }),
   }),
   z.object({ kind: z.literal('giveBack'), i, lane, term }),
   /** It has kept the state that came with the welcome, and shows it the next time. */

@@ -62,6 +62,10 @@ test.each([
   ['80,000 members', `{${names.join()}}`],
   ['an entry with a lane that is none', JSON.stringify({ kind: 'say', entries: [{ i: 1, what: 'take' }] })],
   ['no entry', '{"kind":"say","entries":[]}'],
+  [
+    'a lease of more than five minutes where another agent wants it',
+    JSON.stringify({ kind: 'lease', i: 1, asks: [], length: { contended: 300_001, alone: 1_200_000 } }),
+  ],
   ['a number that is none', JSON.stringify({ kind: 'giveBack', i: '1', lane: LANE, term: 'process.1' })],
   [
     '65 entries',
