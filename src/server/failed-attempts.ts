@@ -10,6 +10,9 @@ import type { Pool } from './store/pool.ts';
 
 const MOST_KNOWN = 10_000;
 
+/** The client ID or login of an attempt; or the kind of attempts that name nobody: those of a network count together. */
+type Attempted = string | { readonly nobody: 'provider' | 'passkey' };
+
 export class FailedAttempts {
   readonly #pool: Pool;
   readonly #limiters: readonly [
@@ -48,10 +51,10 @@ export class FailedAttempts {
    * Counts one failure.
    * @returns for how many s this client or address has to wait; 0 if it has not failed too often
    */
-  async count(clientId: string, address: string): Promise<number> {
-    const each = this.#each(clientId, address);
+  async count(of: Attempted, address: string): Promise<number> {
+    const each = this.#each(of, address);
     // The database need not be asked.
-    const known = this.waits(clientId, address);
+    const known = this.waits(of, address);
     if (known > 0) return known;
     const states = await Promise.all(
       each.map(async ({ limiter, key }) => {
@@ -66,14 +69,14 @@ export class FailedAttempts {
   }
 
   /** As `count` would return, and counts nothing. 0: not known, at this instance, to have failed too often. */
-  waits(clientId: string, address: string): number {
-    const until = Math.max(...this.#each(clientId, address).map(({ key }) => this.#over.get(key) ?? 0));
+  waits(of: Attempted, address: string): number {
+    const until = Math.max(...this.#each(of, address).map(({ key }) => this.#over.get(key) ?? 0));
     return Math.max(0, Math.ceil((until - Date.now()) / 1000));
   }
 
   /** Takes back a failure that was counted in advance for an attempt that then succeeded. */
-  async forgive(clientId: string, address: string): Promise<void> {
-    await Promise.all(this.#each(clientId, address).map(({ limiter, key }) => limiter.reward(key)));
+  async forgive(of: Attempted, address: string): Promise<void> {
+    await Promise.all(this.#each(of, address).map(({ limiter, key }) => limiter.reward(key)));
   }
 
   /** Deletes what has expired. */
@@ -81,13 +84,14 @@ export class FailedAttempts {
     await this.#pool.query('DELETE FROM platen.token_failures WHERE expire < $1', [Date.now()]);
   }
 
-  #each(clientId: string, address: string): { limiter: RateLimiterPostgres; key: string }[] {
+  #each(of: Attempted, address: string): { limiter: RateLimiterPostgres; key: string }[] {
     const [pair, byAddress, client] = this.#limiters;
     const network = networkOf(address);
+    if (typeof of !== 'string') return [{ limiter: byAddress, key: digest(`${of.nobody} ${network}`) }];
     return [
-      { limiter: pair, key: digest(`${clientId} ${network}`) },
+      { limiter: pair, key: digest(`${of} ${network}`) },
       { limiter: byAddress, key: digest(network) },
-      { limiter: client, key: digest(clientId) },
+      { limiter: client, key: digest(of) },
     ];
   }
 }

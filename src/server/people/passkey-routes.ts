@@ -10,7 +10,7 @@ import {
 } from '../../contract/people.ts';
 import { because } from '../../contract/reason.ts';
 import type { FailedAttempts } from '../failed-attempts.ts';
-import { callerAddress, networkOf } from '../network.ts';
+import { callerAddress } from '../network.ts';
 import { ProblemError, parseBody, refusedBecause } from '../problems.ts';
 import type { Pool } from '../store/pool.ts';
 import { writeDeed } from './access.ts';
@@ -43,10 +43,7 @@ export async function passkeyRoutes(app: FastifyInstance, parts: Parts): Promise
     throw refusedBecause('passkeys-unavailable', because('passkeys-https', {}));
   };
   /** Asking for a challenge counts as a failed attempt, and signing in takes that back. */
-  const counted = (request: FastifyRequest) => {
-    const address = callerAddress(request);
-    return [`passkey/${networkOf(address)}`, address] as const;
-  };
+  const counted = (request: FastifyRequest) => [{ nobody: 'passkey' }, callerAddress(request)] as const;
 
   app.post('/app/session/passkey/options', BY_ANYBODY, async (request) => {
     const at = party(request);

@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import { type ProviderRefusal, providerBegin, providerBegun, type WaysIn } from '../../contract/people.ts';
 import type { SingleSignOn } from '../config.ts';
 import type { FailedAttempts } from '../failed-attempts.ts';
-import { callerAddress, networkOf } from '../network.ts';
+import { callerAddress } from '../network.ts';
 import { ProblemError, parseBody } from '../problems.ts';
 import type { People } from './people.ts';
 import type { PublicName } from './public-name.ts';
@@ -24,6 +24,8 @@ type Parts = {
 };
 
 const CALLBACK = '/app/session/provider/callback';
+/** A whole office may sign in at one moment, as its shift begins. */
+const COUNTED = { nobody: 'provider' } as const;
 /** s that somebody may take at the provider. */
 const PATIENCE = 600;
 
@@ -65,8 +67,7 @@ export async function providerRoutes(app: FastifyInstance, parts: Parts): Promis
     const attempt = Attempt.of(seed);
     if (attempt === undefined) return leave('expired');
     const address = callerAddress(request);
-    const counted = `provider/${networkOf(address)}`;
-    if ((await failures.count(counted, address)) > 0) return leave('too-often');
+    if ((await failures.count(COUNTED, address)) > 0) return leave('too-often');
     try {
       const [, query = ''] = request.url.split(/\?(.*)/s);
       const url = new URL(`${name.origin(request)}${CALLBACK}?${query}`);
@@ -93,7 +94,7 @@ export async function providerRoutes(app: FastifyInstance, parts: Parts): Promis
       request.log.warn({ refusal: error.refusal, why: error.message }, 'no single sign-on');
       return leave(error.refusal);
     }
-    await failures.forgive(counted, address);
+    await failures.forgive(COUNTED, address);
     return leave();
   });
 }
