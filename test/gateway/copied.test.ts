@@ -117,6 +117,24 @@ test('a directory without its state, or with that of another agent or of nobody,
   await joined(first.state);
 });
 
+test('a directory from before the agent was enrolled again is an old one, however often that had joined', async () => {
+  const first = await joined();
+  await leaves(first);
+  const second = await joined(first.state);
+  await leaves(second);
+  await gateway.enrolments.revoke(place.agentId, undefined, async () => undefined);
+  place = await gateway.enroll(place.agentId, 'acme');
+  // The first answer is lost.
+  await leaves(await joined(undefined, false));
+  const own = await joined();
+  await leaves(own);
+  for (const state of [first.state, second.state, undefined]) {
+    expect(await (await at(state)).next('bye')).toMatchObject({ code: 'stale' });
+  }
+  await expect.poll(listed).toMatchObject(refused);
+  await joined(own.state);
+});
+
 test('whether the answer was lost or what it says of it, the agent is let in', async () => {
   const first = await joined();
   await leaves(first);

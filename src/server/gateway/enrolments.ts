@@ -114,7 +114,9 @@ export class Enrolments {
              SELECT FROM platen.agents WHERE id = $1 AND tenant_id IS DISTINCT FROM $2)
            ON CONFLICT (id) DO UPDATE SET name = excluded.name, origin = excluded.origin,
              approve = excluded.approve, invitation = excluded.invitation, enrolled_at = now(), revoked_at = NULL,
-             seq = 0, pending = NULL, let_in = false, moves = false, moves_to = NULL
+             -- A directory from before, rolled back or stolen, must not look like one that is ahead of a restored database.
+             seq = greatest(e.seq, e.pending) + 1, enrolled_seq = greatest(e.seq, e.pending) + 1, pending = NULL,
+             let_in = false, moves = false, moves_to = NULL
              WHERE e.public_key = excluded.public_key AND e.tenant_id IS NOT DISTINCT FROM excluded.tenant_id`,
           [agentId, of, name, publicKey, origin, approve, found.id],
         );
@@ -234,7 +236,7 @@ export class Enrolments {
       joinRow,
       `WITH before AS (
          SELECT id, let_in, tenant_id AS scope, name, decided, ${FREE('$2, $4')} AS free,
-           NOT $5 OR coalesce($6 IN (seq, coalesce(pending, seq)) OR $6 > greatest(seq, pending), seq = 0) AS fresh,
+           NOT $5 OR coalesce($6 IN (seq, coalesce(pending, seq)) OR $6 > greatest(seq, pending), seq = enrolled_seq) AS fresh,
            $5 AND coalesce($6 > greatest(seq, pending), false) AS ahead
          FROM platen.enrolled_agents WHERE id = $1 AND revoked_at IS NULL FOR UPDATE
        ), joined AS (
