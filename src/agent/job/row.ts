@@ -10,9 +10,8 @@
  * up again while the printer still prints, or just after. Only bytes that were sent a while ago are compared,
  * since a printer may not have looked at the newest ones yet when it answers.
  * Where pending and counted pages are more than those sent, somebody else prints (the feed button, another
- * sender), and may be counted by now: as many fewer count as out. Bytes that the printer has not looked at yet hide that
- * surplus, so it is over only when an answer to all that was sent is without it; until then what is written down says that the
- * counter does not tell. Settings and stored formats look like a surplus, too: while they may wait, nothing is suspected anew.
+ * sender): as many fewer count as out. Bytes that the printer has not looked at yet hide this, so it is over only when an
+ * answer to all that was sent is without it. Settings and stored formats look the same: while they may wait, it has to last.
  *
  * Without a counter: the pages sent, less those that the printer says are pending, are out. This is
  * calculated twice: for all bytes sent, to keep the printer busy (the window), and for those that were sent a
@@ -60,6 +59,15 @@ interface Part {
   at: number;
 }
 
+/** Pages counted or pending beyond those sent. `unsent`: they came with nothing sent, so they are no format of ours. */
+interface Surplus {
+  since: number;
+  unsent: boolean;
+  /** Nothing that the printer has not looked at explains it. */
+  lasts: boolean;
+  pages: number;
+}
+
 /** After this time, ms, a printer has looked at the bytes it took. */
 export const LOOKED_AT_MS = 250;
 
@@ -79,17 +87,11 @@ export class Row {
   #short = false;
   /** Pages that wait are the row's, and all of them are there. */
   #exact = false;
-  /** Since when more pages are counted and pending than were sent, ms; null: that is not so. */
-  #surplusSince: number | null = null;
-  #surplus = false;
+  #surplus: Surplus | null = null;
   /** Pages that some answer had beyond those sent, while none to all that was sent has been without them. */
   #suspected = 0;
   /** Once more pages than these are out, nothing but labels is pending of what was sent until now. */
   #besides = -1;
-  /** Pages of the surplus when it was last seen. */
-  #beyond = 0;
-  /** That began between two answers, with nothing sent: it is no format of ours. */
-  #unsent = false;
   /** Pages that are somebody else's, counted or still to come. */
   #strangers = 0;
   /** Pages that the counter must show when it is read next, if the last answer adds up. */
@@ -152,7 +154,7 @@ export class Row {
 
   /** The counter does not tell any more which pages are out: some are missing, or somebody else prints. */
   get unclear(): boolean {
-    return this.#short || this.#surplus || this.#suspected > 0 || this.#strangers > 0;
+    return this.#short || this.#surplus?.lasts === true || this.#suspected > 0 || this.#strangers > 0;
   }
 
   /** All that waits in the printer is this job's, by an answer that is newer than what was sent last. */
@@ -279,9 +281,9 @@ export class Row {
     this.#counter = null;
     this.#parts = [];
     this.#sent = this.#certain = this.#cleared = this.#estimated = this.#arrived = this.#shortSince = 0;
-    this.#pending = this.#doubtful = this.#short = this.#surplus = this.#exact = this.#blocked = false;
-    this.#due = this.#printingSince = this.#surplusSince = null;
-    this.#strangers = this.#beyond = this.#suspected = 0;
+    this.#pending = this.#doubtful = this.#short = this.#exact = this.#blocked = false;
+    this.#due = this.#printingSince = this.#surplus = null;
+    this.#strangers = this.#suspected = 0;
     this.#besides = -1;
   }
 
@@ -319,7 +321,8 @@ export class Row {
     const known = status.formatsPending === undefined ? status.labelsPending : pending;
     const suspected = this.#suspectedIn(counted + known, status, now);
     const others = Math.max(this.#othersIn(counted, status, now, wasExact), suspected);
-    this.#exact = !this.#short && !this.#surplus && this.#strangers === 0 && counted + pending === this.#sent;
+    this.#exact =
+      !this.#short && !this.#surplus?.lasts && this.#strangers === 0 && counted + pending === this.#sent;
     if (!this.#doubtful) this.#allOutUpTo(Math.max(this.#certain, counted - others));
     this.#due = this.#settled(now) - pending;
   }
@@ -330,22 +333,24 @@ export class Row {
    */
   #othersIn(counted: number, status: DeviceStatus, now: number, wasExact: boolean): number {
     const others = isNotDone(status) ? 0 : Math.max(0, counted + (status.labelsPending ?? 0) - this.#sent);
-    if (this.#surplusSince === null) this.#unsent = wasExact;
-    if (others === 0 && this.#surplus && !this.#isLookedAt(now)) return this.#beyond;
-    this.#surplusSince = others > 0 ? (this.#surplusSince ?? now) : null;
-    this.#surplus = this.#surplusSince !== null && now - this.#surplusSince >= this.#settleMs;
-    this.#beyond = others;
-    if (this.#surplus && this.#unsent) {
-      this.#strangers += others;
-      this.#beyond = 0;
+    const before = this.#surplus;
+    if (others === 0) {
+      if (before?.lasts && this.#settled(now) < this.#sent) return before.pages;
+      this.#surplus = null;
+      return 0;
     }
+    const { since, unsent } = before ?? { since: now, unsent: wasExact };
+    const lasts = now - since >= this.#settleMs;
+    const strangers = lasts && unsent ? others : 0;
+    this.#strangers += strangers;
+    this.#surplus = { since, unsent, lasts, pages: others - strangers };
     return others;
   }
 
   /** @param there pages counted and pending, with all copies of formats that the printer says are waiting */
   #suspectedIn(there: number, status: DeviceStatus, now: number): number {
     const beyond = there - this.#sent;
-    if (beyond <= 0 && this.#isLookedAt(now)) this.#suspected = 0;
+    if (beyond <= 0 && this.#settled(now) === this.#sent) this.#suspected = 0;
     else if (beyond > 0 && !isNotDone(status) && this.#certain > this.#besides) this.#suspected = beyond;
     return this.#suspected;
   }
@@ -376,11 +381,6 @@ export class Row {
     const waiting = formats === 0 ? [] : this.#parts.filter(({ upTo }) => upTo <= sent).slice(-formats);
     const ofFormats = waiting.reduce((sum, { first, upTo }) => sum + upTo - first, 0);
     return ofFormats + Math.max(0, pages - waiting.length);
-  }
-
-  /** The printer has looked at all that was sent. */
-  #isLookedAt(now: number): boolean {
-    return this.#parts.every(({ at }) => at + this.#settleMs <= now);
   }
 
   #ahead(): Part[] {
