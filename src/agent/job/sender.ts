@@ -102,27 +102,23 @@ const NOT_NOTED = 'the queue does not take the note how far the job may have bee
 const BASE_MS = 500;
 
 export class Sender {
+  /** This delivery's note in the queue. */
+  readonly notes: Notes;
   readonly #job: Sending;
   readonly #options: SenderOptions;
-  /** This delivery's note in the queue. */
-  readonly #notes: Notes;
   #readAt = 0;
 
   constructor(job: Sending, options: SenderOptions) {
     const { delivery, ledger, link, log } = job;
     const { agentId, window, timings, alone } = options;
     [this.#job, this.#options] = [job, options];
-    this.#notes = new Notes({
+    this.notes = new Notes({
       ...{ agentId, delivery, ledger, window: window.labels, alone },
       // What a printer counts while it prints documents may not be labels.
       standing: () => ledger.standing(!link.documents),
       retry: { min: timings.reconnectMin, max: timings.reconnectMax },
       onFailure: (error) => log.warn({ err: error }, NOT_NOTED),
     });
-  }
-
-  get notes(): Notes {
-    return this.#notes;
   }
 
   /**
@@ -156,7 +152,7 @@ export class Sender {
         : !documents && !row.fits(chunk, burst, ahead);
       // With nothing under way, a chunk beyond the note is taken too: it is sent as soon as it is noted.
       const waits = burst.length > 0 || (ledger.underWay && !blind);
-      if (full || (waits && this.#notes.left && upTo > this.#notes.allowed)) break;
+      if (full || (waits && this.notes.left && upTo > this.notes.allowed)) break;
       if (!documents) labels.seek(upTo);
       burst.push(chunk);
     }
@@ -249,7 +245,7 @@ export class Sender {
     const name = link.documents
       ? `${jobId} ${ledger.base + 1}-${upTo} ${randomBytes(4).toString('hex')}`
       : undefined;
-    if (!this.#notes.left && ledger.odometer === null) {
+    if (!this.notes.left && ledger.odometer === null) {
       ledger.keep();
       await ledger.committed();
       await this.#note(upTo);
@@ -275,7 +271,7 @@ export class Sender {
   /** The note in the queue allows the labels before `upTo`, and does not mislead whoever goes by it. */
   #covers(upTo: number): boolean {
     const { sent, base } = this.#job.ledger;
-    const { left, allowed, misleads, apart } = this.#notes;
+    const { left, allowed, misleads, apart } = this.notes;
     // Once labels are under way, `follow` stores another one beside them.
     return left && upTo <= allowed && (sent > base || !(misleads || apart));
   }
@@ -308,11 +304,11 @@ export class Sender {
     const { ledger, stop, log } = this.#job;
     const backoff = new Backoff(timings.reconnectMin, timings.reconnectMax);
     // The note may allow more labels than it has to, since another agent has come.
-    await this.#notes.follow(ledger.base);
+    await this.notes.follow(ledger.base);
     while (!this.#covers(upTo) && late?.aborted !== true) {
       const { leave } = stop;
       try {
-        await orAborted(this.#notes.allow(upTo), leave);
+        await orAborted(this.notes.allow(upTo), leave);
       } catch (error) {
         if (stop.leave.aborted) throw new Interrupted();
         log.warn({ err: error }, NOT_NOTED);
