@@ -2,19 +2,19 @@
  * Reports one delivery of a job: how far it is, and how it ends. An end or a hand-back goes to the journal
  * first, with the duty to report it, and is reported once it is durable there.
  */
-import { faultFor, JobFaultError } from '../../contract/fault.ts';
+import { faultFor, type JobFault, JobFaultError } from '../../contract/fault.ts';
 import { endedBy } from '../../contract/job-life.ts';
 import type { PrinterReason } from '../../contract/printer.ts';
 import { parseQueueId } from '../../contract/queued-job.ts';
 import { because } from '../../contract/reason.ts';
 import type { JobReport, JobState } from '../../contract/report.ts';
 import type { Logger } from '../../log.ts';
+import { RenderCrash } from '../../rendering/render-pool.ts';
 import type { Journal } from '../journal.ts';
 import type { Reporter } from '../reports/reporter.ts';
 import type { Note } from '../source/note.ts';
 import { Ledger } from './ledger.ts';
 import { Row } from './row.ts';
-import { unforeseen } from './unforeseen.ts';
 
 export interface OutcomeContext {
   agentId: string;
@@ -177,6 +177,15 @@ export class Outcome {
       ...state,
     };
   }
+}
+
+/** The fault of a job that ends because the agent failed: a render thread crashed, or the agent has a bug. */
+function unforeseen(error: unknown): JobFault {
+  const reason =
+    error instanceof RenderCrash
+      ? because('rendering-ended', { detail: error.message.slice(0, 1_000) })
+      : because('agent-failed', {});
+  return faultFor('internal', reason).fault;
 }
 
 /** Ends a job that this version of the agent can't read. One that an earlier version had begun may be partly out. */
