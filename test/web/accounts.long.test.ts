@@ -48,6 +48,29 @@ test('the link that somebody was sent lets in once, with the role that it says',
   await kim.goto(url);
   await kim.getByText('This link does not work any more.').waitFor();
   await context.close();
+  // Another one is for who has lost the first, and says what it ends. Who was revoked gets none: they are invited again.
+  const pick = async (item: string) => {
+    await button('More: kim').click();
+    await page.getByRole('menuitem', { name: item }).click();
+  };
+  const dialog = page.getByRole('dialog');
+  await pick('New link …');
+  await dialog.getByText('open sessions and passkeys end then').waitFor();
+  await dialog.getByRole('button', { name: 'Make the invitation' }).click();
+  await expect.poll(() => page.locator('dialog code').textContent()).not.toBe(url);
+  await button('Close').click();
+  await pick('Revoke …');
+  await dialog.getByText('Another invitation lets them in again.').waitFor();
+  await dialog.getByRole('button', { name: 'Revoke' }).click();
+  const row = page.getByRole('row', { name: /kim/ });
+  await row.getByText('Revoked', { exact: true }).waitFor();
+  expect(await button('More: kim').count()).toBe(0);
+  await button('Invite …').click();
+  await page.getByLabel('E-mail address or short name').fill('kim');
+  await button('Make the invitation').click();
+  await page.locator('dialog code').waitFor();
+  await button('Close').click();
+  await row.getByText('Invited', { exact: true }).waitFor();
 });
 
 test('the audit is exported whole, and who signs out everywhere is out in every browser', async () => {

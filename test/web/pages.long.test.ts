@@ -1,6 +1,7 @@
 /** Each page by itself: nobody is kept out of it, strangers' names are text, and it fits the narrowest screen. */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
 import { alertMade } from '../../src/contract/alert.ts';
 import { webhookTested } from '../../src/contract/webhook.ts';
 import { barriers, overflow } from '../kit/browser/browser.ts';
@@ -11,6 +12,9 @@ const addresses: string[] = [];
 beforeAll(async () => {
   site = await ConsoleSite.start({ mute: HOSTILE });
   const { admin } = site.up;
+  const source = '^XA^FO20,20^A0N,40^FD{{article}}^FS^XZ';
+  const fields = [{ name: 'article', sample: 'Bolt' }];
+  const raw = await admin.importTemplate('default', { name: 'Raw', language: 'zpl', source, fields });
   const { id } = await admin.importTemplate('default', {
     ...TEMPLATE,
     name: `Bin ${HOSTILE}`,
@@ -47,6 +51,8 @@ beforeAll(async () => {
     'templates',
     `templates/${id}`,
     `templates/${id}/design`,
+    `templates/${raw.id}`,
+    `templates/${raw.id}/design`,
     'templates/new',
     `printers/${encodeURIComponent(virtual)}`,
     'integrations',
@@ -108,16 +114,97 @@ test.each([
 ] as const)('nothing keeps anybody out, all of it fits and is for people: %o', async (look) => {
   const page = await site.signedIn(look);
   const found: Record<string, unknown[]> = {};
-  await each(page, async (address) => {
+  const see = async (what: string) => {
     // Names come after the list that they are in.
-    await expect.poll(() => wordsForMachines(page), { message: address }).toEqual([]);
+    await expect.poll(() => wordsForMachines(page), { message: what }).toEqual([]);
     const wrong = [
       ...(await barriers(page)),
       ...((await overflow(page)) > 0 ? ['wider than the window'] : []),
     ];
-    if (wrong.length > 0) found[address] = wrong;
+    if (wrong.length > 0) found[what] = wrong;
+  };
+  await each(page, see);
+  // So it is for those who are not signed in yet.
+  const login = `kim-${look.width}-${look.scheme}`;
+  const { url } = await site.up.admin.invite('default', { login, role: 'operator' });
+  await page.context().clearCookies();
+  for (const [what, address] of Object.entries({ invitation: url, 'sign-in': `${site.up.url}/console/` })) {
+    await page.goto('about:blank');
+    await page.goto(address);
+    await page.locator('form').waitFor();
+    await see(what);
+  }
+  expect(found).toEqual({});
+  await page.context().close();
+});
+
+/** What an address is of, whatever is shown there: `templates/0198…/design` is `templates/ID/design`. */
+function kindOf(address: string): string {
+  const [path = ''] = address.replace(/^#?\/?/, '').split('?');
+  return path
+    .split('/')
+    .map((part) => (/^[a-z]*$/.test(part) ? part : 'ID'))
+    .join('/');
+}
+
+test('no page is forgotten here: each link of the console leads to one of these', async () => {
+  const page = await site.signedIn();
+  const kinds = new Set(addresses.map(kindOf));
+  const led = new Set<string>();
+  await each(page, async () => {
+    const links = page.locator('a[href^="#/"]');
+    for (const href of await links.evaluateAll((all) => all.map((one) => one.getAttribute('href') ?? '')))
+      led.add(kindOf(href));
+  });
+  expect([...led].filter((kind) => !kinds.has(kind))).toEqual([]);
+  // Only what nobody is led to has no link.
+  expect([...kinds].filter((kind) => !led.has(kind))).toEqual(['nowhere']);
+  await page.context().close();
+});
+
+test.each([
+  { scheme: 'light', width: 1440, height: 900, locale: 'en-GB' },
+  { scheme: 'dark', width: 820, height: 1180, locale: 'en-GB' },
+  { scheme: 'dark', width: 360, height: 740, locale: 'de-DE' },
+] as const)('whatever asks before it acts keeps nobody out, and Escape ends it: %o', async (look) => {
+  const page = await site.signedIn(look);
+  const dialog = page.locator('dialog');
+  const asked = new Set<string>();
+  const found: Record<string, unknown[]> = {};
+  /** Looks at what a button or an entry of a menu opens, once for all pages. */
+  const open = async (name: string, press: () => Promise<void>) => {
+    if (asked.has(name)) return;
+    asked.add(name);
+    await press();
+    await dialog.waitFor();
+    await dialog
+      .getByText(/^(?:Loading|Lädt) …$/)
+      .first()
+      .waitFor({ state: 'detached' });
+    const wrong = [...(await barriers(page)), ...((await overflow(page)) > 0 ? ['too wide'] : [])];
+    if (wrong.length > 0) found[name] = wrong;
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+  };
+  await each(page, async (address) => {
+    if (address === 'jobs') await page.locator('.pick-all').click();
+    const asks = page.locator('main button:visible:not([role="menuitem"])', { hasText: / …$/ });
+    for (const button of await asks.all())
+      await open((await button.textContent()) ?? '', () => button.click());
+    for (const menu of await page.locator('main button[aria-haspopup="menu"]:visible').all()) {
+      await menu.click();
+      const entries = page.getByRole('menuitem', { name: / …$/ });
+      const names = await entries.allTextContents();
+      await page.keyboard.press('Escape');
+      for (const name of names)
+        await open(name, async () => {
+          await menu.click();
+          await page.getByRole('menuitem', { name, exact: true }).click();
+        });
+    }
   });
   expect(found).toEqual({});
+  expect(asked.size).toBeGreaterThan(20);
   await page.context().close();
 });
 
@@ -173,104 +260,25 @@ test('on the narrowest page, too, all jobs that are shown are chosen by one clic
   await page.context().close();
 });
 
-test('a webhook is made, shows its secret once, is tested, rotated and deleted', async () => {
-  const page = await site.signedIn();
-  const dialog = page.getByRole('dialog');
-  const press = (name: string) => dialog.getByRole('button', { name, exact: true }).click();
-  await site.show(page, 'webhooks');
-  await page.getByRole('button', { name: 'New webhook …' }).click();
-  await dialog.getByRole('textbox').fill('http://127.0.0.1/new');
-  await press('Create');
-  await dialog.getByRole('alert').waitFor();
-  await dialog.getByRole('textbox').fill('https://127.0.0.1/new');
-  await press('Create');
-  const secret = dialog.getByText(/^whsec_/);
-  const first = await secret.textContent();
-  expect(await barriers(page)).toEqual([]);
-  await press('I have kept it');
-  await page.getByRole('link', { name: 'https://127.0.0.1/new' }).click();
-  await page.getByRole('heading', { name: '127.0.0.1', level: 1 }).waitFor();
-  await page.getByRole('button', { name: 'Send a test …' }).click();
-  await press('Send');
-  await page.getByText('the address is not a public one').waitFor();
-  await page.getByRole('button', { name: 'More: Test' }).click();
-  await page.getByRole('menuitem', { name: 'Send again …' }).click();
-  await press('Send');
-  await page.getByText('One message is sent again').waitFor();
-  const menu = page.getByRole('button', { name: 'More: https://127.0.0.1/new' });
-  await menu.click();
-  await page.getByRole('menuitem', { name: 'New secret …' }).click();
-  await press('New secret');
-  await secret.waitFor();
-  expect(await secret.textContent()).not.toBe(first);
-  await press('I have kept it');
-  await menu.click();
-  await page.getByRole('menuitem', { name: 'Delete …' }).click();
-  await press('Delete');
-  await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor();
-  await page.getByRole('link', { name: 'https://127.0.0.1/new' }).waitFor({ state: 'detached' });
-  await page.context().close();
-});
-
-test('somebody is told in a chat what needs somebody: made, tested, and told no more', async () => {
-  const page = await site.signedIn();
-  const dialog = page.getByRole('dialog');
-  const press = (name: string) => dialog.getByRole('button', { name, exact: true }).click();
-  await site.show(page, 'alerts');
-  await page.getByRole('button', { name: 'Tell somebody …' }).click();
-  await dialog.getByLabel('Mail address').fill('hall@example.com');
-  await press('Create');
-  await dialog.getByText('this service sends no mail').waitFor();
-  await dialog.getByLabel('How').selectOption({ label: 'Slack or Mattermost' });
-  await dialog.getByLabel('Address that the chat gave out').fill('https://[::1]/services/a-secret');
-  // Whatever else there is to be told of, these two are chosen.
-  const chosen = ['A printer needs somebody', 'Jobs wait for a decision'];
-  const kinds = dialog.getByRole('group', { name: 'What' }).locator('label');
-  for (const name of await kinds.allInnerTexts())
-    await dialog.getByLabel(name, { exact: true }).setChecked(chosen.includes(name));
-  await dialog.getByLabel('Minutes that it has to last').fill('10');
-  await dialog.getByLabel('Quiet hours').check();
-  await dialog.getByLabel('From').fill('21:30');
-  expect(await barriers(page)).toEqual([]);
-  await press('Create');
-  const row = page.getByRole('row', { name: /\[::1\].*Slack/ });
-  for (const words of [
-    'A printer needs somebody and Jobs wait for a decision',
-    '10 minutes',
-    'Quiet from 21:30 to 06:00',
-  ])
-    await row.getByText(words).waitFor();
-  await row.getByRole('link').click();
-  await page.getByRole('heading', { name: '[::1]', level: 1 }).waitFor();
-  await page.getByRole('button', { name: 'Send a test …' }).click();
-  await press('Send');
-  await page.getByText('the address is not a public one').waitFor();
-  // The rest of the address is a secret.
-  expect(await page.content()).not.toContain('a-secret');
-  await page.getByRole('button', { name: 'More: [::1]' }).click();
-  await page.getByRole('menuitem', { name: 'Delete …' }).click();
-  await dialog.getByRole('heading', { name: 'Tell them no more?' }).waitFor();
-  await press('Delete');
-  await page.getByRole('heading', { name: 'Alerts', level: 1 }).waitFor();
-  await row.waitFor({ state: 'detached' });
-  await page.context().close();
-});
-
 test('every page is reached and used with the keyboard alone', async () => {
   const page = await site.signedIn();
   await page.getByRole('heading', { name: 'Start' }).waitFor();
-  for (const [key, title] of [
+  const keys = [
     ['j', 'Jobs'],
     ['d', 'Print'],
     ['h', 'To decide'],
     ['p', 'Printers'],
+    ['n', 'Agents'],
     ['t', 'Templates'],
     ['i', 'Integrations'],
     ['w', 'Webhooks'],
     ['m', 'Alerts'],
     ['e', 'People'],
     ['a', 'Audit'],
-  ] as const) {
+    ['c', 'admin'],
+    ['s', 'Start'],
+  ] as const;
+  for (const [key, title] of keys) {
     await page.keyboard.press('g');
     await page.keyboard.press(key);
     await page.getByRole('heading', { name: title, level: 1 }).waitFor();
@@ -328,25 +336,10 @@ test('every page is reached and used with the keyboard alone', async () => {
   await expect.poll(() => page.title()).toMatch(/ · Platen$/);
   await page.keyboard.press('?');
   await page.getByRole('heading', { name: 'Keyboard' }).waitFor();
+  // These are all the letters that there are.
+  expect(await page.locator('dialog dd', { hasText: /^Go to / }).count()).toBe(keys.length);
   await page.keyboard.press('Escape');
   await page.getByRole('heading', { name: 'Keyboard' }).waitFor({ state: 'detached' });
-
-  // All that can be clicked comes in turn, and shows that it has the focus.
-  await site.show(page, 'printers');
-  await page.getByRole('link', { name: 'virtual-1' }).waitFor();
-  const clickable = await page.locator('main :is(a, button, input, select):visible').count();
-  const reached = new Set<string>();
-  for (let step = 0; step < clickable + 30; step += 1) {
-    await page.keyboard.press('Tab');
-    const at = await page.evaluate(`(() => {
-      const now = document.activeElement;
-      const all = [...document.querySelectorAll('main :is(a, button, input, select)')];
-      const seen = now && getComputedStyle(now).outlineStyle !== 'none';
-      return all.includes(now) && seen ? String(all.indexOf(now)) : '';
-    })()`);
-    if (typeof at === 'string' && at !== '') reached.add(at);
-  }
-  expect(reached.size).toBe(clickable);
 
   // A menu opens, and its first thing has the focus.
   await site.show(page, 'templates');
@@ -358,5 +351,34 @@ test('every page is reached and used with the keyboard alone', async () => {
   await page.getByRole('menuitem', { name: 'Rename …' }).waitFor();
   await expect.poll(() => page.evaluate('document.activeElement?.role')).toBe('menuitem');
   await page.keyboard.press('Escape');
+  await page.context().close();
+});
+
+test('all that can be used on any page comes in turn by Tab, and shows that it has the focus', async () => {
+  const page = await site.signedIn();
+  const missed: Record<string, string[]> = {};
+  await each(page, async (address) => {
+    await page.evaluate(`{
+      const all = document.querySelectorAll('main :is(a, button, input, select, textarea, summary)');
+      window.left = new Set([...all].filter((one) =>
+        one.checkVisibility({ visibilityProperty: true }) && !one.disabled && one.tabIndex >= 0));
+      document.querySelector('.skip').focus();
+    }`);
+    // By way of the navigation into the page, until it is left again.
+    for (let where = 'before'; where !== 'behind'; ) {
+      await page.keyboard.press('Tab');
+      const isIn = await page.evaluate(`(() => {
+        const now = document.activeElement;
+        if (getComputedStyle(now).outlineStyle !== 'none') window.left.delete(now);
+        return now.closest('main') !== null;
+      })()`);
+      if (isIn === true) where = 'in it';
+      else if (where === 'in it') where = 'behind';
+    }
+    const left = z.array(z.string());
+    const found = left.parse(await page.evaluate('[...window.left].map((one) => one.outerHTML)'));
+    if (found.length > 0) missed[address] = found;
+  });
+  expect(missed).toEqual({});
   await page.context().close();
 });

@@ -100,13 +100,19 @@ test('rows are typed and pasted into a table, checked, and printed', async () =>
   await page.keyboard.press('Tab');
   await page.keyboard.type('0017');
   // What a spreadsheet program copies, put in from the third row on: an empty row prints nothing.
-  await page.evaluate(`{
-    const clipboardData = new DataTransfer();
-    clipboardData.setData('text/plain', 'Bolt\\t0018\\r\\nWasher\\t0019\\r\\n');
-    const paste = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
-    document.querySelector('[aria-label="article, row 3"]').dispatchEvent(paste);
-  }`);
+  const paste = (row: number, text: string) =>
+    page.evaluate(`{
+      const clipboardData = new DataTransfer();
+      clipboardData.setData('text/plain', ${JSON.stringify(text)});
+      const paste = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
+      document.querySelector('[aria-label="article, row ${row}"]').dispatchEvent(paste);
+    }`);
+  await paste(3, 'Bolt\t0018\r\nWasher\t0019\r\n');
   expect(await page.getByLabel('number, row 4').inputValue()).toBe('0019');
+  // A list that has no room is not cut off: none of it is there.
+  await paste(5, 'Screw\t0020\n'.repeat(497));
+  await page.getByText('That would be 501 rows, and a table here has at most 500.').waitFor();
+  expect(await page.getByLabel('article, row 5').inputValue()).toBe('');
   await page.getByLabel('article, row 5').waitFor();
   expect(await barriers(page)).toEqual([]);
   await button('Check all rows').click();
@@ -247,6 +253,10 @@ test('who prints here finds printer and template as they were chosen last', asyn
   await site.show(page, 'jobs');
   await site.show(page, 'print');
   await expect.poll(() => chosen()).toEqual([other.id, second]);
+  await page
+    .locator('.field', { hasText: 'Printer' })
+    .getByText('101.6 × 152.4 mm', { exact: true })
+    .waitFor();
   await page.reload();
   await expect.poll(() => chosen()).toEqual([other.id, second]);
   // Whoever knows the label by its look chooses it by that, with the keyboard alone.

@@ -28,7 +28,12 @@ test('to one, by name, and to every one again', async () => {
   await site.show(page, address);
   await page.getByText('shared by all workspaces').waitFor();
   await open();
+  // Of others is spoken where there are any.
+  const others = dialog.getByText('To the others it is as if it did not exist.');
+  await dialog.getByLabel('Every workspace').waitFor();
+  expect(await others.count()).toBe(0);
   await dialog.getByLabel('Every workspace').uncheck();
+  await others.waitFor();
   await dialog.getByLabel('Acme').check();
   await save();
   await page.getByText('shared, for Acme only').waitFor();

@@ -60,6 +60,9 @@ test('a stopped printer stands on the start page with what waits for it, and all
   const row = page.getByRole('listitem').filter({ hasText: 'virtual-1' });
   await row.getByText(/^out of labels, since \d\d:\d\d$/).waitFor();
   await row.getByText('2 jobs wait for it').waitFor();
+  // It is read from further away than the rest of the page.
+  const name = row.getByRole('link', { name: 'virtual-1', exact: true });
+  expect((await name.boundingBox())?.height).toBeGreaterThanOrEqual(26);
   await page
     .getByRole('navigation', { name: 'Pages' })
     .getByRole('link', { name: 'Printers 1', exact: true })

@@ -148,6 +148,24 @@ test('of many uncertain labels all can be seen, and one in their middle is the f
   await page.getByText('Every label is out. Nothing more happens.').waitFor();
 });
 
+test('of a job that is stopped in doubt the uncertain labels are chosen already, to be printed again', async () => {
+  const held = await print(MUTE, '700007', 3);
+  await site.up.ended(held);
+  await site.show(page, `held/${held}`);
+  await button('Cancel …').click();
+  await button('Cancel the job').click();
+  await page.getByText('The job is canceled: 0 out, 3 uncertain.').waitFor();
+  await site.show(page, `jobs/${held}`);
+  await button('Print again …').click();
+  expect(await dialog().getByLabel('Which labels').inputValue()).toBe('1-3');
+  for (const label of ['Label 1', 'Label 2', 'Label 3'])
+    expect(await dialog().getByRole('button', { name: label }).getAttribute('aria-pressed')).toBe('true');
+  expect(await dialog().getByText('uncertain', { exact: true }).count()).toBe(3);
+  await dialog().getByRole('button', { name: 'Label 1' }).click();
+  await dialog().getByRole('button', { name: 'Print 2 labels' }).waitFor();
+  await page.keyboard.press('Escape');
+});
+
 test('a cleared lane says what was canceled, what is being stopped, and what came out of that', async () => {
   const { job, sent, printed } = await cutOff('700004');
   await print('virtual-1', '700005', 1);

@@ -80,21 +80,23 @@ export function People() {
             ]}
             menu={(person) => ({
               about: person.name,
-              items: (
-                [
-                  { about: 'role', said: words.changeRole, bad: false },
-                  { about: 'link', said: words.inviteAgain, bad: false },
-                  { about: 'revoke', said: words.revoke, bad: true },
-                ] as const
-              )
-                .filter(({ about }) => about !== 'revoke' || person.state !== 'revoked')
-                .map(({ about, said, bad }) => ({
-                  words: said,
-                  bad,
-                  onPick: () => {
-                    asked.value = { about, person };
-                  },
-                })),
+              // Who was revoked comes back by another invitation alone.
+              items:
+                person.state === 'revoked'
+                  ? []
+                  : (
+                      [
+                        { about: 'role', said: words.changeRole, bad: false },
+                        { about: 'link', said: words.inviteAgain, bad: false },
+                        { about: 'revoke', said: words.revoke, bad: true },
+                      ] as const
+                    ).map(({ about, said, bad }) => ({
+                      words: said,
+                      bad,
+                      onPick: () => {
+                        asked.value = { about, person };
+                      },
+                    })),
             })}
           />
         )}
@@ -223,13 +225,15 @@ function NewLink({ person, onInvited, onClose }: InviteProps & { person: PersonV
   const { people: words } = t.value;
   return (
     <Ask
-      title={person.name}
+      title={words.againTitle(person.name)}
       action={words.submit}
       onClose={onClose}
       onAction={async () => {
         onInvited(await call(invitationCreated, pathOf(person, '/invitation'), { method: 'POST' }));
       }}
-    />
+    >
+      <p>{words.againSays}</p>
+    </Ask>
   );
 }
 

@@ -32,6 +32,8 @@ function pasted(text: string): string[][] {
 export function ByTable({ fields, cells, route, ...rest }: ByTableProps) {
   const { print: words } = t.value;
   const shown = useSignal(0);
+  /** Rows that there would be with what was pasted, where they are too many. */
+  const refused = useSignal(0);
   const blank = fields.map(() => '');
   const last = cells.value.findLastIndex((row) => !isEmpty(row));
   // One empty row is always there to go on in.
@@ -55,12 +57,16 @@ export function ByTable({ fields, cells, route, ...rest }: ByTableProps) {
       });
     });
     cells.value = next;
+    refused.value = 0;
   };
   const paste = (row: number, column: number) => (event: ClipboardEvent) => {
     const block = pasted(event.clipboardData?.getData('text/plain') ?? '');
     if (block.length === 1 && block[0]?.length === 1) return;
     event.preventDefault();
-    put(row, column, block);
+    const end = row + block.findLastIndex((line) => !isEmpty(line)) + 1;
+    // All of it or nothing: who pastes a list does not count its rows.
+    if (end > MOST) refused.value = end;
+    else put(row, column, block);
   };
   return (
     <div class="split">
@@ -110,6 +116,11 @@ export function ByTable({ fields, cells, route, ...rest }: ByTableProps) {
             </table>
           </div>
         </section>
+        {refused.value > 0 && (
+          <div class="note bad" role="alert">
+            {words.tableFull(refused.value, MOST)}
+          </div>
+        )}
         {beyond !== undefined && <div class="note bad">{reasonWords(beyond)}</div>}
         {beyond === undefined && records.length > 0 && (
           <Checking

@@ -58,7 +58,7 @@ export function PrinterGrants({ printer, onDone, onClose }: Props) {
           )}
         </Shown>
       )}
-      <p class="muted">{words.says}</p>
+      {granted.value !== null && <p class="muted">{words.says}</p>}
     </Ask>
   );
 }

@@ -72,7 +72,7 @@ export class People {
         personRow,
         `INSERT INTO platen.people AS p (tenant_id, login, name, role) VALUES ($1, $2, $3, $4)
          ON CONFLICT (tenant_id, login) DO UPDATE
-           SET name = $3, role = $4, password_hash = NULL, revoked_at = NULL
+           SET name = $3, role = $4, password_hash = NULL, revoked_at = NULL, last_seen_at = NULL
            WHERE p.revoked_at IS NOT NULL AND NOT p.deployment
          RETURNING *`,
         [tenantId, person.login, person.name, person.role],

@@ -235,9 +235,13 @@ export const accessWords: Pick<
     changeRole: 'Rolle …',
     changeTitle: (name) => `Rolle von ${name}`,
     inviteAgain: 'Neuer Link …',
+    againTitle: (name) => `Ein neuer Link für ${name}?`,
+    againSays:
+      'Wer ihn öffnet, wählt ein Passwort; offene Sitzungen und Passkeys enden dann. Ein Link, der vorher gesendet wurde, gilt nicht mehr.',
     revoke: 'Sperren …',
     revokeTitle: (name) => `${name} den Zugang nehmen?`,
-    revokeSays: 'Jede Sitzung endet sofort. Was diese Person getan hat, bleibt im Protokoll.',
+    revokeSays:
+      'Jede Sitzung endet sofort. Was diese Person getan hat, bleibt im Protokoll. Mit einer neuen Einladung kommt sie wieder herein.',
     you: 'Sie',
     state: 'Stand',
   },

@@ -189,6 +189,8 @@ export const printingWords: Pick<Texts, 'printers' | 'print' | 'templates'> = {
     byFile: 'Aus einer Datei',
     byTable: 'Mehrere in einer Tabelle',
     tableHint: 'Eine Zeile je Etikett. Zeilen aus einer Tabellenkalkulation lassen sich einfügen.',
+    tableFull: (n, most) =>
+      `Das wären ${n.toLocaleString('de')} Zeilen, und eine Tabelle hat hier höchstens ${most}. Nichts ist eingefügt: Drucken Sie eine solche Liste aus einer Datei.`,
     rowNumber: 'Zeile',
     cell: (field, row) => `${field}, Zeile ${row}`,
     values: 'Werte',

@@ -228,9 +228,13 @@ export const accessWords = {
     changeRole: 'Role …',
     changeTitle: (name: string) => `Role of ${name}`,
     inviteAgain: 'New link …',
+    againTitle: (name: string) => `A new link for ${name}?`,
+    againSays:
+      'Whoever opens it chooses a password; open sessions and passkeys end then. A link that was sent before works no more.',
     revoke: 'Revoke …',
     revokeTitle: (name: string) => `Take away the access of ${name}?`,
-    revokeSays: 'Every session ends at once. What this person did stays in the audit.',
+    revokeSays:
+      'Every session ends at once. What this person did stays in the audit. Another invitation lets them in again.',
     you: 'you',
     state: 'State',
   },

@@ -187,6 +187,8 @@ export const printingWords = {
     byFile: 'From a file',
     byTable: 'Several in a table',
     tableHint: 'A row for each label. Rows can be pasted from a spreadsheet.',
+    tableFull: (n: number, most: number) =>
+      `That would be ${n.toLocaleString('en')} rows, and a table here has at most ${most}. Nothing was pasted: print such a list from a file.`,
     rowNumber: 'Row',
     cell: (field: string, row: number) => `${field}, row ${row}`,
     values: 'Values',
