@@ -228,10 +228,10 @@ export const serviceFrame = z.discriminatedUnion('kind', [
 ]);
 export type ServiceFrame = z.infer<typeof serviceFrame>;
 
-/** A frame as it came; undefined: it is none of these. */
-export function readFrame<T>(schema: z.ZodType<T>, data: Buffer): T | undefined {
+/** A frame as it came, or JSON within one; undefined: it is none of these. */
+export function readFrame<T>(schema: z.ZodType<T>, data: Buffer | string): T | undefined {
   try {
-    return schema.safeParse(JSON.parse(data.toString())).data;
+    return schema.safeParse(JSON.parse(String(data))).data;
   } catch {
     return undefined;
   }

@@ -213,7 +213,7 @@ export class GatewayLanes implements AgentLanes {
     const hash = hashOf(json);
     const known = this.#templates.get(hash);
     if (known !== undefined) return known;
-    const read = readFrame(templateSchema, Buffer.from(json));
+    const read = readFrame(templateSchema, json);
     if (read !== undefined) this.#templates.set(hash, read, { size: json.length });
     return read;
   }
