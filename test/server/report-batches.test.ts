@@ -67,6 +67,51 @@ test('what a fault says may be anything', async () => {
   });
 });
 
+test('states of agents go in one commit, each as if it had come alone', async () => {
+  const apply = (...reports: object[]) =>
+    new Reports(service.pool, service.logger).apply(batchOf(...reports));
+  const ids = ['agent-tell-c', 'agent-tell-a', 'agent-tell-b', 'agent-tell-d'];
+  const two = [describePrinter({ id: 'serial-0000left' }), describePrinter({ id: 'serial-000right' })];
+  const state = (agentId: string, more: object = {}) => ({
+    ...agentReport(),
+    agentId,
+    printers: two,
+    ...more,
+  });
+  await apply(...ids.map((id) => state(id)));
+  const commits = await service.pool.query(
+    `SELECT xmin FROM platen.agents WHERE id = ANY($1) UNION SELECT xmin FROM platen.agent_printers WHERE agent_id = ANY($1)`,
+    [ids],
+  );
+  expect(commits.rows).toHaveLength(1);
+  // One has lost a printer, one says two things, one comes from a year that there was not, and one would be another tenant's.
+  const [left] = two;
+  await apply(
+    state('agent-tell-a', { printers: [left] }),
+    state('agent-tell-b', { name: 'first' }),
+    state('agent-tell-b', {
+      name: 'then',
+      printers: [...two, describePrinter({ id: 'serial-000right', name: 'renamed' })],
+    }),
+    state('agent-tell-c', { name: 'old', at: '0000-01-01T00:00:00.000Z' }),
+    state('agent-tell-d', { tenantId: 'tenant-other', name: 'taken' }),
+  );
+  const { rows } = await service.pool.query(
+    `SELECT a.id, a.name, array_agg(p.name ORDER BY p.printer_id) FILTER (WHERE p.gone_at IS NULL) AS printers
+     FROM platen.agents a JOIN platen.agent_printers p ON p.agent_id = a.id WHERE a.id = ANY($1) GROUP BY a.id ORDER BY a.id`,
+    [ids],
+  );
+  const known = two.map(({ name }) => name);
+  expect(rows).toEqual([
+    { id: 'agent-tell-a', name: 'Newcomer', printers: [left?.name] },
+    { id: 'agent-tell-b', name: 'then', printers: [known[0], 'renamed'] },
+    { id: 'agent-tell-c', name: 'Newcomer', printers: known },
+    { id: 'agent-tell-d', name: 'Newcomer', printers: known },
+  ]);
+  expect(service.log).toContain('a report cannot be stored');
+  expect(service.log).toContain("report under the ID of another tenant's agent");
+});
+
 function agentReport(): object {
   return {
     kind: 'agent',

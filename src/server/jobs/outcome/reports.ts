@@ -15,18 +15,21 @@ import type { AgentStateReport, JobReport, Report } from '../../../contract/repo
 import type { Logger } from '../../../log.ts';
 import type { Reported } from '../../../queue/index.ts';
 import { HEARTBEAT_LOST } from '../../printers/printers.ts';
-import { onlyRow, type Pool, type Queryable, sqlState, transaction } from '../../store/pool.ts';
+import { onlyRow, type Pool, type Queryable, rowsOf, sqlState, transaction } from '../../store/pool.ts';
 
 /** SQLSTATE class of values that the database can never hold: such a report is dropped, not tried for ever. */
 const DATA_EXCEPTION = '22';
 /** How many printers of an agent are kept: those that it has, and then those that it had last. */
 const MOST_PRINTERS = 10_000;
+/** How many printers the states that are applied together may name, unless one alone names more. */
+const MOST_NAMED = 5_000;
 /** s without a newer report (they come every 15 s) after which an agent's clock must have been set back. */
 const CLOCK_DOUBTED = 30;
 
 /** What became of a job's report: whether the agent has the job's printer, and whether it was news of a known job. */
 const applied = z.object({ has: z.boolean().nullable(), applied: z.boolean() });
 const answered = z.object({ applied: z.array(applied) });
+const ofAgent = z.object({ agent: z.string() });
 
 /** The JSON escapes of what PostgreSQL takes in no text: NUL, and half of a surrogate pair. */
 const UNSTORABLE = /\\u(?:0000|d[89a-f])/;
@@ -41,6 +44,7 @@ function storable(value: unknown): string {
 }
 
 type OfJob = Reported & { report: JobReport };
+type OfAgent = Reported & { report: AgentStateReport };
 
 export class Reports {
   readonly #pool: Pool;
@@ -74,19 +78,31 @@ export class Reports {
   async apply(batch: readonly Reported[]): Promise<Reported[]> {
     const early: Reported[] = [];
     let jobs: OfJob[] = [];
-    for (const reported of batch) {
-      const { report, ageMs } = reported;
-      if (report.kind === 'job') jobs.push({ report, ageMs });
-      else {
-        // Reports of jobs before this one are about the printers that the agent had until then.
-        early.push(...(await this.#jobs(jobs)));
-        jobs = [];
-        await this.#agent(report, ageMs).then(
-          () => this.#applied(report, true),
-          (error: unknown) => this.#notStored(report, error),
-        );
+    let states = new Map<string, OfAgent>();
+    let named = 0;
+    const applyStates = async () => {
+      await this.#agents([...states.values()]);
+      states = new Map();
+      named = 0;
+    };
+    for (const { report, ageMs } of batch) {
+      if (report.kind === 'job') {
+        await applyStates();
+        jobs.push({ report, ageMs });
+        continue;
       }
+      // Reports of jobs before this one are about the printers that the agent had until then.
+      early.push(...(await this.#jobs(jobs)));
+      jobs = [];
+      // A statement can change an agent once only, and says of which stretch of its printers it knows all.
+      const alone = report.stretch !== undefined;
+      const names = report.printers.length + (report.unreached?.length ?? 0);
+      if (alone || states.has(report.agentId) || named + names > MOST_NAMED) await applyStates();
+      states.set(report.agentId, { report, ageMs });
+      named += names;
+      if (alone) await applyStates();
     }
+    await applyStates();
     early.push(...(await this.#jobs(jobs)));
     return early;
   }
@@ -97,80 +113,112 @@ export class Reports {
     this.#logger.error({ err: error, kind, agentId }, 'a report cannot be stored');
   }
 
-  async #agent(report: AgentStateReport, ageMs: number): Promise<void> {
-    const { after, upTo } = report.stretch ?? {};
-    await transaction(this.#pool, async (client) => {
-      const { rowCount } = await client.query(
-        `INSERT INTO platen.agents AS a (id, name, version, tenant_id, online, reported_at, seen_at, unreached,
-           went_back, counts)
-         VALUES ($1, $2, $3, $4, $5, least($6, now()), now() - make_interval(secs => $7), $8, $10, $11)
-         ON CONFLICT (id) DO UPDATE SET name = excluded.name, version = excluded.version,
-           tenant_id = excluded.tenant_id, online = excluded.online, reported_at = excluded.reported_at, seen_at = excluded.seen_at,
-           went_back = excluded.went_back,
-           unreached = CASE WHEN $9 THEN excluded.unreached ELSE a.unreached END,
-           counts = CASE WHEN $9 THEN excluded.counts ELSE a.counts END
-         WHERE (a.reported_at <= excluded.reported_at
-             OR a.seen_at < now() - make_interval(secs => ${CLOCK_DOUBTED}))
-           AND (a.tenant_id IS NOT DISTINCT FROM excluded.tenant_id OR NOT a.online
-             OR a.seen_at < now() - make_interval(secs => ${HEARTBEAT_LOST}))`,
-        [
-          report.agentId,
-          report.name.replaceAll('\0', '\ufffd'),
-          report.version.replaceAll('\0', '\ufffd'),
-          report.tenantId,
-          report.online,
-          report.at,
-          ageMs / 1_000,
-          storable(report.unreached ?? []),
-          after === undefined,
-          report.wentBack === undefined ? null : storable(report.wentBack),
-          report.counts === undefined ? null : storable(report.counts),
-        ],
+  /** Applies the states of different agents in one commit; one of a stretch of printers is the only one. */
+  async #agents(batch: readonly OfAgent[]): Promise<void> {
+    const [first, ...more] = batch;
+    if (first === undefined) return;
+    try {
+      await transaction(
+        this.#pool,
+        (client) => this.#states(client, batch, first.report.stretch ?? {}),
+        `BEGIN; SET LOCAL synchronous_commit = ${this.#commit}`,
       );
-      if (rowCount === 0) return await this.#notTaken(client, report);
-      const printers = [...new Map(report.printers.map((printer) => [printer.id, printer])).values()];
-      const changed = await client.query(
-        `INSERT INTO platen.agent_printers AS p (agent_id, printer_id, name, uri, model, state, reasons, supplies, formats,
-           confirmed_by)
-         SELECT $1, r.id, r.name, r.uri, r.model, r.state,
-           ARRAY(SELECT json_array_elements_text(r.reasons)), coalesce(r.supplies, '[]'), r.formats, r."confirmedBy"
-         FROM json_to_recordset($2) AS r(id text, name text, uri text, model text, state text, reasons json, supplies json, formats json,
-           "confirmedBy" text)
-         ON CONFLICT (agent_id, printer_id) DO UPDATE SET name = excluded.name, uri = excluded.uri,
-           model = excluded.model, state = excluded.state, reasons = excluded.reasons, supplies = excluded.supplies,
-           formats = excluded.formats, confirmed_by = coalesce(excluded.confirmed_by, p.confirmed_by), gone_at = NULL
-         WHERE (p.name, p.uri, p.model, p.state, p.reasons, p.supplies::text, p.formats::text, p.confirmed_by, p.gone_at) IS DISTINCT FROM
-           (excluded.name, excluded.uri, excluded.model, excluded.state, excluded.reasons, excluded.supplies::text, excluded.formats::text,
-            coalesce(excluded.confirmed_by, p.confirmed_by), NULL)`,
-        [report.agentId, storable(printers)],
-      );
-      const gone = await client.query(
-        `UPDATE platen.agent_printers SET gone_at = now()
-         WHERE agent_id = $1 AND gone_at IS NULL AND NOT printer_id = ANY($2)
-           AND ($3::text IS NULL OR printer_id > $3 COLLATE "C") AND ($4::text IS NULL OR printer_id <= $4 COLLATE "C")`,
-        [report.agentId, printers.map((printer) => printer.id), after, upTo],
-      );
-      // An agent may name other printers in each report, and other stretches, so the number of all is bounded.
-      if ((changed.rowCount ?? 0) + (gone.rowCount ?? 0) > 0)
-        await client.query(
-          `DELETE FROM platen.agent_printers WHERE agent_id = $1 AND printer_id IN (
-             SELECT printer_id FROM platen.agent_printers WHERE agent_id = $1
-             ORDER BY gone_at DESC NULLS FIRST, printer_id OFFSET ${MOST_PRINTERS})`,
-          [report.agentId],
-        );
-    });
+      for (const { report } of batch) this.#applied(report, true);
+    } catch (error) {
+      if (more.length === 0) this.#notStored(first.report, error);
+      else if (!sqlState(error)?.startsWith(DATA_EXCEPTION)) throw error;
+      // One state cannot be stored, and nothing of the statements remains: each is applied by itself.
+      else for (const one of batch) await this.#agents([one]);
+    }
   }
 
-  async #notTaken(client: Queryable, { agentId, tenantId }: AgentStateReport): Promise<void> {
-    const { rowCount } = await client.query(
-      'SELECT FROM platen.agents WHERE id = $1 AND tenant_id IS DISTINCT FROM $2',
-      [agentId, tenantId],
+  /** Agents are locked in the order of their IDs, so two instances cannot wait for each other. */
+  async #states(
+    client: Queryable,
+    batch: readonly OfAgent[],
+    { after, upTo }: NonNullable<AgentStateReport['stretch']>,
+  ): Promise<void> {
+    const taken = await rowsOf(
+      client,
+      ofAgent,
+      `INSERT INTO platen.agents AS a (id, name, version, tenant_id, online, reported_at, seen_at, unreached,
+         went_back, counts)
+       SELECT r.agent, r.name, r.version, r.tenant, r.online, least(r.at, now()), now() - make_interval(secs => r.age),
+         r.unreached, r."wentBack", r.counts
+       FROM json_to_recordset($1) AS r(agent text, name text, version text, tenant text, online boolean, at timestamptz,
+         age float8, unreached json, "wentBack" json, counts json)
+       ORDER BY r.agent
+       ON CONFLICT (id) DO UPDATE SET name = excluded.name, version = excluded.version,
+         tenant_id = excluded.tenant_id, online = excluded.online, reported_at = excluded.reported_at, seen_at = excluded.seen_at,
+         went_back = excluded.went_back,
+         unreached = CASE WHEN $2 THEN excluded.unreached ELSE a.unreached END,
+         counts = CASE WHEN $2 THEN excluded.counts ELSE a.counts END
+       WHERE (a.reported_at <= excluded.reported_at
+           OR a.seen_at < now() - make_interval(secs => ${CLOCK_DOUBTED}))
+         AND (a.tenant_id IS NOT DISTINCT FROM excluded.tenant_id OR NOT a.online
+           OR a.seen_at < now() - make_interval(secs => ${HEARTBEAT_LOST}))
+       RETURNING a.id AS agent`,
+      [storable(batch.map(stateRow)), after === undefined],
     );
-    if (rowCount === 0) return;
-    this.#logger.warn(
-      { agentId, tenant: tenantId },
-      "report under the ID of another tenant's agent: left out",
+    const ids = new Set(taken.map(({ agent }) => agent));
+    const of = batch.map(({ report }) => report);
+    await this.#notTaken(
+      client,
+      of.filter(({ agentId }) => !ids.has(agentId)),
     );
+    const printers = of.filter(({ agentId }) => ids.has(agentId)).flatMap(printersOf);
+    const changed = await rowsOf(
+      client,
+      ofAgent,
+      `INSERT INTO platen.agent_printers AS p (agent_id, printer_id, name, uri, model, state, reasons, supplies, formats,
+         confirmed_by)
+       SELECT r.agent, r.id, r.name, r.uri, r.model, r.state,
+         ARRAY(SELECT json_array_elements_text(r.reasons)), coalesce(r.supplies, '[]'), r.formats, r."confirmedBy"
+       FROM json_to_recordset($1) AS r(agent text, id text, name text, uri text, model text, state text, reasons json, supplies json,
+         formats json, "confirmedBy" text)
+       ON CONFLICT (agent_id, printer_id) DO UPDATE SET name = excluded.name, uri = excluded.uri,
+         model = excluded.model, state = excluded.state, reasons = excluded.reasons, supplies = excluded.supplies,
+         formats = excluded.formats, confirmed_by = coalesce(excluded.confirmed_by, p.confirmed_by), gone_at = NULL
+       WHERE (p.name, p.uri, p.model, p.state, p.reasons, p.supplies::text, p.formats::text, p.confirmed_by, p.gone_at) IS DISTINCT FROM
+         (excluded.name, excluded.uri, excluded.model, excluded.state, excluded.reasons, excluded.supplies::text, excluded.formats::text,
+          coalesce(excluded.confirmed_by, p.confirmed_by), NULL)
+       RETURNING p.agent_id AS agent`,
+      [storable(printers)],
+    );
+    const gone = await rowsOf(
+      client,
+      ofAgent,
+      `UPDATE platen.agent_printers SET gone_at = now()
+       WHERE agent_id = ANY($1) AND gone_at IS NULL
+         AND (agent_id, printer_id) NOT IN (SELECT * FROM unnest($2::text[], $3::text[]))
+         AND ($4::text IS NULL OR printer_id > $4 COLLATE "C") AND ($5::text IS NULL OR printer_id <= $5 COLLATE "C")
+       RETURNING agent_id AS agent`,
+      [[...ids], printers.map(({ agent }) => agent), printers.map(({ id }) => id), after, upTo],
+    );
+    // An agent may name other printers in each report, and other stretches, so the number of all is bounded.
+    for (const agent of new Set([...changed, ...gone].map((row) => row.agent)))
+      await client.query(
+        `DELETE FROM platen.agent_printers WHERE agent_id = $1 AND printer_id IN (
+           SELECT printer_id FROM platen.agent_printers WHERE agent_id = $1
+           ORDER BY gone_at DESC NULLS FIRST, printer_id OFFSET ${MOST_PRINTERS})`,
+        [agent],
+      );
+  }
+
+  async #notTaken(client: Queryable, reports: readonly AgentStateReport[]): Promise<void> {
+    if (reports.length === 0) return;
+    const others = await rowsOf(
+      client,
+      ofAgent.extend({ tenant: z.string().nullable() }),
+      `SELECT a.id AS agent, r.tenant FROM unnest($1::text[], $2::text[]) AS r(agent, tenant)
+       JOIN platen.agents a ON a.id = r.agent AND a.tenant_id IS DISTINCT FROM r.tenant`,
+      [reports.map(({ agentId }) => agentId), reports.map(({ tenantId }) => tenantId)],
+    );
+    for (const { agent, tenant } of others)
+      this.#logger.warn(
+        { agentId: agent, tenant },
+        "report under the ID of another tenant's agent: left out",
+      );
   }
 
   /** Applies reports of jobs in one statement. Returns those that came too early. */
@@ -233,4 +281,27 @@ function rowOf(n: number, report: JobReport): object {
     from: report.uncertain?.from ?? null,
     to: report.uncertain?.to ?? null,
   };
+}
+
+/** The report in the form that `#states` reads. */
+function stateRow({ report, ageMs }: OfAgent): object {
+  const { agentId, name, version, tenantId, online, at, unreached = [], wentBack, counts } = report;
+  return {
+    agent: agentId,
+    name,
+    version,
+    tenant: tenantId,
+    online,
+    at,
+    age: ageMs / 1_000,
+    unreached,
+    wentBack,
+    counts,
+  };
+}
+
+/** One that an agent names twice counts as it is named last. */
+function printersOf({ agentId, printers }: AgentStateReport) {
+  const own = new Map(printers.map((printer) => [printer.id, printer]));
+  return [...own.values()].map((printer) => ({ agent: agentId, ...printer }));
 }
