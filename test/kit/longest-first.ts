@@ -94,7 +94,6 @@ export const LONGEST: readonly string[] = [
   'languages/stored.pure',
   'languages/zpl-text.pure',
   'virtual/ipp-hostile.pure',
-  'regular-expressions.pure',
   'languages/label-state.pure',
   'discovery/merge.pure',
   'discovery/found-and-known.pure',

@@ -80,7 +80,7 @@ test('a document of pieces of one byte takes little more memory than its bytes',
       values: [{ tag: 'mimeMediaType', value: ZPL }],
     }),
   );
-  const pieces = 600_000;
+  const pieces = 300_000;
   const began = once(bench.printer, 'request');
   socket.write(
     http(
@@ -94,7 +94,7 @@ test('a document of pieces of one byte takes little more memory than its bytes',
   let most = Number.NEGATIVE_INFINITY;
   const watch = setInterval(() => {
     most = Math.max(most, kept() - before);
-  }, 50);
+  }, 200);
   const sent = Buffer.from(`${'1\r\n \r\n'.repeat(pieces)}0\r\n\r\n`);
   const answer = once(socket, 'data');
   const longest = await longestTurn(
@@ -106,7 +106,7 @@ test('a document of pieces of one byte takes little more memory than its bytes',
   clearInterval(watch);
   expect(longest).toBeLessThan(1 / 3);
   expect(most).toBeGreaterThan(Number.NEGATIVE_INFINITY);
-  expect(most).toBeLessThan(40 * MB);
+  expect(most).toBeLessThan(20 * MB);
 });
 
 test('what a packed document unpacks to counts in the spool', async () => {
