@@ -1,5 +1,5 @@
 /** Reports that are applied together, as a service takes them from the queue. */
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { readReport } from '../../src/contract/read-report.ts';
 import type { Reported } from '../../src/queue/index.ts';
 import { Reports } from '../../src/server/jobs/outcome/reports.ts';
@@ -110,6 +110,28 @@ test('states of agents go in one commit, each as if it had come alone', async ()
   ]);
   expect(service.log).toContain('a report cannot be stored');
   expect(service.log).toContain("report under the ID of another tenant's agent");
+});
+
+test('states that wait for another instance, which waits for them, are applied one by one', async () => {
+  const ids = ['agent-meets-a', 'agent-meets-b'];
+  const states = (name: string) => batchOf(...ids.map((agentId) => ({ ...agentReport(), agentId, name })));
+  const reports = new Reports(service.pool, service.logger);
+  await reports.apply(states('first'));
+  const other = await service.pool.connect();
+  onTestFinished(() => other.release());
+  const lock = (id: string | undefined) =>
+    other.query('SELECT FROM platen.agents WHERE id = $1 FOR UPDATE', [id]);
+  await other.query(`BEGIN; SET LOCAL deadlock_timeout = '1min'`);
+  await lock(ids[1]);
+  const applied = reports.apply(states('then'));
+  await expect
+    .poll(() => service.pool.query(`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'`))
+    .toMatchObject({ rowCount: 1 });
+  await lock(ids[0]);
+  await other.query('COMMIT');
+  expect(await applied).toEqual([]);
+  const { rows } = await service.pool.query('SELECT name FROM platen.agents WHERE id = ANY($1)', [ids]);
+  expect(rows).toEqual([{ name: 'then' }, { name: 'then' }]);
 });
 
 function agentReport(): object {

@@ -19,6 +19,7 @@ import { onlyRow, type Pool, type Queryable, rowsOf, sqlState, transaction } fro
 
 /** SQLSTATE class of values that the database can never hold: such a report is dropped, not tried for ever. */
 const DATA_EXCEPTION = '22';
+const DEADLOCK = '40P01';
 /** How many printers of an agent are kept: those that it has, and then those that it had last. */
 const MOST_PRINTERS = 10_000;
 /** How many printers the states that are applied together may name, unless one alone names more. */
@@ -126,13 +127,14 @@ export class Reports {
       for (const { report } of batch) this.#applied(report, true);
     } catch (error) {
       if (more.length === 0) this.#notStored(first.report, error);
-      else if (!sqlState(error)?.startsWith(DATA_EXCEPTION)) throw error;
-      // One state cannot be stored, and nothing of the statements remains: each is applied by itself.
+      else if (!sqlState(error)?.startsWith(DATA_EXCEPTION) && sqlState(error) !== DEADLOCK) throw error;
+      // One state cannot be stored, or waits for those of another instance that wait for others here. Nothing of the statements
+      // remains: each is applied by itself.
       else for (const one of batch) await this.#agents([one]);
     }
   }
 
-  /** Agents are locked in the order of their IDs, so two instances cannot wait for each other. */
+  /** What is news of a printer locks its scope until the commit (`platen.note_printer_event`): scopes go in their order. */
   async #states(
     client: Queryable,
     batch: readonly OfAgent[],
@@ -174,8 +176,9 @@ export class Reports {
          confirmed_by)
        SELECT r.agent, r.id, r.name, r.uri, r.model, r.state,
          ARRAY(SELECT json_array_elements_text(r.reasons)), coalesce(r.supplies, '[]'), r.formats, r."confirmedBy"
-       FROM json_to_recordset($1) AS r(agent text, id text, name text, uri text, model text, state text, reasons json, supplies json,
+       FROM json_to_recordset($1) AS r(tenant text, agent text, id text, name text, uri text, model text, state text, reasons json, supplies json,
          formats json, "confirmedBy" text)
+       ORDER BY r.tenant, r.agent
        ON CONFLICT (agent_id, printer_id) DO UPDATE SET name = excluded.name, uri = excluded.uri,
          model = excluded.model, state = excluded.state, reasons = excluded.reasons, supplies = excluded.supplies,
          formats = excluded.formats, confirmed_by = coalesce(excluded.confirmed_by, p.confirmed_by), gone_at = NULL
@@ -301,7 +304,7 @@ function stateRow({ report, ageMs }: OfAgent): object {
 }
 
 /** One that an agent names twice counts as it is named last. */
-function printersOf({ agentId, printers }: AgentStateReport) {
+function printersOf({ tenantId, agentId, printers }: AgentStateReport) {
   const own = new Map(printers.map((printer) => [printer.id, printer]));
-  return [...own.values()].map((printer) => ({ agent: agentId, ...printer }));
+  return [...own.values()].map((printer) => ({ tenant: tenantId, agent: agentId, ...printer }));
 }
