@@ -5,7 +5,6 @@
 import { once } from 'node:events';
 import { z } from 'zod';
 import { Agent } from '../src/agent/agent.ts';
-import { queueSource } from '../src/agent/source/queue-source.ts';
 import { createLogger } from '../src/log.ts';
 import { openQueues } from '../src/queue/index.ts';
 
@@ -22,7 +21,7 @@ const queues = await openQueues({ database: { connectionString: databaseUrl }, l
 stack.defer(() => queues.close());
 const agent = new Agent({
   config: { dataDir, printers: printers.map((uri) => ({ uri })) },
-  source: queueSource(queues),
+  source: queues,
   logger,
 });
 await agent.start();

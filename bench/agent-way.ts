@@ -17,11 +17,11 @@ import { Journal } from '../src/agent/journal.ts';
 import { Leases } from '../src/agent/lease/leases.ts';
 import { deviceFor } from '../src/agent/printer/devices.ts';
 import { Reporter } from '../src/agent/reports/reporter.ts';
-import type { JobHandler, JobSource } from '../src/agent/source/job-source.ts';
 import { laneOf } from '../src/contract/lane.ts';
 import type { QueuedJob } from '../src/contract/queued-job.ts';
 import { type JobReport, jobReport, type Report } from '../src/contract/report.ts';
 import { template } from '../src/contract/template.ts';
+import type { JobSource, LaneHandler } from '../src/queue/index.ts';
 import { RenderPool } from '../src/rendering/render-pool.ts';
 import { now } from './figures.ts';
 import { record, TEMPLATE } from './label.ts';
@@ -136,8 +136,8 @@ export async function agentWay(uri: string): Promise<AgentWay> {
 }
 
 /** A job source that grants every lease at once and accepts reports in no time. */
-function sourceOf(): { source: JobSource; handler: Promise<JobHandler> } {
-  const { promise: handler, resolve } = Promise.withResolvers<JobHandler>();
+function sourceOf(): { source: JobSource; handler: Promise<LaneHandler> } {
+  const { promise: handler, resolve } = Promise.withResolvers<LaneHandler>();
   const nothing = async () => {};
   return {
     handler,

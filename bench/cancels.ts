@@ -12,7 +12,6 @@ import { z } from 'zod';
 import { Agent } from '../src/agent/agent.ts';
 import type { AgentConfigInput } from '../src/agent/config.ts';
 import { PrinterLease } from '../src/agent/lease/printer-lease.ts';
-import { queueSource } from '../src/agent/source/queue-source.ts';
 import { enrollAgent } from '../src/cli/enrolment.ts';
 import { Installation } from '../src/cli/installation.ts';
 import { invitationMade } from '../src/contract/agent-view.ts';
@@ -101,7 +100,7 @@ async function measure(redisUrl: string | undefined, elsewhere: boolean): Promis
     const queue = await openGateway({ place: { ...enrolment, version: '0' }, logger });
     stack.defer(() => queue.close());
     const config = { ...agent, dataDir, id: enrolment.agentId };
-    const away = new Agent({ config, source: queueSource(queue), logger });
+    const away = new Agent({ config, source: queue, logger });
     await away.start();
     stack.defer(() => away.stop());
   }

@@ -7,9 +7,9 @@ import { once } from 'node:events';
 import { pino } from 'pino';
 import { Agent } from '../src/agent/agent.ts';
 import { agentConfig } from '../src/agent/config.ts';
-import { queueSource } from '../src/agent/source/queue-source.ts';
 import { keptState, readEnrolment } from '../src/cli/enrolment.ts';
 import { type AgentQueue, openGateway, openQueues } from '../src/queue/index.ts';
+import { ownSource } from '../test/kit/agent/own-source.ts';
 import { dataDirOf, scaleAgents } from './agents-apart.ts';
 import { LabelSink } from './label-sink.ts';
 
@@ -48,7 +48,7 @@ async function startAgent(
       ? await atService(dataDir, started.promise)
       : { queues: await openQueues({ ...at, logger }), id: `agent-scale-${String(number).padStart(4, '0')}` };
   stack.defer(() => queues.close({ timeoutMs: 0 }));
-  const source = queueSource(queues);
+  const source = ownSource(queues);
   const told = Promise.withResolvers<void>();
   const agent = new Agent({
     config: agentConfig.parse({ id, dataDir, printers: uris.map((uri) => ({ uri })) }),

@@ -13,6 +13,7 @@ import { laneOf } from '../contract/lane.ts';
 import type { PrinterDescription } from '../contract/printer.ts';
 import type { AgentStateReport, WentBack } from '../contract/report.ts';
 import type { Logger } from '../log.ts';
+import type { JobSource } from '../queue/index.ts';
 import { RenderPool } from '../rendering/render-pool.ts';
 import { withoutCredentials } from '../words/without-credentials.ts';
 import { type AgentConfig, type AgentConfigInput, agentConfigWith, entriesIn } from './config.ts';
@@ -30,7 +31,6 @@ import { PinnedCertificates } from './printer/certificates.ts';
 import type { Printer } from './printer/printer.ts';
 import { type PrinterEvent, Printers } from './printer/printers.ts';
 import { Reporter } from './reports/reporter.ts';
-import type { JobSource } from './source/job-source.ts';
 import { type AgentStatus, StatusFile } from './status-file.ts';
 
 export interface AgentOptions {

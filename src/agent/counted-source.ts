@@ -1,5 +1,5 @@
 /** A source of jobs, by which is counted what an agent takes from its queue and reports to it. */
-import type { JobSource, PickedUpJob } from './source/job-source.ts';
+import type { Delivery, JobSource } from '../queue/index.ts';
 
 export const JOB_ENDS = ['printed', 'failed', 'held', 'canceled'] as const;
 type JobEnd = (typeof JOB_ENDS)[number];
@@ -17,7 +17,7 @@ export interface Counting {
 }
 
 export function countedSource(source: JobSource, counting: Counting): JobSource {
-  const timed = (delivery: PickedUpJob): PickedUpJob => {
+  const timed = (delivery: Delivery): Delivery => {
     const takenAt = performance.now();
     let isSent = false;
     const sends = () => {

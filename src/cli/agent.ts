@@ -3,7 +3,6 @@ import metadata from '../../package.json' with { type: 'json' };
 import { Agent } from '../agent/agent.ts';
 import { countedSource } from '../agent/counted-source.ts';
 import { OwnCounts } from '../agent/own-counts.ts';
-import { queueSource } from '../agent/source/queue-source.ts';
 import { createLogger, type Logger } from '../log.ts';
 import { openGateway } from '../queue/index.ts';
 import { agentConfigOf, DISCOVER, EVERYWHERE, PRINTER } from './agent-config.ts';
@@ -178,8 +177,7 @@ async function run(settled: Settled, { logger, stopSignal, manager }: Process): 
   if (queues === undefined) return false;
   stack.defer(() => ending('queues', () => queues.close()));
   const counts = enrolment === undefined ? undefined : new OwnCounts();
-  const uncounted = queueSource(queues);
-  const source = counts === undefined ? uncounted : countedSource(uncounted, counts);
+  const source = counts === undefined ? queues : countedSource(queues, counts);
   const agent = new Agent({
     config,
     source: metrics === undefined ? source : await metrics.counting(source),

@@ -10,7 +10,6 @@ import metadata from '../../package.json' with { type: 'json' };
 import { Agent } from '../agent/agent.ts';
 import type { AgentConfigInput } from '../agent/config.ts';
 import type { PrinterEntry } from '../agent/printer-entry.ts';
-import { queueSource } from '../agent/source/queue-source.ts';
 import { USUAL_SCOPE } from '../contract/admin.ts';
 import type { Logger } from '../log.ts';
 import { configFromEnv, type ServerConfigInput } from '../server/config.ts';
@@ -194,10 +193,9 @@ export class Installation {
     if (agentConfig !== false) {
       const printers = [...virtual, ...(agentConfig.printers ?? [])];
       const config = { ...agentConfig, dataDir, printers };
-      const source = queueSource(queues);
       agent = new Agent({
         config,
-        source: metrics === undefined ? source : await metrics.counting(source),
+        source: metrics === undefined ? queues : await metrics.counting(queues),
         wentBack: wentBack(metadata.version),
         ...(this.#options.onAgentScan && { onScan: this.#options.onAgentScan }),
         logger,

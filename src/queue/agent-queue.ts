@@ -29,6 +29,9 @@ export interface AgentQueueOptions {
 /** Longest wait for the answer to a ping, ms. */
 const PING_MS = 2_000;
 
+/** What an agent needs of its queue, whatever lies behind it: a database, Redis, or the service's gateway. */
+export type JobSource = Pick<AgentQueue, 'askLeases' | 'giveLeaseBack' | 'consume' | 'publish'>;
+
 export class AgentQueue {
   readonly #lanes: AgentLanes;
   protected readonly logger: QueueLogger;

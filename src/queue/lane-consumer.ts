@@ -307,6 +307,8 @@ export class LaneConsumer implements Consumer {
     };
     try {
       const result = await this.#plan.handle(delivered);
+      // A job that was taken away comes again by itself, after a while. After a hand-back somebody has to resume.
+      if (result === 'hand-back') abort.signal.throwIfAborted();
       this.#failures = 0;
       return result === 'hand-back' ? result : 'ended';
     } catch (error) {

@@ -4,9 +4,8 @@ import { expect, test, vi } from 'vitest';
 import { Agent } from '../../src/agent/agent.ts';
 import { Journal } from '../../src/agent/journal.ts';
 import { JournalSync } from '../../src/agent/journal-sync.ts';
-import type { JobSource } from '../../src/agent/source/job-source.ts';
-import type { Note } from '../../src/agent/source/note.ts';
-import { queueSource } from '../../src/agent/source/queue-source.ts';
+import type { JobSource } from '../../src/queue/index.ts';
+import { ownSource } from '../kit/agent/own-source.ts';
 import { agentConfig, expected, jobFor, logger, testDrivers } from '../kit/agent/site.ts';
 import { serialId, useSite } from '../kit/agent/use-site.ts';
 
@@ -15,9 +14,9 @@ const site = useSite();
 const LONG = 700;
 
 /** The notes that are written wait for `gate`; `asked` resolves when the first does. */
-function slowNotes(gate: Promise<void>): { source: JobSource; asked: Promise<Note> } {
-  const { promise: asked, resolve } = Promise.withResolvers<Note>();
-  const source = queueSource(site.queues);
+function slowNotes(gate: Promise<void>): { source: JobSource; asked: Promise<object> } {
+  const { promise: asked, resolve } = Promise.withResolvers<object>();
+  const source = ownSource(site.queues);
   const consume: JobSource['consume'] = (printerId, term, handler, options) =>
     source.consume(
       printerId,

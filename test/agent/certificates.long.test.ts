@@ -1,7 +1,6 @@
 /** IPP over TLS with certificates that nobody has signed: pinned at first use, and a printer known by its own. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { Agent } from '../../src/agent/agent.ts';
-import { queueSource } from '../../src/agent/source/queue-source.ts';
 import { TestIppPrinter } from '../kit/agent/ipp-site.ts';
 import {
   agentConfig,
@@ -47,7 +46,7 @@ async function startAgent(dataDir: string, uris: string[], forgetCertificates: s
   const config = agentConfig(dataDir, { uri: uris[0] ?? '' });
   const agent = new Agent({
     config: { ...config, printers: uris.map((uri) => ({ uri })) },
-    source: queueSource(site.queues),
+    source: site.queues,
     drivers: testDrivers,
     forgetCertificates,
     logger,

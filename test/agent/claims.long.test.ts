@@ -6,7 +6,6 @@ import { Agent } from '../../src/agent/agent.ts';
 import type { AgentConfigInput } from '../../src/agent/config.ts';
 import { printerIdOf } from '../../src/agent/discovery/identity.ts';
 import type { DiscoveryProvider } from '../../src/agent/discovery/provider.ts';
-import { queueSource } from '../../src/agent/source/queue-source.ts';
 import { createLogger } from '../../src/log.ts';
 import { agentConfig, jobFor, testDrivers } from '../kit/agent/site.ts';
 import { useSite } from '../kit/agent/use-site.ts';
@@ -40,7 +39,7 @@ async function startAgent(
   const config = agentConfig(dataDir, { uri: 'socket://127.0.0.1' });
   const agent = new Agent({
     config: { ...config, printers, ...(access && { access }) },
-    source: queueSource(site.queues),
+    source: site.queues,
     drivers: testDrivers,
     providers: [provider],
     logger: createLogger({ level: 'info', destination }),

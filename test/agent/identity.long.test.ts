@@ -17,7 +17,6 @@ import type { AgentConfigInput } from '../../src/agent/config.ts';
 import { printerIdOf } from '../../src/agent/discovery/identity.ts';
 import { usbDiscovery } from '../../src/agent/discovery/providers/usb.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
-import { queueSource } from '../../src/agent/source/queue-source.ts';
 import { VirtualIppPrinter } from '../../src/virtual/ipp/ipp-printer.ts';
 import { type FakeSysfs, fakeSysfs } from '../discovery/sysfs.ts';
 import { Directories, jobFor, logger, TestPrinter } from '../kit/agent/site.ts';
@@ -64,7 +63,7 @@ async function startAgent(
   const transport = usb && usbTransportAt({ sysfs: usb.sysfs.root, devices: usb.devices });
   const agent = new Agent({
     config: { name, dataDir: directories.make(), timings: { scan: 1_000, near: 100 }, ...config },
-    source: queueSource(service.queues),
+    source: service.queues,
     drivers: {
       ...standardDrivers,
       transports: standardTransports.with(...(transport ? [transport] : [])),

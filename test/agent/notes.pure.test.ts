@@ -1,7 +1,7 @@
 /** How many labels the notes in the queue allow an agent to send, and how many notes are written. */
 import { describe, expect, test } from 'vitest';
+import type { UnderWay } from '../../src/agent/job/note.ts';
 import { Notes, type NotesOptions } from '../../src/agent/job/notes.ts';
-import type { UnderWay } from '../../src/agent/source/note.ts';
 
 interface Course {
   total: number;

@@ -16,7 +16,6 @@ import { pino } from 'pino';
 import { decodeIpp } from '../../drivers/ipp/decode.ts';
 import { OPERATIONS } from '../../drivers/ipp/names.ts';
 import { Agent } from '../../src/agent/agent.ts';
-import { queueSource } from '../../src/agent/source/queue-source.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { template } from '../../src/contract/template.ts';
 import { type PaperLabel, PaperPrinter, type PaperPrinterOptions } from '../chaos/paper-printer.ts';
@@ -240,7 +239,7 @@ async function drive(printer: Recorded, directories: Directories): Promise<void>
   const { confirmation = 'device', uri } = printer;
   const config = agentConfig(directories.make(), { uri }, { confirmation });
   config.printers = [{ uri, dpi: 203, width: 50, height: 25 }];
-  const agent = new Agent({ config, source: queueSource(queues), logger });
+  const agent = new Agent({ config, source: queues, logger });
   await agent.start();
   try {
     const there = await reports.agent(({ printers }) => printers.some(({ state }) => state !== undefined));

@@ -7,7 +7,6 @@ import { Agent } from '../../src/agent/agent.ts';
 import type { AgentConfigInput } from '../../src/agent/config.ts';
 import { providersOf } from '../../src/agent/discovery/providers/index.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
-import { queueSource } from '../../src/agent/source/queue-source.ts';
 import { agentConfigOf, EVERYWHERE } from '../../src/cli/agent-config.ts';
 import { agentConfig, logger } from '../kit/agent/site.ts';
 import { useSite } from '../kit/agent/use-site.ts';
@@ -18,7 +17,7 @@ async function startAgent(printers: AgentConfigInput['printers']) {
   const config = agentConfig(site.directories.make(), { uri: 'socket://127.0.0.1' });
   const agent = new Agent({
     config: { ...config, printers },
-    source: queueSource(site.queues),
+    source: site.queues,
     drivers: standardDrivers,
     logger,
   });

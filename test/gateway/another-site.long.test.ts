@@ -3,7 +3,6 @@ import { cpSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { Agent } from '../../src/agent/agent.ts';
-import { queueSource } from '../../src/agent/source/queue-source.ts';
 import { type Enrolment, enrollAgent, keptState, readEnrolment } from '../../src/cli/enrolment.ts';
 import { agentView, invitationMade } from '../../src/contract/agent-view.ts';
 import { laneOf } from '../../src/contract/lane.ts';
@@ -86,7 +85,7 @@ test('prints a label with what enrolling has left, and nothing else', async () =
       ...{ dataDir, name: place.name, tenantId: place.scope, timings: QUICK },
       printers: [{ uri: printer.uri, name: 'Dock', dpi: 203, width: 50, height: 25 }],
     },
-    source: queueSource(queue),
+    source: queue,
     drivers: testDrivers,
     logger,
   });
@@ -119,7 +118,7 @@ test('drives what people add for it in the console, also after a start at which 
   const agentAt = (source: AgentQueue) =>
     new Agent({
       config: { dataDir, name: place.name, tenantId: place.scope, timings: QUICK },
-      source: queueSource(source),
+      source,
       drivers: testDrivers,
       logger,
     });
@@ -169,7 +168,7 @@ async function runs(dataDir: string, printer: TestPrinter): Promise<{ stop(): Pr
       ...{ dataDir, name: place.name, tenantId: place.scope, timings: QUICK, window: { labels: 4 } },
       printers: [{ uri: printer.uri, name: 'Gate', dpi: 203, width: 50, height: 25 }],
     },
-    source: queueSource(queue),
+    source: queue,
     drivers: testDrivers,
     logger,
   });

@@ -6,7 +6,6 @@ import { pino } from 'pino';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { Agent } from '../../src/agent/agent.ts';
-import { queueSource } from '../../src/agent/source/queue-source.ts';
 import { PROTOCOL } from '../../src/contract/gateway.ts';
 import { laneOf, MOST_LEASE } from '../../src/contract/lane.ts';
 import { RETRY } from '../../src/queue/gateway/connection.ts';
@@ -88,7 +87,7 @@ test('an agent that began before it could join has its lease as soon as it has',
       timings: { ...QUICK, lease: MOST_LEASE },
       printers: [{ uri: printer.uri, name: 'Dock', dpi: 203, width: 50, height: 25 }],
     },
-    ...{ source: queueSource(queue), drivers: testDrivers },
+    ...{ source: queue, drivers: testDrivers },
     logger: pino({ level: 'warn' }, { write: (text) => void logger.lines.push(text) }),
   });
   await agent.start();

@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { Agent } from '../../src/agent/agent.ts';
-import { queueSource } from '../../src/agent/source/queue-source.ts';
 import { enrollAgent } from '../../src/cli/enrolment.ts';
 import { invitationMade } from '../../src/contract/agent-view.ts';
 import { type AgentQueue, openGateway } from '../../src/queue/index.ts';
@@ -66,7 +65,7 @@ async function startAgent(
       timings: { ...QUICK, lease: LEASE },
       printers: [{ uri: tap.uri, name: 'Dock', dpi: 203, width: 50, height: 25 }],
     },
-    source: queueSource(queue),
+    source: queue,
     drivers: testDrivers,
     logger,
   });

@@ -7,7 +7,6 @@ import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { Agent } from '../../src/agent/agent.ts';
-import { queueSource } from '../../src/agent/source/queue-source.ts';
 import { laneOf } from '../../src/contract/lane.ts';
 import { openQueues } from '../../src/queue/index.ts';
 import { Sweep } from '../../src/server/jobs/dispatch/sweep.ts';
@@ -47,7 +46,7 @@ async function openSite() {
   const startAgent = async () => {
     const queues = await openQueues({ redisUrl, prefix, logger });
     const config = agentConfig(dataDir, printer, { id: AGENT, timings: { heartbeat: 200 } });
-    const agent = new Agent({ config, source: queueSource(queues), drivers: testDrivers, logger });
+    const agent = new Agent({ config, source: queues, drivers: testDrivers, logger });
     await agent.start();
     const stop = async () => {
       await agent.stop({ graceMs: 0 });

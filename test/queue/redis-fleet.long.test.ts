@@ -6,7 +6,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { Agent } from '../../src/agent/agent.ts';
-import { queueSource } from '../../src/agent/source/queue-source.ts';
 import { lookAtRedis, openQueues, type Queues } from '../../src/queue/index.ts';
 import { agentConfig, Directories, logger, TestPrinter, testDrivers } from '../kit/agent/site.ts';
 import { serialId } from '../kit/agent/use-site.ts';
@@ -105,7 +104,7 @@ async function siteOn(fleet: Fleet, stack: AsyncDisposableStack) {
       ...agentConfig(directories.make(), { uri: '' }),
       printers: printers.map(({ uri }) => ({ uri })),
     },
-    source: queueSource(queues),
+    source: queues,
     drivers: testDrivers,
     logger,
   });

@@ -1,14 +1,14 @@
 /** Runs on Windows (`wine.ts`): an agent that finds the spooler's printers, and ends after its first job. */
 import { Agent } from '../../src/agent/agent.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
-import { queueSource } from '../../src/agent/source/queue-source.ts';
 import { createLogger } from '../../src/log.ts';
 import { openQueues } from '../../src/queue/index.ts';
+import { ownSource } from '../kit/agent/own-source.ts';
 
 const { config, queues: options } = JSON.parse(process.argv[2] ?? '{}');
 const logger = createLogger({ level: process.env['TEST_LOG'] ?? 'silent' });
 const queues = await openQueues({ ...options, logger });
-const source = queueSource(queues);
+const source = ownSource(queues);
 const { promise: ended, resolve: end } = Promise.withResolvers<void>();
 const agent = new Agent({
   config,

@@ -22,8 +22,8 @@ import type { JobReport } from '../../contract/report.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
 import type { Journal, JournalEntry, JournalRecord } from '../journal.ts';
 import type { LinkBook, PrinterDocument } from '../printer/link.ts';
-import type { UnderWay } from '../source/note.ts';
 import { LedgerError, ruled } from './ledger-rules.ts';
+import type { UnderWay } from './note.ts';
 import { labelsOn, pagesOf } from './page-count.ts';
 import { miscounted, type Row, type RowMember } from './row.ts';
 

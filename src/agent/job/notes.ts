@@ -13,9 +13,8 @@
  */
 
 import { Backoff } from '../pause.ts';
-import type { PickedUpJob } from '../source/job-source.ts';
-import type { Note, UnderWay } from '../source/note.ts';
 import type { Ledger } from './ledger.ts';
+import type { Note, PickedUpJob, UnderWay } from './note.ts';
 import { pagesOf } from './page-count.ts';
 
 export interface NotesOptions {

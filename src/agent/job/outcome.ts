@@ -12,8 +12,8 @@ import type { Logger } from '../../log.ts';
 import { RenderCrash } from '../../rendering/render-pool.ts';
 import type { Journal } from '../journal.ts';
 import type { Reporter } from '../reports/reporter.ts';
-import type { Note } from '../source/note.ts';
 import { Ledger } from './ledger.ts';
+import type { Note } from './note.ts';
 import { Row } from './row.ts';
 
 export interface OutcomeContext {

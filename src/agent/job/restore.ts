@@ -1,8 +1,8 @@
 /** Where a job that is delivered again stands, by what the agent's journal and the queue know. */
 import { faultFor } from '../../contract/fault.ts';
 import { because } from '../../contract/reason.ts';
-import type { Note, UnderWay } from '../source/note.ts';
 import type { Ledger } from './ledger.ts';
+import type { Note, UnderWay } from './note.ts';
 
 /**
  * Brings the ledger to where the job was left.

@@ -8,15 +8,15 @@ import { once } from 'node:events';
 import { orAborted } from '../../../drivers/transports/pauses.ts';
 import { type Lane, laneOf } from '../../contract/lane.ts';
 import { queueIdOf } from '../../contract/queued-job.ts';
-import type { Consumer, HandlerResult } from '../../queue/index.ts';
+import type { Consumer, HandlerResult, JobSource, LaneHandler } from '../../queue/index.ts';
 import type { LeaseTerm } from '../lease/lease-term.ts';
 import type { PrinterLease } from '../lease/printer-lease.ts';
 import { Backoff, pause } from '../pause.ts';
 import type { Signals } from '../printer/link.ts';
 import type { PrinterDevice } from '../printer/printer-device.ts';
-import type { JobSource, PickedUpJob } from '../source/job-source.ts';
 import { Entry, type EntryContext } from './entry.ts';
 import { PrinterLoop } from './loop.ts';
+import { noteIn, type PickedUpJob } from './note.ts';
 import { endUnreadable } from './outcome.ts';
 import { Interrupted, Stop } from './stop.ts';
 
@@ -105,8 +105,9 @@ export class PrinterStation {
     const loop = new PrinterLoop({ timings, confirmation, held: () => this.#lease.held });
     this.#context.device().distrust();
     await this.#lease.becomes(false, enough);
-    const handle = (delivery: PickedUpJob) => this.#handle(delivery, term, loop, signals);
-    const consumer = await this.#consume(term, enough, handle);
+    const consumer = await this.#consume(term, enough, (delivery) =>
+      this.#handle({ ...delivery, note: noteIn(delivery.note) }, term, loop, signals),
+    );
     if (consumer !== undefined) void this.#followHold(consumer, enough);
     if (!enough.aborted) await once(enough, 'abort');
     const ended = this.#end(stages, this.#stopped.signal.aborted ? this.#graceMs : 0);
@@ -133,17 +134,14 @@ export class PrinterStation {
     }
   }
 
-  async #consume(
-    term: LeaseTerm,
-    enough: AbortSignal,
-    handle: (delivery: PickedUpJob) => Promise<HandlerResult>,
-  ): Promise<Consumer | undefined> {
+  async #consume(term: LeaseTerm, enough: AbortSignal, handle: LaneHandler): Promise<Consumer | undefined> {
     const { lane, printerId, timings, logger } = this.#context;
     const backoff = new Backoff(timings.reconnectMin, timings.reconnectMax);
     while (!enough.aborted) {
       try {
         return await this.#source.consume(lane, term.id, handle, {
-          onUnreadable: (id, issues, note) => endUnreadable(this.#context, id, issues, note),
+          onUnreadable: ({ queueId, issues, note }) =>
+            endUnreadable(this.#context, queueId, issues, noteIn(note)),
           onMarked: (mark) => this.#lease.rung(mark),
         });
       } catch (error) {

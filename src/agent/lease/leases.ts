@@ -14,8 +14,8 @@
 import { randomUUID } from 'node:crypto';
 import { ALONE, printerOf } from '../../contract/lane.ts';
 import type { Logger } from '../../log.ts';
+import type { JobSource } from '../../queue/index.ts';
 import { pause } from '../pause.ts';
-import type { JobSource } from '../source/job-source.ts';
 import { now } from './lease-term.ts';
 import { type LeasedPrinter, PrinterLease, RENEW } from './printer-lease.ts';
 

@@ -10,9 +10,14 @@ import { Transports } from '../../../drivers/transports/transports.ts';
 import { Agent } from '../../../src/agent/agent.ts';
 import type { AgentConfigInput } from '../../../src/agent/config.ts';
 import { standardDrivers } from '../../../src/agent/drivers.ts';
-import type { JobSource } from '../../../src/agent/source/job-source.ts';
-import { queueSource } from '../../../src/agent/source/queue-source.ts';
-import { type GatewayPlace, openGateway, openQueues, type QueuesOptions } from '../../../src/queue/index.ts';
+import {
+  type GatewayPlace,
+  type JobSource,
+  openGateway,
+  openQueues,
+  type QueuesOptions,
+} from '../../../src/queue/index.ts';
+import { ownSource } from './own-source.ts';
 import { logger, testDrivers, withoutOdometer } from './site.ts';
 
 export const CRASH_POINTS = [
@@ -70,7 +75,7 @@ async function run(options: AgentProcessOptions): Promise<void> {
   const drivers = odometer ? chosen : withoutOdometer(chosen);
   const agent = new Agent({
     config,
-    source: crashing(queueSource(queues), at),
+    source: crashing(ownSource(queues), at),
     drivers: { ...drivers, transports: crashingTransports(drivers.transports, at) },
     logger,
   });

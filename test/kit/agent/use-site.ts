@@ -9,7 +9,6 @@ import { Agent, type AgentOptions } from '../../../src/agent/agent.ts';
 import type { AgentConfigInput } from '../../../src/agent/config.ts';
 import { openDataDir } from '../../../src/agent/data-dir.ts';
 import { printerIdOf } from '../../../src/agent/discovery/identity.ts';
-import { queueSource } from '../../../src/agent/source/queue-source.ts';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
 import type { JobReport } from '../../../src/contract/report.ts';
 import type { AgentQueue, Queues } from '../../../src/queue/index.ts';
@@ -22,6 +21,7 @@ import { stopAll } from '../programs/stop-all.ts';
 import { type BackendCase, onRedis } from '../servers/backends.ts';
 import type { AgentProcessOptions } from './agent-process.ts';
 import { TestIppPrinter } from './ipp-site.ts';
+import { ownSource } from './own-source.ts';
 import {
   agentConfig,
   Directories,
@@ -121,7 +121,7 @@ export class UsedSite {
     const { dataDir = this.directories.make(), drivers = testDrivers } = options;
     const config = agentConfig(dataDir, printer, options.config);
     const queues = options.queues ?? (await this.#queuesOf(config));
-    const source = queueSource(queues);
+    const source = ownSource(queues);
     const told = Promise.withResolvers<void>();
     const askLeases: typeof source.askLeases = async (...asked) => {
       const answers = await source.askLeases(...asked);

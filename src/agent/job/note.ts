@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { agentId } from '../../contract/report.ts';
+import type { Delivery } from '../../queue/index.ts';
 
 const count = z.int().min(0);
 
@@ -30,6 +31,11 @@ const note = z.object({
   underWay: underWay.optional(),
 });
 export type Note = z.infer<typeof note>;
+
+/** A job as its lane delivers it, with the note of an agent; null: there is none. */
+export interface PickedUpJob extends Delivery<Note | null> {
+  setNote(note: Note): Promise<void>;
+}
 
 /** A note that another version wrote, and this one cannot read, says all the same that somebody has begun. */
 export function noteIn(left: unknown): Note | null {
