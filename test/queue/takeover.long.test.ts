@@ -133,7 +133,7 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
     expect(await lost.promise).toMatchObject({ code: 'lock-lost' });
   });
 
-  it('comes first again when its worker has lost it and asks for the next', async () => {
+  it.each(['throws', 'hands back'])('comes first again when its worker has lost it and %s', async (how) => {
     const jobs = [job(printer), job(printer)];
     await queues.enqueue(...jobs);
     const got = new Collected<[string, number]>();
@@ -142,6 +142,7 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
       if (delivery > 1 || jobId !== jobs[0]?.jobId) return 'done';
       await takeAwayLocks();
       if (!signal.aborted) await once(signal, 'abort');
+      if (how === 'hands back') return 'hand-back';
       throw signal.reason;
     });
     expect(await got.reach(3)).toEqual([
