@@ -18,6 +18,8 @@ class Road {
   away = false;
   failures = 0;
   readonly arrived = new Reports();
+  /** Reports of progress have no answer until it is resolved. */
+  slow: Promise<void> = Promise.resolve();
   /** What the queue knows to have been published, as a number; null: it does not say. */
   published: number | null = null;
   #failed: () => void = () => undefined;
@@ -29,6 +31,7 @@ class Road {
       throw new Error('the queue is away');
     }
     this.arrived.add(report);
+    if (report.kind === 'job' && report.status === 'printing') await this.slow;
     if (this.published === null) return null;
     const before = String(this.published).padStart(3, '0');
     this.published += 1;
@@ -120,6 +123,20 @@ test('progress is thinned out, the outcome follows at once and last', async () =
   await road.arrived.end(JOBS[0]);
   // What came between the two was never due.
   expect(road.arrived.of(JOBS[0]).map(({ seq }) => seq)).toEqual([9, 50]);
+});
+
+test('the outcome is told in the tick of its call, while what was told before has no answer', async () => {
+  const { road, reporter, journal } = setUp();
+  const answer = Promise.withResolvers<void>();
+  road.slow = answer.promise;
+  reporter.progress({ ...report(0, 0), reasons: ['offline'] });
+  const final = report(0, 1, 'printed');
+  journal.finish(entryOf(final), final);
+  reporter.lasting(final);
+  expect(road.arrived.of(JOBS[0]).map(({ seq }) => seq)).toEqual([0, 1]);
+  answer.resolve();
+  expect(await reporter.stop(60_000)).toBe(true);
+  expect(road.arrived.of(JOBS[0]).map(({ seq }) => seq)).toEqual([0, 1]);
 });
 
 test('of a job that another agent got nothing is kept: when it comes back it begins anew', async () => {

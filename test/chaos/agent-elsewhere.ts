@@ -29,6 +29,8 @@ export class AgentElsewhere {
   readonly name: string;
   readonly line: Line;
   readonly clock: Clock;
+  /** In this round. */
+  rolledBack = false;
   readonly #parts: Parts;
   /** What is done while it is down, one thing after the other: the first that is over starts it again. */
   #down: Promise<void> = Promise.resolve();
@@ -55,6 +57,7 @@ export class AgentElsewhere {
 
   /** Its directory becomes what it was at the last back-up, while the agent is away; and makes the next back-up. */
   async rollBack(): Promise<void> {
+    this.rolledBack = true;
     const { data } = this.#parts;
     await this.#whileDown(async () => {
       const [backup, next] = [`${data}-backup`, `${data}-next`];

@@ -16,6 +16,11 @@ import { counted, describe, judgeJob, judgeOrder, judgePaper, type Violation } f
 
 /** Without any progress for this long, a mended site is stuck, ms. */
 const STUCK_MS = 120_000;
+/**
+ * The same where an agent's directory was rolled back: with it the report of a job's end may be gone that the queue knows, and the
+ * service holds the job ten minutes later.
+ */
+const REPORT_LOST_MS = 720_000;
 /** While a printer has this many jobs that have not ended, no more are posted to it. */
 const MOST_OPEN = 3;
 /** Between two jobs of a printer that says nothing, ms. */
@@ -75,6 +80,7 @@ export class Round {
   /** @param ms how long faults are made */
   async run(ms: number): Promise<void> {
     const site = this.#site;
+    for (const agent of site.elsewhere) agent.rolledBack = false;
     const over = AbortSignal.timeout(ms);
     const posting =
       site.jobsPerSecond === undefined
@@ -193,6 +199,7 @@ export class Round {
     const ids = new Set(this.#jobs.map(({ id }) => id));
     let last = '';
     let movedAt = Date.now();
+    const stuckAfter = this.#site.elsewhere.some((agent) => agent.rolledBack) ? REPORT_LOST_MS : STUCK_MS;
     for (;;) {
       await this.#site.approve({ agentsToo: true }).catch(() => undefined);
       const open = (await this.#jobsOpen().catch(() => undefined))?.filter(({ id }) => ids.has(id));
@@ -200,7 +207,7 @@ export class Round {
       const now = JSON.stringify(open?.map((view) => [view.id, view.labels, view.status]));
       if (now !== last) movedAt = Date.now();
       last = now;
-      if (Date.now() - movedAt > STUCK_MS) {
+      if (Date.now() - movedAt > stuckAfter) {
         if (open === undefined) throw new Error(`The service does not answer. ${this.#falls().join('; ')}`);
         for (const view of open) this.#stuck(view);
         return;

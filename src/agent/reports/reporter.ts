@@ -30,7 +30,10 @@ const RETRY_MAX = 15_000;
 interface JobReports {
   /** Not yet published, oldest first: at most one of progress, and every lasting one. */
   waiting: { report: JobReport; lasting: boolean }[];
-  running: boolean;
+  /** How many are being published: one, or one of progress and a lasting one. */
+  running: number;
+  /** A lasting one is being published. */
+  lasts: boolean;
   lastProgress: number;
   /** What the service was last told, or is about to be, without the counts; a change goes out at once. */
   lastState: string | null;
@@ -101,7 +104,9 @@ export class Reporter {
     if (last !== undefined && !last.lasting) reports.waiting.pop();
     reports.waiting.push({ report, lasting: true });
     reports.over = true;
-    this.#run(report.jobId, reports);
+    // It waits for no answer about progress: so it goes with the job's end, in one command, and neither without the other.
+    if (reports.running === 1 && !reports.lasts) this.#start(report.jobId, reports);
+    else this.#run(report.jobId, reports);
   }
 
   /** The job has left the agent, maybe without an outcome: another agent has it, or it comes again. */
@@ -109,7 +114,7 @@ export class Reporter {
     const reports = this.#jobs.get(jobId);
     if (reports === undefined) return;
     reports.over = true;
-    if (!reports.running && reports.waiting.length === 0) this.#jobs.delete(jobId);
+    if (reports.running === 0 && reports.waiting.length === 0) this.#jobs.delete(jobId);
   }
 
   /** The agent's printers and its heartbeat; only the newest is worth publishing. */
@@ -137,7 +142,10 @@ export class Reporter {
     let reports = this.#jobs.get(jobId);
     if (reports === undefined) {
       const lastProgress = performance.now() + FIRST_MS - PROGRESS_MS;
-      reports = { waiting: [], running: false, lastProgress, lastState: null, over: false, timer: undefined };
+      reports = {
+        ...{ waiting: [], running: 0, lasts: false, over: false },
+        ...{ lastProgress, lastState: null, timer: undefined },
+      };
       this.#jobs.set(jobId, reports);
     }
     reports.over = false;
@@ -147,22 +155,31 @@ export class Reporter {
   #run(jobId: string, reports: JobReports): void {
     clearTimeout(reports.timer);
     reports.timer = undefined;
-    if (reports.running || this.#stopped.signal.aborted) return;
-    reports.running = true;
+    if (reports.running === 0) this.#start(jobId, reports);
+  }
+
+  #start(jobId: string, reports: JobReports): void {
+    if (this.#stopped.signal.aborted) return;
+    reports.running += 1;
     void this.#drain(jobId, reports);
   }
 
   async #drain(jobId: string, reports: JobReports): Promise<void> {
     for (let next = reports.waiting.shift(); next !== undefined; next = reports.waiting.shift()) {
       reports.lastProgress = performance.now();
+      reports.lasts ||= next.lasting;
       const published = await this.#publish(next.report);
+      if (next.lasting) reports.lasts = false;
       if (published !== null) {
         if (next.lasting) this.#options.journal.published(next.report, published.place);
       } else if (this.#stopped.signal.aborted) return;
-      else if (next.lasting || reports.waiting.length === 0) reports.waiting.unshift(next);
+      else if (next.lasting || (reports.waiting.length === 0 && !reports.lasts))
+        reports.waiting.unshift(next);
+      // Lasting ones keep their order: what is left is the other's.
+      if (reports.running > 1) break;
     }
-    reports.running = false;
-    if (reports.over) this.#jobs.delete(jobId);
+    reports.running -= 1;
+    if (reports.over && reports.running === 0 && reports.waiting.length === 0) this.#jobs.delete(jobId);
     this.#settle();
   }
 
@@ -250,7 +267,9 @@ export class Reporter {
 
   /** Tells `stop` when nothing is left. */
   #settle(): void {
-    const busy = [...this.#jobs.values()].some((reports) => reports.running || reports.waiting.length > 0);
+    const busy = [...this.#jobs.values()].some(
+      (reports) => reports.running > 0 || reports.waiting.length > 0,
+    );
     if (!busy && !this.#agentBusy && !this.#telling) this.#idle();
   }
 }
