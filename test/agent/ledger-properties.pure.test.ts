@@ -32,7 +32,7 @@ const anyStatus = fc.record({
   odometer: fc.option(fc.integer({ min: 90, max: 130 }), { nil: null }),
 }) satisfies fc.Arbitrary<DeviceStatus>;
 
-type Call = (ledger: Ledger, now: number) => void;
+type Call = (ledger: Ledger, now: number, row: Row) => void;
 
 const anyCall = fc.oneof<fc.Arbitrary<Call>[]>(
   fc.option(fc.integer({ min: 90, max: 110 }), { nil: null }).map((n) => (ledger) => ledger.begin(n)),
@@ -47,7 +47,7 @@ const anyCall = fc.oneof<fc.Arbitrary<Call>[]>(
       (ledger, now) =>
         ledger.took({ bytes: new Uint8Array(10), first: ledger.sent + off, count }, now),
   ),
-  anyStatus.map((status) => (ledger, now) => ledger.confirm(status, now)),
+  anyStatus.map((status) => (_, now, row) => row.confirm(status, now)),
   fc.nat(14).map((pages) => (ledger) => ledger.count(pages)),
   fc.constant((ledger) => ledger.trust()),
   fc.nat(14).map((n) => (ledger) => ledger.settle(n, 100)),
@@ -62,16 +62,16 @@ const anyCall = fc.oneof<fc.Arbitrary<Call>[]>(
 test('whatever is called: its rules hold, what would break them throws and changes nothing, and no count goes back', () => {
   const calls = fc.array(fc.tuple(fc.nat(1), anyCall), { maxLength: 40 });
   fc.assert(
-    fc.property(calls, fc.constantFrom(1, 4), (row, perPage) => {
-      const shared = new Row(SETTLE);
-      const ledgers = [open(shared, 12, perPage), open(shared, 9, 1)];
+    fc.property(calls, fc.constantFrom(1, 4), (course, perPage) => {
+      const row = new Row(SETTLE);
+      const ledgers = [open(row, 12, perPage), open(row, 9, 1)];
       let now = 0;
-      for (const [of, call] of row) {
+      for (const [of, call] of course) {
         const ledger = ledgers[of] ?? expect.fail();
         const before = ledgers.map(countsOf);
         now += 40;
         try {
-          call(ledger, now);
+          call(ledger, now, row);
         } catch (error) {
           if (!(error instanceof LedgerError || error instanceof JobFaultError)) throw error;
           expect(ledgers.map(countsOf)).toEqual(before);
@@ -169,7 +169,7 @@ class Course {
     else if (what === 'drop') this.paper.drop(count);
     else {
       this.#now += count;
-      this.ledgers[0]?.confirm(this.paper.status(this.#counts), this.#now);
+      this.row.confirm(this.paper.status(this.#counts), this.#now);
     }
     this.#check();
   }

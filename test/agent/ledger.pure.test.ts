@@ -15,11 +15,11 @@ describe('without an odometer', () => {
     const job = sending(16);
     send(job, [8, 8], 0);
     // 5 labels of the first format are to come, and the second format waits.
-    job.ledger.confirm(pending(5, 1), SETTLE);
+    job.row.confirm(pending(5, 1), SETTLE);
     expect([job.ledger.printed, estimated(job)]).toEqual([3, 3]);
-    job.ledger.confirm(pending(2, 0), SETTLE);
+    job.row.confirm(pending(2, 0), SETTLE);
     expect([job.ledger.printed, estimated(job)]).toEqual([14, 14]);
-    job.ledger.confirm(pending(0, 0), SETTLE);
+    job.row.confirm(pending(0, 0), SETTLE);
     expect(job.ledger.printed).toBe(16);
   });
 
@@ -39,7 +39,7 @@ describe('without an odometer', () => {
         for (const answer of [pending(remaining, formats), pending(formats + remaining)]) {
           const job = sending(total);
           send(job, counts, 0);
-          job.ledger.confirm(answer, SETTLE);
+          job.row.confirm(answer, SETTLE);
           expect([counts, out, job.ledger.printed <= out]).toEqual([counts, out, true]);
           if (out === total) expect(job.ledger.printed).toBe(total);
         }
@@ -50,15 +50,15 @@ describe('without an odometer', () => {
   test('formats of one label are counted exactly, once the printer has looked at them', () => {
     const job = sending(10);
     send(job, [1, 1, 1, 1, 1], 0);
-    job.ledger.confirm(pending(2), 0);
+    job.row.confirm(pending(2), 0);
     expect([job.ledger.printed, estimated(job)]).toEqual([0, 3]);
-    job.ledger.confirm(pending(2), SETTLE);
+    job.row.confirm(pending(2), SETTLE);
     expect([job.ledger.printed, estimated(job)]).toEqual([3, 3]);
     send(job, [1, 1], SETTLE);
     // It may not have seen the two new ones yet.
-    job.ledger.confirm(pending(1), SETTLE + 1);
+    job.row.confirm(pending(1), SETTLE + 1);
     expect(job.ledger.printed).toBe(4);
-    job.ledger.confirm(pending(1), 2 * SETTLE);
+    job.row.confirm(pending(1), 2 * SETTLE);
     expect(job.ledger.printed).toBe(6);
   });
 });
@@ -74,26 +74,24 @@ describe('sheets of 24 labels: the printer counts pages', () => {
   test('with an odometer: whole pages, and a last one with fewer labels', () => {
     const job = sending(54, 100, 24);
     send(job, [24], 0);
-    job.ledger.confirm(counted(100), 0);
+    job.row.confirm(counted(100), 0);
     expect(job.ledger.printed).toBe(0);
-    job.ledger.confirm(counted(101), 0);
+    job.row.confirm(counted(101), 0);
     expect([job.ledger.printed, job.row.outstanding]).toEqual([24, 0]);
     send(job, [24, 6], 0);
-    job.ledger.confirm(counted(102), 0);
+    job.row.confirm(counted(102), 0);
     expect([job.ledger.printed, job.row.outstanding]).toEqual([48, 6]);
-    job.ledger.confirm(counted(103), 0);
+    job.row.confirm(counted(103), 0);
     expect(job.ledger.printed).toBe(54);
     for (const odometer of [104, 102, 99]) {
-      expect(() => job.ledger.confirm(counted(odometer), 0)).toThrow(/pages/);
+      expect(() => job.row.confirm(counted(odometer), 0)).toThrow(/pages/);
     }
   });
 
   test('a page that was not sent cannot have been printed', () => {
     const job = sending(54, 100, 24);
     send(job, [24], 0);
-    expect(() => job.ledger.confirm(counted(102), 0)).toThrow(
-      'counts 2 more pages where 0 to 1 were expected',
-    );
+    expect(() => job.row.confirm(counted(102), 0)).toThrow('counts 2 more pages where 0 to 1 were expected');
   });
 
   test('at rest, after a crash: what was intended bounds it', () => {
@@ -111,7 +109,7 @@ describe('sheets of 24 labels: the printer counts pages', () => {
     const told = [2, 1, 0].map((pages) => {
       const job = sending(30, null, 24);
       send(job, [24, 6], 0);
-      job.ledger.confirm(pending(pages), SETTLE);
+      job.row.confirm(pending(pages), SETTLE);
       return job.ledger.printed;
     });
     expect(told).toEqual([0, 24, 30]);
@@ -124,7 +122,7 @@ describe('sheets of 24 labels: the printer counts pages', () => {
       for (let out = 0; out <= pages; out++) {
         const job = sending(total, null, 24);
         send(job, sent, 0);
-        job.ledger.confirm(pending(pages - out), SETTLE);
+        job.row.confirm(pending(pages - out), SETTLE);
         expect([sent, out, job.ledger.printed <= Math.min(out * 24, total)]).toEqual([sent, out, true]);
         if (out === pages) expect(job.ledger.printed).toBe(total);
       }
@@ -148,7 +146,7 @@ describe('with an odometer, what is pending, counted and sent have to add up', (
       [109, 1, 0, 9],
       [110, 0, 0, 10],
     ] as const) {
-      job.ledger.confirm(answer(odometer, remaining, formats), SETTLE);
+      job.row.confirm(answer(odometer, remaining, formats), SETTLE);
       expect([job.ledger.printed, job.row.doubtful, job.row.short]).toEqual([printed, false, false]);
     }
   });
@@ -156,46 +154,46 @@ describe('with an odometer, what is pending, counted and sent have to add up', (
   test('labels are gone: what was counted before is printed, what is counted after it is not known to be the first', () => {
     const job = sending(20, 100);
     send(job, [1, 1, 1, 1, 1, 1], 0);
-    job.ledger.confirm(answer(102, 1, 3), SETTLE);
+    job.row.confirm(answer(102, 1, 3), SETTLE);
     // The third was canceled.
-    job.ledger.confirm(answer(102, 1, 2), SETTLE + 1);
+    job.row.confirm(answer(102, 1, 2), SETTLE + 1);
     expect([job.ledger.printed, job.row.doubtful, job.row.short]).toEqual([2, true, false]);
-    job.ledger.confirm(answer(102, 1, 2), SETTLE + 2);
+    job.row.confirm(answer(102, 1, 2), SETTLE + 2);
     expect([job.ledger.printed, job.row.short]).toEqual([2, true]);
-    job.ledger.confirm(answer(105, 0, 0), 2 * SETTLE);
+    job.row.confirm(answer(105, 0, 0), 2 * SETTLE);
     expect([job.ledger.printed, job.row.short, job.row.outstanding]).toEqual([2, true, 1]);
   });
 
   test('a label that comes out between the two questions is no loss', () => {
     const job = sending(20, 100);
     send(job, [1, 1, 1], 0);
-    job.ledger.confirm(answer(100, 1, 1), SETTLE);
+    job.row.confirm(answer(100, 1, 1), SETTLE);
     expect([job.ledger.printed, job.row.doubtful]).toEqual([0, true]);
-    job.ledger.confirm(answer(101, 1, 1), SETTLE + 1);
+    job.row.confirm(answer(101, 1, 1), SETTLE + 1);
     expect([job.ledger.printed, job.row.doubtful, job.row.short]).toEqual([1, false, false]);
   });
 
   test('a printer that has not looked at the newest bytes is given time', () => {
     const job = sending(20, 100);
     send(job, [1, 1, 1], 0);
-    for (const now of [1, 2]) job.ledger.confirm(answer(100, 1, 1), now);
+    for (const now of [1, 2]) job.row.confirm(answer(100, 1, 1), now);
     expect([job.row.doubtful, job.row.short]).toEqual([true, false]);
-    job.ledger.confirm(answer(100, 1, 2), 3);
+    job.row.confirm(answer(100, 1, 2), 3);
     expect([job.row.doubtful, job.ledger.printed, job.ledger.arrived]).toEqual([false, 0, 3]);
   });
 
   test('a counter that lags for a moment is no loss; one that is made up for by other labels is', () => {
     const lagging = sending(20, 100);
     send(lagging, [1, 1, 1], 0);
-    for (const now of [SETTLE, SETTLE + 1]) lagging.ledger.confirm(answer(100, 1, 1), now);
+    for (const now of [SETTLE, SETTLE + 1]) lagging.row.confirm(answer(100, 1, 1), now);
     expect(lagging.row.short).toBe(true);
-    lagging.ledger.confirm(answer(101, 1, 1), SETTLE + 20);
+    lagging.row.confirm(answer(101, 1, 1), SETTLE + 20);
     expect([lagging.row.short, lagging.ledger.printed]).toEqual([false, 1]);
 
     const fed = sending(20, 100);
     send(fed, [1, 1, 1], 0);
-    for (const now of [SETTLE, SETTLE + 1, 3 * SETTLE]) fed.ledger.confirm(answer(102, 0, 0), now);
-    fed.ledger.confirm(answer(103, 0, 0), 3 * SETTLE + 1);
+    for (const now of [SETTLE, SETTLE + 1, 3 * SETTLE]) fed.row.confirm(answer(102, 0, 0), now);
+    fed.row.confirm(answer(103, 0, 0), 3 * SETTLE + 1);
     expect([fed.row.short, fed.ledger.printed]).toEqual([true, 0]);
   });
 });
@@ -214,7 +212,7 @@ describe('the window', () => {
     send(job, [4], 0);
     for (let out = 1; out <= labels; out++) {
       send(job, [1], out * labelMs - 1);
-      job.ledger.confirm(counted(100 + out, 4), out * labelMs);
+      job.row.confirm(counted(100 + out, 4), out * labelMs);
     }
   }
 
@@ -240,8 +238,8 @@ describe('the window', () => {
   test('a printer that waits for media is not slower for it', () => {
     const job = sending(100, 100);
     kept(job, 500, 5);
-    job.ledger.confirm({ ...counted(105, 4), state: 'stopped', reasons: ['media-empty'] }, 3_000);
-    job.ledger.confirm(counted(106, 3), 60_000);
+    job.row.confirm({ ...counted(105, 4), state: 'stopped', reasons: ['media-empty'] }, 3_000);
+    job.row.confirm(counted(106, 3), 60_000);
     expect(window(job)).toBe(4);
   });
 
@@ -260,7 +258,7 @@ describe('the window', () => {
         now,
       );
       out += burst.length;
-      job.ledger.confirm(counted(100 + out, 0), now + 1_000);
+      job.row.confirm(counted(100 + out, 0), now + 1_000);
       answers.push(burst.length);
     }
     expect(answers.at(-1)).toBe(16);

@@ -13,49 +13,49 @@ const kept = ({ ledger }: Sending) => journal.look(ledger.lasting.queueId)?.entr
 test('somebody has fed a label: it takes no place of a label that waits', () => {
   const job = sending(5, 100);
   send(job, [1, 1, 1, 1, 1], 0);
-  job.ledger.confirm(says(102, 3), 300);
+  job.row.confirm(says(102, 3), 300);
   expect([job.ledger.printed, kept(job)]).toEqual([2, 100]);
   // One is fed.
-  job.ledger.confirm(says(103, 3), 400);
-  job.ledger.confirm(says(104, 2), 700);
+  job.row.confirm(says(103, 3), 400);
+  job.row.confirm(says(104, 2), 700);
   expect([job.ledger.printed, job.row.holdsOnly(job.ledger)]).toEqual([3, false]);
   // After a crash, the counter tells nothing.
   expect(kept(job)).toBeNull();
   expect(() => job.ledger.printedAtRest(104)).toThrow();
   // The printer drops the next one: the sum is right again, and one is missing.
-  job.ledger.confirm(says(104, 1), 1_100);
-  job.ledger.confirm(says(105, 0), 1_500);
-  job.ledger.confirm(says(105, 0), 2_000);
+  job.row.confirm(says(104, 1), 1_100);
+  job.row.confirm(says(105, 0), 1_500);
+  job.row.confirm(says(105, 0), 2_000);
   expect([job.ledger.printed, job.row.short]).toEqual([3, true]);
 });
 
 test('somebody has fed a label: what is sent next hides it, and the power goes: it takes no place either', () => {
   const job = sending(9, 100);
   send(job, [1, 1, 1, 1], 0);
-  job.ledger.confirm(says(102, 2), 300);
+  job.row.confirm(says(102, 2), 300);
   send(job, [1], 350);
   // One is fed.
-  job.ledger.confirm(says(103, 3), 400);
-  job.ledger.confirm(says(104, 2), 700);
+  job.row.confirm(says(103, 3), 400);
+  job.row.confirm(says(104, 2), 700);
   expect(kept(job)).toBeNull();
   // The printer has not looked at the second of these yet.
   job.ledger.intend(9);
   send(job, [1, 1], 710);
   expect(kept(job)).toBeNull();
-  job.ledger.confirm(says(105, 2), 720);
+  job.row.confirm(says(105, 2), 720);
   expect([job.ledger.printed, kept(job), job.row.holdsOnly(job.ledger)]).toEqual([4, null, false]);
   expect(() => job.ledger.printedAtRest(105)).toThrow();
   // It has, and there is no more of it than that.
-  job.ledger.confirm(says(106, 2), 1_000);
+  job.row.confirm(says(106, 2), 1_000);
   expect([job.ledger.printed, kept(job)]).toEqual([5, null]);
 });
 
 test('somebody has fed a label just now: bytes without a pause never let it be seen for long', () => {
   const job = sending(9, 100);
   send(job, [1, 1, 1, 1], 0);
-  job.ledger.confirm(says(102, 2), 300);
+  job.row.confirm(says(102, 2), 300);
   // One is fed.
-  job.ledger.confirm(says(102, 3), 400);
+  job.row.confirm(says(102, 3), 400);
   expect(kept(job)).toBeNull();
   for (const [at, odometer] of [
     [410, 103],
@@ -63,7 +63,7 @@ test('somebody has fed a label just now: bytes without a pause never let it be s
     [610, 105],
   ] as const) {
     send(job, [1], at);
-    job.ledger.confirm(says(odometer, 2), at + 10);
+    job.row.confirm(says(odometer, 2), at + 10);
     expect([at, job.ledger.printed, kept(job)]).toEqual([at, odometer - 101, null]);
   }
   expect(() => job.ledger.printedAtRest(105)).toThrow();
@@ -76,12 +76,12 @@ test('somebody has fed a label among copies: a format that waits is all of its c
     odometer,
   });
   send(job, [2, 2, 2, 2], 0);
-  job.ledger.confirm(told(103, 2, 1), 300);
+  job.row.confirm(told(103, 2, 1), 300);
   expect([job.ledger.printed, kept(job)]).toEqual([3, 100]);
   // One is fed.
-  job.ledger.confirm(told(104, 2, 1), 330);
+  job.row.confirm(told(104, 2, 1), 330);
   send(job, [2], 340);
-  job.ledger.confirm(told(105, 2, 2), 400);
+  job.row.confirm(told(105, 2, 2), 400);
   expect([job.ledger.printed, kept(job)]).toEqual([4, null]);
   expect(() => job.ledger.printedAtRest(105)).toThrow();
 });
@@ -89,11 +89,11 @@ test('somebody has fed a label among copies: a format that waits is all of its c
 test('what goes with labels that came after a fed one does not explain it', () => {
   const job = sending(9, 100);
   send(job, [1, 1, 1, 1], 0);
-  job.ledger.confirm(says(102, 2), 300);
+  job.row.confirm(says(102, 2), 300);
   // One is fed.
-  job.ledger.confirm(says(103, 2), 400);
+  job.row.confirm(says(103, 2), 400);
   job.ledger.took({ bytes: new Uint8Array(100), first: 4, count: 1, besides: true }, 410);
-  job.ledger.confirm(says(104, 2), 420);
+  job.row.confirm(says(104, 2), 420);
   expect([job.ledger.printed, kept(job)]).toEqual([3, null]);
 });
 
@@ -102,31 +102,31 @@ test('what goes with the labels and is none, such as settings, is not somebody e
   const settings = { bytes: new Uint8Array(100), first: 0, count: 1, besides: true };
   job.ledger.took(settings, 0);
   send(job, [1, 1, 1], 0);
-  job.ledger.confirm(says(100, 5), 10);
+  job.row.confirm(says(100, 5), 10);
   expect(kept(job)).toBe(100);
-  job.ledger.confirm(says(100, 4), 100);
+  job.row.confirm(says(100, 4), 100);
   send(job, [1], 210);
-  job.ledger.confirm(says(102, 3), 260);
+  job.row.confirm(says(102, 3), 260);
   // From here on all that was sent are labels.
   expect([job.ledger.printed, kept(job)]).toEqual([2, 100]);
-  job.ledger.confirm(says(102, 4), 270);
+  job.row.confirm(says(102, 4), 270);
   expect(kept(job)).toBeNull();
 });
 
 test('it was a format that is no label: the counter tells again', () => {
   const job = sending(5, 100);
   send(job, [1, 1, 1, 1, 1], 0);
-  job.ledger.confirm(says(100, 6), 300);
-  job.ledger.confirm(says(101, 5), 600);
+  job.row.confirm(says(100, 6), 300);
+  job.row.confirm(says(101, 5), 600);
   expect(kept(job)).toBeNull();
-  job.ledger.confirm(says(103, 2), 700);
+  job.row.confirm(says(103, 2), 700);
   expect([job.ledger.printed, kept(job), job.row.holdsOnly(job.ledger)]).toEqual([3, 100, true]);
 });
 
 test('a label that nobody has taken off is no other', () => {
   const job = sending(2, 100);
   send(job, [1], 0);
-  job.ledger.confirm(says(101, 1, 'label-waiting'), 300);
-  job.ledger.confirm(says(101, 1, 'label-waiting'), 600);
+  job.row.confirm(says(101, 1, 'label-waiting'), 300);
+  job.row.confirm(says(101, 1, 'label-waiting'), 600);
   expect([job.ledger.printed, kept(job)]).toEqual([1, 100]);
 });

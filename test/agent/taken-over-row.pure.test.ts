@@ -54,6 +54,7 @@ function takenOver({
     new Ledger({ journal, row, queueId, printerId, delivery: 2, total, from: 0, perPage: per });
   const counts = { base: 0, printed: 0, sent: 0 };
   return {
+    row,
     first(): Ledger {
       const ledger = ledgerOf(name, first, perPage);
       const underWay = { ...counts, odometer: START, intent: first, behind: allowed };
@@ -93,7 +94,7 @@ test('whatever was sent, and is out: it goes on at the first label of each that 
         ahead.intend(first);
         ahead.took({ bytes: new Uint8Array(1), first: upTo, count: first - upTo }, 0);
         const counted = START + out + pagesOf(first - upTo, perPage);
-        ahead.confirm({ state: 'idle', reasons: [], labelsPending: 0, odometer: counted }, 1_000);
+        jobs.row.confirm({ state: 'idle', reasons: [], labelsPending: 0, odometer: counted }, 1_000);
       }
       expect(ahead.printed).toBe(first);
       jobs.end(ahead, 'printed');

@@ -15,7 +15,6 @@
  * Where several jobs are under way at one printer, each has its own ledger, and its range in the row that
  * they share (`row.ts`): one reading of the counter tells how far each of them is.
  */
-import type { DeviceStatus } from '../../../drivers/device.ts';
 import { faultFor } from '../../contract/fault.ts';
 import { because } from '../../contract/reason.ts';
 import type { JobReport } from '../../contract/report.ts';
@@ -277,11 +276,6 @@ export class Ledger implements RowMember, LinkBook {
     this.#entry = ruled({ ...this.#entry, sent: chunk.first + chunk.count });
     if (this.document !== undefined) this.#document({ whole: true });
     this.#row.took(this, chunk, now);
-  }
-
-  /** Takes over what the printer says, for all jobs in the row. @throws JobFaultError `outcome-unknown` */
-  confirm(status: DeviceStatus, now: number): void {
-    this.#row.confirm(status, now);
   }
 
   /** Called by the row, for each of its jobs, when the printer has said something. */

@@ -299,7 +299,7 @@ export class PrinterLoop {
     const behind = this.#behind.filter(({ live }) => live);
     const now = performance.now();
     try {
-      ledger.confirm(first.counting(status), now);
+      row.confirm(first.counting(status), now);
       const waits = row.pending && (ledger.sent === ledger.total || status.unfinished);
       outcome.reasons = waits ? whyItWaits(status, row.outstanding === 0) : status.reasons;
       pace.told(status, now);

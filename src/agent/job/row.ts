@@ -238,7 +238,7 @@ export class Row {
     this.#told();
   }
 
-  /** @throws JobFaultError `outcome-unknown` when something else than this row has moved the counter */
+  /** Takes over what the printer says. @throws JobFaultError `outcome-unknown`: something else has moved its counter */
   confirm(status: DeviceStatus, now: number): void {
     this.#pending = (status.labelsPending ?? 0) > 0;
     const wasExact = this.#exact;
