@@ -8,7 +8,6 @@ import { Row } from '../../src/agent/job/row.ts';
 import { JobFaultError } from '../../src/contract/fault.ts';
 import { useJournal } from '../kit/agent/use-journal.ts';
 
-const SETTLE = 250;
 const RUNS = { seed: 20_261_122, numRuns: 200 };
 
 const journal = useJournal();
@@ -63,7 +62,7 @@ test('whatever is called: its rules hold, what would break them throws and chang
   const calls = fc.array(fc.tuple(fc.nat(1), anyCall), { maxLength: 40 });
   fc.assert(
     fc.property(calls, fc.constantFrom(1, 4), (course, perPage) => {
-      const row = new Row(SETTLE);
+      const row = new Row();
       const ledgers = [open(row, 12, perPage), open(row, 9, 1)];
       let now = 0;
       for (const [of, call] of course) {
@@ -148,7 +147,7 @@ const sizes = fc.array(
 /** Jobs in a row at one printer, each sent when the one before it has been. */
 class Course {
   readonly paper = new Paper();
-  readonly row = new Row(SETTLE);
+  readonly row = new Row();
   readonly ledgers: Ledger[];
   readonly #counts: boolean;
   readonly #whole: boolean;
@@ -250,7 +249,7 @@ test('after a crash at any moment, a printer at rest tells exactly which labels 
       const course = new Course([job], true, true);
       for (const { what, count } of events) course.run(what, count);
       if (!power) course.paper.print(100);
-      const again = open(new Row(SETTLE), job.total, job.perPage, opened);
+      const again = open(new Row(), job.total, job.perPage, opened);
       const { entry } = again.found ?? {};
       if (entry === undefined) return;
       again.restore(entry);

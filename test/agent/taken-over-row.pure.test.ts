@@ -49,7 +49,7 @@ function takenOver({
   allowed: number;
 }) {
   const [printerId, name] = [`serial-${String(++cases).padStart(12, '0')}`, crypto.randomUUID()];
-  const row = new Row(0);
+  const row = new Row();
   const ledgerOf = (queueId: string, total: number, per: number) =>
     new Ledger({ journal, row, queueId, printerId, delivery: 2, total, from: 0, perPage: per });
   const counts = { base: 0, printed: 0, sent: 0 };

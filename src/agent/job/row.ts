@@ -72,7 +72,6 @@ interface Surplus {
 export const LOOKED_AT_MS = 250;
 
 export class Row {
-  readonly #settleMs: number;
   readonly #members = new Set<RowMember>();
   #counter: number | null = null;
   /** Those that are not certainly out, oldest first. */
@@ -106,11 +105,6 @@ export class Row {
   #full = false;
   /** By the last answer the printer stands still. */
   #blocked = false;
-
-  /** @param settleMs after which time a printer has looked at the bytes it took */
-  constructor(settleMs = LOOKED_AT_MS) {
-    this.#settleMs = settleMs;
-  }
 
   /** What the printer's counter showed before the first page of the row; null: it has none. */
   get counter(): number | null {
@@ -316,7 +310,7 @@ export class Row {
     // While it prints, it may still find bytes that it had not looked at, or count pages that it has printed.
     // Pages that it counts after that are somebody else's.
     if (pending > 0) this.#shortSince = now;
-    if (addsUp && now - this.#shortSince < this.#settleMs) this.#short = false;
+    if (addsUp && now - this.#shortSince < LOOKED_AT_MS) this.#short = false;
     this.#doubtful = this.#short || !addsUp;
     const known = status.formatsPending === undefined ? status.labelsPending : pending;
     const suspected = this.#suspectedIn(counted + known, status, now);
@@ -340,7 +334,7 @@ export class Row {
       return 0;
     }
     const { since, unsent } = before ?? { since: now, unsent: wasExact };
-    const lasts = now - since >= this.#settleMs;
+    const lasts = now - since >= LOOKED_AT_MS;
     const strangers = lasts && unsent ? others : 0;
     this.#strangers += strangers;
     this.#surplus = { since, unsent, lasts, pages: others - strangers };
@@ -370,7 +364,7 @@ export class Row {
 
   /** Pages that the printer has looked at by now. */
   #settled(now: number): number {
-    const part = this.#parts.findLast(({ at }) => at + this.#settleMs <= now);
+    const part = this.#parts.findLast(({ at }) => at + LOOKED_AT_MS <= now);
     return part?.upTo ?? this.#certain;
   }
 

@@ -1,11 +1,11 @@
 /** Ledgers of jobs whose labels were sent, and what a printer says of them. */
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import { Ledger } from '../../../src/agent/job/ledger.ts';
-import { Row } from '../../../src/agent/job/row.ts';
+import { LOOKED_AT_MS, Row } from '../../../src/agent/job/row.ts';
 import { useJournal } from './use-journal.ts';
 
 /** ms after which a printer has looked at what was sent. */
-export const SETTLE = 250;
+export const SETTLE = LOOKED_AT_MS;
 
 export interface Sending {
   row: Row;
@@ -17,7 +17,7 @@ export function useSending() {
   const journal = useJournal();
   let jobs = 0;
   const sending = (total: number, odometer: number | null = null, perPage = 1): Sending => {
-    const row = new Row(SETTLE);
+    const row = new Row();
     const queueId = `00000000-0000-0000-0000-${String(++jobs).padStart(12, '0')}`;
     const printerId = `serial-${String(jobs).padStart(12, '0')}`;
     const ledger = new Ledger({ journal, row, queueId, printerId, delivery: 1, total, from: 0, perPage });
