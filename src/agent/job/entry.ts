@@ -71,7 +71,7 @@ export class Entry {
   readonly #loop: PrinterLoop;
 
   constructor(context: EntryContext, loop: PrinterLoop, delivery: PickedUpJob) {
-    const { agentId, printerId, journal, timings, window, stop } = context;
+    const { agentId, printerId, journal, timings, window, alone, stop } = context;
     const { job } = delivery;
     const { row } = loop;
     const { jobId, resume } = job;
@@ -92,9 +92,7 @@ export class Entry {
     this.ahead = () => row.window(window, job.format);
     const blind = () => this.place?.blind === true;
     this.labels = new Labels(context.pool, job, { documents, most: window, ahead: this.ahead, blind });
-    const alone = () => context.alone();
-    const readAgain = async () => await this.place?.readAgain();
-    this.sender = new Sender(this, { agentId, row, window, timings, alone, readAgain });
+    this.sender = new Sender(this, { agentId, row, window, timings, alone });
   }
 
   /** @throws JournalError where no outcome may be told: a later delivery goes by what is on the disk */

@@ -259,7 +259,7 @@ export class PrinterLoop {
     const burst = await sender.collect(blind);
     if (burst.length === 0) return false;
     if (link.documents) job.mustTake();
-    const refusal = await sender.send(burst);
+    const refusal = await sender.send(burst, () => place.readAgain());
     if (refusal === null) {
       place.backoff.reset();
       return true;

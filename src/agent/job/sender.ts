@@ -91,8 +91,6 @@ interface SenderOptions {
   window: WindowSize;
   timings: Timings;
   alone(): boolean;
-  /** Waits until the printer is ready, and reads its counter again. Nothing was sent since it was read. */
-  readAgain(): Promise<void>;
 }
 
 /** Longest wait for the queue to take a note, while the printer prints, before the printer is asked again, ms. */
@@ -186,16 +184,17 @@ export class Sender {
 
   /**
    * Journal, note, bytes, in the order given above; stops at a label boundary when it has to.
+   * @param readAgain waits until the printer is ready, and reads its counter again
    * @throws TransportError, JobFaultError, Interrupted
    */
-  async send(burst: Chunk[]): Promise<Refusal | null> {
+  async send(burst: Chunk[], readAgain: () => Promise<void>): Promise<Refusal | null> {
     const upTo = endOf(burst);
     try {
       await this.#intend(upTo);
       while (!this.#baseIsFresh() && !(await this.#baseHolds())) {
         // Nothing has been sent: what the printer has counted since is not this job's.
         this.takeBack();
-        await this.#options.readAgain();
+        await readAgain();
         await this.#intend(upTo);
       }
     } catch (error) {

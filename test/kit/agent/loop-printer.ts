@@ -209,7 +209,7 @@ export class LoopJob implements Printable {
     this.outcome = outcome as never;
     this.sender = new Sender(this, {
       ...{ agentId: 'agent-0001', row, window, timings: quick },
-      ...{ alone: () => printer.alone, readAgain: async () => await this.place?.readAgain() },
+      alone: () => printer.alone,
     });
   }
 
