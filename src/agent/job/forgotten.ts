@@ -6,9 +6,9 @@
 import type { Timings } from '../config.ts';
 import { pause } from '../pause.ts';
 import { isBlocked } from '../printer/status.ts';
-import type { Printable } from './place.ts';
 import { Rest } from './rest.ts';
 import type { Row } from './row.ts';
+import type { Printable } from './sender.ts';
 import { Interrupted } from './stop.ts';
 
 /**

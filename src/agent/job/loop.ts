@@ -34,10 +34,10 @@ import type { PrinterDevice } from '../printer/printer-device.ts';
 import { whyItWaits } from '../printer/status.ts';
 import { cancelUnderWay } from './forgotten.ts';
 import { Pace } from './pace.ts';
-import { type LoopContext, Place, type Printable } from './place.ts';
+import { type LoopContext, Place } from './place.ts';
 import { keepsSetUp } from './printer-set-up.ts';
 import { Row } from './row.ts';
-import { NOTE_MS } from './sender.ts';
+import { NOTE_MS, type Printable } from './sender.ts';
 import { Interrupted } from './stop.ts';
 
 export class PrinterLoop {

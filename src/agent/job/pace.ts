@@ -2,9 +2,9 @@
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import type { Timings } from '../config.ts';
 import { isBlocked, isIdle } from '../printer/status.ts';
-import type { Printable } from './place.ts';
 import { gone } from './rest.ts';
 import type { Row } from './row.ts';
+import type { Printable } from './sender.ts';
 
 export class Pace {
   readonly #job: Printable;

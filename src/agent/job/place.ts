@@ -18,9 +18,8 @@ import { Backoff } from '../pause.ts';
 import type { Confirmation } from '../printer/confirmation.ts';
 import { type Refusal, refused } from '../printer/link.ts';
 import type { PrinterDevice } from '../printer/printer-device.ts';
-import type { Outcome } from './outcome.ts';
 import { Rest } from './rest.ts';
-import type { Sender, Sending } from './sender.ts';
+import type { Printable } from './sender.ts';
 import { Interrupted } from './stop.ts';
 
 /** How long it may take to write down what is about to be sent behind another job, ms. */
@@ -28,14 +27,6 @@ const JOIN_MS = 500;
 
 /** How often in a row, without telling at rest, a printer with a counter may not tell it, before it counts as lost. */
 const MUTE_LIMIT = 5;
-
-/** A job in hand (`entry.ts`), as the loop has it. */
-export interface Printable extends Sending {
-  readonly outcome: Outcome;
-  readonly sender: Sender;
-  /** @throws JobFaultError where the printer does not take its language any more */
-  mustTake(): void;
-}
 
 export interface LoopContext {
   timings: Timings;

@@ -69,19 +69,24 @@ import type { Labels } from './labels.ts';
 import type { Ledger } from './ledger.ts';
 import type { PickedUpJob } from './note.ts';
 import { Notes } from './notes.ts';
+import type { Outcome } from './outcome.ts';
 import type { Row, WindowSize } from './row.ts';
 import { Interrupted, type Stop } from './stop.ts';
 
-/** A job and its printer. */
-export interface Sending {
+/** A job in hand (`entry.ts`), as the loop has it. */
+export interface Printable {
   readonly delivery: PickedUpJob;
   readonly ledger: Ledger;
   readonly stop: Stop;
   readonly log: Logger;
+  readonly outcome: Outcome;
   readonly link: PrinterLink;
   readonly labels: Labels;
+  readonly sender: Sender;
   /** What may be under way now. */
   readonly ahead: () => WindowSize;
+  /** @throws JobFaultError where the printer does not take its language any more */
+  mustTake(): void;
 }
 
 interface SenderOptions {
@@ -102,11 +107,11 @@ const BASE_MS = 500;
 export class Sender {
   /** This delivery's note in the queue. */
   readonly notes: Notes;
-  readonly #job: Sending;
+  readonly #job: Printable;
   readonly #options: SenderOptions;
   #readAt = 0;
 
-  constructor(job: Sending, options: SenderOptions) {
+  constructor(job: Printable, options: SenderOptions) {
     const { delivery, ledger, link, log } = job;
     const { agentId, window, timings, alone } = options;
     [this.#job, this.#options] = [job, options];
