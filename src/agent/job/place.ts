@@ -170,7 +170,8 @@ export class Place {
       ledger.join();
       sender.notes.joins(ahead.ledger.queueId, ahead.sender.notes);
       try {
-        if (!(await sender.prepare(burst, late.signal)) || this.closing) return false;
+        const written = await sender.intend(burst, late.signal);
+        if (!written || late.signal.aborted || this.closing) return false;
         link.follow();
         // While the labels go out, the printer is not asked.
         clearTimeout(timer);

@@ -171,14 +171,41 @@ export class Sender {
   }
 
   /**
-   * Writes down what goes out behind the labels of the job ahead, whose count begins where those end. Then the
-   * labels are written at once, or that is taken back.
-   * @param late aborted where the printer has to be asked by now
-   * @returns false: it took too long
+   * Writes down that these labels are about to be sent, with a note where none covers them, or the one in the
+   * queue misleads. While the queue makes the note wait, the journal says that none is about to be: labels that
+   * come out meanwhile are not this job's.
+   * @param late ends the wait for the note
+   * @returns false: it was late, and nothing is written down
    * @throws JournalError, Interrupted
    */
-  async prepare(burst: readonly Chunk[], late: AbortSignal): Promise<boolean> {
-    return (await this.#intend(endOf(burst), late)) && !late.aborted;
+  async intend(burst: readonly Chunk[], late?: AbortSignal): Promise<boolean> {
+    const upTo = endOf(burst);
+    const { ledger, link, delivery } = this.#job;
+    const { jobId } = delivery.job;
+    const name = link.documents
+      ? `${jobId} ${ledger.base + 1}-${upTo} ${randomBytes(4).toString('hex')}`
+      : undefined;
+    if (!this.notes.left && ledger.odometer === null) {
+      ledger.keep();
+      await ledger.committed();
+      await this.#note(upTo);
+    }
+    ledger.intend(upTo, name);
+    const written = ledger.committed();
+    if (this.#covers(upTo)) {
+      await written;
+      return true;
+    }
+    // The bytes wait for journal and note; these two do not wait for each other.
+    const noted = this.#note(upTo, late);
+    const [, inTime] = await Promise.all([written, isWithin(noted, BASE_MS)]);
+    if (inTime) return true;
+    this.takeBack();
+    if (late !== undefined) return false;
+    await noted;
+    ledger.intend(upTo, name);
+    await ledger.committed();
+    return true;
   }
 
   /** Takes what is written down back: nothing of it has been sent. */
@@ -193,14 +220,13 @@ export class Sender {
    * @throws TransportError, JobFaultError, Interrupted
    */
   async send(burst: Chunk[], readAgain: () => Promise<void>): Promise<Refusal | null> {
-    const upTo = endOf(burst);
     try {
-      await this.#intend(upTo);
+      await this.intend(burst);
       while (!this.#baseIsFresh() && !(await this.#baseHolds())) {
         // Nothing has been sent: what the printer has counted since is not this job's.
         this.takeBack();
         await readAgain();
-        await this.#intend(upTo);
+        await this.intend(burst);
       }
     } catch (error) {
       // No byte of these labels has gone out, and the job may now wait for long: the journal must know.
@@ -234,42 +260,6 @@ export class Sender {
       if (!begun) this.takeBack();
       throw error;
     }
-  }
-
-  /**
-   * Writes down that the labels before `upTo` are about to be sent, with a note where none covers them, or the
-   * one in the queue misleads. While the queue makes the note wait, the journal says that none is about to be:
-   * labels that come out meanwhile are not this job's.
-   * @param late ends the wait for the note
-   * @returns false: it was late, and nothing is written down
-   */
-  async #intend(upTo: number, late?: AbortSignal): Promise<boolean> {
-    const { ledger, link, delivery } = this.#job;
-    const { jobId } = delivery.job;
-    const name = link.documents
-      ? `${jobId} ${ledger.base + 1}-${upTo} ${randomBytes(4).toString('hex')}`
-      : undefined;
-    if (!this.notes.left && ledger.odometer === null) {
-      ledger.keep();
-      await ledger.committed();
-      await this.#note(upTo);
-    }
-    ledger.intend(upTo, name);
-    const written = ledger.committed();
-    if (this.#covers(upTo)) {
-      await written;
-      return true;
-    }
-    // The bytes wait for journal and note; these two do not wait for each other.
-    const noted = this.#note(upTo, late);
-    const [, inTime] = await Promise.all([written, isWithin(noted, BASE_MS)]);
-    if (inTime) return true;
-    this.takeBack();
-    if (late !== undefined) return false;
-    await noted;
-    ledger.intend(upTo, name);
-    await ledger.committed();
-    return true;
   }
 
   /** The note in the queue allows the labels before `upTo`, and does not mislead whoever goes by it. */
