@@ -43,15 +43,16 @@ import { Interrupted } from './stop.ts';
 export class PrinterLoop {
   readonly row = new Row();
   readonly #context: LoopContext;
+  readonly #pace: Pace;
   /** In the order in which they print. */
   #places: Place[] = [];
   /** The one before the first: it does not use the printer any more, but its end may not be on record yet. */
   #ended: Place | null = null;
   #running = false;
-  #pace: Pace | null = null;
 
   constructor(context: LoopContext) {
     this.#context = context;
+    this.#pace = new Pace(this.row, context.timings);
   }
 
   // Called by the station, and by the jobs:
@@ -79,7 +80,7 @@ export class PrinterLoop {
   async print(place: Place | null): Promise<void> {
     if (place === null || !this.#places.includes(place)) throw new Interrupted();
     place.asks = true;
-    if (place !== this.#places[0]) void place.waits(() => this.#pace?.stuck === true);
+    if (place !== this.#places[0]) void place.waits(() => this.#pace.stuck);
     this.#start();
     await place.printed.promise;
   }
@@ -136,14 +137,14 @@ export class PrinterLoop {
     if (first.follows && !first.live && waits) throw new Interrupted();
     // From now on it goes on whatever becomes of the job before it.
     first.begun = true;
-    if (first.live) this.#pace = this.#newPace(first, { stuck: this.#pace?.stuck === true });
+    if (first.live) this.#pace.begin(true);
     first.ready = first.live;
     let clean = false;
     try {
       while (!clean) {
         try {
-          const pace = first.live && this.#pace !== null ? this.#pace : await this.#begin(first);
-          await this.#carry(first, pace);
+          if (!first.live) await this.#begin(first);
+          await this.#carry(first);
           clean = true;
         } catch (error) {
           if (!(error instanceof TransportError)) throw error;
@@ -169,7 +170,7 @@ export class PrinterLoop {
   }
 
   /** Connects, and settles what became of the labels that were under way. */
-  async #begin(first: Place): Promise<Pace> {
+  async #begin(first: Place): Promise<void> {
     const { ledger, link, labels } = first.job;
     await link.connect();
     first.ready = first.blind = false;
@@ -180,20 +181,18 @@ export class PrinterLoop {
     }
     if (!link.documents && ledger.base < ledger.total) labels.renew(ledger.base);
     first.live = true;
-    this.#pace = this.#newPace(first, null);
-    return this.#pace;
+    this.#pace.begin(false);
   }
 
-  #newPace({ job }: Place, before: { stuck: boolean } | null): Pace {
-    const has = (one: Printable) => one.ledger.sent < one.ledger.total;
-    const more = () => has(job) || this.#behind.some((other) => other.live && has(other.job));
-    return new Pace(job, this.row, this.#context.timings, more, before);
+  /** Labels are still to be sent on the open connection. */
+  get #more(): boolean {
+    return this.#places.some(({ live, job }) => live && job.ledger.sent < job.ledger.total);
   }
 
   /** Fills, waits, asks and settles, until it is known that all labels of the first job are out. */
-  async #carry(first: Place, pace: Pace): Promise<void> {
+  async #carry(first: Place): Promise<void> {
     const { ledger, link, stop, outcome } = first.job;
-    const { row } = this;
+    const [row, pace] = [this.row, this.#pace];
     while (ledger.sent < ledger.total || ledger.underWay || row.pending) {
       // Whatever it does when it is told to go: the printer is asked next, and then it goes.
       const { soon } = stop;
@@ -203,15 +202,15 @@ export class PrinterLoop {
       }
       stop.leaveIfTold(ledger.underWay, pace.stuck || first.blind);
       if (!first.ready && !ledger.underWay) await first.beReady();
-      const sent = await this.#fill(first, pace);
+      const sent = await this.#fill(first);
       if (first.blind && first.trusted) ledger.trust();
       outcome.progress();
       if (first.blind && ledger.sent === ledger.total && ledger.underWay) throw unconfirmed();
       if (first.blind && !sent) await stop.wait(NOTE_MS);
       if (first.blind || (link.documents && !ledger.underWay)) continue;
       const until = pace.stuck ? stop.leave : stop.end;
-      await pause(pace.pollAfter(), until, soon);
-      if (!until.aborted) await this.#settle(first, await link.progress(), pace);
+      await pause(pace.pollAfter(first.job, this.#more), until, soon);
+      if (!until.aborted) await this.#settle(first, await link.progress());
       if (ledger.cleared && this.#behind.some(({ live }) => live)) return;
     }
     // All labels were delivered, maybe before the operator set that this counts as printed.
@@ -223,9 +222,9 @@ export class PrinterLoop {
   // Fill:
 
   /** Sends what fits the window. @returns whether labels of the first job were sent */
-  async #fill(first: Place, pace: Pace): Promise<boolean> {
+  async #fill(first: Place): Promise<boolean> {
     const { ledger, link, delivery } = first.job;
-    const { row } = this;
+    const [row, pace] = [this.row, this.#pace];
     const waits = pace.blocked || row.doubtful || (link.documents && ledger.underWay);
     const sent = await this.#send(first, waits);
     if (sent) pace.moves();
@@ -283,9 +282,9 @@ export class PrinterLoop {
   // Settle:
 
   /** Takes over what the printer has said. @throws JobFaultError, TransportError, Interrupted */
-  async #settle(first: Place, told: Progress, pace: Pace): Promise<void> {
-    if (told.by === 'counter') this.#byCounter(first, told.status, pace);
-    else if (told.by === 'job') await this.#byItsJob(first, told, pace);
+  async #settle(first: Place, told: Progress): Promise<void> {
+    if (told.by === 'counter') this.#byCounter(first, told.status);
+    else if (told.by === 'job') await this.#byItsJob(first, told);
     else {
       if (first.job.ledger.odometer === null)
         throw faultFor('outcome-unknown', because('no-longer-known', {}));
@@ -293,7 +292,7 @@ export class PrinterLoop {
     }
   }
 
-  #byCounter(first: Place, status: DeviceStatus, pace: Pace): void {
+  #byCounter(first: Place, status: DeviceStatus): void {
     const { ledger, outcome } = first.job;
     const { row } = this;
     const behind = this.#behind.filter(({ live }) => live);
@@ -302,7 +301,7 @@ export class PrinterLoop {
       row.confirm(first.counting(status), now);
       const waits = row.pending && (ledger.sent === ledger.total || status.unfinished);
       outcome.reasons = waits ? whyItWaits(status, row.outstanding === 0) : status.reasons;
-      pace.told(status, now);
+      this.#pace.told(status, now);
     } catch (error) {
       // What the printer counts fits none of them.
       if (error instanceof JobFaultError) for (const place of behind) void place.ends(error);
@@ -317,15 +316,15 @@ export class PrinterLoop {
     }
   }
 
-  async #byItsJob(first: Place, told: Extract<Progress, { by: 'job' }>, pace: Pace): Promise<void> {
+  async #byItsJob(first: Place, told: Extract<Progress, { by: 'job' }>): Promise<void> {
     const { ledger, outcome, stop } = first.job;
     const { pages, reasons, stuck, ended } = told;
     outcome.reasons = reasons;
-    pace.stuck = stuck;
+    this.#pace.stuck = stuck;
     if (ended === null) {
       const before = ledger.printed;
       if (pages !== null) ledger.count(pages);
-      if (ledger.printed > before) pace.moves();
+      if (ledger.printed > before) this.#pace.moves();
       return;
     }
     ledger.done(ended.pages, ended.confirmed);
