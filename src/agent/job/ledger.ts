@@ -127,9 +127,7 @@ export class Ledger implements RowMember, LinkBook {
 
   /** All labels are out, by the counter and by what is pending, whatever becomes of the job behind. */
   get cleared(): boolean {
-    const { base, sent, printed, total } = this.#entry;
-    const upTo = this.#start + pagesOf(sent - base, this.perPage);
-    return printed === total && this.#row.cleared >= upTo;
+    return this.printed === this.total && this.#row.cleared >= this.#end;
   }
 
   /** Some labels may be out that the printer has not confirmed. */
@@ -269,10 +267,7 @@ export class Ledger implements RowMember, LinkBook {
   /** The printer's connection took the chunk. Of a document: the printer has said that it has all of it. */
   took(chunk: Chunk, now: number): void {
     this.sends(chunk);
-    this.#must(
-      this.#row.sent === this.#start + pagesOf(this.sent - this.base, this.perPage),
-      'labels of another job follow',
-    );
+    this.#must(this.#row.sent === this.#end, 'labels of another job follow');
     this.#entry = ruled({ ...this.#entry, sent: chunk.first + chunk.count });
     if (this.document !== undefined) this.#document({ whole: true });
     this.#row.took(this, chunk, now);
@@ -302,7 +297,7 @@ export class Ledger implements RowMember, LinkBook {
 
   /** Counts all labels sent as printed, for a printer that cannot say, where the operator accepts that. */
   trust(): void {
-    this.#row.countTo(this.#start + pagesOf(this.sent - this.base, this.perPage));
+    this.#row.countTo(this.#end);
   }
 
   /**
@@ -360,6 +355,11 @@ export class Ledger implements RowMember, LinkBook {
   /** Takes the job out of the row. */
   leave(): void {
     this.#row.leave(this);
+  }
+
+  /** The page of the row behind those of the labels sent. */
+  get #end(): number {
+    return this.#start + pagesOf(this.sent - this.base, this.perPage);
   }
 
   /** Begins the row anew with this job alone, and nothing under way. */

@@ -95,12 +95,9 @@ export class PrinterLoop {
     if (place === this.#ended) this.#ended = null;
     // What it has sent is still ahead of what others send.
     place.left ??= place.pages;
-    if (place === this.#places[0] || place.left === 0) this.#remove(place);
+    if (place === this.#places[0] || place.left === 0)
+      this.#places = this.#places.filter((other) => other !== place);
     this.#start();
-  }
-
-  #remove(place: Place): void {
-    this.#places = this.#places.filter((other) => other !== place);
   }
 
   // The loop:
