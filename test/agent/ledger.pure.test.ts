@@ -201,7 +201,7 @@ describe('with an odometer, what is pending, counted and sent have to add up', (
 describe('the window', () => {
   const MOST = { labels: 16, bytes: 1_000 };
   const small = { height: 25 };
-  const window = ({ row }: Sending) => row.window(MOST, small).labels;
+  const window = ({ row }: Sending) => row.window.size(MOST, small).labels;
   const counted = (odometer: number, labelsPending: number): DeviceStatus => ({
     ...pending(labelsPending),
     odometer,
@@ -218,10 +218,10 @@ describe('the window', () => {
 
   test('goes by the size and speed of a label, until the printer has been seen to print', () => {
     const { row } = sending(16, 100);
-    expect(row.window(MOST, { height: 25 }).labels).toBe(9);
-    expect(row.window(MOST, { height: 152 }).labels).toBe(2);
-    expect(row.window(MOST, { height: 152, speed: 12 }).labels).toBe(5);
-    expect(row.window({ ...MOST, labels: 4 }, { height: 25 }).labels).toBe(4);
+    expect(row.window.size(MOST, { height: 25 }).labels).toBe(9);
+    expect(row.window.size(MOST, { height: 152 }).labels).toBe(2);
+    expect(row.window.size(MOST, { height: 152, speed: 12 }).labels).toBe(5);
+    expect(row.window.size({ ...MOST, labels: 4 }, { height: 25 }).labels).toBe(4);
   });
 
   test.each([
@@ -248,7 +248,7 @@ describe('the window', () => {
     const answers: number[] = [];
     // It answers after a second, and prints ten labels in that time.
     for (let [now, out] = [0, 0]; now < 20_000; now += 1_000) {
-      const ahead = job.row.window(MOST, small);
+      const ahead = job.row.window.size(MOST, small);
       const next = { bytes: new Uint8Array(10), first: out, count: 1 };
       const burst: (typeof next)[] = [];
       while (job.row.fits(next, burst, ahead)) burst.push(next);

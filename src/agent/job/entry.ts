@@ -35,9 +35,9 @@ import type { PickedUpJob } from './note.ts';
 import { Outcome, type OutcomeContext } from './outcome.ts';
 import type { LoopContext, Place } from './place.ts';
 import { restore } from './restore.ts';
-import type { WindowSize } from './row.ts';
 import { Sender } from './sender.ts';
 import type { Stop } from './stop.ts';
+import type { WindowSize } from './window.ts';
 
 /** Longest wait for the queue to store the note of a hand-back, ms. */
 const LAST_NOTE_MS = 2_000;
@@ -89,7 +89,7 @@ export class Entry {
     ledger.onDisk = (written) => this.outcome.durable(written);
     this.link = context.device.link({ ...context, job, book: ledger, signals: stop, logger: log });
     const { documents } = this.link;
-    this.ahead = () => row.window(window, job.format);
+    this.ahead = () => row.window.size(window, job.format);
     const blind = () => this.place?.blind === true;
     this.labels = new Labels(context.pool, job, { documents, most: window, ahead: this.ahead, blind });
     this.sender = new Sender(this, { agentId, row, window, timings, alone });

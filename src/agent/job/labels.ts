@@ -6,7 +6,7 @@ import { LANGUAGES } from '../../../drivers/languages/index.ts';
 import type { QueuedJob } from '../../contract/queued-job.ts';
 import { RenderCrash, type RenderPool, type RenderSession } from '../../rendering/render-pool.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
-import type { WindowSize } from './row.ts';
+import type { WindowSize } from './window.ts';
 
 interface LabelsOptions {
   documents: boolean;

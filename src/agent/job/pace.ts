@@ -55,7 +55,7 @@ export class Pace {
     if (this.blocked) return timings.pollWaiting;
     const since = performance.now() - this.#moved;
     const needed = more ? Math.ceil(ahead().labels / 2) : 1;
-    const spare = ((row.outstanding - needed) * row.labelMs) / 2;
+    const spare = ((row.outstanding - needed) * (row.window.labelMs ?? 0)) / 2;
     // Labels that arrived before a cut have to be known: where some are gone after it, they were canceled.
     const arrives = ledger.odometer !== null && row.arrived < row.sent;
     const settling = arrives && since < timings.settle && !row.short;

@@ -17,30 +17,14 @@
  * calculated twice: for all bytes sent, to keep the printer busy (the window), and for those that were sent a
  * while ago, to confirm labels (`certain`). A page that is gone cannot be told from one that is out. A
  * pending format counts with all its copies.
- *
- * The row also measures the printer's pace, which says how much may be under way: what it prints in two
- * seconds. A person who cancels waits no longer than that, and a loss of power leaves no more to be looked
- * for, while the printer never stands still.
  */
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import { faultFor, type JobFaultError } from '../../contract/fault.ts';
-import type { PrinterFormat } from '../../contract/format.ts';
 import { because } from '../../contract/reason.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
 import { isBlocked, isNotDone } from '../printer/status.ts';
 import { labelsOn, pagesOf } from './page-count.ts';
-
-/** The most that may be under way. */
-export interface WindowSize {
-  labels: number;
-  bytes: number;
-}
-
-/** How long the printer takes for what is under way, ms; but two labels at least, of which one waits. */
-const WINDOW_MS = 2_000;
-const LEAST = 2;
-/** What label printers are mostly set to, inches a second. */
-const USUAL_SPEED = 4;
+import { Window, type WindowSize } from './window.ts';
 
 /** A job whose pages are in the row. */
 export interface RowMember {
@@ -72,6 +56,7 @@ interface Surplus {
 export const LOOKED_AT_MS = 250;
 
 export class Row {
+  readonly window = new Window();
   readonly #members = new Set<RowMember>();
   #counter: number | null = null;
   /** Those that are not certainly out, oldest first. */
@@ -97,12 +82,6 @@ export class Row {
   #due: number | null = null;
   /** Since when pages are missing and nothing is pending, ms. */
   #shortSince = 0;
-  /** What the printer takes for a label, ms; null: it has not been seen to print. */
-  #labelMs: number | null = null;
-  /** Since when it has been printing, or when it was last seen to have printed; null: it does not print. */
-  #printingSince: number | null = null;
-  /** Something did not fit the window since the printer last answered. */
-  #full = false;
   /** By the last answer the printer stands still. */
   #blocked = false;
 
@@ -163,11 +142,6 @@ export class Row {
     }, 0);
   }
 
-  /** What the printer takes for a label, ms; 0: it has not been seen to print. */
-  get labelMs(): number {
-    return this.#labelMs ?? 0;
-  }
-
   /** Whether another job in the row has labels that are not known to be out. */
   holdsOthers(member: RowMember): boolean {
     return this.#parts.some(({ of }) => of !== member && this.#members.has(of));
@@ -191,34 +165,21 @@ export class Row {
     if (this.#members.size === 0) this.#clear();
   }
 
-  /**
-   * What may be under way at the printer's pace.
-   * @param most as configured
-   * @param label its height (mm) and speed (inches a second) tell, until the printer has been seen to print
-   */
-  window(
-    most: WindowSize,
-    { height, speed = USUAL_SPEED }: Pick<PrinterFormat, 'height' | 'speed'>,
-  ): WindowSize {
-    const labels = Math.ceil(WINDOW_MS / (this.#labelMs ?? (1_000 * height) / (25.4 * speed)));
-    return { ...most, labels: Math.min(most.labels, Math.max(LEAST, labels)) };
-  }
-
   /** Whether `chunk` may go out on top of `burst`, the chunks about to be sent. A lone chunk always may. */
-  fits(chunk: Chunk, burst: readonly Chunk[], window: WindowSize): boolean {
+  fits(chunk: Chunk, burst: readonly Chunk[], size: WindowSize): boolean {
     const labels = burst.reduce((sum, { count }) => sum + count, this.outstanding);
     if (labels === 0) return true;
     const ahead = this.#ahead().reduce((sum, part) => sum + part.bytes, chunk.bytes.length);
     const bytes = burst.reduce((sum, part) => sum + part.bytes.length, ahead);
-    const fits = labels + chunk.count <= window.labels;
-    this.#full ||= !fits;
-    return fits && bytes <= window.bytes;
+    const fits = labels + chunk.count <= size.labels;
+    this.window.full ||= !fits;
+    return fits && bytes <= size.bytes;
   }
 
   /** The printer's connection has taken a chunk. */
   took(of: RowMember, chunk: Chunk, at: number): void {
     const [first, labels] = [this.#sent, chunk.count];
-    if (this.#ahead().length === 0) this.#printingSince = at;
+    if (this.#ahead().length === 0) this.window.begin(at);
     this.#exact = false;
     this.#sent += pagesOf(labels, of.perPage);
     if (chunk.besides === true) this.#besides = this.#sent;
@@ -242,32 +203,10 @@ export class Row {
     else if (status.odometer !== null)
       this.#byCounter(status.odometer - this.#counter, status, now, wasExact);
     const blocked = isBlocked(status);
-    this.#measure(this.#estimated - before, blocked, now);
+    this.window.measure(this.#estimated - before, this.#ahead().length === 0, blocked, now);
     const stops = blocked && !this.#blocked;
     this.#blocked = blocked;
     this.#told(stops);
-  }
-
-  /** @param pages that have come out since the printer last answered */
-  #measure(pages: number, blocked: boolean, now: number): void {
-    const since = this.#printingSince;
-    const stands = this.#ahead().length === 0;
-    if (blocked) this.#printingSince = null;
-    else if (pages > 0) {
-      this.#printingSince = stands ? null : now;
-      if (since !== null) this.#took((now - since) / pages, stands);
-    }
-    this.#full = false;
-  }
-
-  /** @param ms for a label. Of a printer that stood still after it: at most */
-  #took(ms: number, stands: boolean): void {
-    const before = this.#labelMs;
-    if (before === null) this.#labelMs = ms;
-    else if (stands) this.#labelMs = Math.min(before, ms);
-    else this.#labelMs = before + (ms - before) / 2;
-    // It had printed all before it was asked, and more was to be sent: the window was too small.
-    if (stands && this.#full) this.#labelMs /= 2;
   }
 
   #clear(): void {
@@ -276,7 +215,8 @@ export class Row {
     this.#parts = [];
     this.#sent = this.#certain = this.#cleared = this.#estimated = this.#arrived = this.#shortSince = 0;
     this.#pending = this.#doubtful = this.#short = this.#exact = this.#blocked = false;
-    this.#due = this.#printingSince = this.#surplus = null;
+    this.#due = this.#surplus = null;
+    this.window.end();
     this.#strangers = this.#suspected = 0;
     this.#besides = -1;
   }

@@ -70,8 +70,9 @@ import type { Ledger } from './ledger.ts';
 import type { PickedUpJob } from './note.ts';
 import { Notes } from './notes.ts';
 import type { Outcome } from './outcome.ts';
-import type { Row, WindowSize } from './row.ts';
+import type { Row } from './row.ts';
 import { Interrupted, type Stop } from './stop.ts';
+import type { WindowSize } from './window.ts';
 
 /** A job in hand (`entry.ts`), as the loop has it. */
 export interface Printable {
