@@ -185,8 +185,11 @@ export class PrinterStation {
         goesBack = false;
         return this.#refuse(delivery);
       }
+      const confirmMs = this.#context.timings.confirm;
       const device = this.#context.device();
-      const entry = this.#entryOf(delivery, term, loop, device, { ...signals, cancel });
+      const [checkTerm, alone] = [() => term.check(), () => term.alone];
+      const stop = new Stop({ signals, lost: delivery.signal, cancel, checkTerm, confirmMs });
+      const entry = new Entry({ ...this.#context, device, stop, alone }, loop, delivery);
       if (!canceled) entry.place = loop.place(entry, device, follows);
       this.#entries.set(id, entry);
       const result = await entry.run();
@@ -211,24 +214,6 @@ export class PrinterStation {
       'job of another lane not printed',
     );
     return 'not-mine';
-  }
-
-  #entryOf(
-    delivery: PickedUpJob,
-    term: LeaseTerm,
-    loop: PrinterLoop,
-    device: PrinterDevice,
-    { cancel, ...signals }: Signals & { cancel: AbortSignal },
-  ): Entry {
-    const context = this.#context;
-    const stop = new Stop({
-      signals,
-      lost: delivery.signal,
-      cancel,
-      checkTerm: () => term.check(),
-      confirmMs: context.timings.confirm,
-    });
-    return new Entry({ ...context, device, stop, alone: () => term.alone }, loop, delivery);
   }
 
   /** Ends the job under way; takes at most grace + confirmation time (ms) and a little. */
