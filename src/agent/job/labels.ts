@@ -30,9 +30,7 @@ export class Labels {
   #alone = false;
 
   constructor(pool: Pick<RenderPool, 'open'>, job: QueuedJob, options: LabelsOptions) {
-    this.#pool = pool;
-    this.#job = job;
-    this.#options = options;
+    [this.#pool, this.#job, this.#options] = [pool, job, options];
   }
 
   /** The most copies of a label that one chunk ever has. */

@@ -53,12 +53,10 @@ export class Outcome {
     context: OutcomeContext,
     log: Logger,
     ledger: Ledger,
-    job: { jobId: string; round?: number | undefined },
+    { jobId, round }: { jobId: string; round?: number | undefined },
   ) {
-    this.#context = context;
-    this.#log = log;
-    this.#ledger = ledger;
-    this.#job = { jobId: job.jobId, ...(job.round ? { round: job.round } : {}) };
+    [this.#context, this.#log, this.#ledger] = [context, log, ledger];
+    this.#job = { jobId, ...(round ? { round } : {}) };
   }
 
   /** Reports the outcome again where an earlier delivery has finished the job. @returns whether one has */

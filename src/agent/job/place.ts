@@ -247,7 +247,7 @@ export class Place {
     const rest = afterCut ? new Rest(ledger, { settleMs: timings.settle, perFormat }) : null;
     for (let wait = timings.pollMin; ; wait = Math.min(timings.pollWaiting, wait * 1.5)) {
       const { ready, status, reasons, saidAt } = await link.ready(rest === null);
-      sender.read(saidAt);
+      sender.readAt = saidAt;
       if (status === null) {
         this.#goOnBlind();
         return null;

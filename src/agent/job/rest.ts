@@ -36,8 +36,7 @@ export class Rest {
   #due = 0;
 
   constructor(ledger: Ledger, options: RestOptions) {
-    this.#ledger = ledger;
-    this.#options = options;
+    [this.#ledger, this.#options] = [ledger, options];
   }
 
   /** The printer is idle, but maybe not for long enough. */

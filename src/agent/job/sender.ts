@@ -108,9 +108,10 @@ const BASE_MS = 500;
 export class Sender {
   /** This delivery's note in the queue. */
   readonly notes: Notes;
+  /** When the printer had told its counter, ms. Not when it was asked: one that answers slowly must be able to print too. */
+  readAt = 0;
   readonly #job: Printable;
   readonly #options: SenderOptions;
-  #readAt = 0;
 
   constructor(job: Printable, options: SenderOptions) {
     const { delivery, ledger, link, log } = job;
@@ -123,15 +124,6 @@ export class Sender {
       retry: { min: timings.reconnectMin, max: timings.reconnectMax },
       onFailure: (error) => log.warn({ err: error }, NOT_NOTED),
     });
-  }
-
-  /**
-   * The printer's counter was read.
-   * @param saidAt when the printer had told it, ms: a printer that is slow to answer must be able to print
-   * too
-   */
-  read(saidAt: number): void {
-    this.#readAt = saidAt;
   }
 
   /**
@@ -274,7 +266,7 @@ export class Sender {
   /** Whether the counter that the job goes by was read just now, or labels have been sent since. */
   #baseIsFresh(): boolean {
     const { odometer, sent, base } = this.#job.ledger;
-    return odometer === null || sent > base || performance.now() - this.#readAt <= BASE_MS;
+    return odometer === null || sent > base || performance.now() - this.readAt <= BASE_MS;
   }
 
   /**
@@ -285,7 +277,7 @@ export class Sender {
     const { link, ledger } = this.#job;
     const { ready, status, saidAt } = await link.ready(true);
     if (!ready || status?.odometer !== ledger.odometer) return false;
-    this.#readAt = saidAt;
+    this.readAt = saidAt;
     return true;
   }
 

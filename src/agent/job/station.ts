@@ -48,9 +48,7 @@ export class PrinterStation {
   #serving: Promise<void> = Promise.resolve();
 
   constructor(source: JobSource, lease: PrinterLease, context: StationContext) {
-    this.#source = source;
-    this.#lease = lease;
-    this.#context = context;
+    [this.#source, this.#lease, this.#context] = [source, lease, context];
   }
 
   /** A job is at the printer, or about to be. */
