@@ -1,7 +1,7 @@
 /**
  * A person has canceled a job of which something is under way. A printer with jobs of its own ends ours. One that
- * takes bytes can only delete all that waits in it, so it is told to where that is this job's alone; then the
- * label under the head comes out, and the counter tells what did. Elsewhere what is under way comes out.
+ * takes bytes can only delete all that waits in it, so it is told to only where all of that is this job's; then
+ * the label under the head comes out, and the counter tells how many did. Elsewhere what is under way comes out.
  */
 import type { Timings } from '../config.ts';
 import { pause } from '../pause.ts';

@@ -11,14 +11,15 @@
  *      │                            └── its labels are under way, or it begins with `connect` ◀───┘
  *      └────────── back-off ◀── connection lost, for all
  *
- *   fill    from the first job that has labels left, as far ahead as the window. Those of the job behind only
- *           at a printer that counts, while it is busy; if they are written down (`sender.ts`) before the
- *           printer has to be asked again
- *   settle  all jobs in the row. After a lost connection the counter of the printer at rest tells, of the
- *           first job's labels before those behind it
+ *   fill    sends labels of the first job, as far ahead as the window allows. Those of the job behind follow
+ *           only at a printer that counts, while it prints, and only if they are on record (`sender.ts`)
+ *           before the printer has to be asked again
+ *   settle  takes over what the printer says, for all jobs in the row. After a lost connection its counter at
+ *           rest tells what is out: of the first job, and then of the job behind
  *
- * A job behind that has not begun goes back where the first one does. Where the first one has ended, with whatever
- * outcome, the next one goes on: at once where its labels are under way, or else when that outcome is on record.
+ * When the first job goes back to its queue, a job behind it that has not begun goes back too. When the first job
+ * has ended, whatever its outcome, the next one goes on: at once if its labels are under way, otherwise when that
+ * outcome is on record.
  * A printer that is off, out of paper or unreachable fails no job: the job waits, says why, and goes on.
  */
 import { TransportError } from '../../../drivers/connection.ts';
@@ -46,7 +47,7 @@ export class PrinterLoop {
   readonly #pace: Pace;
   /** In the order in which they print. */
   #places: Place[] = [];
-  /** The one before the first: it does not use the printer any more, but its end may not be on record yet. */
+  /** The job before the first one: it has left the printer, but its end may not be on record yet. */
   #ended: Place | null = null;
   #running = false;
 
@@ -57,7 +58,7 @@ export class PrinterLoop {
 
   // Called by the station, and by the jobs:
 
-  /** Whether this job may be made ready while the one before it prints, and follow it. */
+  /** Whether this job may be made ready while the job ahead prints, and follow it. */
   admits(job: QueuedJob, device: PrinterDevice): boolean {
     const ahead = this.#places[0] ?? this.#ended;
     if (ahead === null || this.#places.length > 1) return false;
@@ -129,10 +130,10 @@ export class PrinterLoop {
   /** Prints what is left of the first job. */
   async #serve(first: Place): Promise<void> {
     const { ledger, link, stop } = first.job;
-    // It has not begun: it goes back to its queue, and waits there with the others.
+    // A job that has not begun goes back to its queue, and waits there with the others.
     const waits = stop.leave.aborted || (!first.begun && this.#context.held());
     if (first.follows && !first.live && waits) throw new Interrupted();
-    // From now on it goes on whatever becomes of the job before it.
+    // From now on the job goes on, whatever becomes of the one before it.
     first.begun = true;
     if (first.live) this.#pace.begin(true);
     first.ready = first.live;
@@ -149,13 +150,13 @@ export class PrinterLoop {
         }
       }
     } finally {
-      // From now on the connection is the next one's.
+      // The next job keeps the connection on which its labels went out.
       if (!this.#behind.some(({ live, closing }) => live && !closing))
         await link.release(clean, stop.end.aborted && ledger.uncertain);
     }
   }
 
-  /** The connection was to be this job's, which leaves. */
+  /** The job leaves just as it becomes the first one: its connection is not kept. */
   async #gone({ job, begun, over }: Place): Promise<void> {
     const { link, stop, ledger } = job;
     if (begun) await link.release(false, stop.end.aborted && ledger.uncertain);
@@ -191,7 +192,7 @@ export class PrinterLoop {
     const { ledger, link, stop, outcome } = first.job;
     const [row, pace] = [this.row, this.#pace];
     while (ledger.sent < ledger.total || ledger.underWay || row.pending) {
-      // Whatever it does when it is told to go: the printer is asked next, and then it goes.
+      // Taken first: a job that is told to go in the middle of what follows has the printer asked at once, and goes.
       const { soon } = stop;
       if (stop.canceled && ledger.underWay) {
         if (await cancelUnderWay(first.job, row, this.#context.timings, pace.blocked)) pace.stuck = false;
@@ -210,7 +211,7 @@ export class PrinterLoop {
       if (!until.aborted) await this.#settle(first, await link.progress());
       if (ledger.cleared && this.#behind.some(({ live }) => live)) return;
     }
-    // All labels were delivered, maybe before the operator set that this counts as printed.
+    // All labels were delivered. That this counts as printed may have been set only since.
     if (!ledger.uncertain) return;
     if (!first.trusted) throw unconfirmed();
     ledger.settle(ledger.total);
@@ -300,11 +301,11 @@ export class PrinterLoop {
       outcome.reasons = waits ? whyItWaits(status, row.outstanding === 0) : status.reasons;
       this.#pace.told(status, now);
     } catch (error) {
-      // What the printer counts fits none of them.
+      // No job in the row can go by this counter any more.
       if (error instanceof JobFaultError) for (const place of behind) void place.ends(error);
       throw error;
     }
-    // Where labels are missing, the counter does not tell which, and the notes to the next agent must say so together.
+    // Where labels are missing, the counter does not tell which: all notes to the next agent must say so together.
     if (behind.length > 0) void first.note();
     for (const place of behind) {
       void place.note();

@@ -7,9 +7,9 @@
  * the job goes on while the queue is away. While another agent wants it, a note allows one window beyond the
  * labels that are certainly out. The next note is stored when half a window of those is out, while the other
  * half keeps the printer busy: with a window of 16 labels, one command for every eight labels beyond the
- * first 16. Where the job is sent behind another one, that one's note is stored with its own, in one command: it
- * says how many labels may be out behind those of the job ahead (`behind`), and this one whose they are counted after
- * (`ahead`). While no other agent wants the printer, each note is about its own job alone.
+ * first 16. A job that is sent behind another one then has both notes stored in one command: the note of the job
+ * ahead says how many pages may be out behind its own (`behind`), and this job's note says which job that is
+ * (`ahead`).
  */
 
 import { Backoff } from '../pause.ts';
@@ -63,7 +63,7 @@ export class Notes {
   }
 
   /**
-   * By the note in the queue the counter has begun elsewhere than it has by now: whoever goes by that note takes
+   * The note in the queue has another start of the count than the job has by now: an agent that goes by it takes
    * labels of others for the job's.
    */
   get misleads(): boolean {
@@ -77,7 +77,7 @@ export class Notes {
     return now.odometer === null || begin(said) !== begin(now);
   }
 
-  /** By the notes in the queue another agent takes labels of this job for somebody else's, and holds the job ahead. */
+  /** The note of the job ahead has no room for labels of this one: another agent takes them for somebody else's, and holds it. */
   get apart(): boolean {
     const { alone, ledger } = this.#options;
     const note = this.#ahead?.note;

@@ -42,11 +42,11 @@ export class Outcome {
   /** What was last told of how far the job is, and when, ms. */
   #said = '';
   #saidAt = 0;
-  /** The number of what is told while the job's end, which has the next one, is being written down. */
+  /** The number of what is still told while the job's end is being written down: the end itself has the next one. */
   #last: number | null = null;
   /** The disk takes long for what was written, or has not taken it. */
   #waitsForDisk = false;
-  /** How the job ended may be known to the service, which would take progress for another beginning. */
+  /** The service may know already how the job ended: it would take progress for another beginning. */
   #repeats = false;
 
   constructor(

@@ -56,7 +56,7 @@ export class Pace {
     const since = performance.now() - this.#moved;
     const needed = more ? Math.ceil(ahead().labels / 2) : 1;
     const spare = ((row.outstanding - needed) * (row.window.labelMs ?? 0)) / 2;
-    // Labels that arrived before a cut have to be known: where some are gone after it, they were canceled.
+    // It has to be known which labels have arrived: those that are gone after a cut were canceled then.
     const arrives = ledger.odometer !== null && row.arrived < row.sent;
     const settling = arrives && since < timings.settle && !row.short;
     const longest = this.stuck ? timings.pollWaiting : timings.pollMax;

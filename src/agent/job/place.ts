@@ -25,7 +25,7 @@ import { Interrupted } from './stop.ts';
 /** How long it may take to write down what is about to be sent behind another job, ms. */
 const JOIN_MS = 500;
 
-/** How often in a row, without telling at rest, a printer with a counter may not tell it, before it counts as lost. */
+/** So many answers may lack the printer's counter before it counts as lost; anew once the printer is ready and tells it. */
 const MUTE_LIMIT = 5;
 
 export interface LoopContext {
@@ -105,7 +105,7 @@ export class Place {
     this.told();
   }
 
-  /** Has its labels made while it is behind, and lets it go where it has to. Never rejects. */
+  /** Has its labels made while it is behind, and lets it leave when it has to. Never rejects. */
   async waits(stuck: () => boolean): Promise<void> {
     const { stop } = this.job;
     this.make();
@@ -138,7 +138,7 @@ export class Place {
     this.does(making());
   }
 
-  /** Where this fails, the job ends alone; but a connection that is gone is gone for all. */
+  /** Where the work fails, only this job ends; a lost connection is left to the loop, since it is lost for all. */
   does(work: Promise<unknown>): void {
     const failed = (error: unknown) => {
       if (!(error instanceof TransportError)) void this.ends(error);
@@ -160,7 +160,7 @@ export class Place {
   async sendFirst(ahead: Printable, late: AbortController): Promise<boolean> {
     const { ledger, sender, labels, link } = this.job;
     this.#made = false;
-    // Labels that it had sent may have been settled meanwhile, on another connection: perhaps all that there are.
+    // What it had sent on an earlier connection may not be settled yet, or nothing may be left to send.
     if (ledger.uncertain || ledger.base === ledger.total) return false;
     const timer = setTimeout(() => late.abort(), JOIN_MS);
     try {
@@ -214,7 +214,7 @@ export class Place {
     return this.#context.confirmation() === 'transport';
   }
 
-  /** Where the queue's note does not fit any more, another one says so. */
+  /** Stores another note where the one in the queue does not fit any more. */
   note(): Promise<void> | null {
     const { ledger, sender } = this.job;
     return sender.notes.follow(this.blind ? ledger.sent : Math.max(ledger.base, ledger.printed));
@@ -258,7 +258,7 @@ export class Place {
         ledger.settle(printed);
       }
       if (printed !== null || (rest === null && ready)) {
-        // One that misses a question about its counter would leave all labels of the job to a person after a crash.
+        // The job begins at this counter: without it, a crash would leave all its labels to a person.
         if (!link.documents) this.counting(status, link.counts);
         if (status.odometer !== null) this.#mute = 0;
         ledger.begin(link.counts ? status.odometer : null);

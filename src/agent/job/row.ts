@@ -3,15 +3,15 @@
  * input or output here: only arithmetic. A page is what the printer counts; labels that are not on sheets are
  * a page each.
  *
- * With a counter: the pages that it has counted since the row began are out, and they are the first ones of
- * the row as long as pending and counted pages add up to those sent. Where they do not, pages are gone
- * (CANCEL at the panel, a format that the printer dropped), and no later answer tells which ones: the row is
- * `short`, and no more pages count as out than when the numbers last added up. That ends only where they add
- * up again while the printer still prints, or just after. Only bytes that were sent a while ago are compared,
- * since a printer may not have looked at the newest ones yet when it answers.
- * Where pending and counted pages are more than those sent, somebody else prints (the feed button, another
- * sender): as many fewer count as out. Bytes that the printer has not looked at yet hide this, so it is over only when an
- * answer to all that was sent is without it. Settings and stored formats look the same: while they may wait, it has to last.
+ * With a counter: the pages that it has counted since the row began are out. As long as counted and pending pages
+ * add up to those sent, they are the first pages of the row.
+ *   fewer  pages are gone (CANCEL at the panel, a format that the printer dropped), and no later answer tells
+ *          which ones. The row is `short`: no more pages count as out than when the numbers last added up,
+ *          until they add up again while the printer still prints, or just after. Only bytes that were sent a
+ *          while ago are compared, since a printer may not have looked at the newest ones when it answers
+ *   more   somebody else prints (the feed button, another sender): as many pages fewer count as out. Bytes that
+ *          the printer has not looked at hide a surplus, so it is over only when an answer to all that was sent
+ *          is without it. Settings and stored formats look like one: while some may wait, it has to last
  *
  * Without a counter: the pages sent, less those that the printer says are pending, are out. This is
  * calculated twice: for all bytes sent, to keep the printer busy (the window), and for those that were sent a
@@ -47,7 +47,7 @@ interface Part {
 interface Surplus {
   since: number;
   unsent: boolean;
-  /** Nothing that the printer has not looked at explains it. */
+  /** It has lasted too long to be something that the printer had not looked at. */
   lasts: boolean;
   pages: number;
 }
@@ -69,12 +69,12 @@ export class Row {
   #pending = false;
   #doubtful = false;
   #short = false;
-  /** Pages that wait are the row's, and all of them are there. */
+  /** All that waits in the printer is the row's, and none of that is missing. */
   #exact = false;
   #surplus: Surplus | null = null;
-  /** Pages that some answer had beyond those sent, while none to all that was sent has been without them. */
+  /** Pages that an answer had beyond those sent; 0 again once an answer to all that was sent has none. */
   #suspected = 0;
-  /** Once more pages than these are out, nothing but labels is pending of what was sent until now. */
+  /** The last chunk with settings or the like ended here: once more pages are out, only labels of ours are pending. */
   #besides = -1;
   /** Pages that are somebody else's, counted or still to come. */
   #strangers = 0;
@@ -100,7 +100,7 @@ export class Row {
     return this.#certain;
   }
 
-  /** Pages that are out by the counter and by what is pending: none that it counted is a stranger's label. */
+  /** Pages that are out both by the counter and by what is pending: no stranger's label is among those counted. */
   get cleared(): number {
     return Math.min(this.#certain, this.#cleared);
   }
@@ -115,7 +115,7 @@ export class Row {
     return this.#pending;
   }
 
-  /** By the last answer pages are neither pending nor counted. The next, at once, says whether that is so. */
+  /** By the last answer some pages are neither pending nor counted. The next answer, at once, says whether that is so. */
   get doubtful(): boolean {
     return this.#doubtful;
   }

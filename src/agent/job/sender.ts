@@ -50,9 +50,9 @@
  *   another job behind it     (`loop.ts`)  the second job's N may come before this job's J2. Its J1
  *                             comes when it joins the row, with the counter as it will be when this job's
  *                             labels are out. Labels counted are this job's first, and the second job's
- *                             beyond those. So it is for another agent, where this one knew that it wants
- *                             the printer. Else that agent does not know of the second job: it holds this
- *                             one where more was counted than it has.
+ *                             beyond those. Another agent counts in the same way, if this one knew that it
+ *                             wants the printer. Otherwise it does not know of the second job, and holds
+ *                             this one where more labels were counted than it has.
  *   no odometer               any loss with labels under way: held.
  *   no answers at all         everything is sent, then held; or printed, where the printer's configuration says
  *                             that what its connection took counts (`confirmation: "transport"`).

@@ -163,7 +163,7 @@ export class PrinterStation {
     const id = queueIdOf(delivery.job);
     // A queue that took a job away (its lock was lost) may deliver it again before its first run has let go.
     const again = this.#entries.has(id);
-    // What is out of a job that another agent had behind the one ahead, that one's end tells.
+    // Another agent had sent this job behind the one ahead: what is out of it is known when that one has ended.
     const { note } = delivery;
     const told = note?.underWay?.ahead === undefined || note.agentId === this.#context.agentId;
     const admitted = told && this.#entries.size > 0 && loop.admits(delivery.job, this.#context.device());
@@ -171,11 +171,11 @@ export class PrinterStation {
     const cancel = this.#lease.canceled(id);
     let goesBack = true;
     try {
-      // What came out of a job that has begun only the printer can tell, which those ahead have first.
+      // A job that has begun waits: only the printer can tell what is out of it, and those ahead have it first.
       const waits = !follows && !again && note === null;
       const canceled = waits && (await canceledBefore(before, cancel, delivery.signal));
       const aheadGoesBack = !follows && !canceled && (await before) && !again;
-      // One that is canceled while it waits ends without a place, and leaves the printer to those ahead.
+      // A job that was canceled while it waited gets no place: those ahead keep the printer.
       term.check();
       if (signals.leave.aborted) return 'hand-back';
       if (aheadGoesBack) throw new Interrupted('it comes again, after the job ahead of it');
@@ -192,7 +192,7 @@ export class PrinterStation {
       this.#entries.set(id, entry);
       const result = await entry.run();
       goesBack = result === 'hand-back';
-      // After a hand-back the consumer takes nothing until the term ends, or a hold: this job comes again by itself.
+      // After a hand-back the consumer waits until the term or a hold ends. After an exception the job comes again.
       const goesOn = !signals.leave.aborted && !delivery.signal.aborted && !this.#lease.held;
       if (goesBack && goesOn) throw new Interrupted('it comes again, after the job ahead of it');
       return result;
