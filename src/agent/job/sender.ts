@@ -172,7 +172,7 @@ export class Sender {
    * @throws JournalError, Interrupted
    */
   async intend(burst: readonly Chunk[], late?: AbortSignal): Promise<boolean> {
-    const upTo = endOf(burst);
+    const upTo = Math.max(...burst.map(({ first, count }) => first + count));
     const { ledger, link, delivery } = this.#job;
     const { jobId } = delivery.job;
     const name = link.documents
@@ -303,9 +303,4 @@ export class Sender {
       }
     }
   }
-}
-
-/** The label after the last one of these. */
-function endOf(burst: readonly Chunk[]): number {
-  return Math.max(...burst.map(({ first, count }) => first + count));
 }
