@@ -27,13 +27,6 @@ type StationContext = Omit<EntryContext, 'device' | 'stop' | 'alone'> & {
   lane: Lane;
 };
 
-/** Aborted in this order: a job that only waits leaves; any job stops at a label boundary; everything ends. */
-interface Stages {
-  leave: AbortController;
-  boundary: AbortController;
-  end: AbortController;
-}
-
 export class PrinterStation {
   readonly #source: JobSource;
   readonly #lease: PrinterLease;
@@ -88,16 +81,13 @@ export class PrinterStation {
   }
 
   async #serveFor(term: LeaseTerm): Promise<void> {
-    const stages = {
-      leave: new AbortController(),
-      boundary: new AbortController(),
-      end: new AbortController(),
-    };
+    // Aborted in this order: a job that only waits leaves; any job stops at a label boundary; everything ends.
+    const [leave, boundary, end] = [new AbortController(), new AbortController(), new AbortController()];
     const enough = AbortSignal.any([this.#stopped.signal, term.ending]);
     const signals = {
-      leave: AbortSignal.any([stages.leave.signal, term.ending]),
-      boundary: AbortSignal.any([stages.boundary.signal, term.ending]),
-      end: AbortSignal.any([stages.end.signal, term.over]),
+      leave: AbortSignal.any([leave.signal, term.ending]),
+      boundary: AbortSignal.any([boundary.signal, term.ending]),
+      end: AbortSignal.any([end.signal, term.over]),
     };
     const { timings, confirmation } = this.#context;
     const loop = new PrinterLoop({ timings, confirmation, held: () => this.#lease.held });
@@ -108,10 +98,16 @@ export class PrinterStation {
     );
     if (consumer !== undefined) void this.#followHold(consumer, enough);
     if (!enough.aborted) await once(enough, 'abort');
-    const ended = this.#end(stages, this.#stopped.signal.aborted ? this.#graceMs : 0);
+    const graceMs = this.#stopped.signal.aborted ? this.#graceMs : 0;
+    leave.abort();
+    const atBoundary = setTimeout(() => boundary.abort(), graceMs);
+    const atEnd = setTimeout(() => end.abort(), graceMs + timings.confirm);
+    const handled = this.#handled;
     // The consumer waits for its handler, which ends in time.
     const stopping = consumer?.stop();
-    await ended;
+    await handled;
+    clearTimeout(atBoundary);
+    clearTimeout(atEnd);
     // Before the lease is over, so that the next agent finds no connection of ours at the printer.
     await this.#context.device().drop();
     await stopping;
@@ -212,16 +208,6 @@ export class PrinterStation {
       'job of another lane not printed',
     );
     return 'not-mine';
-  }
-
-  /** Ends the job under way; takes at most grace + confirmation time (ms) and a little. */
-  async #end({ leave, boundary, end }: Stages, graceMs: number): Promise<void> {
-    leave.abort();
-    const atBoundary = setTimeout(() => boundary.abort(), graceMs);
-    const atEnd = setTimeout(() => end.abort(), graceMs + this.#context.timings.confirm);
-    await this.#handled;
-    clearTimeout(atBoundary);
-    clearTimeout(atEnd);
   }
 }
 
