@@ -145,7 +145,7 @@ export class Ledger implements RowMember, LinkBook {
     return this.#unclear ? { ...this.#entry, odometer: null } : this.#entry;
   }
 
-  /** Where the job stands, for the next agent. @param counts whether the printer's counter will tell it */
+  /** Where the job stands, for the next agent. @param counts whether that one can go by the printer's counter */
   standing(counts: boolean): UnderWay {
     const { base, odometer, printed, intent } = this.lasting;
     const sent = Math.max(printed, this.#arrived);
@@ -280,8 +280,8 @@ export class Ledger implements RowMember, LinkBook {
       base + labelsOn(Math.max(0, pages - this.#start), sent - base, this.perPage);
     if (base <= this.printed) this.#print(Math.max(this.printed, out(this.#row.certain)));
     this.#arrived = Math.max(this.#arrived, out(this.#row.arrived));
-    // For after a crash: whether the counter tells which labels are out, and how many labels were in a stopped
-    // printer, since a person may do something at it.
+    // A crash must find on record whether the counter tells which labels are out, and how many were in the printer
+    // when it stopped: a person may do something at it.
     if (this.#row.unclear === this.#unclear && !stops) return;
     this.#unclear = this.#row.unclear;
     this.keep();

@@ -43,7 +43,7 @@ interface Part {
   at: number;
 }
 
-/** Pages counted or pending beyond those sent. `unsent`: they came with nothing sent, so they are no format of ours. */
+/** Pages counted or pending beyond those sent. `unsent`: they came while nothing was sent: no format of ours. */
 interface Surplus {
   since: number;
   unsent: boolean;
