@@ -1,4 +1,4 @@
-/** The queues as an agent sees them, whichever store they are in: leases, the jobs of its lanes, and a way for its reports. */
+/** The queues as an agent sees them, in whichever store: it asks for leases, takes its lanes' jobs and publishes reports. */
 import type { Lane, Scope } from '../contract/lane.ts';
 import type { Report } from '../contract/report.ts';
 import { LaneConsumer } from './lane-consumer.ts';
@@ -16,7 +16,10 @@ interface ConsumeOptions {
   /** Aborted: stops the consumer by force, as `stop({timeoutMs: 0})`. */
   signal?: AbortSignal | undefined;
   onUnreadable?: (unreadable: Unreadable) => Promise<void> | void;
-  /** Called when the lane's marks may have changed, which the next answer about its lease lists. `mark`: this one; null: any. */
+  /**
+   * Called when marks of the lane may have changed. `mark` names the one; null: any of them. The next answer about the lane's
+   * lease lists all its marks.
+   */
   onMarked?: (mark: string | null) => void;
 }
 
@@ -49,7 +52,7 @@ export class AgentQueue {
     this.#commandTimeoutMs = options.commandTimeoutMs ?? 5_000;
   }
 
-  /** For agents at other sites that are connected to this process. */
+  /** For the gateway, which passes them on to agents at other sites. */
   get lanes(): AgentLanes {
     return this.#lanes;
   }
@@ -70,8 +73,8 @@ export class AgentQueue {
   }
 
   /**
-   * Asks for leases of lanes, or to keep them (see `lease.ts`), each lane once. A lane that the server does not let us
-   * ask about gets no answer.
+   * Asks for leases, or to keep those that the agent has (see `lease.ts`). Each lane is named once. The answers leave out lanes
+   * that the server does not let us ask about.
    * @throws QueueError `unavailable` (soon enough to ask again), `closed`
    */
   async askLeases(agentId: string, asks: readonly LeaseAsk[], length: LeaseLength): Promise<LeaseAnswer[]> {
@@ -119,7 +122,7 @@ export class AgentQueue {
       },
     });
     const abort = () => void consumer.stop({ timeoutMs: 0 });
-    // Added before it starts, so that a `close` meanwhile stops it too.
+    // Added before it starts, because `close` must also stop a consumer that is starting.
     this.running.add(consumer);
     try {
       await consumer.start();

@@ -1,6 +1,6 @@
 /** How a process hears at once that a lane has something to take, or that its marks have changed. */
 
-/** @param what what was rung: a mark (`markIn`), or else that a job waits; null: it may have been either */
+/** @param what a mark (see `markIn`), or else that a job waits; null: it may be either */
 export type Listener = (what: string | null) => void;
 
 /** Who listens, by name: a ring wakes the listeners of its name, and nobody else. */

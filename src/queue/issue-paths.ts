@@ -3,7 +3,7 @@ import type { z } from 'zod';
 
 const MOST_NAMED = 20;
 
-/** `path: code` each; not the messages, of which some quote what was received. */
+/** `path: code` for each issue. The messages are left out, because some quote the data. */
 export function issuePaths(error: z.ZodError): string[] {
   return error.issues.slice(0, MOST_NAMED).map(({ path, code }) => `${path.join('/')}: ${code}`);
 }

@@ -6,9 +6,9 @@
  *        └───────────┼──the handler throws──▶ in its place, and this consumer waits a while
  *                    └──the process dies────▶ the next holder of the lease takes it first
  *
- * When one of two jobs in hand goes back to the lane, the consumer takes no other job until it has none in
- * hand: the job that was begun first is delivered first again. Nothing counts as a failed attempt: the job's
- * journal decides whether the job may go on, not a counter.
+ * When one of two jobs in hand goes back to the lane, the consumer takes no other job until it has none in hand, so that the
+ * job which was begun first is again delivered first. Failed attempts are not counted: the agent's journal decides whether a
+ * job may go on.
  */
 import { type Lane, printerOf, scopeOf } from '../contract/lane.ts';
 import type { AgentLanes, Consumer, Delivery, LaneHandler } from './lane-store.ts';
@@ -28,7 +28,7 @@ interface ConsumerPlan {
   errors: ErrorLog;
   handle: LaneHandler;
   onUnreadable(queueId: string, issues: string[], note: unknown): Promise<void> | void;
-  /** The lane's marks may have changed: the next answer about its lease has them. `mark`: this one; null: any. */
+  /** Marks of the lane may have changed: the next answer about its lease lists them. `mark` names the one; null: any of them. */
   onMarked(mark: string | null): void;
   /** Called once when it has stopped. */
   onStopped(): void;
@@ -54,7 +54,10 @@ const START_MS = 10_000;
 const MOST = 2;
 /** How soon the lane is asked again when its server was away, ms. */
 const RETRY_MS = 1_000;
-/** How often this process has asked for a job, of any lane: a term is one process's. */
+/**
+ * The number of this process's last question for a job, in any lane. One count serves all lanes, since a term belongs to one
+ * process.
+ */
 let asks = 0;
 
 export class LaneConsumer implements Consumer {
@@ -68,16 +71,19 @@ export class LaneConsumer implements Consumer {
   /** A promise for each job, from its handler's start to the server's answer about how the job ended. */
   readonly #settling = new Set<Promise<void>>();
   #silence: () => void = () => undefined;
-  /** Resolved when the lane has changed, or what this consumer may take. */
+  /** Resolved when the loop is to look again: the lane has changed, or what this consumer may take. */
   #news = Promise.withResolvers<void>();
   /** Until this time (`performance.now`) the consumer waits after a handler threw, or the server was away. */
   #retryAt = 0;
   #failures = 0;
   /** In the order in which the jobs were taken. */
   readonly #held: Held[] = [];
-  /** One job went back while another one is in hand. */
+  /** A job has gone back: no other is taken until none is in hand. */
   #draining = false;
-  /** Counts jobs that went back to the lane. A job whose question is older than the last of these is not handled: it is out of order. */
+  /**
+   * Counts the jobs that have gone back to the lane. If one goes back while the consumer asks for the next, that next job is
+   * out of order and goes back too.
+   */
   #wentBack = 0;
 
   constructor(lanes: AgentLanes, plan: ConsumerPlan) {
@@ -237,7 +243,7 @@ export class LaneConsumer implements Consumer {
     const { fence } = held;
     const handled = await held.handling;
     if (handled === 'ended') {
-      // The request for the next job goes in the same turn.
+      // The job is let go before the answer, so that the question for the next one goes in the same turn.
       const stored = turns.ended(fence);
       this.#letGo(held);
       if (!(await stored))
@@ -281,7 +287,7 @@ export class LaneConsumer implements Consumer {
       }
       return 'ended';
     }
-    // A payload of a version without lanes has neither scope nor printer.
+    // What the service's row says of scope and printer does not count: the job belongs to this lane.
     const own = taken.ofRow ? { scope: scopeOf(lane), printerId: printerOf(lane) } : {};
     const { abort, fence } = held;
     let notes = 0;
@@ -321,7 +327,7 @@ function stopped(): QueueError {
   return new QueueError('stopped', 'the consumer was stopped');
 }
 
-/** Undefined: no handler has begun the job. A note that cannot be read still says that one has. */
+/** Undefined: no handler has left a note. A note that cannot be read still says that a handler has begun the job. */
 function noteOf({ note }: TakenJob): unknown {
   if (note === null) return undefined;
   try {

@@ -15,9 +15,9 @@ export interface JobInQueue {
   state: 'waiting' | 'active' | 'ended';
   /** How often it was given to a consumer. */
   deliveries: number;
-  /** A consumer has left a note with it. */
+  /** A consumer has left a note with the job. */
   begun: boolean;
-  /** How long ago it ended, ms; null: it has not, or that is not known. */
+  /** How long ago the job ended, ms; null: it has not ended, or the time is not known. */
   endedMs: number | null;
 }
 
@@ -28,17 +28,17 @@ export interface AddedJob {
   template: QueuedJob['template'] | undefined;
 }
 
-/** What an agent has of a store, and all that it knows of it. */
+/** All that an agent knows of a store. */
 export interface AgentLanes {
   readonly leases: Pick<LeaseStore, 'ask' | 'giveBack'>;
   /**
-   * Resolves when the report is as durable as the server makes it. null: the server loses no report without the job that
-   * it is about, or it does not say which report came before.
+   * Resolves when the report is as durable as the server makes it. null: the server never loses a report alone, without the job
+   * that it is about; or it does not say which report came before.
    */
   publish(report: Report, of: Scope): Promise<ReportPlace | null>;
-  /** For one consumer of the lane, until `over` is aborted. What the consumer has not said by then may be dropped. */
+  /** The turns of one consumer of the lane, until `over` is aborted. What has not been sent by then may be dropped. */
   turnsOf(lane: Lane, over: AbortSignal): LaneTurns;
-  /** Calls `ring` when the lane may have something to take, or its marks may have changed. Returns what stops it. */
+  /** Calls `ring` when the lane may have something to take, or its marks may have changed. Returns a function that stops it. */
   listen(lane: Lane, ring: Listener): () => void;
   /** False: the server is away, and a command is to fail at once instead of waiting for it. */
   answers(): boolean;
@@ -47,10 +47,10 @@ export interface AgentLanes {
   close(): Promise<void>;
 }
 
-/** What the service has of a store. */
+/** All that the service knows of a store. */
 export interface ServiceLanes {
   readonly kind: 'postgres' | 'redis';
-  /** Those of the database that the lanes are in. */
+  /** The notifications of the database that the lanes are in; undefined on Redis. */
   readonly notifications?: Notifications;
   readonly leases: Pick<LeaseStore, 'mark' | 'holders'>;
   readonly reports: ReportStore;
@@ -69,7 +69,7 @@ export type LaneStore = AgentLanes & ServiceLanes;
 /** A job in a handler's hands. @template Note what is known of the note */
 export interface Delivery<Note = unknown> {
   job: QueuedJob;
-  /** From 1, with each time that the job is handed out; of a later one: look up how far the one before got. */
+  /** How often the job has been handed out, this time included. Above 1, look up how far the delivery before got. */
   delivery: number;
   /** What an earlier delivery's handler left with the job by `setNote`; undefined: nothing. */
   note: Note;

@@ -32,13 +32,12 @@ export interface LeaseAsk {
    */
   fresh: boolean;
   /**
-   * How much of an earlier grant the agent still counts on, ms from when it asks. The server shortens the
-   * lease to that, or to what it grants now if that is longer, unless the question arrives after a later one.
-   * `question`: the number of this question among those of its process, from 1. Left out: the agent counts on
-   * all that it was granted.
+   * How much of an earlier grant the agent still counts on, ms from when it asks. The server shortens the lease to this, or to
+   * what it grants now if that is longer; it does not if a later question has arrived first. `question`: the number of this
+   * question among those of its process, from 1. Left out: the agent counts on all that it was granted.
    */
   keeps?: { ms: number; question: number } | undefined;
-  /** The agent reaches the printer. If it does not, it gets no free lease while a rival waits that does. */
+  /** The agent reaches the printer. An agent that does not reach it gets no free lease while a rival waits that does. */
   reaches: boolean;
 }
 
@@ -54,19 +53,22 @@ export interface LeaseAnswer {
   held: boolean;
 }
 
-/** The answer as a store has it: to the store, `HELD` is a mark like the name of a canceled job. */
+/** The answer as a store gives it: there `HELD` is one of the marks, beside the names of canceled jobs. */
 export type StoredAnswer = Omit<LeaseAnswer, 'held'>;
 /** The mark of a lane that a person holds. No job has this name. */
 export const HELD = 'held';
-/** What rings where a lane's marks may have changed. */
+/** What is rung when any mark of a lane may have changed. */
 export const MARKED = 'marked';
 
-/** What is rung for one mark, so that the agent that serves the lane knows a canceled job before it asks about its lease. */
+/**
+ * What is rung when one mark has changed. It names the mark, so that the lane's agent knows of a canceled job before it asks
+ * about its lease.
+ */
 export function ringOf(mark: string): string {
   return `${MARKED}/${mark}`;
 }
 
-/** The mark that a ring is about; null: any mark; undefined: none, but a job to take. */
+/** The mark that a ring names; null: any mark may have changed; undefined: the ring says that a job waits. */
 export function markIn(ring: string): string | null | undefined {
   if (ring === MARKED) return null;
   return ring.startsWith(ringOf('')) ? ring.slice(ringOf('').length) : undefined;
@@ -77,7 +79,7 @@ export function isMark(ring: string): boolean {
   return markIn(ring) !== undefined;
 }
 
-/** Length of a lease, ms, while somebody else wants it, and while nobody does. */
+/** Length of a lease, ms, while another agent wants it (`contended`), and while none does (`alone`). */
 export interface LeaseLength {
   contended: number;
   alone: number;

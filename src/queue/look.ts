@@ -24,7 +24,7 @@ export async function lookAtRedis(url: string, prefix: string, limitMs: number):
     enableReadyCheck: false,
     connectTimeout: limitMs,
   });
-  // What `connect` throws says no more than that the connection is closed; why, this event says.
+  // `connect` throws only that the connection is closed. This event says why.
   let told: unknown;
   redis.on('error', (error) => {
     told = error;

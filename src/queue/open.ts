@@ -17,7 +17,7 @@ export async function openQueues(options: QueuesOptions): Promise<Queues> {
   signal?.throwIfAborted();
   if (options.redisUrl !== undefined) {
     const { redisUrl: url, logger, prefix = 'platen' } = options;
-    // The client of the store that is not used would be a third of what an agent loads when it starts.
+    // Loaded only where it is used: the client of the other store would be a third of what an agent loads when it starts.
     const { openRedis } = await import('./redis/open.ts');
     return new Queues(
       await openRedis({ url, prefix, logger, errors, startTimeoutMs, signal }),
@@ -32,7 +32,10 @@ export async function openQueues(options: QueuesOptions): Promise<Queues> {
   return new Queues(await openPostgres({ database, errors, startTimeoutMs, signal }), options, errors);
 }
 
-/** The queues of an agent at another site. They answer once it has joined its service, which it tries until they are closed. */
+/**
+ * The queues of an agent at another site. The agent tries to join its service until the queues are closed, and they answer once
+ * it has joined.
+ */
 export async function openGateway(options: {
   place: GatewayPlace;
   logger: QueueLogger;

@@ -68,8 +68,8 @@ function parse<T>(schema: z.ZodType<T>, data: unknown): Parsed<T> {
 }
 
 /**
- * Why this is no job, before a schema sees it; null: it may be one. A schema names each wrong value, which is slow for millions of
- * them, and on Redis an agent can write anything into its lanes.
+ * Why this is no job; null: it may be one. It is looked at before the schema, which would name each wrong value: that is slow
+ * for millions of them, and on Redis an agent can write anything into its lanes.
  */
 function tooMuch(data: unknown): string | null {
   if (typeof data !== 'object' || data === null || !('records' in data)) return ': not a job';
@@ -92,7 +92,7 @@ function tooMuch(data: unknown): string | null {
   return null;
 }
 
-/** The index of a label's record, and of its copy. */
+/** Whether it is a label's place: the index of its record, and the index of its copy. */
 function isPlace(value: unknown): boolean {
   return Array.isArray(value) && value.length === 2 && value.every(Number.isInteger);
 }

@@ -1,6 +1,6 @@
 /**
- * Logs the queue's errors, and limits their number: while a server is away, every worker fails at every
- * attempt. The same reason is logged once in 30 s, with the count of those that were left out.
+ * Logs the queue's errors, and limits their number: while a server is away, every worker fails at every attempt. The same
+ * reason is logged once in 30 s, with the count of repeats that were left out.
  */
 import { reasonOf } from './queue-error.ts';
 

@@ -1,4 +1,4 @@
-/** Checks the names of lanes and jobs: BullMQ refuses some names, but late, and only on one of its stores. */
+/** Checks the names of lanes and jobs: BullMQ refuses some names, but late, and it is there on Redis only. */
 import { type Lane, laneOf, lane as laneSchema } from '../contract/lane.ts';
 import { parseQueueId, type QueuedJob } from '../contract/queued-job.ts';
 import { QueueError } from './queue-error.ts';

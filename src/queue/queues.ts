@@ -1,9 +1,9 @@
 /**
  * The queues between service and agents: a lane of jobs for each printer, and the reports that come back.
  *
- * The service's database row is the truth about a job. A queue can lose what it acknowledged (Redis without
- * `appendfsync always`) or be away: every producing command ends in bounded time, and may be repeated,
- * because a job ID that is known is ignored.
+ * The service's database row is the truth about a job. A queue can be away, or lose what it has acknowledged (Redis without
+ * `appendfsync always`). So every command that adds jobs ends in bounded time, and may be repeated: a lane ignores a job that
+ * it knows.
  */
 import type { PoolConfig } from 'pg';
 import type { Lane, Scope } from '../contract/lane.ts';
@@ -52,7 +52,7 @@ export class Queues extends AgentQueue {
     return this.#store.kind;
   }
 
-  /** The notifications of the database that the lanes are in, for whatever else is in it. */
+  /** The notifications of the database that the lanes are in, for its other users. */
   get notifications(): Notifications | undefined {
     return this.#store.notifications;
   }
@@ -73,7 +73,7 @@ export class Queues extends AgentQueue {
         await adding.finally(() => givenUp.abort());
       }
     });
-    // Waits for all lanes even if one fails: none is added to any more while the caller handles the failure.
+    // Waits for all lanes even if one fails, so that no job is added any more while the caller handles the failure.
     await Promise.allSettled(lanes);
     await Promise.all(lanes);
   }
@@ -88,10 +88,7 @@ export class Queues extends AgentQueue {
     return await this.#ofJob(lane, queueId, 'looking up a job', (...of) => this.#store.look(...of));
   }
 
-  /**
-   * Takes a job out that waits, or that was being handled by a consumer which is gone. False: it is being handled, was, or
-   * is not known.
-   */
+  /** Takes out a job that waits, or whose consumer is gone. False: the job is being handled, has ended, or is not known. */
   async takeAway(lane: Lane, queueId: string): Promise<boolean> {
     return await this.#ofJob(lane, queueId, 'taking a job away', (...of) => this.#store.takeAway(...of));
   }
@@ -135,8 +132,8 @@ export class Queues extends AgentQueue {
   }
 
   /**
-   * Hands over reports, many at once, those of one agent in the order in which it published them. A handler that throws
-   * gets the same ones again, after 250 ms at first and 30 s at most.
+   * Hands reports to `handler`, many at once, those of one agent in the order in which it published them. When the handler
+   * throws, it gets the same reports again, after 250 ms at first and after 30 s at most.
    */
   async consumeReports(handler: ReportHandler): Promise<Pick<Consumer, 'stop'>> {
     this.throwIfClosed();

@@ -1,6 +1,6 @@
 /**
  * Agents' reports on their way to the service, in Redis (`report-stream.ts`, `report-reader.ts`) or in PostgreSQL
- * (`postgres/reports.ts`): those of one agent in the order in which it published them, many handed over at once.
+ * (`postgres/reports.ts`): many are handed over at once, those of one agent in the order in which it published them.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Report } from '../contract/report.ts';
@@ -15,7 +15,7 @@ export interface Reported {
   ageMs: number;
 }
 
-/** When it throws, the same reports are handed over again, and maybe more with them: nothing is lost, order is kept. */
+/** When it throws, the same reports are handed over again, maybe with more: none is lost, and they stay in order. */
 export type ReportHandler = (batch: readonly Reported[]) => Promise<void>;
 
 export interface ReportPlan {
@@ -31,7 +31,7 @@ export interface ReportPlan {
 
 export interface ReportSource {
   start(): void;
-  /** Waits for the reports in hand, at most so long. Idempotent. */
+  /** Waits at most `timeoutMs` for the reports in hand. Idempotent. */
   stop(options?: StopLimits): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export interface ReportStore {
 /** ms until the same is tried again, at first and at most. */
 export const BACKOFF = { first: 250, most: 30_000 };
 
-/** After so many ms of reading there is a pause for what else the process has to do. */
+/** After so many ms of reading there is a pause, so that the process can do other work. */
 const STRETCH = 5;
 
 interface Found {
@@ -55,8 +55,8 @@ interface Found {
 }
 
 /**
- * @returns the reports that can be read and do not name another agent (of the others some are logged), and how long reading
- *   took, ms, without the pauses
+ * Reads reports. Those that cannot be read, or that name another agent, are left out and logged.
+ * @returns the reports, and how long reading took, ms, without the pauses
  */
 export async function readable(
   plan: Pick<ReportPlan, 'parse' | 'errors'>,

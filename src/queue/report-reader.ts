@@ -4,10 +4,10 @@
  * something to read. Messages can be lost, and heartbeats are sent without one; so all known streams are
  * looked at every few seconds, a hundred in one command, and a search for all streams runs every minute.
  *
- * Whoever may write a stream may write anything into it, as much and as fast as it likes. So what is read at
- * once is bounded in bytes, and of what is too long for a report nothing reaches this process. A stream that
- * does not end waits behind the others after some batches, and one with something in it that is no report of
- * its agent is then left alone for many times as long as it has taken.
+ * Whoever may write a stream may write anything into it, as much and as fast as they like. So the bytes that are read at once
+ * are bounded, and an entry that is too long for a report never reaches this process. A stream that does not end waits behind
+ * the others after some batches. A stream with an entry that is no report of its agent is left alone for many times as long as
+ * reading it has taken.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -24,27 +24,35 @@ import { isWithin } from './within.ts';
 const PARALLEL = 8;
 const GROUP = 100;
 const BATCH = 100;
-/** Most bytes of reports read at once; and most that the server looks at for that, with what is too long. */
+/**
+ * Most bytes of reports that are read at once, and most that the server looks at to find them, with entries that are too long.
+ */
 const MOST_BYTES = 1024 * 1024;
 const LOOKED_AT = 16 * 1024 * 1024;
 /** A stream with something unreadable is left alone for `times` as long as reading it took, within these bounds, ms. */
 const SET_BACK = { times: 20, least: 100, most: 10_000 };
 /** Most batches that are read of a stream before other streams have their turn. */
 const ROUNDS = 10;
-/** Unknown names: how many wait to be looked up at most, how often they are, ms, and for how long more of them deafen us, ms. */
+/**
+ * Unknown names: most that wait to be looked up; how often they are looked up, ms; and how long no ring is heard when there are
+ * more, ms.
+ */
 const MOST_STRANGERS = 100;
 const STRANGERS = 50;
 const DEAF = 1_000;
-/** Intervals, ms: to a stream that another service reads, of looks at known streams, and of searches. */
+/**
+ * ms until a stream is tried again that another service reads, between two looks at all known streams, and between two
+ * searches.
+ */
 const TAKEN = 200;
 const LOOK = 5_000;
 const SEARCH = 60_000;
 
 /**
- * For each stream: deletes the entries that were handled, and reads on unless another service reads the
- * stream. Answers whether this reader may read it (0 also if the answer had no room for it), whether the
- * stream exists, and the entries; and with the server's clock. Only the first value of an entry counts; it is
- * empty if the entry was too long.
+ * For each stream: deletes the entries that were handled, and reads on unless another service reads the stream. Answers with
+ * three values for each stream and, at the end, the server's clock. The values are: whether this reader may read the stream (0
+ * also if the answer had no room for it), whether the stream exists, and its entries. Of an entry only the first value counts;
+ * it is empty if the entry was too long.
  */
 const READ = new RedisScript(`
   local me, ms, most, longest, at, answers = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), 5, {}
@@ -106,11 +114,11 @@ export class ReportReader implements ReportSource {
   readonly #stopped = new AbortController();
   readonly #known = new Set<string>();
   readonly #waiting = new Set<string>();
-  /** Names that were rung and are not known: an agent's that is new, or anybody's who is on Redis. */
+  /** Unknown names that were rung: they may be a new agent's, or made up by anybody on Redis. */
   readonly #strangers = new Set<string>();
   /** Rings were missed, maybe of streams that are not known yet. */
   #missed = false;
-  /** The names of the streams that are being read; and the groups. */
+  /** The streams that are being read, by name, and the reads of their groups. */
   readonly #busy = new Set<string>();
   readonly #running = new Set<Promise<void>>();
   readonly #failures = new Map<string, number>();
@@ -142,7 +150,7 @@ export class ReportReader implements ReportSource {
     this.#search();
   }
 
-  /** Waits for the reports in hand, at most so long. Idempotent. */
+  /** Waits at most `timeoutMs` for the reports in hand. Idempotent. */
   stop({ timeoutMs = 30_000 }: StopLimits = {}): Promise<void> {
     this.#stopping ??= (async () => {
       this.#stopped.abort();
@@ -170,11 +178,14 @@ export class ReportReader implements ReportSource {
         if (this.#ear === ear) errors.report('reports are not called out', error);
       });
     });
-    // What fails is an 'error' too, and is tried again.
+    // A failure is an 'error' event too, and ioredis tries again.
     ear.connect().catch(() => undefined);
   }
 
-  /** Anybody on Redis can ring any name, as often as they like. After too many unknown ones, nothing is heard for a while. */
+  /**
+   * Anybody on Redis can ring any name, as often as they like. After too many unknown names this reader hears nothing for a
+   * while.
+   */
   #hear(name: string): void {
     if (this.#known.has(name)) this.#ring(name);
     if (this.#known.has(name) || name === NO_HURRY) return;
@@ -347,7 +358,7 @@ export class ReportReader implements ReportSource {
     this.#next();
   }
 
-  /** @param ends only deletes what was handled, and gives the streams up */
+  /** @param ends true: reads nothing more, but deletes what was handled and gives the streams up */
   async #ask(reading: readonly Reading[], ends: boolean) {
     const keys = reading.flatMap(({ name }) => [this.#streams.keyOf(name, 'stream'), this.#lock(name)]);
     const handled = reading.flatMap(({ handled }) => [handled.length, ...handled]);

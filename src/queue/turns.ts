@@ -11,7 +11,7 @@ import type { Report } from '../contract/report.ts';
 import { QueueError } from './queue-error.ts';
 import type { ErrorLog } from './queue-log.ts';
 
-/** A delivery. What is said of it counts only while the lane has the term, and the job the delivery. */
+/** One delivery of a job. What a consumer says of it counts only while the lane has this term and the job this delivery. */
 export interface InHand {
   lane: Lane;
   id: string;
@@ -63,11 +63,12 @@ export interface TurnAnswer {
 
 /** @template R the reports that go with a turn; `never`: none do, and nobody can publish one */
 export interface TurnServer<R extends Report> {
-  // A property: of a method, TypeScript would let one that takes no reports stand for one that does.
+  // A property, not a method: with a method, TypeScript would accept a server that takes no reports as one that does.
   readonly turn: (turn: Turn<R>) => Promise<TurnAnswer>;
   /**
-   * Stores the notes in one command, which comes to its end or does nothing. Whether each is durably stored; false: the
-   * job or lease is another's, or a later note is there.
+   * Stores the notes in one atomic command.
+   * @returns of each note, whether it is durably stored; false: another agent has the job or the lease, or a later note is
+   *   there
    */
   notes(notes: readonly NoteLeft[]): Promise<readonly boolean[]>;
   isAway(error: unknown): boolean;
@@ -106,8 +107,8 @@ export class Turns<R extends Report> {
   }
 
   /**
-   * The job has ended. Told again until the server answers; false: the job was not this consumer's any more, or `close`
-   * was called first.
+   * The job has ended. The server is told until it answers. False: the job was no longer this consumer's, or `close` was called
+   * first.
    */
   ended(inHand: InHand): Promise<boolean> {
     return this.#say(this.#ended, inHand);
@@ -119,9 +120,9 @@ export class Turns<R extends Report> {
   }
 
   /**
-   * Takes a job; replaces what was asked under the same term before. null: no job waits, the lease is another term's, the
-   * question came late, or `forget` or `close` was called.
-   * @throws what the server fails with. It may have taken the job: who asks again gets that job.
+   * Takes a job. The question replaces an earlier one for the same lane and term. null: no job waits, the lease is another
+   * term's, the question came late, or `forget` or `close` was called.
+   * @throws what the server fails with. The server may have handed the job out all the same: the next question gets that job.
    */
   take(ask: JobAsk): Promise<TakenJob | null> {
     const { promise, resolve, reject } = Promise.withResolvers<TakenJob | null>();
@@ -146,7 +147,7 @@ export class Turns<R extends Report> {
     return promise;
   }
 
-  /** Resolves when the note is durable; false: the job or lease is another's, or a later note is there. */
+  /** Resolves when the note is durable. False: another agent has the job or the lease, or a later note is there. */
   note(inHand: InHand, order: number, note: string): Promise<boolean> {
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
     this.#notes.push({ inHand, order, note, settle: { resolve, reject } });
@@ -154,7 +155,7 @@ export class Turns<R extends Report> {
     return promise;
   }
 
-  /** Says nothing more: what has not been said by now is dropped, and whoever waits for it is told so. */
+  /** Sends nothing more. What has not been sent is dropped, and the callers that wait for it are told so. */
   close(): void {
     this.#closed.abort();
   }
@@ -227,7 +228,7 @@ export class Turns<R extends Report> {
 
   async #writeNotes(): Promise<void> {
     this.#noting = true;
-    // Those of two jobs that are in a printer's row together come in one tick, and count together.
+    // The notes of two jobs that are in a printer's row together come in one tick, and must be stored together.
     await Promise.resolve();
     while (this.#notes.length > 0) {
       const batch = this.#notes.splice(0, MOST);

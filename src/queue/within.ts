@@ -14,7 +14,7 @@ export async function isWithin(promise: Promise<unknown>, ms: number): Promise<b
 
 /**
  * What the promise resolves with.
- * @param what is waited for, as the error says it
+ * @param what names what was waited for, in the error
  * @throws QueueError `unavailable` after `ms`; what the promise rejects with in that time
  */
 export async function within<T>(promise: Promise<T>, ms: number, what: string): Promise<T> {

@@ -1,6 +1,7 @@
 /**
- * Jobs that a ring brings. An agent that has asked a lane in vain is brought the lane's next job: the last question is asked
- * once more by the service. Such a ring may be late, or come twice: it counts for the last question, and once.
+ * Jobs that come with a ring. When an agent has asked a lane and got no job, the service repeats the agent's last question as
+ * soon as the lane has one, and sends that job with the ring. Such a ring may come late or twice, so it counts only for the
+ * last question, and only once.
  */
 import type { Lane } from '../../contract/lane.ts';
 import type { JobAsk, TakenJob } from '../turns.ts';
@@ -11,14 +12,14 @@ interface LastQuestion {
   term: string;
   number: number;
   now: 'asked' | 'none' | 'not wanted' | 'brought';
-  /** Until it is asked for. */
+  /** What was brought, until the agent asks for it. */
   job?: TakenJob | undefined;
 }
 
 export class BroughtJobs {
   readonly #last = new Map<Lane, LastQuestion>();
 
-  /** What was brought, or undefined: then the question has to be asked. */
+  /** Returns the job that was brought; undefined: the caller has to ask the service. */
   take({ lane, term, number }: Question): TakenJob | undefined {
     const last = this.#last.get(lane);
     if (last?.job !== undefined && last.term === term) {
@@ -30,13 +31,13 @@ export class BroughtJobs {
     return undefined;
   }
 
-  /** The answer was that there is none. */
+  /** The service has answered that the lane has no job. */
   none(question: Question): void {
     const last = this.#lastOf(question);
     if (last?.now === 'asked') last.now = 'none';
   }
 
-  /** No job is wanted. @returns what was brought, and goes back */
+  /** The agent wants no job. @returns the job that was brought, for the caller to hand back */
   forget(lane: Lane, term: string): TakenJob | undefined {
     const last = this.#last.get(lane);
     if (last?.term !== term) return undefined;
@@ -46,7 +47,10 @@ export class BroughtJobs {
     return job;
   }
 
-  /** @returns whether the job goes back: nobody will ask for it. Where a later question was asked, that one brings it. */
+  /**
+   * @returns true: the caller has to hand the job back, since nobody will ask for it. False also if a later question was asked:
+   *   its answer brings the job
+   */
   bring(question: Question, job: TakenJob): boolean {
     const last = this.#lastOf(question);
     if (last?.now === 'none') {

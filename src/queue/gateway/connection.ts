@@ -27,27 +27,33 @@ export interface GatewayPlace extends Reach {
   /** Ed25519, PKCS #8 in PEM. */
   privateKey: string;
   version: string;
-  /** What the service has given the agent to keep; undefined: it keeps nothing, and the service cannot tell a copy of it. */
+  /**
+   * What the service has given the agent to keep; undefined: the agent keeps nothing, and the service cannot tell it from a
+   * copy.
+   */
   kept?: KeptState | undefined;
 }
 
 export interface KeptState {
   readonly state: string | undefined;
   /**
-   * Resolves when the agent will show this state the next time it joins, whatever happens to it.
-   * @param journalLost what the agent wrote into its journal before no longer counts
+   * Resolves when the state is safe: even after a crash the agent will show it the next time that it joins.
+   * @param journalLost what the agent's journal said until now no longer counts
    */
   keep(state: string, journalLost: boolean): Promise<void>;
 }
 
 export interface GatewayRetry {
-  /** After how many ms the connection is tried again: the first time, at most, and at most once the service has refused it. */
+  /**
+   * Longest waits before the next attempt, ms: after a lost connection (doubled with each failure), after many failures, and
+   * after the service has refused the agent.
+   */
   first: number;
   most: number;
   refused: number;
-  /** ms that an answer may take once a ping is back that was sent behind the question. */
+  /** ms that an answer may still take when the service has answered a ping that was sent after the question. */
   answer: number;
-  /** ms until it is said again what has no answer: which lanes are listened to. */
+  /** After so many ms the agent says again which lanes it listens to, because the service does not confirm that. */
   again: number;
 }
 export const RETRY: GatewayRetry = {
@@ -55,7 +61,7 @@ export const RETRY: GatewayRetry = {
   ...{ answer: 15_000, again: 60_000 },
 };
 
-/** After how many ms without a word from the service it is asked for one, and the connection is given up. */
+/** After so many ms without a word from the service the agent sends a ping (`asked`), and gives the connection up (`most`). */
 const SILENCE = { asked: 5_000, most: 10_000 };
 /** How long the service may take to let the agent join, ms. */
 const JOIN = 20_000;
@@ -63,7 +69,7 @@ const JOIN = 20_000;
 interface Listener {
   joined(): void;
   said(frame: ServiceFrame): void;
-  /** Since when (`performance.now`) the longest has waited of all that was asked; undefined: nothing waits. */
+  /** When (`performance.now`) the oldest question without an answer was sent; undefined: there is none. */
   waitsSince(): number | undefined;
   /** The agent belongs to another tenant now, and no longer joins for this one. */
   moved(to: Scope): void;
@@ -82,7 +88,7 @@ export class GatewayConnection {
   readonly #running: Promise<void>;
   #socket: WebSocket | undefined;
   #isJoined = false;
-  /** Why there was no connection the last time. */
+  /** Why the last connection ended, or could not be made. */
   #reason: string | undefined;
 
   constructor(
@@ -107,7 +113,7 @@ export class GatewayConnection {
     return new QueueError('unavailable', `not connected to the service${why}`);
   }
 
-  /** False: there is no connection, and nothing was said. */
+  /** False: there is no connection, so nothing was sent. */
   send(frame: AgentFrame): boolean {
     if (!this.#isJoined || this.#socket === undefined) return false;
     this.#socket.send(JSON.stringify(frame), () => undefined);
@@ -168,7 +174,7 @@ export class GatewayConnection {
       if (!joined) return;
       if (now - heardAt > SILENCE.most) socket.terminate();
       else if (now - heardAt > SILENCE.asked) socket.ping();
-      // What was asked, or its answer, is lost: it is asked again over another connection.
+      // If a question or its answer was lost, the agent has to ask again over another connection.
       const since = this.#listener.waitsSince();
       if (since === undefined) return;
       if (behind.isLost(since, now)) over.resolve('what it was asked has no answer');
@@ -181,7 +187,7 @@ export class GatewayConnection {
       const own = state !== undefined && { state, publicKey: publicKeyOf(this.#place.privateKey) };
       socket.send(JSON.stringify({ kind: 'hello', agent, process: this.#process, nonce, version, ...own }));
     });
-    // Over a slow line a large frame takes longer than a silence may last, so each piece of it counts as a word.
+    // A large frame over a slow line takes longer than a silence may last, so each piece of the frame counts as a sign of life.
     socket.once('upgrade', ({ socket: raw }) => raw.on('data', heard));
     socket.on('pong', (data: Buffer) => {
       heard();
@@ -195,7 +201,7 @@ export class GatewayConnection {
       const frame = readFrame(serviceFrame, data);
       if (frame?.kind === 'bye') {
         bye = frame;
-        // Whether the service closes the connection, or what closes it is lost.
+        // Does not wait until the service closes the connection: the line may be cut before.
         over.resolve(wordsOf(frame.code));
       } else if (joined && frame !== undefined) this.#listener.said(frame);
       else if (frame?.kind === 'challenge') this.#prove(socket, { nonce, challenge: frame.nonce, state });
@@ -249,14 +255,14 @@ function publicKeyOf(privateKey: string): string | undefined {
 
 type ByeFrame = Extract<ServiceFrame, { kind: 'bye' }>;
 
-/** Pings behind what was asked: once one is back, nothing that was asked before it is still on its way. */
+/** Pings that are sent after questions. When one is answered, no earlier question is still on its way. */
 class Behind {
   readonly #answer: number;
   #ping = Buffer.of();
   #sentAt = Number.NEGATIVE_INFINITY;
   #backAt: number | undefined;
 
-  /** @param answer ms that an answer may take from then on */
+  /** @param answer ms that an answer may take when the ping has been answered */
   constructor(answer: number) {
     this.#answer = answer;
   }
@@ -277,7 +283,7 @@ class Behind {
     if (data.length > 0 && data.equals(this.#ping)) this.#backAt = performance.now();
   }
 
-  /** @param since when the longest was asked of what has no answer */
+  /** @param since when the oldest question without an answer was sent */
   isLost(since: number, now: number): boolean {
     return this.#backAt !== undefined && since < this.#sentAt && now - this.#backAt > this.#answer;
   }

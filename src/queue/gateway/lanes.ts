@@ -1,7 +1,7 @@
 /**
- * The lanes as an agent at another site sees them. All that it says goes as numbered entries, each of which gets an answer; the
- * entries of one tick share a frame. What must arrive in the end (a job has ended, or goes back) is said again after a cut. All
- * else fails with the cut, and the caller asks again.
+ * The lanes as an agent at another site sees them. The agent sends numbered entries, and the service answers each. The entries
+ * of one tick share a frame. If the connection is cut, the agent sends again what must arrive (a job has ended, or goes back);
+ * all else fails, and the caller asks again.
  */
 import type { AddedPrinter } from '../../contract/added-printer.ts';
 import {
@@ -33,7 +33,7 @@ type Said = Unnumbered<FrameEntry>;
 type Answered = Unnumbered<Answer>;
 
 interface Pending {
-  /** Undefined: it is not said again after a cut. */
+  /** Undefined: it was sent in a frame of its own, and is not sent again after a cut. */
   said: Said | undefined;
   settle: PromiseWithResolvers<Answered>;
 }
@@ -46,18 +46,18 @@ interface GatewayOptions {
   logger: QueueLogger;
   errors: ErrorLog;
   retry?: Partial<GatewayRetry> | undefined;
-  /** Called whenever the agent has joined: what has failed before may be asked now. */
+  /** Called each time that the agent has joined, so that the caller can repeat what has failed. */
   onJoined?: (() => void) | undefined;
-  /** Called with all printers that people have added for the agent, whenever the service says them. */
+  /** Called with all printers that people have added for the agent, each time that the service sends the list. */
   onPrinters?: ((printers: readonly AddedPrinter[]) => void) | undefined;
   moves?: Moves | undefined;
 }
 
 /** What the agent does when the service gives it to another tenant. */
 export interface Moves {
-  /** Finishes what is in hand. False: not all of it could be reported, and the service asks again with the next connection. */
+  /** Finishes what is in hand. False: not all of it could be reported; the service asks again over the next connection. */
   leave(): Promise<boolean>;
-  /** Begins anew, for the tenant that has the agent now: that may be the old one, which it had left. */
+  /** Starts anew for the tenant that has the agent now. This may be the old tenant, if the move did not happen. */
   moved(to: Scope): void;
 }
 
@@ -72,16 +72,16 @@ export class GatewayLanes implements AgentLanes {
   readonly #unanswered = new Map<number, Pending>();
   readonly #leases = new Map<number, PromiseWithResolvers<StoredAnswer[]>>();
   readonly #brought = new BroughtJobs();
-  /** When each was said that has no answer yet (`performance.now`), the earliest first. */
+  /** When (`performance.now`) each message without an answer was sent, by its number, the oldest first. */
   readonly #saidAt = new Map<number, number>();
-  /** ms until it is said again which lanes are listened to. */
+  /** As `GatewayRetry.again`. */
   readonly #again: number;
   #listenedAt = 0;
   #number = 0;
   #sending = false;
   #listening = false;
   #revoked = false;
-  /** All that was in hand is finished, so that another tenant can have the agent. */
+  /** The agent has finished all that was in hand, so that another tenant can have it. */
   #hasLeft = false;
 
   constructor({ place, logger, errors, retry, onJoined, onPrinters, moves }: GatewayOptions) {
@@ -122,7 +122,7 @@ export class GatewayLanes implements AgentLanes {
   };
 
   async publish(report: Parameters<AgentLanes['publish']>[0]): Promise<null> {
-    // Not `ok`: the service cannot read the report, and could not the next time either.
+    // If the answer is not `ok`, the service cannot read the report. To send it again would not help.
     okOf(await this.#say({ what: 'told', report: JSON.stringify(report) }));
     return null;
   }
@@ -184,7 +184,7 @@ export class GatewayLanes implements AgentLanes {
     return { lane, id, delivery, term, json, template: its, ofRow, note };
   }
 
-  /** A question that was sent before may still bring a job. */
+  /** Drops a question that has not been sent. One that has been sent may still bring a job. */
   #unask(lane: Lane, term: string): void {
     for (const [i, { said, settle }] of this.#unsaid) {
       if (said?.what !== 'take' || said.lane !== lane || said.term !== term) continue;
@@ -244,7 +244,7 @@ export class GatewayLanes implements AgentLanes {
   #sendSoon(): void {
     if (this.#sending) return;
     this.#sending = true;
-    // A job's end, its report and the question for the next job come in one tick, and go in one frame.
+    // A job's end, its report and the question for the next job are said in one tick, and go in one frame.
     setImmediate(() => {
       this.#sending = false;
       while (this.#unsaid.size > 0 && this.#connection.joined) {
@@ -278,7 +278,8 @@ export class GatewayLanes implements AgentLanes {
 
   #joined(scope: Scope): void {
     this.#revoked = false;
-    // The move was withdrawn, its tenant is gone, or it has not happened yet; then the service asks again.
+    // The agent has left, but has joined for its old tenant: the move was withdrawn, the new tenant is gone, or the move is
+    // still to come. If it is still to come, the service asks again.
     if (this.#hasLeft) this.#moves?.moved(scope);
     this.#listenNow();
     this.#sendSoon();
@@ -362,7 +363,7 @@ class GatewayBell extends Bell {
   }
 }
 
-/** What is said until it is answered, over as many connections as it takes. */
+/** Whether it is sent until it is answered, over as many connections as that takes. */
 function isKept(said: Said | undefined): boolean {
   return said?.what === 'ended' || said?.what === 'back';
 }

@@ -1,4 +1,4 @@
-/** Reaches for a service as an agent at another site does: through its proxy, with what it trusts, up to the gateway's door. */
+/** Tries to reach a service's gateway as an agent at another site does: through its proxy, trusting whom it trusts. */
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
@@ -8,13 +8,13 @@ import { whyNotReached } from './not-reached.ts';
 import { type Reach, webAgent } from './web-agent.ts';
 
 interface GatewayLook {
-  /** Until when its certificate is valid; null: it has none, which only a service on this machine may. */
+  /** When the service's certificate expires; null: it has none, which is allowed only on this machine. */
   validTo: Date | null;
 }
 
 /**
- * Opens the connection, and says nothing.
- * @param env of the agent, where that is another process
+ * Opens the connection and sends nothing.
+ * @param env the agent's environment, if the agent is another process
  * @throws QueueError `unavailable`; `refused` for plain HTTP to another machine
  */
 export async function lookAtGateway(
@@ -29,7 +29,7 @@ export async function lookAtGateway(
     handshakeTimeout: limitMs,
   });
   const opened = Promise.withResolvers<GatewayLook>();
-  // The handshake's own limit leaves out what comes before it: looking up a name, going through a proxy.
+  // The handshake's own limit does not cover what comes before it: looking up the name, going through a proxy.
   const late = setTimeout(() => opened.reject(new Error(`no answer within ${limitMs} ms`)), limitMs);
   let validTo: Date | null = null;
   socket.on('upgrade', ({ socket: below }: IncomingMessage) => {

@@ -1,4 +1,4 @@
-/** Why an agent does not reach its service, in words for people: by what Node, OpenSSL, `ws` and a network's proxies say. */
+/** Tells people why an agent does not reach its service, from the errors of Node, OpenSSL, `ws` and a network's proxies. */
 import { wordsOf } from '../../contract/gateway.ts';
 import { reasonOf } from '../queue-error.ts';
 
@@ -6,12 +6,12 @@ const PAGE = 'is there a page to sign in before it?';
 
 /** By the code of the error (Node's, or OpenSSL's for a certificate). */
 const BY_CODE: Readonly<Record<string, string>> = {
-  // What comes in place of TLS is the page of a network in which nobody has signed in.
+  // A network in which nobody has signed in yet answers with a page of its own instead of TLS.
   EPROTO: `what answers there speaks no TLS: ${PAGE}`,
   CERT_HAS_EXPIRED: 'by its clock the certificate has expired: is the clock right?',
   CERT_NOT_YET_VALID: 'by its clock the certificate is not valid yet: is the clock right?',
 };
-/** Nobody whom the machine believes has signed the certificate. */
+/** The machine does not trust whoever has signed the certificate. */
 const UNTRUSTED = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -27,7 +27,7 @@ export function whyNotReached(error: unknown): string {
   if (error.name === 'TimeoutError') return 'it does not answer in time';
   const code = 'code' in error ? String(error.code) : '';
   if (UNTRUSTED.has(code)) {
-    // Node's hint, behind the semicolon, is for whoever writes the program.
+    // Behind the semicolon is Node's hint, which is meant for programmers.
     const [said] = error.message.split(';');
     return `the machine does not believe who has signed the certificate (${said}): is what is sent inspected on the way?`;
   }
@@ -44,7 +44,10 @@ export function whyNotReached(error: unknown): string {
   return BY_CODE[code] ?? reason;
 }
 
-/** Of whoever has first to sign in to a network (RFC 6585, 6: 511), or of something that is no Platen at all. */
+/**
+ * Whether the status comes from a network in which one has to sign in first (511, RFC 6585, 6), or from something that is no
+ * Platen at all.
+ */
 function isPage(status: number): boolean {
   return (status >= 200 && status < 400) || status === 511;
 }

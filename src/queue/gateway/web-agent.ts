@@ -8,16 +8,16 @@ import { QueueError } from '../queue-error.ts';
 
 /** What an agent has been told of the way to its service. */
 export interface Reach {
-  /** SHA-256 of the service's public key (its SPKI), in base64url. Its certificate must be valid as well, as any other. */
+  /** SHA-256 of the service's public key (its SPKI), in base64url. The certificate must be valid all the same. */
   pin?: string | undefined;
-  /** Its site's proxy; what the environment names counts before it. */
+  /** The site's proxy. A proxy that the environment names comes first. */
   proxy?: Proxy | undefined;
 }
 
 export interface Proxy {
   /** May carry a password. */
   https: string;
-  /** Where no proxy is asked, as in `NO_PROXY`. */
+  /** Hosts that are reached without the proxy, as in `NO_PROXY`. */
   not?: string | undefined;
 }
 
@@ -35,7 +35,7 @@ export function proxyOf({
 /**
  * For one connection at a time.
  * @param origin `https://…`, or `http://` on this machine
- * @param env of the agent, where that is another process
+ * @param env the agent's environment, if the agent is another process
  * @throws QueueError `refused` for plain HTTP to another machine
  */
 export function webAgent(
@@ -55,7 +55,7 @@ export function webAgent(
     checkServerIdentity: (host, certificate) => {
       const wrong = checkServerIdentity(host, certificate);
       if (wrong !== undefined || pin === undefined) return wrong;
-      // `certificate.pubkey` is the SPKI of RSA keys alone.
+      // `certificate.pubkey` is the SPKI only if the key is an RSA key.
       const key = new X509Certificate(certificate.raw).publicKey.export({ type: 'spki', format: 'der' });
       const found = createHash('sha256').update(key).digest('base64url');
       return found === pin
@@ -65,7 +65,7 @@ export function webAgent(
   });
 }
 
-/** The certificates of that file, unless Node itself has read it as this process began. */
+/** The certificates of the file, unless it is the one that Node itself has read when this process started. */
 function extraOf({ NODE_EXTRA_CA_CERTS: file }: NodeJS.ProcessEnv): string[] {
   if (!file || file === process.env['NODE_EXTRA_CA_CERTS']) return [];
   try {

@@ -8,7 +8,7 @@ import type { Notifications } from './notifications.ts';
 export const CHANNEL = 'platen_lanes';
 export const REPORTS = '@reports';
 
-/** What is rung for a mark of a lane; no lane has a name with a colon. */
+/** What is rung for a mark of a lane. The lane stands behind the colon; no lane's name has one. */
 export function markedRing(of: Lane, mark: string): string {
   return `${ringOf(mark)}:${of}`;
 }
@@ -33,6 +33,6 @@ export class PostgresBell extends Bell {
     });
   }
 
-  /** All lanes share the channel. */
+  /** The channel is kept, since all lanes share it. */
   protected override end(): void {}
 }

@@ -1,4 +1,4 @@
-/** A connection to PostgreSQL that ends in bounded time even if the server is silent, and has no JIT. */
+/** A connection to PostgreSQL without JIT, which ends in bounded time even if the server is silent. */
 import { Client, type ClientConfig, TypeOverrides, types } from 'pg';
 import { parseJson } from '../../contract/parse-json.ts';
 import { QueueError } from '../queue-error.ts';
@@ -10,14 +10,14 @@ const JSON_TYPES = new TypeOverrides();
 for (const type of [types.builtins.JSON, types.builtins.JSONB]) JSON_TYPES.setTypeParser(type, parseJson);
 
 /**
- * node-postgres says goodbye and waits until the server closes the connection. A server that has fallen
- * silent never does, and the socket would keep whoever waits for the end, and the process, alive.
+ * At its end node-postgres says goodbye, and waits until the server closes the connection. A server that has fallen silent
+ * never does: the caller would wait for ever, and the socket would keep the process alive.
  *
- * The first statement sets the connection up, because a pooler (PgBouncer) takes no settings from the startup
- * message. `jit` is off: PostgreSQL compiles what it takes for costly, as on tables without statistics yet:
- * 0.5 to 5 s of a core for a statement that then runs in milliseconds.
+ * The first statement sets the connection up, because a pooler (PgBouncer) takes no settings from the startup message. `jit` is
+ * off, because PostgreSQL compiles every statement that it takes for costly, and without statistics of a table it often errs:
+ * compiling takes 0.5 to 5 s of a core for a statement that then runs in milliseconds.
  *
- * Columns of JSON hold records, whose names are their senders'.
+ * JSON columns hold records. Strangers choose the names in them, so they are read with `parseJson`.
  */
 export class PostgresClient extends Client {
   readonly #settings: string;
@@ -27,7 +27,8 @@ export class PostgresClient extends Client {
     // A pool makes `password` not enumerable in the config that it hands over, so the spread leaves it out.
     super({ types: JSON_TYPES, ...others, password: config.password });
     const limits = Object.entries({ statement_timeout, lock_timeout, idle_in_transaction_session_timeout });
-    // A connection that breaks fails the statement in hand, and the next one; between two it must not end the process.
+    // When a connection breaks, the statement in hand fails, or the next one. Without a listener the event would end the
+    // process.
     this.on('error', () => undefined);
     this.#settings = [
       'SET jit = off',
@@ -64,8 +65,9 @@ export class PostgresClient extends Client {
 const PROCESS = 'SELECT pg_backend_pid() AS pid';
 
 /**
- * Refuses a pooler that lends a connection for one transaction only: one client's locks, settings and notifications would
- * come to another. Such a pooler gives a second client the connection that the first has left free, and both see one process.
+ * Refuses a pooler that lends a connection for one transaction only: locks, settings and notifications of one client would come
+ * to another. Such a pooler gives the second client the connection that the first has left free, so both see the same server
+ * process.
  * @param first connected, and in no transaction
  * @throws QueueError `refused`
  */

@@ -5,9 +5,9 @@ import { HELD, type LeaseAsk, type LeaseLength, type LeaseStore, type StoredAnsw
 import { CHANNEL, markedRing } from './bell.ts';
 
 /**
- * now() is when the statement began. That is not before the agent asked; and after a wait for a lock it lies
- * in the past, so no lease is taken over before it has ended. `LIMIT 1` has PostgreSQL look into each lane once whether a job
- * waits; for an EXISTS it may read and hash all jobs that have not ended.
+ * now() is when the statement began. So it is never earlier than the agent's question; and it does not move while the statement
+ * waits for a lock, so no lease is taken over before it has ended. With `LIMIT 1` PostgreSQL looks into each lane once for a
+ * job; with EXISTS it may read and hash all jobs that have not ended.
  */
 const ASK = `
   WITH asked AS (
@@ -53,8 +53,8 @@ const answerRow = z.object({
 const holderRow = z.object({ lane, agent_id: z.string() });
 
 /**
- * Least time from one statement of questions to the next, ms, where few agents ask together, and where many do: each statement is a
- * commit. What agents of this process ask in between goes together.
+ * Least time from one statement to the next, ms, when few agents ask together and when many do. Each statement is a commit, so
+ * all that this process's agents ask in between goes into one.
  */
 const GATHER = { few: 50, many: 100 };
 const MANY = 4;
@@ -68,8 +68,8 @@ interface Asking {
 
 /**
  * @param query runs on a connection that finds the schema `lanes`
- * @param onWaiting called for a lane that was granted and has a job, in hand or not: a term that lost its lease and has it
- *   again cannot know which
+ * @param onWaiting called for a granted lane that has a job, even if the job is in hand: a term that lost its lease and has it
+ *   again cannot know whether one is
  */
 export function postgresLeases(
   query: (sql: string, values: readonly unknown[]) => Promise<{ rows: unknown[] }>,

@@ -1,7 +1,7 @@
 /**
- * Brings a schema up to date: plain SQL files, in the order of their names, each in one transaction, each once. A ledger
- * in the schema keeps their checksums, so that an edited file is noticed and not skipped in silence. Files that a later
- * version has applied are left alone: it may have been taken back.
+ * Brings a schema up to date: plain SQL files, in the order of their names, each in one transaction, each once. A ledger in the
+ * schema keeps their checksums, so that an edited file is noticed and not skipped in silence. Entries of files that this
+ * version does not have are left alone: a later version may have applied them before somebody went back to this one.
  *
  * Any number of instances may start at once: an advisory lock lets one migrate while the others wait.
  */
@@ -17,10 +17,10 @@ const STATEMENT_TIMEOUT = 10 * 60_000;
 /** ms to get a connection. */
 const CONNECT_TIMEOUT = 10_000;
 
-/** How often a file is tried that statements of instances at work made fail. */
+/** How often a file is tried again after a deadlock with an instance at work. */
 const TRIES = 10;
 /**
- * ms for which it waits for a table that somebody reads, a back-up say, and for which it lets others go before it: while it
+ * ms that a file waits for a table that somebody reads (a back-up, say), and ms that it then lets others go first: while it
  * waits, whatever instances at work ask of that table waits behind it.
  */
 const LOCK = { wait: 1_000, pause: 500 };
@@ -50,12 +50,13 @@ export async function migrationFiles({
  * @param only these files; left out: all
  * @returns the files that it has applied
  * @throws QueueError `refused` behind a pooler that lends connections for one transaction; Error when an applied file has
- *   another text now; pg's error when a file fails, of which nothing remains then
+ *   another text now; pg's error when a file fails; nothing of that file remains
  */
 export async function migrate(database: PoolConfig, of: Schema, only?: readonly string[]): Promise<string[]> {
   const schema = of.name;
   const files = (await migrationFiles(of)).filter(({ name }) => only?.includes(name) ?? true);
-  // A connection of its own: a pool's timeouts are those of requests, and its end frees the lock in any case.
+  // Uses a connection of its own: a pool's timeouts are made for requests, and the end of the connection frees the lock in any
+  // case.
   const config = {
     ...database,
     application_name: 'platen-migration',

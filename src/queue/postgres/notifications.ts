@@ -1,6 +1,6 @@
 /**
- * What PostgreSQL's NOTIFY brings to a process and takes from it, on one connection for all channels. While the connection is
- * lost it is made again; whoever listens is told then that something may have been missed.
+ * Hears and sends PostgreSQL's notifications, on one connection for all channels. A lost connection is made again, and all
+ * listeners are then told that they may have missed something.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { PoolConfig } from 'pg';
@@ -9,7 +9,7 @@ import { PostgresClient } from './client.ts';
 
 /** How soon to connect again, ms. */
 const RETRY_MS = 1_000;
-/** How often the connection is tried, ms. */
+/** How often the connection is checked, ms. */
 const LOOK_MS = 20_000;
 
 interface Hearer {
@@ -39,7 +39,10 @@ export class Notifications {
     this.#errors = errors;
   }
 
-  /** @param channel an SQL name, which nobody else here listens to. @returns what stops it */
+  /**
+   * @param channel an SQL name; it has one listener at a time.
+   * @returns a function that stops it
+   */
   listen(channel: string, hearer: Hearer): () => void {
     this.#hearers.set(channel, hearer);
     this.#running ??= this.#run();
@@ -51,7 +54,8 @@ export class Notifications {
   }
 
   /**
-   * Tells everybody who listens, in any process. Losing it in a crash does no harm: nobody is left here to hear of it.
+   * Notifies all listeners, in any process. A crash of the server may lose the notification, which does no harm: it cuts off
+   * all listeners too, and they look for themselves when they are connected again.
    * @returns false: there is no connection at present
    * @throws pg's error, and then the connection is made anew
    */
@@ -91,7 +95,7 @@ export class Notifications {
   async #connected(signal: AbortSignal): Promise<void> {
     const client = new PostgresClient(this.#config);
     const over = Promise.withResolvers<void>();
-    // It may be over before that is awaited; then the query under way rejects.
+    // The connection may end before `over` is awaited. The query under way rejects then, so this rejection is not unhandled.
     over.promise.catch(() => undefined);
     client.on('error', over.reject);
     client.on('end', over.resolve);
@@ -110,7 +114,7 @@ export class Notifications {
       await this.#hear(client, [...this.#hearers.keys()]);
     };
     try {
-      // Of a client that is ended while it connects to a silent server, node-postgres never says what became of that.
+      // If a client is ended while it connects to a silent server, node-postgres never settles the promise of `connect`.
       await Promise.race([begin(), over.promise]);
       await over.promise;
     } finally {

@@ -1,7 +1,7 @@
 /**
- * Reports in PostgreSQL: one table, a row for each report, published with the turns of the lanes. A service
- * takes many reports in one transaction, which holds the locks of their agents and ends with the rows
- * deleted. If the service dies, its connection ends too, and the next service goes on with the same rows.
+ * Reports in PostgreSQL: one table, a row for each report, published with the turns of the lanes. A service takes many reports
+ * in one transaction, which locks their agents, and deletes the rows at its end. If the service dies, its connection ends too,
+ * and the next service goes on with the same rows.
  */
 import type { Pool, PoolClient } from 'pg';
 import { z } from 'zod';
@@ -13,7 +13,7 @@ import { type PostgresBell, REPORTS } from './bell.ts';
 
 /** Most reports in one batch. */
 const MOST_TAKEN = 500;
-/** How many of the oldest reports are searched for those of agents that no other service has in hand. */
+/** Among so many of the oldest reports a batch looks for agents whose reports no other service has in hand. */
 const LOOKED_AT = 2_000;
 /** How often the table is looked at, ms: a ring may get lost. */
 const LOOK = 5_000;
@@ -75,7 +75,7 @@ class PostgresReportReader implements ReportSource {
       this.#rung.resolve();
       this.#silence();
       await isWithin(this.#running, timeoutMs);
-      // A handler that is still at work does not count any more: the next reader gets its rows.
+      // A handler that is still at work no longer counts: the next reader gets the same rows.
       this.#letGo(new Error('stopped'));
       this.#plan.onStopped();
     })();

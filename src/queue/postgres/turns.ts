@@ -2,10 +2,9 @@
  * Makes a turn in PostgreSQL (`lanes.turn`), for all lanes of a process: a job's end, its last report
  * and the next job of its lane are one round trip and one commit.
  *
- * A turn does not wait for the disk where a lost commit also loses what depends on it: a job whose end is
- * lost is delivered again, and its agent reports again. A turn waits for the disk if it has a lasting report
- * of a job that does not leave the agent's hands in the same commit. So does every note, because a note
- * allows bytes to be sent to a printer.
+ * A turn need not wait for the disk if a lost commit would also lose what depends on it: a job whose end is lost is delivered
+ * again, and its agent reports again. A turn waits for the disk if it has a lasting report of a job that stays in the agent's
+ * hands after this commit. Every note waits too, because it allows the agent to send bytes to a printer.
  */
 import type { Pool } from 'pg';
 import { z } from 'zod';
@@ -70,7 +69,7 @@ export function postgresTurns(pool: Pool): TurnServer<Report> {
   };
 }
 
-/** As JSON, each with its place (`at`), by which the rows of the answer name it. */
+/** The list as JSON. Each entry gets its place (`at`), by which the answer's rows refer to it. */
 function numbered(list: readonly object[]): string {
   return JSON.stringify(list.map((one, at) => ({ ...one, at })));
 }
@@ -88,7 +87,7 @@ function takenOf(
   return { lane, id, delivery, term, json: json ?? '', template, ofRow: row.what === 'row', note };
 }
 
-/** Whether the report, if this commit were lost, would be lost for good: its job does not end or go back in the same commit. */
+/** Whether the loss of this commit would lose the report for good: its job neither ends nor goes back in the same commit. */
 function isLasting(report: Report, leaving: readonly InHand[]): boolean {
   if (report.kind !== 'job' || report.status === 'printing') return false;
   const id = queueId(report.jobId, report.round ?? 0);

@@ -27,7 +27,7 @@ export class RedisBell extends Bell {
   }
 
   protected override begin(channel: string): void {
-    // Rings before it is subscribed were not heard.
+    // Rings before the subscription were not heard.
     this.#tell('subscribe', channel, () => this.ring(channel, ''));
   }
 

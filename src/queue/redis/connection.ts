@@ -39,7 +39,7 @@ interface RedisPlace {
   sentinelAuth: boolean;
 }
 
-/** A server that leaves a command unanswered for so long is given up, and connected again, ms. */
+/** When a command has had no answer for so long, ms, the connection is given up and made again. */
 const SILENCE_MS = 15_000;
 const RETRY_CEILING_MS = 1_000;
 const MOST_NODES = 50;
@@ -54,7 +54,7 @@ const parameters = z.strictObject({
   family: z.enum(['4', '6']).optional(),
 });
 
-/** @throws QueueError `refused`, without what is secret in it */
+/** @throws QueueError `refused`; its message has no secret */
 export function readPlace(url: string): RedisPlace {
   const refuse = (why: string) => new QueueError('refused', `REDIS_URL ${why}`);
   const parsed = URL.parse(url);
@@ -194,7 +194,7 @@ export async function connectRedis(options: ConnectionOptions): Promise<RedisCon
     away = false;
   });
   try {
-    // With a retry strategy `connect` rejects at the first failure while the next attempts go on: `ready` counts.
+    // With a retry strategy, `connect` rejects at the first failure although more attempts follow. So only `ready` counts.
     const ready = new Promise<void>((resolve, reject) => {
       options.signal?.addEventListener('abort', () => reject(options.signal?.reason), { once: true });
       redis.once('ready', resolve);
@@ -223,7 +223,7 @@ export function readAddress(url: string): string {
   return `${host}:${port}`;
 }
 
-/** Whether the server refuses us, which trying again does not change. */
+/** Whether the server refuses us, so that it is no use to try again. */
 export function isRefusal(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   // When no server of a cluster answers, the cluster's error carries that of the last server.

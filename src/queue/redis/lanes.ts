@@ -30,7 +30,7 @@ interface RedisLanesParts {
 
 type AddingQueue = { queue: Queue<StoredJob, null, string>; usedAt: number };
 
-/** A lane's BullMQ queue is closed when nothing was added for so long; how often that is looked for, ms. */
+/** A lane's BullMQ queue is closed after so long without a new job, and idle queues are looked for as often, ms. */
 const IDLE = 60_000;
 /** Fewer jobs than this are added one by one, so that none is added after the caller was told of a failure. */
 const WORTH_BULK = 6;

@@ -16,7 +16,7 @@ import {
 import { isRefusal } from './connection.ts';
 import { type RedisConnection, RedisScript } from './script.ts';
 
-/** Most marks of a lane that are told, and the longest, characters: agents write their lanes' keys. */
+/** Most marks of a lane that are passed on, and the longest, characters: agents can write anything into their lanes' keys. */
 const MOST_MARKS = 10_000;
 const LONGEST_MARK = 100;
 

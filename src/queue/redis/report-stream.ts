@@ -39,8 +39,8 @@ export const LONGEST_NAME = 200;
 export const NO_HURRY = '';
 
 /**
- * A stream knows its newest ID even after that entry was deleted; a server that took over from one that died may know
- * an older one only. A Redis user that may not use XINFO gets an empty `before`.
+ * A stream knows its newest ID even after that entry was deleted. A server that took over from a dead one may know an older ID
+ * only. A Redis user that may not use XINFO gets an empty `before`.
  */
 const PUBLISH = new RedisScript(`
   local before, about = '', redis.pcall('XINFO', 'STREAM', KEYS[1])
@@ -124,7 +124,7 @@ function ordered(id: string): string {
     .join('-');
 }
 
-/** `<tenant>/<agent>`, and of an agent of shared printers `/<agent>`. */
+/** `<tenant>/<agent>`; for an agent of shared printers, `/<agent>`. */
 export function nameOf(of: ReportOrigin): string {
   return `${of.scope ?? ''}/${of.agentId}`;
 }

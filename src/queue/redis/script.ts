@@ -1,4 +1,4 @@
-/** A Lua script, sent by its hash: the server is given the text when it does not know it. */
+/** A Lua script. Its hash is sent, and its text only if the server does not know the hash. */
 import { createHash } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
 

@@ -3,8 +3,8 @@
  * hash of its JSON. So a large template neither fills the server with each job that waits, nor is sent with
  * each job that is taken.
  *
- * A template is stored before the first job that needs it, and kept for two weeks after such a job was last
- * added or looked up, which the service does every few minutes with waiting jobs. Readers check the hash.
+ * A template is stored before the first job that needs it, and kept for two weeks after such a job was last added or looked up.
+ * The service looks up waiting jobs every few minutes. Readers check the hash.
  */
 import { z } from 'zod';
 import type { Lane } from '../../contract/lane.ts';
@@ -52,7 +52,7 @@ export class RedisTemplates {
   #fetched(lane: Lane, hash: string): Promise<Template | undefined> {
     const fetched = this.#fetching.then(async () => {
       const json = z.string().parse(await READ.run(this.#redis, [this.#keyOf(lane, templateKey(hash))], []));
-      // Agents write their lanes' keys.
+      // An agent may have written something else: these are its lane's keys.
       if (hashOf(json) !== hash) return undefined;
       const { data } = template.safeParse(JSON.parse(json));
       if (data !== undefined) this.#known.set(hash, data, { size: json.length });

@@ -7,12 +7,12 @@
  *     ▲                                  │
  *     └──handed back, to the front───────┘
  *
- * Both lists have their first job at the right end: of two jobs in hand, the one that was taken earlier. A
- * job that is handed back while another is active keeps its place in `active`; its empty term says that it
- * waits. The lease is the fence: the agent that holds it is alone on the lane, and first takes the jobs that
- * are active, whichever agent had them in hand. What an agent says of a job names its term and the delivery,
- * and counts only while the lane has that term and the job that delivery. A command that is sent twice,
- * because its answer was lost with the connection, counts once.
+ * Both lists have their first job at the right end. Of two jobs in hand, the first is the one that was taken earlier. A job
+ * that is handed back while another is active keeps its place in `active`; its empty term says that it waits. The lease is the
+ * fence: the agent that holds it is alone on the lane, and first takes the jobs that are active, whichever agent had them in
+ * hand. Whatever an agent says of a job names the agent's term and the job's delivery. It counts only while the lane still has
+ * that term and the job that delivery. A command that is sent twice, because its answer was lost with the connection, counts
+ * once.
  */
 import { z } from 'zod';
 import type { Lane } from '../../contract/lane.ts';
