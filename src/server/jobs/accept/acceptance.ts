@@ -1,7 +1,7 @@
 /**
- * Has the database accept jobs. Jobs of a tenant that come while a statement is under way share the next one,
- * its round trip and its commit; tests share theirs among themselves. Each job is accepted or refused by
- * itself (see the SQL of `platen.accept_jobs`).
+ * Has the database accept jobs. A tenant's jobs that come while a statement is under way share the next statement, and so one
+ * round trip and one commit; tests share statements only with tests. Each job is accepted or refused by itself (see the SQL of
+ * `platen.accept_jobs`).
  *
  * The statement also checks again what was looked up before and may have changed: whether the service account
  * was revoked, and whether template and printer are still what they were.
@@ -142,7 +142,7 @@ export class Acceptance {
       for (const [at, { settle, candidate }] of batch.entries()) {
         const found = outcomes[at];
         if (found === undefined) settle.reject(new Error('the database left out a job'));
-        // The statement ran a second time, and found the key that this very job had taken.
+        // The statement ran a second time, and found the idempotency key that this same job had taken.
         else if (found.outcome === 'replayed' && found.jobId === candidate.job.jobId) {
           settle.resolve({ outcome: 'accepted' });
         } else settle.resolve(found);
@@ -158,7 +158,7 @@ export class Acceptance {
         for (const { settle } of batch) settle.reject(error);
         return;
       }
-      // One job made the statement fail, and nothing of it remains: each job is tried by itself.
+      // One job made the statement fail, and the whole statement was undone. So each job is tried by itself.
       await Promise.all([first, ...others].flatMap((one) => (one ? this.#together(of, [one]) : [])));
     }
   }
@@ -212,7 +212,7 @@ async function ask(
   return outcomes;
 }
 
-/** Takes the jobs of the next statement: no two with one key, as the second needs the first's outcome. */
+/** Takes the jobs of the next statement, no two with the same key: the second job needs to know what became of the first. */
 function batchOf(waiting: Waiting[]): Waiting[] {
   const keys = new Set<string>();
   let characters = 0;

@@ -20,7 +20,7 @@ import { type Whose, whoseOf } from '../../tenants/whose.ts';
 const COUNT_AGE = 2_000;
 /** ms, at least, between two counts for a tenant that is over a limit. */
 const RECOUNT_AGE = 500;
-/** Counting may take this share of the time: with many jobs a count takes longer, and is made less often. */
+/** Counting may take this share of the time. A count of many jobs takes longer, so it is made less often. */
 const SHARE = 1 / 50;
 const MOST_TENANTS = 10_000;
 /** s after which a refused caller may ask again. */

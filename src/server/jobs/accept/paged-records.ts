@@ -1,4 +1,6 @@
-/** Makes a record of each page of the documents that a request brings, and of each label of a program: each is a label as any other. */
+/**
+ * Makes a record of each page of a request's documents, and of each label of a program. Each record is a label like any other.
+ */
 import {
   chosenPages,
   documentIn,

@@ -1,7 +1,7 @@
 /**
- * What a job may do that was accepted before and is printed again, goes on, or goes to another printer. For printer
- * commands it needs the permission that its tenant has now. A test goes to a virtual printer only, whoever sends it there, and
- * no job to a shared printer that is granted to other tenants only.
+ * What an accepted job may still do when it is printed again, goes on, or goes to another printer. For printer commands it
+ * needs the permission that its tenant has now. A test may go to virtual printers only, whoever sends it there. No job may go
+ * to a shared printer that is granted to other tenants only.
  */
 import { z } from 'zod';
 import type { QueuedJob } from '../../../contract/queued-job.ts';
@@ -15,8 +15,8 @@ import { printerCommandsOf } from '../../tenants/tenants.ts';
 import { requirePrintable } from './printable-values.ts';
 
 /**
- * The job with the permissions that its tenant has now, and in a transaction keeps until that ends. An agent refuses a job that
- * needs another permission, before the first byte.
+ * The job with the permissions that its tenant has now. Within a transaction, the tenant keeps them until it ends. An agent
+ * refuses a job that needs another permission, before the first byte.
  */
 export async function withPermissionOfNow(db: Queryable, job: QueuedJob): Promise<QueuedJob> {
   const { printerCommands: _, ...harmless } = job;

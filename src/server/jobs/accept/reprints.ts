@@ -1,6 +1,6 @@
 /**
- * Prints labels once more of a job that is over. A new job, which names the old one, has the same labels with the old
- * numbers and time. It takes quota like any other job, and a request that is repeated with its key makes no second.
+ * Prints labels of a finished job once more. A new job, which names the old one, has the same labels with the old numbers and
+ * time. It takes quota like any other job, and a request that is repeated with its key makes no second.
  */
 
 import { v7 as uuid } from 'uuid';
@@ -82,7 +82,7 @@ export class Reprints {
         key: key === undefined ? undefined : { name: key, bodyHash },
       },
       {
-        // Somebody may have the old job go on at this moment: then its labels must not come out twice.
+        // Somebody may let the old job go on at this moment. Its labels must not come out twice then.
         before: (client) => this.#over(client, id, 'FOR SHARE'),
         also: async (client, newId) => {
           await client.query('UPDATE platen.jobs SET reprint_of = $2 WHERE id = $1', [newId, id]);

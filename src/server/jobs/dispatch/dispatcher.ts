@@ -1,11 +1,11 @@
 /**
  * Adds accepted jobs to lanes that are not in this database, in the order in which they were accepted.
  *
- * The database says what is still to be added (`dispatched_at is null`), so it does not matter which instance
- * adds it, or whether the one that accepted it still lives. For each lane one instance adds at a time, under an
- * advisory lock, and always from the oldest job on: a job never overtakes one that was acknowledged before it.
- * Jobs for several lanes are added together, with as few statements as for one lane.
- * Jobs of this instance are kept in memory until then, only to save reading them back.
+ * The database says what is still to be added (`dispatched_at is null`), so it does not matter which instance adds it, or
+ * whether the one that accepted it still lives. For each lane one instance adds at a time, under an advisory lock, and always
+ * from the oldest job on: a job never overtakes one that was acknowledged before it. Jobs for several lanes are added together,
+ * with as few statements as for one lane. This instance remembers its own jobs until they are added, only to save reading them
+ * back.
  */
 
 import { z } from 'zod';
@@ -180,7 +180,7 @@ export class Dispatcher implements Dispatching {
       async (client) => {
         const lanes = await lockedBy(client, wanted);
         const due = await rowsOf(client, dueJob, DUE, [lanes]);
-        // A later round has another payload: what this instance remembers is that of the first round.
+        // A later round has another payload. This instance remembers only the payload of the first round.
         for (const { id, round } of due) if (round > 0) this.#remembered.delete(id);
         const ids = due.filter(({ before }) => before < BATCH_BYTES).map(({ id }) => id);
         if (ids.length > 0) {
@@ -195,8 +195,8 @@ export class Dispatcher implements Dispatching {
           locked: wanted.filter((lane) => !lanes.includes(lane)),
         };
       },
-      // Losing this mark in a crash is harmless (the job is added again, which changes nothing), so nobody waits
-      // for the disk.
+      // A crash may lose this mark. That does no harm: the job is added again, which changes nothing. So nobody waits for the
+      // disk.
       'BEGIN; SET LOCAL synchronous_commit = off',
     );
     for (const id of added) this.#remembered.delete(id);
@@ -242,7 +242,7 @@ export class Dispatcher implements Dispatching {
 }
 
 /**
- * Locks lanes until the transaction ends: a single lane is waited for, of several only those that are free.
+ * Locks lanes until the transaction ends. Waits for a single lane; of several lanes, locks only those that are free.
  * @returns the lanes that are locked
  */
 async function lockedBy(client: Queryable, wanted: readonly Lane[]): Promise<Lane[]> {

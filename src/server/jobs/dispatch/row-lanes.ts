@@ -1,6 +1,6 @@
 /**
- * Lanes in the service's own database: the statement that accepts a job puts it into its lane. Left to add
- * are jobs that a person had go on or moved, and jobs that were accepted while the lanes were elsewhere.
+ * Lanes in the service's own database: the statement that accepts a job puts it into its lane. This adds the other jobs: those
+ * that a person let go on or moved, and those that were accepted while the lanes were elsewhere.
  */
 import type { Lane } from '../../../contract/lane.ts';
 import type { Logger } from '../../../log.ts';

@@ -6,9 +6,9 @@
  * A forgotten job is added again only if certainly none of it was printed: there is no report of it, and it is so new
  * that the queue would still know it if it were finished. Any other is held, or it would stay `printing` for ever.
  *
- * A queue may know that a job has ended, and no report says how: Redis has lost it, the agent's journal is gone, or
- * the report was left out. An agent that notices reports it again; if no report has come minutes later, the job is
- * held. A report that comes later still counts.
+ * A queue may know that a job has ended although no report says how: Redis has lost the report, the agent's journal is gone, or
+ * the report was left out. An agent that notices this reports the job again. If no report has come minutes later, the job is
+ * held. A report that comes after that still counts.
  */
 import { z } from 'zod';
 import { faultFor, type JobFault } from '../../../contract/fault.ts';
@@ -49,8 +49,8 @@ type Unfinished = z.infer<typeof unfinished>;
 const row = unfinished.extend({ missing: z.boolean() });
 
 /**
- * Whether a lane in this database does not know its job, or has known for minutes that it has ended; a queue elsewhere
- * is asked for each job instead.
+ * Whether a lane in this database does not know its job, or has known for minutes that the job has ended. A queue elsewhere is
+ * asked about each job instead.
  */
 const NOT_IN_ITS_LANE = `NOT lanes.knows(j.lane, j.id || CASE WHEN j.round > 0 THEN '.' || j.round ELSE '' END,
   make_interval(secs => ${REPORTED / 1_000}))`;
@@ -201,7 +201,9 @@ export class Sweep {
     this.#cursor = rows.length < ASKED ? '0' : (rows.at(-1)?.seq ?? '0');
   }
 
-  /** What is lost, if the queue does not know the job, or knows that it has ended while no report says how; null: nothing is. */
+  /**
+   * What is lost: the queue does not know the job, or knows that it has ended while no report says how. null: nothing is lost.
+   */
   async #ifLost(job: Unfinished): Promise<Lost | null> {
     const queued = queueId(job.id, job.round);
     const known = await this.#queue.look(job.lane, queued);

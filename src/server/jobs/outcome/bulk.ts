@@ -1,4 +1,4 @@
-/** Does the same to many jobs at once, to each as if alone; a dry run says what that would do. */
+/** Does the same to many jobs at once, to each as if it were the only one. A dry run says what that would do. */
 import { isUncertain, type JobView } from '../../../contract/job.ts';
 import { type JobBulk, type JobBulkResult, MOST_AT_ONCE } from '../../../contract/job-actions.ts';
 import { mayBecome } from '../../../contract/job-life.ts';
@@ -33,8 +33,8 @@ export function deedOf({ action, uncertain, to }: JobBulk): BulkDeed {
 }
 
 /**
- * Jobs that wait come before those that print, or an agent would take the next job when it is told to stop the one before.
- * @param jobs apart from that, in the order in which it is done to them; those beyond `MOST_AT_ONCE` are left as they are
+ * Waiting jobs come before printing ones. Otherwise an agent that is told to stop a job would take the next one.
+ * @param jobs in the order in which they are dealt with, apart from that; jobs beyond `MOST_AT_ONCE` stay as they are
  */
 export async function bulk(
   parts: Parts,

@@ -8,9 +8,8 @@
  *                                                               nothing was sent ─ taken out ─▶ canceled
  *                                                               something may be ─ by force ──▶ canceled, the rest uncertain
  *
- * The mark rings for the agent; where that is lost, the agent reads the mark when it next renews its lease. The
- * sweep sets the mark again if the queue has lost it, tries again to cancel, and takes the mark away once the job
- * has ended.
+ * The mark rings for the agent. If the ring is lost, the agent reads the mark when it next renews its lease. The sweep sets the
+ * mark again if the queue has lost it, tries again to cancel, and takes the mark away once the job has ended.
  */
 import { z } from 'zod';
 import type { JobView } from '../../../contract/job.ts';
@@ -50,8 +49,8 @@ export class Cancellations {
 
   /**
    * Cancels a job, or asks its agent to.
-   * @param force cancel even if labels may be under way, provided that no agent serves the printer; labels
-   *   that are not known to be printed are uncertain then
+   * @param force cancel even if labels may be under way, provided that no agent serves the printer; labels that are not known
+   *   to be printed become uncertain
    * @throws ProblemError `job-not-found`, `job-not-queued` for one that is printed or canceled
    */
   async cancel(id: string, force: boolean, by: Decision): Promise<JobView> {
@@ -80,7 +79,7 @@ export class Cancellations {
     this.#cursor = requests.length < LOOKED_AT ? '0' : (requests.at(-1)?.seq ?? '0');
   }
 
-  /** @param by left out by the sweep: somebody asked for it before */
+  /** @param by left out by the sweep, because a person asked for it earlier */
   async #cancel(id: string, force: boolean, by?: Decision): Promise<void> {
     // While the queue is away the request is only written down; the sweep tries again.
     const later = (error: unknown) => {
@@ -94,7 +93,7 @@ export class Cancellations {
       // A person who cancels a job does not want its rest at another printer either.
       if (by !== undefined && job.moving) {
         await client.query('UPDATE platen.jobs SET move_to = NULL WHERE id = $1', [id]);
-        // Its agent has stopped it already, and the rest was about to move.
+        // The agent has already stopped the job, and the rest of it was about to move.
         if (job.status === 'canceled') return null;
       }
       // The job has ended since the sweep looked at it: its outcome stands.
@@ -120,7 +119,8 @@ export class Cancellations {
   }
 
   async #forget({ id, lane: of, round }: z.infer<typeof openRequest>): Promise<void> {
-    // A mark names the round in which a person asked. A job that was canceled while it was held has come to the next round since.
+    // A mark names the round in which a person asked. If the job was canceled while it was held, it is in the next round by
+    // now.
     const rounds = round > 0 ? [round - 1, round] : [round];
     try {
       for (const one of rounds) await this.#queue.markCanceled(of, queueId(id, one), false);

@@ -8,7 +8,7 @@
  * The job goes on as a new round, under another name in the queue, because neither queue nor agents print
  * again what has ended under the old name. Late reports of an earlier round change nothing.
  *
- * Where labels are uncertain only the person at the printer knows which label comes next: it must be named, and is
+ * If labels are uncertain, only the person at the printer knows which label comes next. So the person must name it, and it is
  * logged.
  */
 
@@ -49,9 +49,9 @@ export class JobDecisions {
   }
 
   /**
-   * Has a held or failed job go on, or says of a canceled one which uncertain labels are out.
-   * @param from the label to go on with, from 0; the number of labels: all are out. Left out: the first label
-   *   that is not printed, if it is certain which one that is. Of a canceled job the first that is missing
+   * Lets a held or failed job go on; or records which uncertain labels of a canceled job are out.
+   * @param from the label to go on with, from 0; the number of labels: all are out. Left out: the first label that is not
+   *   printed, if it is certain which one that is. For a canceled job: the first missing label
    * @throws ProblemError `job-not-found`, `job-not-held`, `labels-uncertain`, `label-data-gone`, `payload-invalid`,
    *   those of `requirePrintable` where the job needs a permission that its tenant has lost, and those of `requireItsPrinter`
    */
@@ -91,7 +91,7 @@ function planOf(job: LockedJob, from: number | undefined): ResumePlan {
     const detail = `the job is ${job.status}; only a held or failed job can go on`;
     throw new ProblemError('job-not-held', detail);
   }
-  // If the job went on now, the sweep would cancel it: the sweep first has to take the agent's mark back.
+  // If the job went on now, the sweep would cancel it. The sweep has to remove the agent's mark first.
   if (job.cancel_requested)
     throw new ProblemError('job-not-held', 'the job is still being canceled: ask again in a moment');
   if (from === undefined && job.uncertain) {
@@ -138,7 +138,7 @@ async function endAsPrinted(client: Queryable, id: string, round: number): Promi
   );
 }
 
-/** Late reports of the round before change nothing any more: somebody has looked. */
+/** From now on late reports of the earlier round change nothing, because a person has looked. */
 async function settle(client: Queryable, id: string, now: { round: number; printed: number }): Promise<void> {
   await client.query(
     `UPDATE platen.jobs SET round = $2, printed = $3, sent = greatest(sent, $3), updated_at = now(),

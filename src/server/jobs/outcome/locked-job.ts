@@ -10,7 +10,7 @@ import { LOCK_LANE } from '../dispatch/dispatcher.ts';
 export interface Decision {
   readonly who: string;
   readonly why?: string | undefined;
-  /** Writes the decision into the audit, with the job's ID; left out where it is written elsewhere. */
+  /** Writes the decision into the audit, with the job's ID. Left out if the caller writes the audit elsewhere. */
   readonly noted?: Also<string> | undefined;
 }
 
@@ -57,7 +57,7 @@ export async function lockJob(client: Queryable, id: string, other?: Lane): Prom
     const lanes = [...new Set(other === undefined ? [where.lane] : [where.lane, other])].sort();
     for (const one of lanes) await client.query(LOCK_LANE, [one]);
     const job = await rowOf(client, lockedJob, `${SELECT_JOB} FOR UPDATE`, [id]);
-    // Otherwise the job was moved before the lock was taken, and the lock is of a lane that it has left.
+    // Otherwise the job was moved before this took the lock, and this holds the lock of a lane that the job has left.
     if (job?.lane === where.lane) return job;
   }
   throw jobNotFound();
@@ -68,7 +68,7 @@ export async function jobToDecide(db: Queryable, id: string): Promise<LockedJob>
   return await oneJob(db, lockedJob, SELECT_JOB, id);
 }
 
-/** Makes the history of the jobs that this transaction changes say who decides and why, and writes the audit. */
+/** Notes who decides and why, for the history of all jobs that this transaction changes, and writes the audit. */
 export async function decidedBy(client: Queryable, id: string, { who, why, noted }: Decision): Promise<void> {
   await client.query(`SELECT set_config('platen.who', $1, true), set_config('platen.why', $2, true)`, [
     who,

@@ -82,7 +82,7 @@ export class JobMoves {
       await decidedBy(client, id, by);
       const job = await lockJob(client, id, target);
       if (job.status === 'printing') {
-        // It waited when its values were to be checked, and was taken since.
+        // The job was waiting when it was looked up, so its values were not checked. An agent has taken it since.
         if (status !== 'printing') throw notMovable(because('move-taken', {}));
         requireStoppable(job, target, to.from);
         await askToMove(client, id, way, by);

@@ -43,7 +43,10 @@ const stopped = z.object({
   /** The first label that is certain not to be out. */
   first: z.int(),
   total: z.int(),
-  /** Labels whose count in the day's usage goes to the new job. A job of an earlier day leaves its own: that day may be closed. */
+  /**
+   * How many labels of the day's usage are counted for the new job instead. Labels of an earlier day stay counted for the old
+   * job, because that day may be closed.
+   */
   counted: z.int(),
   move_to: movingTo,
 });
@@ -103,9 +106,9 @@ export class Moving {
         if (job.moves) await this.#printElsewhere(job);
         else await done(pool, job.id);
       } catch (error) {
-        // Without the database each of the others would only wait for it in vain.
+        // Without the database, every other job would only wait in vain.
         if (isConnectionError(error)) throw error;
-        // What is wrong with one job must not keep the others where they are.
+        // A problem with one job must not keep the other jobs from moving.
         logger.warn({ err: error, jobId: job.id }, 'a stopped job is not at the other printer yet');
       }
     }

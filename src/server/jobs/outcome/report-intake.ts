@@ -7,7 +7,7 @@ import type { Reports } from './reports.ts';
 
 /** ms to wait before each new attempt to apply a report whose printer the service does not know yet. */
 const EARLY = [100, 400, 1_500, 3_000];
-/** ms for which the service does not wait for an agent's reports, after it waited for one in vain. */
+/** ms for which the service does not wait for an agent's early reports, after it has waited for one in vain. */
 const DOUBTED = 60_000;
 const MOST_DOUBTED = 10_000;
 /** ms between two attempts to reach the queue. */
@@ -52,7 +52,7 @@ export class ReportIntake {
     this.#consumer = undefined;
   }
 
-  /** Reports that come too early are applied again, in their order; the others are done with by then. */
+  /** Reports that come too early are applied again, in their order. All others have been dealt with by then. */
   async #take(batch: readonly Reported[]): Promise<void> {
     let early = await this.#reports.apply(batch);
     const waits = () => early.some(({ report }) => !this.#isDoubted(report.agentId));

@@ -1,5 +1,5 @@
 /**
- * Applies what agents report. Reports may come late, twice or out of order: one is applied only if it is newer than what
+ * Applies what agents report. Reports may come late, twice or out of order. A report is applied only if it is newer than what
  * is known. A job's reports are ordered by (delivery, number within the delivery), an agent's by its clock.
  *
  * Which state a report may change, and when an older one counts: `contract/job-life.ts`. A report of an earlier round,
@@ -20,7 +20,7 @@ import { onlyRow, type Pool, type Queryable, rowsOf, sqlState, transaction } fro
 /** SQLSTATE class of values that the database can never hold: such a report is dropped, not tried for ever. */
 const DATA_EXCEPTION = '22';
 const DEADLOCK = '40P01';
-/** How many printers of an agent are kept: those that it has, and then those that it had last. */
+/** How many printers of an agent are kept: first those that it has now, then those that it had most recently. */
 const MOST_PRINTERS = 10_000;
 /** How many printers the states that are applied together may name, unless one alone names more. */
 const MOST_NAMED = 5_000;
@@ -54,7 +54,7 @@ export class Reports {
   readonly #commit: 'on' | 'off';
 
   /**
-   * @param applied called with each report that was taken; `isNews`: and that was newer than what was known
+   * @param applied called with each report that was taken; `isNews`: the report was newer than what was known
    * @param again reports stay in this database until they are applied. A crash that loses a commit brings back the
    *   reports that it had applied, so no commit has to wait for the disk
    */
@@ -92,7 +92,7 @@ export class Reports {
         jobs.push({ report, ageMs });
         continue;
       }
-      // Reports of jobs before this one are about the printers that the agent had until then.
+      // The reports of jobs before this one are about the printers that the agent had then, so they are applied first.
       early.push(...(await this.#jobs(jobs)));
       jobs = [];
       // A statement can change an agent once only, and says of which stretch of its printers it knows all.
@@ -247,7 +247,7 @@ export class Reports {
       }
       if (!sqlState(error)?.startsWith(DATA_EXCEPTION)) throw error;
     }
-    // One report cannot be stored, and nothing of the statement remains: each is applied by itself.
+    // One report cannot be stored, and the whole statement was undone. So each report is applied by itself.
     const early: Reported[] = [];
     for (const one of batch) early.push(...(await this.#jobs([one])));
     return early;

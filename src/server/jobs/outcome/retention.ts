@@ -12,7 +12,7 @@ import { forgetTemplates } from '../../templates/job-templates.ts';
 const STEP = 500;
 /** Statements in one round of housekeeping; the next round deletes the rest. */
 const MOST_STEPS = 200;
-/** How long it can be asked what became of a job by IPP whose document never came, hours. */
+/** Hours for which an IPP client can ask about a job whose document never came. */
 const WITHOUT_DOCUMENT = 1;
 
 const WITH_DATA = inSql(JOB_STATUSES.filter((status) => JOB_STATES[status].data === 'kept for a while'));

@@ -26,7 +26,7 @@ export async function takenOut(
   const found = await queue.look(of, queued);
   // The job was not added yet; or the queue has lost it, and the sweep finds out what that means.
   if (found === null) return job.dispatched ? null : 'certain';
-  // Whether the agent that had the job last has handed it back and reported how far it came.
+  // Whether the last agent has handed the job back and has reported how far the job came.
   const told = job.status === 'queued' && job.delivery >= found.deliveries;
   const underWay = found.state === 'ended' || (found.begun && !told);
   if (found.state === 'waiting' && !underWay && (await queue.remove(of, queued))) return 'certain';

@@ -1,7 +1,8 @@
 /**
- * Holds jobs that wait and may not be printed any more: jobs with printer commands whose tenant has lost the permission (a
- * person releases them, without the permission, or cancels them), jobs at a shared printer that is not granted to their tenant any
- * more, and tests whose printer an agent now has as one that is not virtual. A job that an agent has is printed; if the agent hands it back, it is held then.
+ * Holds waiting jobs that may no longer be printed. These are: jobs with printer commands whose tenant has lost the permission
+ * (a person releases them without it, or cancels them); jobs at a shared printer that is no longer granted to their tenant; and
+ * tests whose printer an agent now has as a real one. A job that an agent already has is printed; if the agent hands it back,
+ * it is held then.
  */
 import { z } from 'zod';
 import { faultFor } from '../../../contract/fault.ts';
@@ -102,7 +103,7 @@ export class Withdrawals {
     logger.info({ jobs: held }, 'jobs wait whose permission was withdrawn; they are held');
   }
 
-  /** False: it is not there to be held, or its agent has it. */
+  /** False: the job can no longer be held, or its agent has it. */
   async #hold(id: string, { why, still }: Withdrawn): Promise<boolean> {
     const { pool, queue } = this.#parts;
     return await transaction(pool, async (client) => {
@@ -110,7 +111,7 @@ export class Withdrawals {
       if (job.status !== 'queued' || job.cancel_requested) return false;
       if (!(await still(client))) return false;
       if ((await takenOut(queue, job.lane, id, job, false)) !== 'certain') return false;
-      // As in a move: an addition to the lane that was given up may still succeed.
+      // As in a move: the dispatcher may have given up adding the job to the lane, and the addition may still succeed.
       if (!job.dispatched) await queue.markCanceled(job.lane, queueId(id, job.round), true);
       await client.query(
         `UPDATE platen.jobs SET status = 'held', reasons = '{}', error = $2, updated_at = now() WHERE id = $1`,

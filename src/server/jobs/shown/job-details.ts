@@ -167,7 +167,7 @@ function eventOf(row: z.infer<typeof eventRow>): JobEvent {
   };
 }
 
-/** A `moved` event is stored with the printer that the job left; it is shown with the one that it came to. */
+/** A `moved` event is stored with the printer that the job left, and shown with the printer that it went to. */
 function withTargets(told: readonly JobEvent[], now: JobEvent['printer']): JobEvent[] {
   let printer = now;
   const shown = told.toReversed().map((event) => {

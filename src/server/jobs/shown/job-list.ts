@@ -41,7 +41,9 @@ const TEMPLATES_NAMED = `SELECT id FROM platen.templates
 
 /** Digits of an ID that few jobs share: those of 17 minutes. */
 const TELLS_ONE = 7;
-/** s that the clock of a service, which is in an ID, and that of the database may be apart for a shorter beginning. */
+/**
+ * s by which the service's clock, from which IDs are made, may differ from the database's clock when a search has fewer digits.
+ */
 const CLOCKS_APART = 86_400;
 
 const WAITING: readonly JobStatus[] = ['queued', 'printing', 'held'];
@@ -197,8 +199,8 @@ export class JobList {
   /** How many jobs are in each state, counted up to `MOST_COUNTED`. */
   async counts(filter: JobCountFilter): Promise<JobCounts> {
     const where = await this.#conditions(filter, { newest: false, few: false });
-    // Each state stands in the SQL itself: of a parameter PostgreSQL does not know that it is rare, and reads a
-    // million other jobs.
+    // Each state stands in the SQL itself. If it were a parameter, PostgreSQL would not know that the state is rare, and would
+    // read a million other jobs.
     const asked = [
       ...JOB_STATUSES.map((status) => [status, `j.status = '${status}'`]),
       ['undecided', UNDECIDED],
@@ -225,7 +227,7 @@ export class JobList {
     if (id !== undefined) {
       const [first = '', last = ''] = ['0', 'f'].map(filledWith(id));
       where.add('j.id >= ?', first).add('j.id <= ?', last);
-      // An index has jobs by their time alone: without it all newer ones are gone through.
+      // The index is by time only. Without this condition PostgreSQL goes through all newer jobs.
       if (id.length < TELLS_ONE)
         where
           .add('j.created_at >= to_timestamp(?)', secondsOf(first) - CLOCKS_APART)
@@ -267,7 +269,7 @@ function secondsOf(id: string): number {
   return Number.parseInt(id.slice(0, 12), 16) / 1_000;
 }
 
-/** Whether all jobs that are wanted wait for something, for a person or a printer: those are few, and have indexes of their own. */
+/** Whether all wanted jobs wait for a person or a printer. Such jobs are few, and have indexes of their own. */
 function isOfFew({ status, undecided }: JobFilter): boolean {
   return undecided !== undefined || (status?.length === 1 && status.every((one) => WAITING.includes(one)));
 }

@@ -48,7 +48,7 @@ export async function labelDataOf(
   return { job, total, records };
 }
 
-/** The database picks the records out: a job may have megabytes, of which one record is asked for. */
+/** The database picks the records out, because a job may have megabytes when only one record is wanted. */
 function takenApart(pool: Pool, id: string, { from, limit }: { from: number; limit: number }) {
   return oneJob(
     pool,
