@@ -1,7 +1,7 @@
 /**
- * What an agent shows of itself when it joins: a number that grows with each time, which tells a copy of its data directory
- * apart, and whose agent it is. Only this deployment can make one, so a service that was restored from a back-up
- * believes it even where state and agent are newer than its database.
+ * What an agent shows of itself when it joins. A number grows each time, so that the service can tell the agent from a copy of
+ * its data directory; and the state says whose agent it is. Only this deployment can make one. So a service that was restored
+ * from a back-up believes a state even if state and agent are newer than its database.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -35,7 +35,7 @@ export class AgentStates {
     return `${text}.${this.#key.sign(text)}`;
   }
 
-  /** Undefined: it is none that this deployment has made for the agent and its key. */
+  /** Undefined: this deployment has not made the state for this agent and key. */
   read(state: string | undefined, agent: string, publicKey: string): AgentState | undefined {
     const [text = '', signature = ''] = state?.split('.') ?? [];
     if (!this.#key.isSigned(text, signature)) return undefined;

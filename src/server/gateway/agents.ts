@@ -33,13 +33,13 @@ const notServedRow = z.object({
   state: z.enum(['waiting', 'refused']),
   since: z.date(),
 });
-/** Days for which people are told that the database was restored to an earlier time than an agent's. */
+/** Days for which people are told that the database was restored to a time before the agent's state. */
 const AHEAD_DAYS = 7;
 /** Most agents, and most printers that they do not serve. */
 const MOST_LISTED = 5_000;
 
 /**
- * Those that are online come first, those that were revoked last.
+ * Agents that are online come first, revoked agents last.
  * @param tenantId only agents whose printers this tenant may use, and of a shared one no more than it reports; undefined: all
  */
 export async function listAgents(db: Queryable, tenantId: string | undefined): Promise<AgentView[]> {
@@ -105,7 +105,7 @@ export async function listAgents(db: Queryable, tenantId: string | undefined): P
   );
 }
 
-/** @param whole with what only the agent's own tenant is told */
+/** @param whole true: include what only the agent's own tenant is told */
 function enrolmentOf(
   of: Pick<
     z.infer<typeof row>,

@@ -1,7 +1,7 @@
 /**
- * Which printers an agent at another site may serve. A stolen or rogue agent can report any ID: with the ID of somebody
- * else's printer it would get that printer's jobs. So an ID that another agent of the scope has waits for a person, as
- * does every printer of an agent that was invited so.
+ * Which printers an agent at another site may serve. A stolen or rogue agent can report any ID: with the ID of somebody else's
+ * printer it would get that printer's jobs. So a printer waits for a person if another agent of the scope has its ID, or if the
+ * agent was invited with the approval of each printer.
  */
 import { z } from 'zod';
 import { BROUGHT_STATES, type BroughtState, type PrinterDecision } from '../../contract/agent-view.ts';
@@ -11,7 +11,7 @@ import { ProblemError } from '../problems.ts';
 import { type Also, onlyRow, type Pool, rowOf, rowsOf, transaction } from '../store/pool.ts';
 import { agentNotFound } from './enrolments.ts';
 
-/** Printers that are kept of an agent, as many as a report may have. What it brings beyond them gets no jobs. */
+/** How many printers of an agent are kept, as many as a report may have. Printers beyond that get no jobs. */
 export const MOST_BROUGHT = 5_000;
 
 const broughtRow = z.object({ printer_id: z.string(), state: z.enum(BROUGHT_STATES) });
@@ -32,7 +32,7 @@ export class BroughtPrinters {
   }
 
   /**
-   * Keeps printers that the agent has not reported before. One that no other agent has is approved, unless the agent was
+   * Keeps printers that the agent has not reported before. A printer that no other agent has is approved, unless the agent was
    * invited with the approval of each. Agents that were revoked do not count.
    * @returns the states of all that it has brought
    */
@@ -41,7 +41,7 @@ export class BroughtPrinters {
     printers: readonly Pick<PrinterDescription, 'id' | 'name'>[],
   ): Promise<Map<string, BroughtState>> {
     await transaction(this.#pool, async (db) => {
-      // One at a time: of two agents that bring one ID at once the second waits.
+      // One at a time: if two agents bring the same ID at once, the second one waits for the first.
       await db.query("SELECT pg_advisory_xact_lock(hashtextextended('platen.brought_printers', 0))");
       await db.query(
         `INSERT INTO platen.brought_printers (agent_id, printer_id, name, state)

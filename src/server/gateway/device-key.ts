@@ -1,4 +1,4 @@
-/** The keys of agents at other sites: Ed25519 (RFC 8032), the public half of which the service keeps. */
+/** The keys of agents at other sites: Ed25519 (RFC 8032). The service keeps the public half. */
 import { createPublicKey, verify } from 'node:crypto';
 
 /** @param publicKey as RFC 8037 has it, in base64url. False: another key has signed, or this is no key */

@@ -10,7 +10,7 @@ import { tenantNotFound } from '../tenants/tenants.ts';
 import { isSignedBy } from './device-key.ts';
 import { hashOf } from './invitations.ts';
 
-/** min for which a code that was used gives the same key the same answer. */
+/** min for which a used code still gives the same answer to the same key. */
 const AGAIN_MINUTES = 10;
 
 const invited = z.object({
@@ -57,9 +57,12 @@ const sessionRow = z.object({
  * about its printers; and whose it is to be.
  */
 export type Standing = Omit<z.infer<typeof sessionRow>, 'id'>;
-/** s after which a connection that no instance has heard of is gone; an instance says every 6 s what it has heard. */
+/**
+ * s after which a connection counts as gone if no instance has heard from it. Each instance writes down every 6 s what it has
+ * heard.
+ */
 export const GONE_SECONDS = 20;
-/** s for which it is not written down again that an agent was refused: an honest one comes again later. */
+/** s between two notes that an agent was refused. An honest agent comes again later than that. */
 const REFUSED_SECONDS = 5;
 /** Whether no process is connected but these, in SQL. */
 const FREE = (processes: string) =>
@@ -180,13 +183,13 @@ export class Enrolments {
   }
 
   /**
-   * It has finished, and is the other tenant's from now on: none of its printers is approved there, and what people have added
-   * for it counts no more. Where that tenant is gone meanwhile, it stays.
-   * @returns false: not all that it has told is applied yet
+   * The agent has finished, and is the other tenant's from now on. There none of its printers is approved, and printers that
+   * people have added for it no longer count. If the other tenant is gone by then, the agent stays where it is.
+   * @returns false: not all of its reports are applied yet
    */
   async moved(id: string, session: string): Promise<boolean> {
     return await transaction(this.#pool, async (db) => {
-      // As another tenant's agent its reports of the first one's jobs count no more.
+      // Once it is another tenant's agent, its reports of the first tenant's jobs no longer count.
       const { rowCount: open } = await db.query(
         `SELECT FROM platen.agents WHERE id = $1 AND online
          UNION ALL SELECT FROM platen.jobs WHERE agent_id = $1 AND status = 'printing' LIMIT 1`,

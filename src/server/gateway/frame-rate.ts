@@ -1,6 +1,6 @@
 /**
- * How fast the frames of one agent are read. A printer that prints a label after the other takes four entries for each, some
- * hundred times a second; a stolen agent may not have a core with it.
+ * How fast the frames of one agent are read. A printer that prints jobs of one label takes four entries for each, some hundred
+ * times a second. A stolen agent must not be able to occupy a core.
  */
 import type { AgentFrame } from '../../contract/gateway.ts';
 

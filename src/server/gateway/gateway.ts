@@ -3,7 +3,7 @@
  *
  *   upgrade ──▶ hello ──▶ challenge ──▶ proof ──▶ welcome: a session (`joined-agent.ts`)
  *
- * A session holds nothing that lasts: with the next one, at this instance or another, the agent goes on where it was.
+ * A session holds nothing that lasts. In its next session, at this instance or another, the agent goes on where it was.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -37,7 +37,7 @@ import { UNPROVEN, Unproven } from './unproven.ts';
 const NO_ROOM = 'HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\n\r\n';
 /** How often the database is asked whether the agents may go on, ms. */
 const CONFIRM = 1_500;
-/** The database is told with each of so many questions which agents were heard. */
+/** In one of so many questions to the database, this instance also says which agents it has heard. */
 const SAID = 4;
 /** An agent that is not heard for so long is gone, ms. */
 const SILENCE = 45_000;
@@ -45,7 +45,10 @@ const SILENCE = 45_000;
 const RETRY = { taken: 10_000, stale: 30_000, revoked: undefined } as const;
 /** How long an agent has to answer before another process of it takes its place, ms. */
 const STILL_THERE = 3_000;
-/** For an agent that moves to another tenant: how often, and for how long, ms, it is looked whether all its reports are applied. */
+/**
+ * When an agent moves to another tenant: how often, and for how long, ms, the service looks whether all its reports are
+ * applied.
+ */
 const MOVE = { look: 250, most: 60_000 };
 /** At a stop: how long the agents' goodbyes may take, ms. */
 const GOODBYE = 1_000;
@@ -245,7 +248,7 @@ export class Gateway {
       brought,
       onBrought: changed,
       onMoved: (asked) => {
-        // It is not to move any more, or not asked in this session yet: it joins again, and goes on.
+        // The agent need no longer move, or was not asked in this session yet. So it joins again, and goes on.
         if (!asked) return agent.bye('restart', 0);
         void this.#move(agent).catch((error: unknown) =>
           this.#errors.report('an agent was not moved', error, { agent: agentId }),
@@ -284,7 +287,7 @@ export class Gateway {
     return agent;
   }
 
-  /** Gives it to the other tenant as soon as all that it has told is applied; then it joins again, and is told whose it is. */
+  /** Gives the agent to the other tenant as soon as all its reports are applied. Then it joins again, and is told whose it is. */
   async #move(agent: JoinedAgent): Promise<void> {
     const late = performance.now() + MOVE.most;
     const { agentId, session } = agent;
@@ -297,7 +300,7 @@ export class Gateway {
     agent.bye('restart', 0);
   }
 
-  /** Nobody has enrolled with this ID: after a back-up was restored it may be one of this deployment's all the same. */
+  /** No agent has enrolled with this ID. If a back-up was restored, it may be one of this deployment's agents all the same. */
   async #meetUnknown(
     socket: WebSocket,
     said: Hello,
@@ -340,7 +343,7 @@ export class Gateway {
       for (const agent of asked) {
         const standing = standings.get(agent.agentId);
         if (standing === undefined) agent.bye('revoked');
-        // It has come to another instance meanwhile.
+        // The agent has joined at another instance meanwhile.
         else if (standing.session !== agent.session) agent.drop();
         else await agent.confirm(now, standing);
       }

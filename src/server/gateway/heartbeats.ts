@@ -1,6 +1,6 @@
 /**
- * Agents say again and again how they are, whether or not anything has changed. A thousand of them would be more than a hundred
- * commits a second: those of whom nothing has changed wait for each other, and go in one.
+ * Agents say again and again how they are, whether or not anything has changed. A thousand agents would cause more than a
+ * hundred commits a second. So the reports that say nothing new wait for each other, and share a commit.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';

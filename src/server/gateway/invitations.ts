@@ -122,7 +122,7 @@ async function mayInvite(db: Queryable, tenant: string | undefined, within: stri
   if (tenant !== within) {
     throw new ProblemError('tenant-forbidden', `you have no access to tenant "${tenant}"`);
   }
-  // One at a time: two that count the same would both be the last one.
+  // One at a time: otherwise two invitations could see the same count, and both take the last place.
   await db.query('SELECT FROM platen.tenants WHERE id = $1 FOR NO KEY UPDATE', [within]);
   const { count } = await onlyRow(
     db,

@@ -25,7 +25,7 @@ import type { Heartbeats } from './heartbeats.ts';
 import { KeptTurns } from './kept-turns.ts';
 import { Takes } from './takes.ts';
 
-/** A question about all lanes that an agent may have is below it; what `JSON.parse` takes long for is not. */
+/** A question about all lanes that an agent may have is shorter than this. A text that takes `JSON.parse` long is not. */
 const RICHEST = { values: 60_000, holders: 12_000 };
 /** Bytes that may wait to be taken by the agent before it is asked what else it wants. */
 const MOST_UNSENT = 8 * 1024 * 1024;
@@ -49,7 +49,10 @@ interface Parts {
   decided: number;
   /** It has brought printers that were not known. */
   onBrought: () => void;
-  /** It has finished, and may be another tenant's. @param asked it was told to, in this session */
+  /**
+   * The agent has finished, and may become another tenant's.
+   * @param asked the service has told it to, in this session
+   */
   onMoved: (asked: boolean) => void;
   /** The agent keeps the state that it was given; undefined: it was given none. */
   stored: (() => Promise<void>) | undefined;
@@ -86,7 +89,7 @@ export class JoinedAgent {
   readonly #takes = new Takes((of) => this.#turns.of(this.#lanes, of, this.#over.signal));
   readonly #asked = new Set<Lane>();
   readonly #listening = new Map<Lane, () => void>();
-  /** What came and is not worked on yet. A paused socket still gives what one chunk of TCP has held. */
+  /** Frames that have come and are not worked on yet. Even a paused socket still delivers the rest of one TCP chunk. */
   readonly #came: Buffer[] = [];
   readonly #answers: Answer[] = [];
   /** What it was last told of printers that people have added, as JSON. */
@@ -373,7 +376,7 @@ export class JoinedAgent {
 
   /** Never rejects. */
   async #rung(lane: Lane, what: string | null): Promise<void> {
-    // With a mark there is more to know than that a job waits.
+    // A ring for a mark tells the agent more than that a job waits.
     if (what !== null && isMark(what)) this.#takes.forget(lane);
     const isThere =
       this.#isConfirmed && performance.now() - this.heardAt < THERE.ms && this.#unsent < THERE.unsent;

@@ -1,6 +1,6 @@
 /**
- * What an agent's session has to say lanes by. One for a lane under a term, as an agent's own consumer has it: what one frame
- * says of the lane goes in one command. Each lasts as long as the session.
+ * The turns of an agent's session: one for each lane and term, like the one that an agent's own consumer has. So all that a
+ * frame says of the lane goes in one command. Each lasts as long as the session.
  */
 import { MOST_LANES } from '../../contract/gateway.ts';
 import type { Lane } from '../../contract/lane.ts';

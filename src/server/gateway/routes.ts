@@ -132,7 +132,7 @@ export async function gatewayRoutes(app: FastifyInstance, parts: Parts): Promise
     if (accessOf(request).tenant !== undefined) {
       throw new ProblemError('tenant-forbidden', 'to move an agent takes access to all tenants');
     }
-    // In the audit of both: neither is told of the other.
+    // Both tenants have it in their audit, and neither is told of the other.
     await enrolments.move(id, to, async (db, of) => {
       await writeDeed(db, request, { object: id, tenant: of });
       if (to !== of) await writeDeed(db, request, { object: id, tenant: to });

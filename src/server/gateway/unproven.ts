@@ -1,4 +1,4 @@
-/** Who has connected, and has not proved yet who it is. There are so many at most, and no network keeps others out. */
+/** Who has connected, and has not proved yet who it is. Their number is bounded, and no network can keep others out. */
 import type { WebSocket } from 'ws';
 
 /** The most, and for how long each may be one, ms. */
@@ -13,7 +13,7 @@ interface Stranger {
 }
 
 export class Unproven {
-  /** In the order in which they came. */
+  /** In the order in which they have connected. */
   readonly #all = new Set<Stranger>();
 
   /** @returns what to call once it is none any more */
