@@ -15,7 +15,7 @@ const count = z.int().min(0);
 const underWay = z
   .object({
     ...{ base: count, odometer: z.int().nullable(), printed: count, sent: count, intent: count },
-    /** So many pages of the job behind this one in the printer's row may be out too. */
+    /** How many pages of the job behind this one in the printer's row may be out too. */
     behind: count.optional(),
     /** The job ahead in the row, by its name in the queue; its note says `behind`. Its labels are counted before these. */
     ahead: z.string().optional(),
@@ -37,7 +37,7 @@ export interface PickedUpJob extends Delivery<Note | null> {
   setNote(note: Note): Promise<void>;
 }
 
-/** A note that another version wrote, and this one cannot read, says all the same that somebody has begun. */
+/** Even a note that this version cannot read says that somebody has begun the job. */
 export function noteIn(left: unknown): Note | null {
   if (left === undefined) return null;
   return note.safeParse(left).data ?? { agentId: 'of-another-version', resumeAt: null };

@@ -5,9 +5,9 @@
  *           prints, asks again       │ no new label  │ connection closed
  *                                    └ what is under way is confirmed, the job goes back
  *
- * It is counted from the moment before the lease was asked for, by two clocks, of which the faster counts: the
- * monotonic one stands still while a machine sleeps, the other may be set. Timers are late in a process that was
- * stopped (SIGSTOP, a machine that sleeps), so whoever is about to send something calls `check` first.
+ * The time counts from the moment before the agent asked for the lease. The faster of two clocks counts: the monotonic clock
+ * stands still while a machine sleeps, and the other one may be set. Timers are late in a process that was stopped (SIGSTOP, a
+ * machine that sleeps), so whoever is about to send something calls `check` first.
  *
  * What this cannot prevent: bytes that the kernel has taken still go out; a process that is stopped inside of a
  * label goes on with the rest of the piece (4 KB) that it was handing over; a virtual machine that is paused with
@@ -32,7 +32,7 @@ export class LeaseTerm {
     this.#arm();
   }
 
-  /** Aborted when no label and no job may be begun any more; for good, even if the lease should last longer. */
+  /** Aborted when no label and no job may be begun any more. This is for good, even if the lease lasts longer in the end. */
   get ending(): AbortSignal {
     return this.#ending.signal;
   }
@@ -56,7 +56,7 @@ export class LeaseTerm {
     return sooner;
   }
 
-  /** Returns the ms left from `at` on, for the server to know, and counts on no more from now on. */
+  /** Returns the ms left from `at` on, to be told to the server. From now on this term counts on no more than that. */
   keep(at: Instant): number {
     const ms = Math.max(0, left(this.#granted));
     this.#granted = { at, ms };

@@ -53,7 +53,7 @@ export class Leases {
     await this.#loop;
   }
 
-  /** Questions are answered again: what has had no answer is asked at once. */
+  /** The server answers again: asks at once about every lease whose last question has had no answer. */
   reached(): void {
     for (const lease of this.#leases) lease.reached();
   }
@@ -90,12 +90,12 @@ export class Leases {
       this.#news = new AbortController();
       const all = [...this.#leases];
       if (all.some((lease) => lease.dueIn() <= 0)) {
-        // With all whose time is half over: in this way they come to be asked for together, in one command.
+        // Also asks for all leases whose time is half over, so that in the end all are asked for together, in one command.
         this.#asking = this.#ask(all.filter((lease) => lease.isDueSoon()));
         await this.#asking;
         continue;
       }
-      // A printer that has begun to print is due earlier than it was.
+      // The lease of a printer that has begun to print is due earlier than before.
       const next = Math.min(leaseMs * RENEW, ...all.map((lease) => lease.dueIn()));
       await pause(next, this.#stopped.signal, this.#news.signal);
     }

@@ -1,7 +1,7 @@
 /**
- * The lease of one printer, as its agent has it: how long the printer is the agent's, and what people want there meanwhile,
- * a hold or the end of jobs. Answers about the lease say so every few seconds, so what nobody asks for costs nothing; the
- * bell tells of a cancel at once.
+ * The lease of one printer, as its agent has it: how long the printer is the agent's, and what people want there meanwhile, a
+ * hold or the end of jobs. Answers about the lease, which come every few seconds anyway, also say this, so it costs nothing.
+ * The bell tells of a canceled job at once.
  */
 import { orAborted } from '../../../drivers/transports/pauses.ts';
 import type { Lane } from '../../contract/lane.ts';
@@ -77,7 +77,7 @@ export class PrinterLease {
     const term = await orAborted(sought.granted.promise, signal).catch(() => null);
     if (term !== null) return term;
     this.#sought = null;
-    // It may have been granted meanwhile.
+    // The lease may have been granted meanwhile.
     await this.#giveBack(sought.term);
     return null;
   }
@@ -99,7 +99,7 @@ export class PrinterLease {
     return this.#held;
   }
 
-  /** Resolves when a person holds the printer, or does not, or when the signal is aborted. */
+  /** Resolves when it is so that a person holds the printer (`held`) or that nobody does, or when the signal is aborted. */
   async becomes(held: boolean, signal: AbortSignal): Promise<void> {
     while (this.#held !== held && !signal.aborted) {
       await orAborted(this.#holdChanged.promise, signal).catch(() => undefined);
@@ -120,9 +120,9 @@ export class PrinterLease {
   }
 
   /**
-   * The lane's bell has rung for a mark. A job in hand that it names is canceled at once; the next answer, which is asked
-   * for at once, names all that are.
-   * @param mark a job, by its name in the queue; null: it may be any, or that a person holds the printer
+   * The lane's bell has rung for a mark. If the mark names a job in hand, that job is canceled at once. The lease is asked for
+   * at once too, since the answer names all canceled jobs.
+   * @param mark a job, by its name in the queue; null: any job may be canceled, or a person may hold the printer
    */
   rung(mark: string | null): void {
     if (mark !== null) this.#cancel(mark);

@@ -2,16 +2,15 @@
  * Publishes the agent's reports to the service, in order per job, and loses no outcome when service or queue
  * is away.
  *
- * Of a job's progress only the newest report counts: while one is being published, later ones replace each
- * other, and progress goes out at most four times a second. That a job has begun is reported a moment later,
- * and not at all where the job has ended by then: most jobs are one label, and each report costs the service
- * as much as a job. A reason why a job waits is reported at once.
+ * Of a job's progress only the newest report counts: while one is being published, later ones replace each other, and progress
+ * goes out at most four times a second. The start of a job is reported a moment later, and not at all if the job has ended by
+ * then: most jobs are one label, and each report costs the service as much as a job. A reason why a job waits is reported at
+ * once.
  *
- * A job's outcome, and a hand-back, are in the journal until they are published, so they are published after
- * a restart. The place of a newer report shows which ones the queue has lost (a Redis that died took along
- * what it had acknowledged): outcomes among them are published again. So the service is told how each job has
- * ended, maybe more than once. Progress is kept in memory only: after a restart the job is delivered again
- * and reports anew.
+ * A job's outcome, and a hand-back, are in the journal until they are published, so they are published after a restart. The
+ * place of a newer report shows which reports the queue has lost (a Redis that died may lose what it has acknowledged). Lost
+ * outcomes are published again. So the service is told how each job has ended, maybe more than once. Progress is kept in memory
+ * only: after a restart the job is delivered again and reports anew.
  */
 import type { AgentStateReport, JobReport, Report } from '../../contract/report.ts';
 import type { Logger } from '../../log.ts';
@@ -60,7 +59,7 @@ export class Reporter {
   #open = new AbortController();
   #agentReport: AgentStateReport | null = null;
   #agentBusy = false;
-  /** Reports that the journal has to publish are being published; and there may be more by now. */
+  /** `telling`: the journal's unpublished reports are being published. `toTell`: there may be more by now. */
   #telling = false;
   #toTell = false;
   #idle: () => void = () => undefined;
@@ -89,7 +88,7 @@ export class Reporter {
     }
   }
 
-  /** Reports are taken again: what has failed is told at once. */
+  /** The queue takes reports again: publishes at once what has failed before. */
   reached(): void {
     this.#retryAt = 0;
     this.#backoff.reset();

@@ -1,4 +1,4 @@
-/** Divides what an agent says of all its printers into reports that the service reads: none is longer than `REPORT_BYTES`. */
+/** Divides an agent's report on all its printers into reports of at most `REPORT_BYTES`: the service reads no longer ones. */
 import type { PrinterDescription, UnreachedPrinter } from '../../contract/printer.ts';
 import { type AgentStateReport, REPORT_BYTES } from '../../contract/report.ts';
 
@@ -25,7 +25,7 @@ function parted(printers: readonly PrinterDescription[]): PrinterDescription[][]
   const parts: PrinterDescription[][] = [];
   let room = 0;
   for (const printer of printers) {
-    // Nobody chooses from more formats than this; the printer's default is the first.
+    // Nobody chooses from more formats than fit here. The first format is the printer's default.
     const [format, ...formats] = printer.formats;
     const known = format === undefined ? [] : [format, ...beginning(formats, PRINTERS / 2)];
     const told = known.length === printer.formats.length ? printer : { ...printer, formats: known };
