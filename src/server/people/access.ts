@@ -18,7 +18,7 @@ import { SAFE_METHODS, type SessionCookie } from './session-cookie.ts';
 import type { Sessions } from './sessions.ts';
 import { type Access, accessOf, demand, mayDo, type PersonVisitor, type Visitor } from './visitor.ts';
 
-/** How a request names its tenant. In a path, another tenant or its job is as if it did not exist. */
+/** How a request names its tenant. If the path names it, another tenant or its job seems not to exist. */
 const ABOUT = {
   tenant: '`:id` is a tenant',
   query: '`?tenant=` may name one, and is always its own for a person',
@@ -34,7 +34,7 @@ declare module 'fastify' {
     about?: keyof typeof ABOUT;
     /** The deed's name in the audit, for a route that is no GET; null: the route changes nothing. */
     audit?: DeedWord | null;
-    /** Another site leads the browser here; only with `nothing`, and for what brings its own proof along. */
+    /** Another site leads the browser here. Only with `nothing`, and only for requests that bring their own proof. */
     fromElsewhere?: true;
   }
   interface FastifyRequest {
@@ -62,7 +62,7 @@ export type AppRoute = { method: string; url: string } & Required<
 >;
 
 /**
- * Has every route under `/app` declare what it needs and is about, and enforces that.
+ * Makes every route under `/app` declare what it needs and what it is about, and enforces both.
  * @returns the routes; each is added when it is registered
  */
 export function guardApp(app: FastifyInstance, parts: Parts): readonly AppRoute[] {
@@ -140,7 +140,10 @@ export function written(request: FastifyRequest, deed: Deed = {}): (db: Queryabl
   return (db) => writeDeed(db, request, deed);
 }
 
-/** What the request changed; where neither handler nor route says it, anything: people press few buttons. */
+/**
+ * What the request has changed. If neither handler nor route says it, it may be anything; people press few buttons, so that
+ * costs little.
+ */
 function changedBy(request: FastifyRequest): Changed {
   const { url = '', config } = request.routeOptions;
   if (request.changed !== null) return request.changed;

@@ -1,7 +1,7 @@
 /**
- * What was done under `/app`, by whom, when and from where. A route that changes something names its deed, and the entry
- * is written before its answer goes out: by the handler, in the transaction of the deed, where it has one at hand; for all
- * others after it. Without the entry the caller gets an error. Entries hold no label data and no secrets.
+ * What was done under `/app`, by whom, when and from where. A route that changes something names its deed, and the entry is
+ * written before its answer goes out: by the handler, in the transaction of the deed, if it has one; otherwise after the deed.
+ * Without the entry the caller gets an error. Entries hold no label data and no secrets.
  */
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -67,14 +67,14 @@ export async function writeEntry(
   );
 }
 
-/** Entries that one search looks at: what is rare is found in several pages, each of which is quick. */
+/** Entries that one search looks at. A rare entry is found after several pages, each of which is quick. */
 const LOOKED_AT = 20_000;
 /** Names that one search finds the IDs of. */
 const MOST_NAMED = 1_000;
 const ID_ONLY = z.object({ id: z.string() });
 
 /**
- * The newest first. What is said of an erased tenant is not for another one that has its ID now.
+ * The newest first. Entries about an erased tenant are not shown to another tenant that has its ID now.
  * @param tenant undefined: entries of all tenants, and those that concern no tenant
  */
 export async function auditPageOf(
@@ -86,7 +86,7 @@ export async function auditPageOf(
   const like = text === undefined ? null : `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
   const named = like === null ? [] : await namesakes(pool, tenant, like);
   const span = [tenant ?? null, before ?? null, since ?? null];
-  // Older entries have smaller IDs: without that bound a short time would be looked for in all of them.
+  // Older entries have smaller IDs. Without this bound a search for a short time would go through all entries.
   const within = `SELECT * FROM platen.audit WHERE ($1::text IS NULL OR tenant_id = $1
       AND at >= coalesce((SELECT created_at FROM platen.tenants WHERE id = $1), '-infinity'))
     AND ($2::bigint IS NULL OR id < $2) AND ($3::timestamptz IS NULL OR at >= $3 AND
@@ -109,7 +109,7 @@ export async function auditPageOf(
   return { entries, next: last?.id ?? null };
 }
 
-/** The IDs of what is called so now. */
+/** The IDs of everything that has this name now. */
 async function namesakes(pool: Pool, tenant: string | undefined, like: string): Promise<string[]> {
   const rows = await rowsOf(
     pool,

@@ -50,8 +50,8 @@ export async function lookAtToken(
 }
 
 /**
- * Uses a token up. Of several requests with the same token only one gets the person. The person is locked first, as by whoever
- * ends all that they have.
+ * Uses a token up. Of several requests with the same token only one gets the person. The person is locked first, as when all
+ * their sessions and links are ended.
  */
 export async function useToken(db: Queryable, token: string, purpose: Purpose): Promise<string | undefined> {
   const personId = await lookAtToken(db, token, purpose);

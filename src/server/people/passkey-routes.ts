@@ -51,7 +51,7 @@ export async function passkeyRoutes(app: FastifyInstance, parts: Parts): Promise
     if (wait > 0) throw tooOften(wait);
     return passkeyRequest.parse(await passkeys.optionsToSignIn(at));
   });
-  /** As often at most as a challenge was asked for. */
+  /** Writes down a wrong passkey. That happens at most as often as somebody has asked for a challenge, which is limited. */
   const noteWrong = async (request: FastifyRequest, error: unknown): Promise<never> => {
     const person = error instanceof WrongPasskey ? await people.byId(pool, error.personId) : undefined;
     if (person !== undefined) await signIns.noteWrong(request, visitorFor(person), 'passkey');
@@ -83,7 +83,7 @@ export async function passkeyRoutes(app: FastifyInstance, parts: Parts): Promise
       const at = party(request);
       const { current } = parseBody(passkeyBegin, request.body ?? {});
       const visitor = personIn(request);
-      // Asks for the password: nobody is to turn a session that was left open into a lasting way in.
+      // Asks for the password, so that nobody can turn a session that was left open into a lasting way in.
       const person = await people.byId(pool, visitor.id);
       if (person?.password_hash != null) {
         const of = [`${visitor.tenant}/${visitor.login}`, callerAddress(request)] as const;

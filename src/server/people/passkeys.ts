@@ -92,7 +92,7 @@ export class Passkeys {
     });
     if (!verified.verified) throw refused('it could not be verified');
     const { id, publicKey, counter } = verified.registrationInfo.credential;
-    // The library does not compare them; how long the ID may be is said of what was sent.
+    // The library does not compare the two IDs, and only the one that was sent has a limit on its length.
     if (id !== sent.id) throw refused('its ID is another one than was sent');
     return await transaction(this.#pool, async (db) => {
       // The lock keeps two additions at once from exceeding the limit.
@@ -198,7 +198,7 @@ export class Passkeys {
     return await rowsOf(db, passkeyRow, sql, [personId]);
   }
 
-  /** A person has one challenge, the newest; of those who sign in nobody knows who they are. */
+  /** A person has one challenge, the newest. Challenges to sign in belong to nobody, because it is not known who asks. */
   async #challenge(personId: string | null): Promise<Uint8Array<ArrayBuffer>> {
     const bytes = Uint8Array.from(randomBytes(32));
     await this.#pool.query('DELETE FROM platen.passkey_challenges WHERE person_id = $1', [personId]);

@@ -137,7 +137,7 @@ export async function sessionRoutes(app: FastifyInstance, parts: Parts): Promise
       if (wait > 0) throw tooOften(wait);
       const { password_hash: known } = await personOf(pool, visitor.id);
       const wrong = () => new ProblemError('password-wrong', 'the current password is wrong');
-      // A person who came by a link may have no password yet, and then none is asked for.
+      // A person who came by a link may have no password yet. Then the service asks for none.
       if (known !== null && !(await passwordMatches(current ?? '', known).catch(busy))) {
         await signIns.noteWrong(request, visitor, 'password');
         throw wrong();
