@@ -52,14 +52,25 @@ export async function keptState(dataDir: string, forget: () => Promise<void>): P
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
   });
+  let forgetting: Promise<void> | undefined;
+  let last: Promise<void> = Promise.resolve();
   return {
     get state() {
       return state;
     },
-    async keep(next, journalLost) {
-      if (journalLost) await forget();
-      await writeSecret(file, next);
-      state = next;
+    keep(next, journalLost) {
+      // It may take longer than a connection waits: the next one waits for the same, and what it is given is written last.
+      if (journalLost) {
+        forgetting ??= forget().finally(() => {
+          forgetting = undefined;
+        });
+      }
+      const kept = Promise.all([forgetting, last.catch(() => undefined)]).then(async () => {
+        await writeSecret(file, next);
+        state = next;
+      });
+      last = kept;
+      return kept;
     },
   };
 }

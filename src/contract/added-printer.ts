@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { languageId } from './format.ts';
+import { givenText } from './given-text.ts';
 import { saying } from './reason.ts';
 import { agentId } from './report.ts';
 
@@ -43,7 +44,7 @@ const millimetres = z.number().positive().max(2_000);
 /** What an agent is told of a printer. What the device does not say of itself is said here. */
 export const addedPrinter = z.strictObject({
   uri: z.string().max(500),
-  name: z.string().trim().min(1).max(200).exactOptional(),
+  name: givenText.trim().min(1).max(200).exactOptional(),
   language: languageId.exactOptional(),
   dpi: z.number().min(50).max(2_400).exactOptional(),
   /** Of the media, mm. */

@@ -4,6 +4,7 @@
  * notice.
  */
 import { z } from 'zod';
+import { givenText } from './given-text.ts';
 import { reason } from './reason.ts';
 import { templateLanguage } from './template.ts';
 import { templateName } from './template-name.ts';
@@ -33,7 +34,7 @@ export const USUAL_SCOPE = [
 // PUT /app/tenants/{id}/media-fit
 export const tenantCreate = z.strictObject({
   id: tenantId,
-  name: z.string().trim().min(1).max(200).optional(),
+  name: givenText.trim().min(1).max(200).optional(),
 });
 export const quotaSet = z.strictObject({
   /** Labels per calendar month (UTC); null: no limit. */
@@ -68,7 +69,7 @@ export type TenantErased = z.infer<typeof tenantErased>;
 // POST|GET /app/tenants/{id}/integrations, DELETE …/integrations/{apiKey}, POST …/{apiKey}/secrets (rotates),
 // DELETE …/{apiKey}/secrets/{old|new}
 export const integrationCreate = z.strictObject({
-  name: z.string().trim().min(1).max(200),
+  name: givenText.trim().min(1).max(200),
   scope: z.array(permission).default([...USUAL_SCOPE]),
   /** A test key, whose jobs print on virtual printers only. It stays one. */
   test: z.boolean().default(false),

@@ -1,5 +1,6 @@
 /** Agents as the internal interface shows them, and what people decide about those at other sites. */
 import { z } from 'zod';
+import { givenText } from './given-text.ts';
 import { unreachedPrinter } from './printer.ts';
 import { tenantId } from './tenant-id.ts';
 
@@ -61,7 +62,7 @@ export function waitsOutside({ enrolled }: AgentView): boolean {
 /** `GET /app/agents/counts`: printers that wait until somebody says whether their agents get their jobs. */
 export const agentCounts = z.object({ waiting: z.int().min(0) });
 
-const agentName = z.string().trim().min(1).max(200);
+const agentName = givenText.trim().min(1).max(200);
 
 // GET|POST /app/agents/invitations?tenant=
 export const invitationMake = z.strictObject({
@@ -101,7 +102,7 @@ export const agentMove = z.strictObject({
 export const printerDecision = z.strictObject({
   state: z.enum(['approved', 'refused']),
   /** Their IDs; left out: all that wait. */
-  printers: z.array(z.string().max(100)).min(1).max(5_000).optional(),
+  printers: z.array(givenText.max(100)).min(1).max(5_000).optional(),
 });
 export type PrinterDecision = z.infer<typeof printerDecision>;
 /** The IDs of those that were not so before. */

@@ -3,13 +3,14 @@
  * count from 0.
  */
 import { z } from 'zod';
+import { givenText } from './given-text.ts';
 import { jobStatus } from './job-life.ts';
 import { time } from './job-search.ts';
 import { readableReason } from './reason.ts';
 import { tenantId } from './tenant-id.ts';
 
 /** Why somebody decides so, for whoever looks at the job later. */
-export const why = z.string().trim().min(1).max(500).exactOptional();
+export const why = givenText.trim().min(1).max(500).exactOptional();
 
 export const jobCancel = z.strictObject({
   /** Cancel even if labels may be under way, when no agent serves the printer; those labels become uncertain. */
@@ -43,7 +44,7 @@ export type ResumePlan = z.infer<typeof resumePlan>;
 
 /** The printer by ID or name, and one of its formats; by default the first that the template prints in. */
 const target = {
-  printerId: z.string().min(1).max(200).exactOptional(),
+  printerId: givenText.min(1).max(200).exactOptional(),
   printer: z.string().min(1).max(200).exactOptional(),
   format: z.string().min(1).max(200).exactOptional(),
 };

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { deedKind } from './deeds.ts';
 import { wordsOf } from './define-faults.ts';
+import { givenText } from './given-text.ts';
 import { saying } from './reason.ts';
 import { tenantId } from './tenant-id.ts';
 
@@ -231,7 +232,7 @@ export const auditFilter = z.strictObject({
   tenant: tenantId.optional(),
   about: deedKind.optional(),
   /** Part of who it was, of what it was done to (its ID, its name of today), of a detail, or of the address. */
-  text: z.string().trim().min(1).max(200).optional(),
+  text: givenText.trim().min(1).max(200).optional(),
   since: z.iso.datetime({ offset: true }).optional(),
   /** Only entries older than this one: `next` of the page before. */
   before: z

@@ -4,6 +4,7 @@
  * printer it is where two scopes have one of the same ID; what is done to a shared printer concerns all tenants.
  */
 import { z } from 'zod';
+import { givenText } from './given-text.ts';
 import { jobBulkResult, why } from './job-actions.ts';
 import { keptSettings, settingLimits } from './print-settings.ts';
 import { printerView } from './printer-view.ts';
@@ -34,10 +35,10 @@ export const printerCleared = jobBulkResult;
 
 /** What people call it here; null: as its agent calls it. Jobs may be sent to either name. */
 export const printerRename = z.strictObject({
-  name: z.string().trim().min(1).max(200).nullable(),
+  name: givenText.trim().min(1).max(200).nullable(),
 });
 
-const said = (most: number) => z.string().trim().max(most);
+const said = (most: number) => givenText.trim().max(most);
 /** What people say of it, to find it: where it stands, its group, anything else. Empty: nothing. Answers with the printer. */
 export const printerAbout = z.strictObject({ place: said(200), group: said(100), note: said(2_000) });
 
@@ -54,7 +55,7 @@ export const printerGrant = z.strictObject({ tenants: z.array(tenantId).max(5_00
 export const printerTest = z.strictObject({
   /** The tenant that the job counts for. */
   tenant: tenantId,
-  format: z.string().min(1).max(200).exactOptional(),
+  format: givenText.min(1).max(200).exactOptional(),
 });
 export const printerTested = z.object({ id: z.string() });
 

@@ -1,4 +1,4 @@
 /** A template's name, apart from `template.ts`, which takes long to load. */
-import { z } from 'zod';
+import { givenText } from './given-text.ts';
 
-export const templateName = z.string().trim().min(1).max(200);
+export const templateName = givenText.trim().min(1).max(200);

@@ -3,6 +3,7 @@
  * …/secret, …/replay, GET …/{webhookId}/messages.
  */
 import { z } from 'zod';
+import { givenText } from './given-text.ts';
 import { integratorPrinter } from './integrator-view.ts';
 import { jobView } from './job.ts';
 import { time } from './job-search.ts';
@@ -24,10 +25,7 @@ function isEndpoint(text: string): boolean {
   return protocol === 'https:' && username === '' && password === '';
 }
 
-export const httpsAddress = z
-  .string()
-  .max(2_000)
-  .refine(isEndpoint, { error: saying('webhook-url', {}) });
+export const httpsAddress = givenText.max(2_000).refine(isEndpoint, { error: saying('webhook-url', {}) });
 
 export const webhookCreate = z.strictObject({
   url: httpsAddress,

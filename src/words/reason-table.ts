@@ -243,6 +243,7 @@ const GENERAL_REASONS = {
   above: 'expected more than {least}',
   below: 'expected less than {most}',
   'least-characters': 'expected at least {least} characters',
+  'text-characters': 'expected text without NUL and without halves of characters',
   'most-characters': 'expected at most {most} characters',
   'least-items': 'expected at least {least} of them',
   'most-items': 'expected at most {most} of them',

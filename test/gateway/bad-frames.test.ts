@@ -6,7 +6,7 @@ import { type Enrolment, enrollAgent } from '../../src/cli/enrolment.ts';
 import { invitationMade } from '../../src/contract/agent-view.ts';
 import { GATEWAY_PATH } from '../../src/contract/gateway.ts';
 import { Directories } from '../kit/agent/site.ts';
-import { ServiceHarness } from '../kit/service/harness.ts';
+import { describePrinter, ServiceHarness } from '../kit/service/harness.ts';
 import { RawAgent } from '../kit/wire/raw-agent.ts';
 
 const directories = new Directories();
@@ -116,6 +116,28 @@ test.each([
   },
   60_000,
 );
+
+test('what a database says of an error is in the log, and not told to the agent', async () => {
+  const agent = await joined();
+  const report = {
+    ...{ kind: 'agent', agentId: place.agentId, name: 'Dock', version: '1', tenantId: null, online: true },
+    ...{ at: new Date().toISOString(), printers: [describePrinter({ id: LANE })] },
+  };
+  agent.say({ kind: 'say', entries: [{ i: 1, what: 'told', report: JSON.stringify(report) }] });
+  expect(await agent.next('answers')).toMatchObject({ answers: [{ i: 1, ok: true }] });
+  const answers = [{ i: 1, failed: 'the service cannot do it now' }];
+  await service.pool.query('ALTER TABLE lanes.lease RENAME TO lease_away');
+  try {
+    agent.say({ kind: 'giveBack', i: 1, lane: LANE, term: 'process.1' });
+    expect(await agent.next('answers')).toEqual({ kind: 'answers', answers });
+    agent.say(lease('process.1'));
+    expect(await agent.next('answers')).toEqual({ kind: 'answers', answers });
+  } finally {
+    await service.pool.query('ALTER TABLE lanes.lease_away RENAME TO lease');
+  }
+  expect(service.log).toContain('what an agent asked for has failed');
+  expect(service.log).toMatch(/42P01/);
+});
 
 test('a frame of more than 1 MiB ends the connection', async () => {
   const agent = await joined();

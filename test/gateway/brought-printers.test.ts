@@ -1,6 +1,7 @@
 /** Which printers an agent at another site gets the jobs of: an ID that is somebody else's waits for a person. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
+import { openDataDir } from '../../src/agent/data-dir.ts';
 import { type Enrolment, enrollAgent } from '../../src/cli/enrolment.ts';
 import { agentView, invitationMade, printersDecided } from '../../src/contract/agent-view.ts';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
@@ -105,6 +106,28 @@ test('whoever reports an ID first has it; another with the same ID gets no job, 
   await expect.poll(() => granted(rogue), { timeout: 20_000 }).toMatchObject(no());
   expect(await notServedOf(second)).toMatchObject([{ id: printer, state: 'refused' }]);
   expect(await granted(await joined(second))).toMatchObject(no());
+});
+
+test('an ID under which an agent without a key has reported is nobody else’s, whoever has a code of its tenant', async () => {
+  const dataDir = directories.make();
+  const data = openDataDir(dataDir);
+  data.close();
+  for (const online of [true, false]) {
+    await service.agent([{ id: printer }], { agentId: data.agentId, tenantId: 'acme', online });
+    await expect(enrolled({}, dataDir)).rejects.toMatchObject({ code: 'agent-known' });
+  }
+  const { rows } = await service.pool.query('SELECT FROM platen.enrolled_agents WHERE id = $1', [
+    data.agentId,
+  ]);
+  expect(rows).toEqual([]);
+  // With another directory it may come, and its printers wait.
+  const place = await enrolled();
+  const agent = await joined(place);
+  await reports(place, agent);
+  expect(await granted(agent)).toMatchObject(no());
+  expect(await notServedOf(place)).toMatchObject([{ id: printer, state: 'waiting' }]);
+  await decide(place.agentId, { state: 'approved' });
+  await expect.poll(() => granted(agent), { timeout: 20_000 }).toMatchObject(yes());
 });
 
 test('an agent whose printer is refused takes no job there, however long its lease would last', async () => {

@@ -156,7 +156,7 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
       await client.query(
         `INSERT INTO platen.lane_settings (lane, display_name) VALUES ($1, $2)
          ON CONFLICT (lane) DO UPDATE SET display_name = excluded.display_name`,
-        [lane, name?.replaceAll('\0', '') ?? null],
+        [lane, name],
       );
       await writeDeed(client, request);
     });
@@ -171,7 +171,7 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
         `INSERT INTO platen.lane_settings (lane, place, group_name, note) VALUES ($1, $2, $3, $4)
          ON CONFLICT (lane) DO UPDATE
            SET place = excluded.place, group_name = excluded.group_name, note = excluded.note`,
-        [lane, ...[place, group, note].map((text) => text.replaceAll('\0', '') || null)],
+        [lane, ...[place, group, note].map((text) => text || null)],
       );
       await writeDeed(client, request, { details: { place, group } });
     });

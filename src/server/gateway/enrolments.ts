@@ -110,11 +110,12 @@ export class Enrolments {
            WHERE e.id = $1 AND e.public_key = $2 AND e.revoked_at IS NOT NULL AND b.agent_id = e.id AND b.state = 'approved'`,
           [agentId, publicKey],
         );
-        // Who has another's key, or has reported for others, keeps the ID.
+        // Who has another's key, or has reported without one, keeps the ID: a code must not take over an agent that has no key to show.
         const { rowCount } = await db.query(
           `INSERT INTO platen.enrolled_agents AS e (id, tenant_id, name, public_key, origin, approve, invitation)
            SELECT $1, $2, $3, $4, $5, $6, $7 WHERE NOT EXISTS (
-             SELECT FROM platen.agents WHERE id = $1 AND tenant_id IS DISTINCT FROM $2)
+             SELECT FROM platen.agents a LEFT JOIN platen.enrolled_agents o ON o.id = a.id
+             WHERE a.id = $1 AND (o.id IS NULL OR a.tenant_id IS DISTINCT FROM $2))
            ON CONFLICT (id) DO UPDATE SET name = excluded.name, origin = excluded.origin,
              approve = excluded.approve, invitation = excluded.invitation, enrolled_at = now(), revoked_at = NULL,
              -- A directory from before, rolled back or stolen, must not look like one that is ahead of a restored database.

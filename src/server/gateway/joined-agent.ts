@@ -16,7 +16,7 @@ import {
 } from '../../contract/gateway.ts';
 import { type Lane, printerOf, type Scope, scopeOf } from '../../contract/lane.ts';
 import type { AgentStateReport } from '../../contract/report.ts';
-import { type AgentLanes, type ErrorLog, isMark, type ReportPayload, reasonOf } from '../../queue/index.ts';
+import { type AgentLanes, type ErrorLog, isMark, type ReportPayload } from '../../queue/index.ts';
 import { isModest } from '../json-body.ts';
 import { type BroughtPrinters, MOST_BROUGHT } from './brought-printers.ts';
 import type { Standing } from './enrolments.ts';
@@ -261,12 +261,18 @@ export class JoinedAgent {
   #answer(i: number, what: Promise<Said>): void {
     this.#unanswered += 1;
     what
-      .catch((error: unknown): Said => ({ failed: reasonOf(error).slice(0, 1_000) }))
+      .catch((error: unknown) => this.#failed(error))
       .then((said) => {
         this.#unanswered -= 1;
         this.#say({ i, ...said });
         this.#room.resolve();
       });
+  }
+
+  /** An agent is a stranger: what a database says of itself is for the log alone. */
+  #failed(error: unknown): Said {
+    this.#errors.report('what an agent asked for has failed', error, { agentId: this.agentId });
+    return { failed: 'the service cannot do it now' };
   }
 
   /** What is answered in one tick goes in one frame. */
@@ -355,7 +361,7 @@ export class JoinedAgent {
         own.size === 0 ? [] : await this.#lanes.leases.ask(this.agentId, [...own.values()], length);
       this.send({ kind: 'leased', i, answers: [...answers, ...notServed] });
     } catch (error) {
-      this.#say({ i, failed: reasonOf(error).slice(0, 1_000) });
+      this.#say({ i, ...this.#failed(error) });
     }
   }
 

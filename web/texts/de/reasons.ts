@@ -179,6 +179,7 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
   above: 'Erwartet ist mehr als {least}',
   below: 'Erwartet ist weniger als {most}',
   'least-characters': 'Erwartet sind mindestens {least} Zeichen',
+  'text-characters': 'Erwartet ist Text ohne NUL und ohne halbe Zeichen',
   'most-characters': 'Erwartet sind höchstens {most} Zeichen',
   'least-items': 'Erwartet sind mindestens {least}',
   'most-items': 'Erwartet sind höchstens {most}',
