@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { addedPrinter } from './added-printer.ts';
+import { givenText } from './given-text.ts';
 import { ALONE, lane, MOST_LEASE, scope } from './lane.ts';
 import { saying } from './reason.ts';
 import { agentId, REPORT_BYTES } from './report.ts';
@@ -62,17 +63,15 @@ function lines(...parts: string[]): Buffer {
 const count = z.int().min(0);
 const i = z.int().min(1);
 /**
- * What agents say at one moment is one command in the database, which takes neither NUL nor half of a surrogate pair: one agent
- * would fail it for all, and an end or a job that goes back is said again until it is answered.
+ * What agents say at one moment is one command in the database. So an agent may say only what a column holds (of a text, see
+ * `givenText`): else it would fail the command for all, and an end or a job that goes back is said again until it is answered.
  */
-const text = z.string().refine((one) => one.isWellFormed() && !one.includes('\0'));
-/** For the same reason no more than a column holds. */
 const nth = z.int32().min(1);
-const term = text.min(1).max(100);
-const queued = text.min(1).max(100);
+const term = givenText.min(1).max(100);
+const queued = givenText.min(1).max(100);
 const inHand = { lane, id: queued, delivery: nth, term };
 /** A note is what an agent leaves for the next one: a few counts. */
-const note = text.max(64 * 1024);
+const note = givenText.max(64 * 1024);
 
 /** One thing that an agent wants of the lanes; each has its answer, under its number. */
 const entry = z.discriminatedUnion('what', [

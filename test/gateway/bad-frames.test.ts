@@ -146,9 +146,27 @@ test('a frame of more than 1 MiB ends the connection', async () => {
 });
 
 test('a stranger is heard for 16 KiB', async () => {
+  // A member that nobody knows is read over.
+  const hello = (more: number) => ({
+    ...{
+      kind: 'hello',
+      agent: place.agentId,
+      process: '0123456789abcdef',
+      nonce: 'A'.repeat(22),
+      version: '1',
+    },
+    more: 'x'.repeat(more),
+  });
+  const proof = { kind: 'proof', signature: 'A'.repeat(86) };
+  const heard = await stranger();
+  heard.say(hello(15_000));
+  heard.say(proof);
+  await heard.next('bye');
   const unknown = await stranger();
-  unknown.say('x'.repeat(20_000));
+  unknown.say(hello(20_000));
+  unknown.say(proof);
   await unknown.closed;
+  expect(unknown.said.map(({ kind }) => kind)).not.toContain('bye');
 });
 
 test('of the strangers who prove nothing there are 200 at most, and none of them keeps an agent out', async () => {
