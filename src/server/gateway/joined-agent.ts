@@ -117,10 +117,8 @@ export class JoinedAgent {
     this.#printers = printers;
     this.#brought = brought;
     this.#decided = parts.decided;
-    this.#stored = parts.stored;
-    this.#heartbeats = parts.heartbeats;
-    this.#reports = reports;
-    this.#errors = errors;
+    [this.#stored, this.#heartbeats] = [parts.stored, parts.heartbeats];
+    [this.#reports, this.#errors] = [reports, errors];
     socket.on('pong', () => this.#heard());
     socket.on('ping', () => this.#heard());
     socket.on('close', () => this.#end());
