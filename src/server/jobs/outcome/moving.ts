@@ -72,8 +72,7 @@ export async function askToMove(client: Queryable, id: string, way: Route, by: D
   const { printer, format } = way;
   const to: MovingTo = {
     ...{ printerId: printer.id, printer: printer.name, format: format.id, who: by.who },
-    // PostgreSQL's `jsonb` takes no half of a surrogate pair.
-    ...(by.why === undefined ? {} : { why: by.why.toWellFormed() }),
+    ...(by.why === undefined ? {} : { why: by.why }),
   };
   await client.query(
     'UPDATE platen.jobs SET move_to = $2, cancel_requested_at = coalesce(cancel_requested_at, now()) WHERE id = $1',
