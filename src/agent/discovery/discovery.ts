@@ -1,11 +1,11 @@
 /**
- * Finds what there is to print on: providers list endpoints, each endpoint is asked who is there, and both
- * together tell which endpoints lead to one printer, and what its ID is.
+ * Finds what there is to print on. Providers list endpoints, and each endpoint is asked who is there. From the lists and the
+ * answers follow which endpoints lead to the same printer, and the ID of that printer.
  *
  *   scans ─▶ sightings ─▶ endpoints, each is asked ─▶ merge ─▶ proposals
  *
- * Discovery only proposes. Which proposal becomes a printer, and by which endpoint it is driven, is decided
- * where it is known what is being printed (`../printer/printers.ts`).
+ * Discovery only proposes. `../printer/printers.ts` knows what is being printed; so it decides which proposal becomes a
+ * printer, and by which endpoint the printer is driven.
  */
 import type { Transports } from '../../../drivers/transports/transports.ts';
 import type { Logger } from '../../log.ts';
@@ -22,7 +22,7 @@ interface DiscoveryOptions extends EndpointsOptions {
   /** What tells this computer from others: the agent's ID. */
   host: string;
   providers: readonly DiscoveryProvider[];
-  /** What the operator has set for models. */
+  /** The operator's own table of models. */
   fingerprints: readonly Fingerprint[];
   transports: Transports;
   timings: { scan: number; near: number; scanTimeout: number };
@@ -34,7 +34,7 @@ interface DiscoveryOptions extends EndpointsOptions {
 /** Endpoints that lead to one printer, and its ID. */
 export type Proposal = MergedPrinter<Seen & { endpoint: Endpoint }>;
 
-/** How long an endpoint that is new may take to answer before IDs are made without it, ms. */
+/** How long IDs wait for a new endpoint to answer, ms. After that they are made without its answer. */
 const FIRST_ANSWER = 2_000;
 
 export class Discovery {
@@ -59,7 +59,7 @@ export class Discovery {
     return [...this.#scans.news.values()];
   }
 
-  /** @param known of earlier runs: who was at an address when it last said something */
+  /** @param known printers of earlier runs: their endpoints say who last answered at each address */
   start(known: readonly KnownPrinter[]): void {
     for (const endpoint of known.flatMap(({ endpoints }) => endpoints)) this.endpoints.remember(endpoint);
     this.#startedAt = performance.now();
@@ -71,13 +71,13 @@ export class Discovery {
     await Promise.all(this.#options.providers.map((provider) => provider.stop?.()));
   }
 
-  /** Not all providers and new endpoints have been asked yet: evidence that changes an ID may still come. */
+  /** Some providers or new endpoints have not been asked yet. So evidence that changes an ID may still come. */
   get isFirstLook(): boolean {
     if (performance.now() - this.#startedAt > this.#options.timings.scanTimeout) return false;
     return !this.#scans.complete || [...this.endpoints].some((endpoint) => endpoint.isNew(FIRST_ANSWER));
   }
 
-  /** The endpoint was in an exhaustive list, and is not in it any more. */
+  /** Its provider lists all there is, and does not list the endpoint any more. */
   isUnlisted({ provider, uri }: KnownEndpoint): boolean {
     return this.#scans.isExhaustive(provider) && !this.endpoints.at(uri)?.listed.has(provider);
   }

@@ -1,4 +1,4 @@
-/** One address at which a printer is listed, whoever lists it, and what was found there. */
+/** One address at which one or more providers list a printer, and what was found there. */
 
 import type { TransportError } from '../../../drivers/connection.ts';
 import type { DeviceIdentity, DeviceStatus } from '../../../drivers/device.ts';
@@ -10,25 +10,25 @@ import type { KnownEndpoint } from './known.ts';
 import type { DriverChoice, Sighting } from './provider.ts';
 import { CONFIGURED } from './providers/configured.ts';
 
-/** What a device answered; null: it was not asked, since a job is using it or is about to. */
+/** What a device answered; null: it was not asked, because a job uses it or is about to, or because another agent serves it. */
 export type ProbeResult =
   | { reachable: false; error: TransportError }
   | {
       reachable: true;
-      /** Its language has a question for who it is. */
+      /** The device's language has a question that asks who it is. */
       canBeAsked: boolean;
       identity: DeviceIdentity | null;
-      /** All that the device said of who it is. */
+      /** All that the device said about its identity. */
       said: Evidence;
       status: DeviceStatus | null;
-      /** It has shown the certificate that it was known by before, or the one that is configured. */
+      /** The device has shown the certificate that it was known by before, or the configured one. */
       vouched?: boolean;
     }
   | null;
 
-/** How often a silent device is asked before it is known by its address alone. */
+/** How often a silent device is asked before Platen identifies it by its address alone. */
 const ASKED = 3;
-/** Scans between two questions to an endpoint that works and by which no printer is driven. */
+/** Scans between two questions to a spare endpoint: it works, but no printer is driven by it. */
 const SPARE = 6;
 
 interface Listing {
@@ -37,7 +37,7 @@ interface Listing {
   driver: DriverChoice | undefined;
 }
 
-/** What the device at an address said of itself when it last did. It stays while the address says nothing. */
+/** What the device at an address last said of itself. It is kept while the device says nothing more. */
 export type Said = Pick<KnownEndpoint, 'said' | 'identity' | 'answers'>;
 
 export class Endpoint {
@@ -48,22 +48,22 @@ export class Endpoint {
   said: Evidence;
   identity: DeviceIdentity | null;
   answers: boolean;
-  /** A printer is driven by it. */
+  /** A printer is driven by this endpoint. */
   driven = false;
-  /** It took a connection when it was last asked. */
+  /** The device accepted a connection when it was last asked. */
   reached = false;
   status: DeviceStatus | null = null;
-  /** When others were last told what a job has read there, by `performance.now`. */
+  /** When the status that a job has read here was last passed on, by `performance.now`. */
   toldAt = 0;
-  /** Why it was not reached when it was last asked, for a person. */
+  /** Why the device was not reached when it was last asked, in words for a person. */
   unreached: string | null = null;
-  /** When it was not reached for the first time in a row. */
+  /** Since when the device has not been reached: the first of the failures in a row. */
   unreachedSince: string | null = null;
-  /** It shows another certificate than its printer is known by. */
+  /** The device shows another certificate than the one that its printer is known by. */
   refused = false;
-  /** It shows the certificate that its printer was known by before it was asked, or that is configured. */
+  /** The device shows the certificate that its printer was already known by, or the configured one. */
   vouched = false;
-  /** How often it has connected and said nothing. */
+  /** How often the device has accepted a connection and then said nothing. */
   #silent = 0;
   asked = false;
   asking = false;
@@ -77,18 +77,18 @@ export class Endpoint {
     this.answers = answers;
   }
 
-  /** How it is driven: as the operator wrote it down, or as whoever lists it first. */
+  /** How the device is driven: as the configuration says, or else as the first provider that lists it says. */
   get driver(): DriverChoice | undefined {
     const all = [...this.listed.values()].flatMap(({ driver }) => driver ?? []);
     return this.listed.get(CONFIGURED)?.driver ?? all[0];
   }
 
-  /** It is a print server's queue. */
+  /** The address is a print server's queue. */
   get queue(): boolean {
     return [...this.listed.keys()].some((provider) => this.evidence(provider).queue !== undefined);
   }
 
-  /** Why the printer that the configuration names here is not reached; undefined: it is, or none is named. */
+  /** Why the printer that the configuration names here is not reached; undefined: it is reached, or none is named here. */
   get neverReached(): UnreachedPrinter | undefined {
     const named = this.listed.get(CONFIGURED)?.sighting.entry;
     if (named === undefined || this.unreached === null) return undefined;
@@ -100,7 +100,7 @@ export class Endpoint {
     };
   }
 
-  /** It waits for its first question. @param ms how long it may wait */
+  /** The endpoint still waits for its first question. @param ms how long it counts as new */
   isNew(ms: number): boolean {
     return !this.asked && this.driver !== undefined && performance.now() - this.#begun < ms;
   }
@@ -109,7 +109,7 @@ export class Endpoint {
     return toldAndSaid(this.listed.get(provider)?.sighting.evidence ?? {}, this.said);
   }
 
-  /** Enough is known of it to call it a printer. */
+  /** Enough is known of the device to call it a printer. */
   get ready(): boolean {
     if (!this.reached || this.driver === undefined) return false;
     const named = [...this.listed.values()].some(({ sighting: { entry, evidence } }) => {
@@ -119,7 +119,7 @@ export class Endpoint {
     return this.identity !== null || named || this.#silent >= ASKED;
   }
 
-  /** Takes over what was found there. */
+  /** Takes over what the device has just answered. */
   found(probe: NonNullable<ProbeResult>): void {
     this.asked = true;
     this.reached = probe.reachable;
@@ -141,7 +141,7 @@ export class Endpoint {
       return;
     }
     this.#silent += probe.canBeAsked ? 1 : ASKED;
-    // A provider lists another device at this address than the one that answered last.
+    // A provider says that another device is at this address now, not the one that answered last.
     const isAnothers = [...this.listed.values()].some(({ sighting }) =>
       contradict(sighting.evidence, this.said),
     );
@@ -151,7 +151,7 @@ export class Endpoint {
     this.answers = false;
   }
 
-  /** How long until it is asked again, ms. */
+  /** How long until the device is asked again, ms. */
   restFor({ scan, near }: { scan: number; near: number }): number {
     if (!this.reached) return [...this.listed.values()].some((one) => one.near) ? near : scan;
     if (this.identity === null && this.#silent < ASKED) return near;

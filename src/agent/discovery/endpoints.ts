@@ -1,13 +1,12 @@
 /**
- * All endpoints that are listed now, each asked now and then who is there:
+ * All endpoints that are listed now. Each is asked from time to time who is there:
  *
- *   a printer is driven by it, and it works    each scan (10 s): that it is still there
- *   works, and no printer is driven by it      every sixth scan
- *   cannot be reached                          each second where the list is near, each scan elsewhere
- *   connects, says nothing                     each second, until three questions in a row were not answered
+ *   a printer is driven by it, and it works    each scan (10 s), to see that it is still there
+ *   works, but no printer is driven by it      every sixth scan
+ *   cannot be reached                          each second if a provider that lists it is `near`, else each scan
+ *   connects, but says nothing                 each second, until three questions in a row had no answer
  *
- * Endpoints that cannot be reached are asked after those that can: each printer that is off takes the whole
- * timeout.
+ * Endpoints that could not be reached come after the others, because each printer that is off takes the whole timeout.
  */
 import { LRUCache } from 'lru-cache';
 import type { DeviceStatus } from '../../../drivers/device.ts';
@@ -20,18 +19,18 @@ import { CONFIGURED } from './providers/configured.ts';
 
 /** Devices asked at the same time. */
 const AT_ONCE = 32;
-/** The most addresses, not listed any more, whose last device is remembered. */
+/** For how many addresses that are no longer listed the last device is remembered. */
 const MOST_LAST = 10_000;
-/** How often an unchanged status that jobs read is passed on, ms. */
+/** A status that a job reads is passed on at least so often even if it has not changed, ms. */
 const STILL_MS = 1_000;
 
 export interface EndpointsOptions {
   timings: { scan: number; near: number };
-  /** Asks the device at an endpoint whose driver is known who it is. */
+  /** Asks the device at an endpoint who it is. The endpoint's driver is known. */
   probe(endpoint: Endpoint, driver: DriverChoice, signal: AbortSignal): Promise<ProbeResult>;
-  /** What is listed, reached or said has changed, so that other endpoints may make up a printer. */
+  /** What is listed, reached or said has changed. So the endpoints may have to be merged into printers anew. */
   onNews(): void;
-  /** The status at this endpoint was read, and has changed or was last told a while ago. */
+  /** The status at this endpoint was read. It has changed, or was last passed on a while ago. */
   onStatus(endpoint: Endpoint): void;
   logger: Logger;
 }
@@ -56,7 +55,7 @@ export class Endpoints {
     return this.#endpoints.get(uri);
   }
 
-  /** What was said there before the agent was started. */
+  /** Keeps what a device said at an address before this run of the agent. */
   remember({ uri, said, identity, answers }: KnownEndpoint): void {
     if (identity !== null || !this.#last.has(uri)) this.#last.set(uri, { said, identity, answers });
   }
@@ -98,7 +97,7 @@ export class Endpoints {
     this.#wake();
   }
 
-  /** A job has read a status there, or could not connect. */
+  /** A job has read a status at this address; null: it could not connect. */
   observed(uri: string, status: DeviceStatus | null): void {
     const endpoint = this.#endpoints.get(uri);
     if (endpoint === undefined) return;
@@ -118,7 +117,10 @@ export class Endpoints {
     else if (tells) this.#options.onStatus(endpoint);
   }
 
-  /** Says which endpoints printers are driven by from now on. One that is new among them was due much later, as a spare is. */
+  /**
+   * Says which endpoints printers are driven by from now on. An endpoint that was a spare until now would be asked much later,
+   * so its next question is brought forward.
+   */
   drive(drives: (endpoint: Endpoint) => boolean): void {
     for (const endpoint of this) {
       const before = endpoint.driven;
@@ -140,7 +142,7 @@ export class Endpoints {
     if (identity !== null) this.#last.set(uri, { said, identity, answers });
   }
 
-  /** Sees to it that what is due next is asked then, together with what is due a moment later. */
+  /** Sets the timer for the endpoint that is due next. It fires a little late, to ask others that are due soon after too. */
   #wake(): void {
     const { scan, near } = this.#options.timings;
     const now = performance.now();
@@ -204,7 +206,7 @@ export class Endpoints {
     const before = endpoint.news;
     const { asked, refused } = endpoint;
     endpoint.found(result);
-    // Only this warning tells of a configured printer that was never there; printers found come and go.
+    // No other warning tells people of a configured printer that was never there. Printers that were only found come and go.
     const expected = !asked && endpoint.listed.has(CONFIGURED);
     if (!result.reachable && (endpoint.refused ? !refused : expected)) {
       const what = endpoint.refused ? 'printer refused' : 'printer cannot be reached';
@@ -221,14 +223,14 @@ export class Endpoints {
   }
 }
 
-/** Whether people are told the same of both. */
+/** Whether people would be told the same for both. */
 function isAlike(before: DeviceStatus | null, after: DeviceStatus | null): boolean {
   if (before === null || after === null) return before === after;
   const { state, reasons } = before;
   return state === after.state && reasons.join() === after.reasons.join();
 }
 
-/** The sighting without its status, which changes with each scan while the printer stays the same. */
+/** The sighting without its status. The status can change with each scan while the printer stays the same. */
 function who({ status: _, ...sighting }: Sighting): string {
   return JSON.stringify(sighting);
 }

@@ -1,8 +1,8 @@
 /**
- * What a provider can tell of a printer before anything is sent to it, and what follows from it.
+ * What a provider can tell of a printer before anything is sent to the printer.
  *
- * Only what stays the same from scan to scan: states and counters are asked elsewhere. Everything is a
- * stranger's text: bounded, one line, never trusted to be unique (see `merge.ts`).
+ * Evidence is only what stays the same from scan to scan; states and counters are asked elsewhere. All of it is a stranger's
+ * text. So each text is one line of bounded length, and is never trusted to be unique (see `merge.ts`).
  */
 import { z } from 'zod';
 import type { DeviceIdentity } from '../../../drivers/device.ts';
@@ -12,11 +12,11 @@ import { languageId } from '../../contract/format.ts';
 
 const notOurs = z.enum(['cpcl', 'dpl', 'urf', 'jpeg', 'postscript', 'pcl', 'escpos']);
 
-/** Languages that printers say they speak, ours and others. */
+/** Languages that printers say they speak: those that Platen prints in, and others. */
 export const deviceLanguage = z.enum([...languageId.options, ...notOurs.options]);
 type DeviceLanguage = z.infer<typeof deviceLanguage>;
 
-/** What the others are called, as of `Language.mediaTypes` and `Language.commandSets`. */
+/** The names of the other languages, like those in `Language.mediaTypes` and `Language.commandSets`. */
 const NOT_OURS: Readonly<Record<z.infer<typeof notOurs>, readonly string[]>> = {
   cpcl: ['CPCL'],
   dpl: ['DPL'],
@@ -32,7 +32,7 @@ const line = z.string().min(1).max(200);
 export const evidence = z.strictObject({
   /** The device's serial number, as the device writes it. */
   serial: line.exactOptional(),
-  /** Lower case, without `urn:uuid:`. Where there is a `queue`, it is the queue's and not the device's. */
+  /** Lower case, without `urn:uuid:`. If there is a `queue`, this may be the UUID of the queue and not of the device. */
   uuid: z.guid().exactOptional(),
   /** IEEE 1284 make, model and serial number in one spelling: `MFG:…;MDL:…;SN:…;` */
   deviceId: z.string().max(700).exactOptional(),
@@ -43,11 +43,11 @@ export const evidence = z.strictObject({
     .exactOptional(),
   /** The queue of a print server that leads to the device, as its transport names it: `host/name`. */
   queue: z.string().max(500).exactOptional(),
-  /** Where that queue sends to: another address of the same device. */
+  /** The address that the queue sends to: another address of the same device. */
   deviceUri: z.string().max(500).exactOptional(),
   make: line.exactOptional(),
   model: line.exactOptional(),
-  /** What it says it speaks; empty or absent: it does not say. */
+  /** What the printer says it speaks; empty or absent: it does not say, or names nothing that is known here. */
   languages: z.array(deviceLanguage).max(deviceLanguage.options.length).exactOptional(),
   dpi: z.number().min(50).max(2_400).exactOptional(),
 });
@@ -65,7 +65,7 @@ function named(id: DeviceLanguage, names: readonly string[]) {
   return names.map((name) => [name, id] as const);
 }
 
-/** The languages among MIME types or `CMD` names, in their order; what is not known is left out. */
+/** The languages that these MIME types or `CMD` names stand for, in the same order. Unknown names are left out. */
 export function languagesOf(names: readonly string[]): DeviceLanguage[] {
   const known = names.flatMap((name) => {
     const plain = plainText(name);
@@ -75,7 +75,7 @@ export function languagesOf(names: readonly string[]): DeviceLanguage[] {
   return [...new Set(known)];
 }
 
-/** A serial number that can tell two devices apart; undefined for what makers put where there is none. */
+/** A serial number that can tell two devices apart; undefined for the placeholders that makers use instead of one. */
 export function believableSerial(text: string | undefined): string | undefined {
   const serial = plainText(text ?? '').replace(/^"(.*)"$/, '$1');
   if (serial.length < 4 || serial.length > 100) return undefined;
@@ -85,7 +85,7 @@ export function believableSerial(text: string | undefined): string | undefined {
   return serial;
 }
 
-/** Lower case and without `urn:uuid:`; undefined for what is none, or the nil UUID. */
+/** Lower case and without `urn:uuid:`; undefined if the text is no UUID, or one of all zeroes or all `f`. */
 export function uuidOf(text: string | undefined): string | undefined {
   // Printers make up versions and variants that RFC 9562 does not have.
   const { data } = z.guid().safeParse(
@@ -97,7 +97,7 @@ export function uuidOf(text: string | undefined): string | undefined {
   return data === undefined || /^[0-]+$|^[f-]+$/.test(data) ? undefined : data;
 }
 
-/** Undefined for what is no single device's address: not six bytes, zeroes, or a group's. */
+/** Undefined for what cannot be the address of one device: not six bytes, all zeroes, or a group's address. */
 export function macOf(bytes: Uint8Array): string | undefined {
   const first = bytes[0] ?? 1;
   if (bytes.length !== 6 || (first & 1) === 1 || bytes.every((byte) => byte === 0)) return undefined;
@@ -123,7 +123,7 @@ export function evidenceOfDeviceId(text: string): Evidence {
 
 /**
  * What CUPS's backends put into a device's URI: `usb://Zebra%20Technologies/ZTC%20ZD421?serial=D4J…`,
- * `dnssd://Name._ipp._tcp.local/?uuid=…`, `socket://10.0.0.7:9100`. A password in it goes no further.
+ * `dnssd://Name._ipp._tcp.local/?uuid=…`, `socket://10.0.0.7:9100`. A user name and a password are left out.
  */
 export function evidenceOfDeviceUri(text: string): Pick<Evidence, 'serial' | 'uuid' | 'deviceUri'> {
   if (text.length > 400 || !URL.canParse(text)) return {};
@@ -135,12 +135,12 @@ export function evidenceOfDeviceUri(text: string): Pick<Evidence, 'serial' | 'uu
   return {
     ...(serial !== undefined && { serial }),
     ...(uuid !== undefined && { uuid }),
-    // `file:///dev/null` and the like are no device's.
+    // `file:///dev/null` and the like are not the address of a device.
     ...(url.protocol !== 'file:' && url.href.length <= 500 && { deviceUri: url.href }),
   };
 }
 
-/** What a device that was asked says of who it is. */
+/** What a device's answer tells of who it is. */
 export function evidenceOfIdentity({ evidence: kind, value }: DeviceIdentity): Evidence {
   const serial = kind === 'serial' ? believableSerial(value) : undefined;
   const uuid = kind === 'uuid' ? uuidOf(value) : undefined;
@@ -148,14 +148,14 @@ export function evidenceOfIdentity({ evidence: kind, value }: DeviceIdentity): E
 }
 
 /**
- * What is known of who is at an address: what a provider tells of it, and what the device there says itself. If
- * they name two devices, the device knows better: what was told is of another, or of one that was there before.
+ * What is known of the device at an address: what a provider tells of it (`told`), and what the device says itself (`said`).
+ * If the two contradict each other, only the device counts: the provider speaks of another device, or of an earlier one.
  */
 export function toldAndSaid(told: Evidence, said: Evidence): Evidence {
   return contradict(told, said) ? said : { ...told, ...said };
 }
 
-/** Whether what was told and what was said are of two devices. */
+/** Whether `told` and `said` must be about two different devices. */
 export function contradict(told: Evidence, said: Evidence): boolean {
   return (['serial', 'uuid'] as const).some(
     (kind) =>

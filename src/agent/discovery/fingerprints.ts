@@ -1,10 +1,10 @@
 /**
- * What is known of models that cannot be asked, or do not say it: one line each, first match wins, the
- * operator's lines before ours.
+ * What is known of models that cannot be asked, or that do not say it themselves. For each property the first line counts that
+ * matches the model and has the property. The operator's lines come before ours.
  *
- * Honest and small: a language stands here only if the printer speaks it as it leaves the factory. Makers whose
- * language is a setting (SATO, Citizen, Honeywell: their own or an emulation of ZPL) have no line; the operator
- * knows what was set. Nothing here was tried on hardware; the source is the makers' own documentation.
+ * The table is honest and small: a language stands here only if the printer speaks it as it leaves the factory. With some
+ * makers the language is a setting (SATO, Citizen, Honeywell: their own or an emulation of ZPL). They have no line here,
+ * because only the operator knows what was set. Nothing here was tried on hardware; the source is the makers' documentation.
  */
 import { z } from 'zod';
 import { PICTURES } from '../../../drivers/languages/index.ts';
@@ -17,11 +17,11 @@ import type { DriverChoice, Sighting } from './provider.ts';
 
 export const fingerprint = z.strictObject({
   /**
-   * Make and model as one text, in any case; `*` stands for any characters: `zebra *zt4*-300dpi*`. In the operator's
-   * lines also the name of a printer whose model is not told: `labels-*` for raw queues called so.
+   * Make and model as one text, in any case; `*` stands for any characters: `zebra *zt4*-300dpi*`. A line of the operator may
+   * also match the name of a printer whose model is unknown: `labels-*` for raw queues with such names.
    */
   match: z.string().trim().min(1).max(200),
-  /** What it speaks, best first; empty: none of what is known. */
+  /** What the model speaks, in any order; empty: no language that is known here. */
   languages: z.array(deviceLanguage).max(20).exactOptional(),
   dpi: z.number().min(50).max(2_400).exactOptional(),
   /** Printable width and length, mm. */
@@ -81,8 +81,8 @@ export const FINGERPRINTS: readonly Fingerprint[] = [
 ];
 
 /**
- * What a table says of a printer: each property from the first line that matches and has it.
- * @param name what people call the printer: where it is given, a line may match it too
+ * What a table says of a printer. Each property comes from the first line that matches the printer and has the property.
+ * @param name what people call the printer; if given, a line may match the name too
  */
 export function fingerprintOf(
   { make, model }: Pick<Evidence, 'make' | 'model'>,
@@ -94,18 +94,19 @@ export function fingerprintOf(
   return Object.assign({}, ...lines.reverse().map(({ match: _, ...what }) => what));
 }
 
-/** Make and model without the make twice; empty where neither is known. */
+/** Make and model, without saying the make twice; empty if neither is known. */
 export function nameOf(make: string | undefined, model: string | undefined): string {
   if (make === undefined || model?.toLowerCase().startsWith(make.toLowerCase())) return model ?? '';
   return model === undefined ? make : `${make} ${model}`;
 }
 
 /**
- * How what was found can be driven; undefined where nobody knows what it speaks, it speaks nothing of ours, or
- * there is no transport for it. It is not asked then: an office printer would print the question.
+ * How to drive what a provider has found. Undefined if nobody knows which languages the device speaks, if Platen prints in
+ * none of them, or if there is no transport for the address. Then the device is never asked who it is: an office printer
+ * would print the question.
  *
- * What the operator wrote down for this printer counts alone; then his table, then what the printer says of
- * itself, then our own table.
+ * If the operator wrote an entry for this printer, only the entry counts. Otherwise the operator's table comes first, then what
+ * the printer says of itself, then our own table.
  */
 export function chooseDriver(
   { uri, name, evidence, entry }: Sighting,
@@ -131,17 +132,17 @@ export function chooseDriver(
   };
 }
 
-/** Pictures need a transport that names their format: without it, a device may print their bytes as text. */
+/** Pictures need a transport that names their format. Without the name, a device may print their bytes as text. */
 function isPrintedBy({ namesFormats = false }: TransportTraits, language: string): boolean {
   return namesFormats || !PICTURES.some((picture) => picture === language);
 }
 
-/** The first of our languages that is among them, in our order: most printers list theirs in no order. */
+/** The first of our languages that the printer speaks. Our order counts, because most printers list theirs in no order. */
 function driven(languages: readonly string[]): LanguageId | undefined {
   return languageId.options.find((language) => languages.includes(language));
 }
 
-/** `*` stands for any characters, also none. Without regular expressions: the operator's text is no program. */
+/** `*` stands for any characters, also none. No regular expression is made of the operator's text: it is no program. */
 function matches(pattern: string, text: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();

@@ -1,8 +1,8 @@
 /**
- * A printer's ID from what the device says of itself, or, when it says nothing, from where it is.
+ * Makes a printer's ID: from what the device says of itself or, if it says nothing, from its address.
  *
- * `<evidence>-<hash>`: the prefix says how far the ID can be trusted; the hash makes a queue name of any serial
- * number. A person finds a printer by its name.
+ * An ID is `<evidence>-<hash>`. The prefix says how far the ID can be trusted. The hash makes text that can name a queue of any
+ * serial number. People do not need to read an ID: they know a printer by its name.
  */
 import { createHash } from 'node:crypto';
 import { type IdentityEvidence, identityEvidence } from '../../contract/printer.ts';
@@ -14,12 +14,12 @@ export function printerIdOf(identity: { evidence: IdentityEvidence; value: strin
   return `${identity.evidence}-${hash.slice(0, 24)}`;
 }
 
-/** What an ID says it was made from; `address` for one that says nothing. */
+/** The kind of evidence that an ID names in its prefix; `address` for an ID without such a prefix. */
 export function evidenceOf(id: string): IdentityEvidence {
   return identityEvidence.options.find((kind) => id.startsWith(`${kind}-`)) ?? 'address';
 }
 
-/** The URI without credentials, query and fragment: what is shown, and what an ID by address is made from. */
+/** The URI without credentials, query and fragment. This is what people are shown, and what an ID by address is made from. */
 export function addressOf(uri: string): string {
   const url = new URL(uri);
   url.username = '';

@@ -1,6 +1,6 @@
 /**
- * The printers that this agent has seen, kept in its data directory: a printer that is off when the agent starts
- * is the printer that it was, and not a new one.
+ * The printers that this agent has seen, kept in its data directory. So a printer that is off when the agent starts keeps its
+ * ID, and does not become a new printer when it is switched on.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
@@ -9,13 +9,13 @@ import { identityEvidence, printerId } from '../../contract/printer.ts';
 import { evidence } from './evidence.ts';
 import { driverChoice } from './provider.ts';
 
-/** An endpoint that led to the printer when it was last there. */
+/** An endpoint that led to the printer when it was last listed. */
 const knownEndpoint = z.object({
   provider: z.string(),
   uri: driverChoice.shape.uri,
-  /** How it is driven there; null: nobody knows. */
+  /** How the printer is driven at this endpoint; null: nobody knows. */
   driver: driverChoice.nullable(),
-  /** What the provider told of it, and what the device there said. */
+  /** What the provider told of the device, and what the device itself said. */
   told: evidence,
   said: evidence,
   /** What the device said of itself; null: it has never said anything. */
@@ -33,16 +33,16 @@ const knownEndpoint = z.object({
       raster: z.object({ type: rasterType, dpi: z.number().exactOptional() }).exactOptional(),
     })
     .nullable(),
-  /** It has answered a question at least once. */
+  /** The device has answered a question at least once. */
   answers: z.boolean(),
-  /** When it was last listed, ms since the epoch, to some minutes. */
+  /** When the endpoint was last listed, ms since the epoch, rounded down to some minutes. */
   listedAt: z.number(),
 });
 export type KnownEndpoint = z.infer<typeof knownEndpoint>;
 
 const knownPrinter = z.object({
   id: printerId,
-  /** The endpoint that it is driven by: one of them that has a driver. */
+  /** The address of the endpoint that the printer is driven by: one of `endpoints` that has a driver. */
   uri: driverChoice.shape.uri,
   endpoints: z.array(knownEndpoint).min(1),
 });
@@ -55,7 +55,7 @@ export class KnownPrinters {
     this.#db = db;
   }
 
-  /** With when each was last there, ms since the epoch. What another version wrote and this cannot read is left out. */
+  /** `seenAt`: when the printer was last there, ms since the epoch. Rows that this version cannot read are left out. */
   all(): { printer: KnownPrinter; seenAt: number }[] {
     return this.#db
       .prepare('SELECT seen, seen_at FROM printers')

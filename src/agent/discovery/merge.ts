@@ -1,8 +1,8 @@
 /**
- * Which of the endpoints that were found lead to the same printer, and what its ID is. A pure function.
+ * Says which of the endpoints that were found lead to the same printer, and which ID the printer has. A pure function.
  *
- * The kinds of evidence, the most trusted first. Each joins the endpoints that share a value of it, unless a
- * kind that is trusted more says that they are different devices:
+ * There are several kinds of evidence; the most trusted comes first in the table. Each kind joins endpoints that have the same
+ * value, unless a kind that is trusted more says that they are different devices:
  *
  *   kind        joins                                                kept apart by
  *   fixed       the operator gave these the same ID                  nothing
@@ -14,18 +14,17 @@
  *   queue       the same queue of the same server                    fixed, serial, uuid
  *   address     the same URI, or one is the other's device URI       fixed, serial, uuid
  *
- * Two printers that the configuration names are one only where the evidence at their addresses says so.
+ * Two printers that the configuration names become one only if the evidence at their own addresses says so.
  *
- * A UUID of a queue joins but keeps nothing apart: it changes when the queue is made anew. `device-id` and `mac`
- * join nothing when one provider has them for two devices: every unit of a model has the same device ID, and all
- * printers at one print server have its MAC address.
+ * The UUID of a queue joins endpoints but keeps none apart, because it changes when the queue is made anew. A value of
+ * `device-id` or `mac` joins nothing if one provider lists it for two devices: every unit of a model can have the same device
+ * ID, and all printers at one print server have the server's MAC address.
  *
- * The ID comes from the most trusted kind of which the printer has a value that no other printer has. So two
- * printers never share one: where the evidence does not tell them apart, neither gets an ID from it. A
- * printer that was known keeps its ID until there is better evidence than that ID was made from, and no other
- * printer gets it.
+ * A printer's ID is made from the most trusted value that no other printer has. So two printers never share an ID: if a value
+ * does not tell them apart, neither gets an ID from it. A known printer keeps its ID until there is better evidence than the
+ * ID was made from. No other printer gets the ID of a known one.
  *
- * Addresses on this computer (USB, loopback, its own queues) are only this computer's: IDs are made from them
+ * Addresses on this computer (USB, loopback, its own queues) mean nothing on another computer. So IDs are made from them
  * together with the agent's ID.
  */
 import { isLoopback } from '../../../drivers/address.ts';
@@ -35,7 +34,7 @@ import type { Evidence } from './evidence.ts';
 import { addressOf, evidenceOf, printerIdOf } from './identity.ts';
 import { CONFIGURED } from './providers/configured.ts';
 
-/** What is known of who is at an address. */
+/** What is known of the device at an address. */
 export interface Identified {
   uri: string;
   /** Set by the operator. */
@@ -53,7 +52,7 @@ export interface MergedPrinter<S extends Seen = Seen> {
   evidence: IdentityEvidence;
   /** In the order in which they were found. */
   seen: S[];
-  /** IDs of printers known before that turn out to be this one. */
+  /** Other IDs that the agent knew this printer by before. */
   replaces: string[];
 }
 
@@ -62,12 +61,12 @@ type Kind = (typeof KINDS)[number];
 
 interface Node {
   provider: string;
-  /** Its place among what was found; -1: known from before. */
+  /** Its index among the endpoints found now; -1: this endpoint of a known printer. */
   place: number;
   knownId: string | undefined;
-  /** What it can be joined by. */
+  /** The values that join it to other nodes. */
   keys: ReadonlyMap<Kind, readonly string[]>;
-  /** What keeps it apart from others. */
+  /** The values that keep it apart from other nodes. */
   apart: ReadonlyMap<'fixed' | 'serial' | 'uuid', string>;
   make: string | undefined;
   address: string;
@@ -76,7 +75,7 @@ interface Node {
 }
 type Cluster = Node[];
 
-/** Where addresses are compared. */
+/** What it takes to compare addresses. */
 interface Surroundings {
   /** What tells this computer from others: the agent's ID. */
   host: string;
@@ -84,7 +83,7 @@ interface Surroundings {
 }
 
 /**
- * @param known printers of earlier scans, with all that was known of them; those that nothing found leads to are left out
+ * @param known an entry for each endpoint of each known printer; printers to which nothing found leads are not in the result
  */
 export function merge<S extends Seen>(
   found: readonly S[],
@@ -100,8 +99,8 @@ export function merge<S extends Seen>(
 }
 
 /**
- * Which of the configured printers each endpoint leads to. Two of them are joined only by what is said at their own
- * addresses, never by something found elsewhere that claims to be both.
+ * Says for endpoints at configured addresses to which of the configured printers they lead. Two configured printers are
+ * joined only by what is said at their own addresses, never by a device elsewhere that claims to be both.
  */
 function anchorsOf(nodes: readonly Node[], own: readonly Node[]): ReadonlyMap<Node, string> {
   const addresses = new Set(own.map(({ address }) => address));
@@ -110,11 +109,11 @@ function anchorsOf(nodes: readonly Node[], own: readonly Node[]): ReadonlyMap<No
   return new Map(clusters.flatMap((cluster, place) => cluster.map((node) => [node, String(place)] as const)));
 }
 
-/** @returns for each node all that lead to the same printer */
+/** @returns for each node the cluster of all nodes that lead to the same printer */
 function joined(nodes: readonly Node[], anchors: ReadonlyMap<Node, string>): Map<Node, Cluster> {
   const home = new Map<Node, Cluster>(nodes.map((node) => [node, [node]]));
   for (const kind of KINDS) {
-    // Sorted: what is joined first may decide what can be joined next.
+    // Sorted, so that the result is always the same: what is joined first may decide what can be joined next.
     for (const [, sharers] of [...sharing(kind, nodes)].sort(([a], [b]) => (a < b ? -1 : 1))) {
       const some = [...new Set(sharers.map((node) => home.get(node) ?? [node]))];
       if (some.length < 2 || isAmbiguous(kind, sharers, home)) continue;
@@ -143,7 +142,8 @@ function nodeOf(
     same: [JSON.stringify([address, serial, uuid, deviceId, mac, queue, deviceUri, make])],
     serial: [serial?.trim().toUpperCase()],
     uuid: [uuid],
-    // With a serial number, that says it better; without one, every unit of the model has the same device ID.
+    // Only without a serial number, which says it better. Without one, every unit of the model has the same device ID; so it
+    // counts only for what is plugged into this computer.
     'device-id': [
       isPluggedIn && serial === undefined && deviceId !== undefined ? `${here.host} ${deviceId}` : undefined,
     ],
@@ -180,9 +180,9 @@ function sharing(kind: Kind, nodes: Iterable<Node>): Map<string, Node[]> {
 }
 
 /**
- * Groups the clusters that share a value into those that may be one printer: all of them, unless evidence
- * that is trusted more tells them apart. Then those that agree in it are one group, and those that lack it,
- * or contradict themselves in it, are in none: they could belong to any.
+ * Groups clusters that share a value; each group may be one printer. All clusters are one group, unless evidence that is
+ * trusted more tells some of them apart. Then clusters with the same value of that evidence are a group. A cluster without a
+ * value, or with several, is in no group: it could belong to any.
  */
 function compatible(
   kind: Kind,
@@ -211,7 +211,7 @@ function compatible(
   return [...groups.values()].filter((group) => group.length > 1);
 }
 
-/** One provider has this value for two devices: it is not a device's own. */
+/** One provider has this value for two devices, so the value is no device's own. */
 function isAmbiguous(kind: Kind, nodes: readonly Node[], home: ReadonlyMap<Node, Cluster>): boolean {
   if (kind !== 'device-id' && kind !== 'mac') return false;
   const owners = new Map<string, Cluster | undefined>();
@@ -223,7 +223,7 @@ function isAmbiguous(kind: Kind, nodes: readonly Node[], home: ReadonlyMap<Node,
   });
 }
 
-/** Gives every printer its ID: first those that keep theirs, then the others. */
+/** Gives every printer its ID. Printers that keep their ID come first, so that no other printer takes it. */
 function named<S extends Seen>(clusters: readonly Cluster[], found: readonly S[]): MergedPrinter<S>[] {
   const owners = new Map<string, number>();
   for (const cluster of clusters) {
@@ -278,13 +278,13 @@ interface Identity {
   rank: number;
 }
 
-/** An ID by address is made from `address` alone: the device URI of a queue joins, but is another's address. */
+/** An ID by address is made from `address` alone. The device URI of a queue joins, but is the address of another endpoint. */
 function identitiesOf(keys: Node['keys'], apart: Node['apart'], address: string): Identity[] {
   const fixed = apart.get('fixed');
   return [
     ...(fixed === undefined ? [] : [{ id: fixed, rank: KINDS.indexOf('fixed') }]),
     ...identityEvidence.options.flatMap((kind) => {
-      // A UUID of a queue is trusted less than one of the device itself.
+      // The UUID of a queue is trusted less than a device's own UUID.
       const rank = KINDS.indexOf(kind) + (kind === 'uuid' && !apart.has('uuid') ? 0.5 : 0);
       const values = kind === 'address' ? [address] : (keys.get(kind) ?? []);
       return values.map((value) => ({ id: printerIdOf({ evidence: kind, value }), rank }));
@@ -292,23 +292,23 @@ function identitiesOf(keys: Node['keys'], apart: Node['apart'], address: string)
   ];
 }
 
-/** The most trusted; of two of one rank always the same, in whatever order they were found. */
+/** The most trusted one. If two have the same rank, their IDs decide, so that the order in which they were found does not. */
 function best(identities: Identity[]): Identity | undefined {
   return identities.toSorted((a, b) => a.rank - b.rank || (a.id < b.id ? -1 : 1))[0];
 }
 
-/** An ID of all evidence together, for a printer that shares each piece of it with some other printer. */
+/** Makes an ID from all evidence together, for a printer that shares each single piece with some other printer. */
 function byAllThatIsKnown(cluster: Cluster): string {
   const all = cluster.flatMap(({ keys }) => keys.get('same') ?? []).sort();
   return printerIdOf({ evidence: 'address', value: [...new Set(all)].join('\n') });
 }
 
-/** Asked only of IDs known from before: one that the operator gives may have any prefix. */
+/** Only for IDs of known printers: an ID that the operator gives now may have any prefix. */
 function rankOf(id: string): number {
   return KINDS.indexOf(evidenceOf(id));
 }
 
-/** Stands before a queue's name in the IDs made from it. Any scheme would do, if it is always the same. */
+/** Stands before a queue's name, to make a URI of it. Any scheme would do, as long as it is always the same. */
 const QUEUE = 'ipp://';
 
 function onThisComputer(uri: string, { host, transports }: Surroundings): string {
@@ -317,7 +317,7 @@ function onThisComputer(uri: string, { host, transports }: Surroundings): string
   return local ? `${host} ${uri}` : uri;
 }
 
-/** The maker's first word: `Zebra Technologies` and `Zebra` are one. */
+/** The first word of the maker's name: `Zebra Technologies` and `Zebra` are the same maker. */
 function makerOf(make: string | undefined): string | undefined {
   const [word] = (make ?? '').toLowerCase().split(/[\s,.]+/);
   if (word === undefined || word === '') return undefined;

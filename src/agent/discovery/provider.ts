@@ -1,46 +1,46 @@
-/** A place where printers can be found. One file per provider; they run side by side and share nothing. */
+/** A provider finds printers in one place. Each has a file or folder of its own; they run side by side and share nothing. */
 import { z } from 'zod';
 import type { Transports } from '../../../drivers/transports/transports.ts';
 import { printerReason, printerState } from '../../contract/printer.ts';
 import { printerEntry } from '../printer-entry.ts';
 import { evidence } from './evidence.ts';
 
-/** How the printer at an address is driven: in which language, and as the operator has set it. */
+/** How the printer at an address is driven: in which language, and with which settings of the operator. */
 export const driverChoice = printerEntry.extend({ evidence: evidence.exactOptional() });
 export type DriverChoice = z.infer<typeof driverChoice>;
 
 /**
- * What a provider found, whether or not Platen can drive it. Who is there is worth knowing also where nobody
- * knows in which language to talk to it: the same printer may be at another address too.
+ * What a provider found, whether or not Platen can drive it. Even if nobody knows the device's language, it is worth knowing
+ * who it is: the same printer may be at another address too.
  */
 export const sighting = z.object({
   uri: printerEntry.shape.uri,
-  /** What it is called there: an instance name, a queue's name. */
+  /** What the provider calls it: an instance name, a queue's name. */
   name: printerEntry.shape.name,
   evidence,
   /** What the operator wrote down for it. */
   entry: printerEntry.exactOptional(),
-  /** How it is, where the provider can tell: for printers that cannot say it themselves. */
+  /** Its state, if the provider can tell. It counts for printers that cannot say it themselves. */
   status: z.object({ state: printerState, reasons: z.array(printerReason) }).exactOptional(),
 });
 export type Sighting = z.infer<typeof sighting>;
 
 export interface DiscoveryProvider {
   readonly id: string;
-  /** Its list is all there is: a printer that it does not list any more is gone at once, not offline. */
+  /** Its list is all there is. So a printer that is no longer in the list is gone at once, not offline. */
   readonly exhaustive: boolean;
-  /** A scan costs next to nothing, and nobody tells when something has changed: it is asked each second. */
+  /** A scan costs next to nothing, and nobody says when something has changed. So it is scanned each second. */
   readonly near?: boolean;
-  /** Its list changes only with `onNews`: `near` counts for the printers in it alone. */
+  /** Its list changes only with `onNews`. So `near` makes the agent ask the listed printers often, but not scan often. */
   readonly fixed?: boolean;
   find(signal: AbortSignal): Promise<Sighting[]>;
-  /** Called when something was heard between scans that makes a scan now worth while. */
+  /** The provider calls this when it has heard something between scans, so that a scan is worth while now. */
   onNews?: (() => void) | undefined;
-  /** Lets go of what scans keep open; the next scan opens it again. */
+  /** Closes what scans keep open. The next scan opens it again. */
   stop?(): Promise<void>;
 }
 
-/** A kind of provider: what the operator sets in `discovery`, and the providers that are asked for by that. */
+/** A kind of provider: which settings it has in `discovery`, and which providers these settings ask for. */
 export interface ProviderKind<Settings extends z.ZodRawShape> {
   readonly settings: Settings;
   asked(config: z.output<z.ZodObject<Settings>>, transports: Transports): DiscoveryProvider[];

@@ -1,10 +1,10 @@
-/** Each provider is scanned in a loop of its own, with its own time limit: one that hangs or fails holds up no other. */
+/** Scans each provider in its own loop, with its own time limit. So a provider that hangs or fails holds up no other. */
 import { orAborted } from '../../../drivers/transports/pauses.ts';
 import type { Logger } from '../../log.ts';
 import { pause } from '../pause.ts';
 import type { DiscoveryProvider, Sighting } from './provider.ts';
 
-/** What one provider said when it was last asked; or why it said nothing. */
+/** What one provider said when it was last scanned, or why the scan failed. */
 export interface ProviderNews {
   provider: string;
   found: readonly Sighting[];

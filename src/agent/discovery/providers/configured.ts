@@ -5,7 +5,7 @@ import type { DiscoveryProvider, Sighting } from '../provider.ts';
 export const CONFIGURED = 'configured';
 
 export interface ConfiguredPrinters extends DiscoveryProvider {
-  /** @param added all that there are besides the configuration's; at an address that it names, its entry counts */
+  /** @param added all printers that people have added now; if the configuration names an address too, its own entry counts */
   drive(added: readonly PrinterEntry[]): void;
 }
 

@@ -1,13 +1,13 @@
 /**
  * The queues of a CUPS server, by IPP (CUPS-Get-Printers).
  *
- * A queue leads to a printer and is not the printer: its `printer-uuid` is the queue's own, made anew when it is
- * deleted and added again. What says which device is behind it is `device-uri`, with the serial number or UUID
+ * A queue leads to a printer but is not the printer. Its `printer-uuid` is the queue's own, and changes when the queue is
+ * deleted and added again. Two attributes say which device is behind the queue: `device-uri`, with the serial number or UUID
  * that the backend found, and `printer-device-id`. A raw queue has nothing but the address.
  *
- * Formats: CUPS lists what it can convert from, for a raw queue everything it has ever heard of, whether or not
- * the device can print it. So the languages come from the device ID or from make and model; PDF from the formats
- * only where the queue has a driver, since then CUPS itself makes of it what the device takes.
+ * Formats: CUPS lists what it can convert from; for a raw queue this is everything that CUPS has ever heard of, whether or not
+ * the device can print it. So the languages come from the device ID, or from make and model. Only languages that CUPS itself
+ * converts to what the device takes, like PDF, come from the formats, and only if the queue has a driver.
  * Source: CUPS Implementation of IPP; RFC 8011 §5.4; PWG 5100.13 (printer-device-id, printer-uuid).
  */
 
@@ -26,7 +26,7 @@ const cupsServer = z.url({ protocol: /^ipps?$/, error: SERVER }).regex(/^[^@]*$/
 
 export const cups = providerKind({
   settings: {
-    /** Queues of a CUPS server: this machine's, or those of the servers named. */
+    /** Queues of CUPS servers: this machine's, or the named ones. */
     cups: z.union([z.boolean(), cupsServer, z.array(cupsServer).min(1).max(20)]).default(false),
   },
   asked: ({ cups }) => {
@@ -38,7 +38,7 @@ export const cups = providerKind({
 });
 
 interface CupsDiscoveryOptions {
-  /** Of the provider, where there are several. */
+  /** The ID of this provider, in case there are several. */
   id?: string;
   /** `ipp://localhost:631/`, or `ipps:`. */
   server?: string;
@@ -46,7 +46,7 @@ interface CupsDiscoveryOptions {
   timeout?: number;
 }
 
-/** This machine's. */
+/** This machine's own server. */
 export const LOCAL_CUPS = 'ipp://localhost:631/';
 const ATTRIBUTES = [
   'printer-name',
@@ -69,7 +69,7 @@ export function cupsDiscovery(options: CupsDiscoveryOptions = {}): DiscoveryProv
       const queues = await client.cupsGetPrinters(signal, ATTRIBUTES);
       return queues.slice(0, MOST_QUEUES).flatMap((queue) => sightingOf(server, queue));
     } catch (error) {
-      // No CUPS there: no queues, and nothing to warn of at each scan.
+      // There is no CUPS at this address, so there are no queues. A warning at each scan would be too much.
       if (error instanceof TransportError && error.code === 'device-unreachable') return [];
       throw error;
     } finally {
@@ -78,7 +78,7 @@ export function cupsDiscovery(options: CupsDiscoveryOptions = {}): DiscoveryProv
   };
   return {
     id,
-    // The list is complete, but a queue that was deleted may be added again: offline, until it is dropped.
+    // The list is complete, but a deleted queue may be added again. Until then its printer is offline, and dropped in the end.
     exhaustive: false,
     near: true,
     find,
@@ -115,7 +115,7 @@ function sightingOf(server: string, queue: readonly IppAttribute[]): Sighting[] 
   return [{ uri, name: text('printer-info') ?? queueName, evidence }];
 }
 
-/** Made from the server that was asked: what it says of itself may be a name that only it knows. */
+/** Made from the address of the server that was asked: the server's own URI may have a name that only the server knows. */
 function addressOf(server: string, queueName: string): string {
   return `${server.replace(/\/$/, '')}/printers/${encodeURIComponent(queueName)}`;
 }

@@ -1,7 +1,7 @@
 /**
- * The providers that a configuration can ask for. To add one: a file or folder here, which says what the operator sets
- * to have it looked there and what is made of that (`ProviderKind`), and its name in both lists. Where nothing is asked
- * for, nothing is searched.
+ * The providers that a configuration can ask for. To add one, write a `ProviderKind` in a file or folder here: its settings,
+ * and the providers that these settings ask for. Then add its name to both lists. A provider that the configuration does not
+ * ask for searches nothing.
  */
 import type { Transports } from '../../../../drivers/transports/transports.ts';
 import type { DiscoveryProvider, ProviderKind } from '../provider.ts';
@@ -24,7 +24,7 @@ type Asked = Pick<ProviderKind<typeof providerSettings>, 'asked'>;
 
 const PROVIDERS: readonly Asked[] = [dnsSd, cups, usb, winspool, zebra, snmp];
 
-/** Those that the configuration asks for. @param transports those that addresses may be of */
+/** The providers that the configuration asks for. @param transports the transports that can drive what they find */
 export function providersOf(
   config: Parameters<Asked['asked']>[0],
   transports: Transports,

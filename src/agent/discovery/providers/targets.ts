@@ -1,8 +1,8 @@
 /**
  * The addresses that a configuration names for looking around: hosts and subnets.
  *
- * Asking strangers is only done where the operator said so: what is sent goes to these addresses and nowhere
- * else, and what comes from elsewhere is not heard.
+ * Platen asks strangers only if the operator says so. Questions go to these addresses and nowhere else, and answers from other
+ * addresses are ignored.
  */
 import { BlockList, isIPv4 } from 'node:net';
 import { z } from 'zod';
@@ -10,18 +10,18 @@ import { z } from 'zod';
 /** Most addresses that one provider looks at: a /22. */
 const MOST_TARGETS = 1_024;
 
-/** IPv4: a subnet of IPv6 cannot be walked. */
+/** IPv4 only: a subnet of IPv6 has too many addresses to ask each. */
 const EXPECTED = `expected an IPv4 address or a subnet of at most ${MOST_TARGETS} addresses, like 10.0.0.0/24`;
 
 export interface Targets {
-  /** Each once, as it was named; a subnet's network and broadcast addresses too. */
+  /** Each address once, in the order of the names. A subnet's network and broadcast addresses are among them. */
   addresses: string[];
   includes(address: string): boolean;
 }
 
 /**
  * @param names each like `10.0.0.7`, `10.0.0.255` (a broadcast address is an address) or `10.0.0.0/24`
- * @throws RangeError when what is named is no target, or is too many
+ * @throws RangeError if a name is no target, or if there are too many addresses
  */
 export function targetsOf(names: readonly string[]): Targets {
   const named = new BlockList();
@@ -50,7 +50,7 @@ function toText(number: number): string {
   return [24, 16, 8, 0].map((shift) => (number >>> shift) & 0xff).join('.');
 }
 
-/** The setting: nobody else than these is ever asked. */
+/** The setting. Nobody but the addresses in it is ever asked. */
 export const targetNames = z
   .array(z.string())
   .min(1)

@@ -1,4 +1,4 @@
-/** USB printers of this machine (Linux, usblp): what is plugged in right now, by device and not by `lpN`. */
+/** USB printers that are plugged into this machine now (Linux, usblp). Their addresses name the device, not `lpN`. */
 
 import { z } from 'zod';
 import { usbAddress, usbPrinters } from '../../../../drivers/transports/stream/usb-sysfs.ts';
@@ -15,7 +15,7 @@ export const usb = providerKind({
 });
 
 interface UsbDiscoveryOptions {
-  /** `/sys`, or what stands for it. */
+  /** `/sys`, or another directory in its place. */
   sysfs?: string;
 }
 
@@ -37,7 +37,7 @@ export function usbDiscovery(options: UsbDiscoveryOptions = {}): DiscoveryProvid
   };
   return {
     id: 'usb',
-    // A printer that is switched off is not there either, and comes back.
+    // A printer that is only switched off is not listed either, and comes back later.
     exhaustive: false,
     near: true,
     find,

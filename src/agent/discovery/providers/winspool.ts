@@ -1,9 +1,10 @@
 /**
- * The printers of the Windows spooler, those of this computer and those that its user is connected to.
+ * The printers of the Windows spooler: those of this computer, and those that its user is connected to. On other systems there
+ * are none.
  *
- * A printer there is a queue: its name says nothing of the device behind it, nor does its port's (`USB001`), but for
- * a TCP/IP port, which has an address. What it speaks, the driver's name tells (`ZDesigner ZD421-203dpi ZPL`), where the model
- * is in a table. On other systems there are none.
+ * A printer of the spooler is a queue. Neither its name nor the name of its port (`USB001`) says which device is behind it;
+ * only a TCP/IP port has an address. What the device speaks follows from the name of the driver
+ * (`ZDesigner ZD421-203dpi ZPL`), if the model is in a table.
  * Source: Microsoft, Print Spooler API, EnumPrinters.
  */
 
@@ -42,7 +43,7 @@ export function winspoolDiscovery({ timeout = 5_000 }: WinspoolDiscoveryOptions 
   };
   return {
     id: 'winspool',
-    // The list is complete, but a printer that was deleted may be added again: offline, until it is dropped.
+    // The list is complete, but a deleted printer may be added again. Until then it is offline, and dropped in the end.
     exhaustive: false,
     near: true,
     find,
@@ -53,7 +54,7 @@ async function deviceOf({ pPortName }: PrinterInfo): Promise<string | null> {
   return pPortName === null ? null : await addressOfPort(pPortName);
 }
 
-/** None for a printer without a name. @param deviceUri where its port leads, if that is known */
+/** Empty for a printer without a name. @param deviceUri where the printer's port leads; null: that is not known */
 export function sightingOf({ pPrinterName, pDriverName }: PrinterInfo, deviceUri: string | null): Sighting[] {
   const uri = winspoolAddress(pPrinterName ?? '');
   const name = plainText(pPrinterName ?? '')

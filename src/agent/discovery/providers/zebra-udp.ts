@@ -1,13 +1,13 @@
 /**
  * Zebra's own discovery: a printer answers six bytes to UDP port 4201 with who it is.
  *
- * Zebra does not publish the answer's layout. What is used here is what two others found independently
- * (jfr.im, "Zebra network discovery protocol", with the dump that the tests use; the fields that Zebra's Android
- * print service reads): fixed offsets, texts filled up with NUL, for answers of version 3. Of any other version
- * only the sender's address is taken. Nothing was tried on hardware.
+ * Zebra does not publish the answer's layout. Two independent sources agree on what is used here: jfr.im, "Zebra network
+ * discovery protocol", with the dump that the tests use; and the fields that Zebra's Android print service reads. An answer of
+ * version 3 has fixed offsets, and texts filled up with NUL. From an answer of any other version only the sender's address is
+ * taken. Nothing was tried on hardware.
  *
- * The serial number is the network card's where the card is a print server (`ZebraNet … PS`): not the printer's,
- * so it is left out there. The address is the datagram's own: what stands in it may be old, or a lie.
+ * If the network card is a print server (`ZebraNet … PS`), the serial number is the card's and not the printer's. Then it is
+ * left out. The printer's address is the sender of the datagram: an address inside the answer may be old, or a lie.
  */
 
 import { createSocket, type Socket } from 'node:dgram';
@@ -40,14 +40,14 @@ interface ZebraDiscoveryOptions {
 const QUESTION = Buffer.from([0x2e, 0x2c, 0x3a, 0x01, 0x00, 0x00]);
 const ANSWER = Buffer.from([0x3a, 0x2c, 0x2e]);
 const PORT = 4201;
-/** Questions in one go, and the pause after them, ms: 1,000 a second. */
+/** Questions in one go, and the pause after them, ms. This makes at most 1,000 questions a second. */
 const BURST = 10;
 const BURST_PAUSE = 10;
-/** UDP loses things: each is asked twice. */
+/** UDP loses packets, so a printer that has not answered is asked twice. */
 const ROUNDS = 2;
 const MOST_FOUND = 2_000;
 
-/** Offset and length of what is known of an answer of version 3. */
+/** Offset and length of the known fields in an answer of version 3. */
 const LAYOUT = {
   product: [12, 20],
   mac: [54, 6],
@@ -63,7 +63,7 @@ interface ZebraAnswer {
   systemName?: string;
 }
 
-/** undefined: this is no answer to Zebra's discovery. Never throws; what is cut off is missing. */
+/** Undefined: these bytes are no answer to Zebra's discovery. Never throws; fields that were cut off are left out. */
 export function parseZebraAnswer(bytes: Uint8Array): ZebraAnswer | undefined {
   const answer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (!answer.subarray(0, ANSWER.length).equals(ANSWER)) return undefined;
@@ -86,7 +86,7 @@ export function parseZebraAnswer(bytes: Uint8Array): ZebraAnswer | undefined {
   };
 }
 
-/** @throws RangeError for targets that are none */
+/** @throws RangeError if a target is no address or subnet, or if there are too many addresses */
 export function zebraDiscovery(options: ZebraDiscoveryOptions): DiscoveryProvider {
   const targets = targetsOf(options.targets);
   return { id: 'zebra-udp', exhaustive: false, find: (signal) => findZebras(targets, options, signal) };
@@ -101,7 +101,7 @@ async function findZebras(
   signal.throwIfAborted();
   const found = new Map<string, Sighting>();
   const socket = createSocket('udp4');
-  // An unreachable network is nobody there, and no reason to stop asking the others.
+  // In a network that cannot be reached nobody answers. That is no reason to stop asking the other targets.
   socket.on('error', () => undefined);
   socket.on('message', (bytes, { address }) => {
     if (found.size >= MOST_FOUND || found.has(address) || !targets.includes(address)) return;

@@ -1,8 +1,8 @@
 /**
  * DNS questions on the wire (RFC 1035 §4.1): names as lists of labels.
  *
- * Our own, since `dns-packet` writes names split at every dot, and a printer may well be called
- * "Zebra ZD421 (Fw. 84.20)": its name would be another one, and its records never be found.
+ * This is our own code, because `dns-packet` splits names at every dot. A printer may well be called "Zebra ZD421 (Fw. 84.20)".
+ * Split at its dots, this would be another name, and the printer's records would never be found.
  */
 
 const TYPES = { PTR: 12, SRV: 33, TXT: 16, A: 1, AAAA: 28 } as const;
@@ -19,7 +19,7 @@ const IN = 1;
 const MOST = 20;
 const HEADER = 12;
 
-/** Packets with all the questions whose names can be written. */
+/** Packets with all questions. A question is left out if its name or a label of it is too long, or a label is empty. */
 export function encodeQuestions(questions: readonly DnsQuestion[]): Buffer[] {
   const encoded = questions.flatMap(encodeQuestion);
   const packets: Buffer[] = [];

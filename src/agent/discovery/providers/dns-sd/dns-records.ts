@@ -1,20 +1,20 @@
 /**
- * The DNS records that have been heard, each for as long as it is valid (RFC 6762 §5.2, §10), and no more of
- * them than a limit: anybody on the network can send them.
+ * The DNS records that have been heard, each for as long as it is valid (RFC 6762 §5.2, §10). Their number is bounded, because
+ * anybody on the network can send records.
  *
- * What a printer said and did not repeat when it was asked several times is dropped before its time: a record
- * lives for 75 minutes, a printer that was switched off in that time is not there (RFC 6762 §10.5).
+ * A pointer to a printer is dropped before its time if nobody repeats it when asked several times (RFC 6762 §10.5). It may be
+ * valid for 75 minutes, and the printer may have been switched off in that time.
  */
 import { z } from 'zod';
 
-/** Most records, and the longest time one is believed, s. */
+/** Most records, and the longest time for which a record is believed, s. */
 const MOST = 4_000;
 const LONGEST_TTL = 75 * 60;
-/** Most records of one name, other than the instances of a service: a host has few addresses, an instance one place. */
+/** Most records of one type and name, except pointers (PTR): a host has few addresses, and an instance is at one place. */
 const MOST_OF_NAME = 20;
-/** Questions that may go unanswered. */
+/** Questions that may go unanswered before a pointer is dropped. */
 const UNANSWERED = 3;
-/** A record that another of its kind replaces, or that is taken back, stays for this long, ms (RFC 6762 §10.1, §10.2). */
+/** How long a record stays after another one has replaced it, or its sender has taken it back, ms (RFC 6762 §10.1, §10.2). */
 export const GOODBYE = 1_000;
 
 const name = z.string().min(1).max(255);
@@ -46,15 +46,15 @@ type DnsRecord = z.infer<typeof record>;
 
 interface Cached {
   record: DnsRecord;
-  /** ms, of the clock. */
+  /** ms, by the clock that the constructor gets. */
   heardAt: number;
   until: number;
-  /** Questions since it was last heard. */
+  /** Questions since the record was last heard. */
   asked: number;
 }
 
 export class DnsRecords {
-  /** By type and name, then by data; the sets that were heard last come last. */
+  /** By type and name, then by data. The set that was heard last comes last. */
   readonly #sets = new Map<string, Map<string, Cached>>();
   readonly #now: () => number;
   #size = 0;
@@ -68,7 +68,7 @@ export class DnsRecords {
     return this.#size;
   }
 
-  /** Takes over one record of an answer; says what that changed: something is new, or ends after `GOODBYE`. */
+  /** Takes over one record of an answer. @returns what has changed: a record is `new`, or one is `ending` after `GOODBYE` */
   hear(raw: unknown): 'nothing' | 'new' | 'ending' {
     const { data: heard } = record.safeParse(raw);
     if (heard === undefined) return 'nothing';
@@ -84,7 +84,7 @@ export class DnsRecords {
     }
     let ending = false;
     if (heard.flush) {
-      // "These, and no others": those that did not just come with it are out of date.
+      // The flag means "these, and no others". So records of the name are out of date unless they came within the last second.
       for (const [otherKey, other] of set) {
         if (otherKey === key || other.heardAt >= now - GOODBYE || other.until <= now + GOODBYE) continue;
         other.until = now + GOODBYE;
@@ -103,12 +103,12 @@ export class DnsRecords {
     return ending ? 'ending' : known === undefined ? 'new' : 'nothing';
   }
 
-  /** The instances of a service are asked for now. */
+  /** The instances of this service are about to be asked for. */
   asking(name: string): void {
     for (const held of this.#sets.get(`PTR ${name.toLowerCase()}`)?.values() ?? []) held.asked += 1;
   }
 
-  /** Instances of a service. */
+  /** The instances of a service, by name. */
   pointers(name: string): string[] {
     return this.#valid('PTR', name).flatMap((record) => (record.type === 'PTR' ? [record.data] : []));
   }
@@ -140,7 +140,7 @@ export class DnsRecords {
     return [...set.values()].map((held) => held.record);
   }
 
-  /** What was heard longest ago goes first. */
+  /** The sets that were heard longest ago go first. */
   #makeRoom(): void {
     for (const [key, set] of this.#sets) {
       if (this.#size <= MOST) return;

@@ -1,7 +1,7 @@
 /**
  * What a printer's DNS-SD TXT record says of it.
  *
- * Source: RFC 6763 §6 (key=value, keys in any case, the first of two counts), Apple "Bonjour Printing
+ * Source: RFC 6763 §6 (key=value; keys in any case; of two equal keys the first counts), Apple "Bonjour Printing
  * Specification" 1.2.1, PWG 5100.14 (UUID).
  */
 import { plainText } from '../../../../../drivers/transports/device-id.ts';
@@ -12,13 +12,13 @@ const LONGEST_VALUE = 200;
 
 interface PrinterTxt {
   evidence: Evidence;
-  /** `rp`: the resource's path (IPP) or queue (LPD), without slash in front. */
+  /** `rp`: the resource's path (IPP) or queue (LPD), without a slash in front. */
   resource: string;
-  /** A service of Platen's offers one of its own printers. */
+  /** A Platen service announces this printer, to offer one of its own printers. */
   offered: boolean;
 }
 
-/** @param pairs the strings of the record, as they came; whatever is in them, nothing is thrown */
+/** Never throws. @param pairs the strings of the record, as they came */
 export function parseTxt(pairs: readonly Uint8Array[]): PrinterTxt {
   const values = new Map<string, string>();
   for (const pair of pairs.slice(0, MOST_PAIRS)) {
@@ -28,10 +28,10 @@ export function parseTxt(pairs: readonly Uint8Array[]): PrinterTxt {
     const value = plainText(text.slice(equals + 1, equals + 1 + LONGEST_VALUE));
     if (equals > 0 && value !== '' && !values.has(key)) values.set(key, value);
   }
-  // `product=(GPL Ghostscript)` is of the driver; `ty` is for people, and mostly make and model.
+  // `product` is not read: it may name the driver, like `(GPL Ghostscript)`. `ty` is for people, and mostly make and model.
   const make = values.get('usb_mfg') ?? values.get('mfg');
   const called = values.get('usb_mdl') ?? values.get('mdl') ?? values.get('ty');
-  // CUPS announces a raw queue so.
+  // CUPS announces a raw queue with the model `Unknown`.
   const model = called === 'Unknown' ? undefined : called;
   const serial = believableSerial(values.get('usb_sn') ?? values.get('sn'));
   const uuid = uuidOf(values.get('uuid'));

@@ -1,14 +1,15 @@
 /**
  * Printers that announce themselves on the network (DNS-SD over multicast DNS: Bonjour, AirPrint).
  *
- * A listener on each interface stays open between scans, so that an announcement is heard when it is made. A
- * scan asks for all services, follows up what an answer left out (SRV, TXT, addresses: many printers send them
- * only when asked), and takes what is valid then. The services of one instance name at one host are one printer
- * (Bonjour Printing Specification §4.1), and know together what each of them says.
+ * A listener on each interface stays open between scans, so that an announcement is heard at once. A scan asks for all
+ * services. Then it asks for what the answers left out (SRV, TXT, addresses), because many printers send these only when asked.
+ * It lists what is valid in the end. The services with the same instance name at the same host are one printer (Bonjour
+ * Printing Specification §4.1), so what one of them says counts for all.
  *
- * Whoever is on the network can answer, with anything and without end: `drivers/dns-sd/packet-gate.ts` bounds what is read at all,
- * `dns-packet` reads it (and throws inside of `multicast-dns`, which turns that into a warning), `dns-records.ts` takes only
- * well-formed records, up to a limit, and an address must be in a network that one of our interfaces is in. Source: RFC 6762, RFC 6763.
+ * Anybody on the network can answer, with anything and without end. So `drivers/dns-sd/packet-gate.ts` bounds how much is read,
+ * and `dns-records.ts` takes only well-formed records, up to a limit. `dns-packet` does the reading; if it throws,
+ * `multicast-dns` turns the exception into a warning. An address must be in a network of one of our interfaces.
+ * Source: RFC 6762, RFC 6763.
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { BlockList, isIPv6 } from 'node:net';
@@ -42,9 +43,9 @@ export const dnsSd = providerKind({
 interface DnsSdOptions {
   /** IPv4 addresses of the interfaces to listen on; by default all but loopback, looked up at each scan. */
   interfaces?: readonly string[];
-  /** By default all that there are. */
+  /** By default all standard transports. */
   transports?: Transports;
-  /** How long the first scan collects, ms; the later ones, which know most of it already, take half. */
+  /** How long the first scan collects answers, ms. Later scans take half as long, because they know most of it already. */
   timeout?: number;
 }
 
@@ -52,14 +53,14 @@ type Service = NonNullable<TransportTraits['dnsSd']>;
 
 const GROUP = '224.0.0.251';
 const PORT = 5353;
-/** Steps of a scan: after each, what is still missing is asked for. */
+/** Steps of a scan. Between two steps it asks for what is still missing. */
 const STEPS = 5;
 const MOST_INTERFACES = 32;
 /** Instances of one service that are looked at. */
 const MOST_INSTANCES = 500;
 /** Records taken from one packet. */
 const MOST_RECORDS = 400;
-/** News is told once for all the packets of an announcement, ms. */
+/** How long news waits, ms, so that all packets of an announcement are told together. */
 const NEWS_AFTER = 200;
 
 interface Listener {
@@ -96,7 +97,7 @@ export class DnsSdDiscovery implements DiscoveryProvider {
 
   async find(signal: AbortSignal): Promise<Sighting[]> {
     signal.throwIfAborted();
-    // One after the other: two scans at once would open each listener twice.
+    // One after the other: two scans at the same time would open each listener twice.
     this.#listening = this.#listening.then(() => this.#listen());
     await this.#listening;
     const { timeout = 1_500 } = this.#options;
@@ -108,7 +109,7 @@ export class DnsSdDiscovery implements DiscoveryProvider {
       await pause(step, signal);
       signal.throwIfAborted();
       this.#ask([
-        // Asked again in case it was lost; who has answered within a second keeps quiet.
+        // Asked again, in case the first question was lost. A printer that has answered within the last second keeps quiet.
         ...(count === 2 ? pointers : []),
         ...this.#missing(),
       ]);
@@ -158,7 +159,7 @@ export class DnsSdDiscovery implements DiscoveryProvider {
         this.onNews?.();
       }, NEWS_AFTER).unref();
     }
-    // A record that ends is still valid for a moment: the scan that sees it gone comes after that.
+    // A record that ends is still valid for a moment. So a second scan comes after that moment, to see that it is gone.
     if (!changes.includes('ending')) return;
     clearTimeout(this.#ended);
     this.#ended = setTimeout(() => this.onNews?.(), GOODBYE + NEWS_AFTER).unref();
@@ -201,14 +202,14 @@ export class DnsSdDiscovery implements DiscoveryProvider {
     const found = this.#services.flatMap((service) =>
       this.#instances(service).flatMap(({ name, instance }) => {
         const [location] = this.#records.services(name);
-        // Port 0: the name is taken, and there is no such service (Bonjour Printing Specification §4.2).
+        // Port 0 means that the name is reserved, but there is no such service (Bonjour Printing Specification §4.2).
         if (location === undefined || location.port === 0) return [];
         const address = this.#records
           .addresses(location.target)
           .find((one) => networks.check(one, isIPv6(one) ? 'ipv6' : 'ipv4'));
         if (address === undefined) return [];
         const { evidence, resource, offered } = parseTxt(this.#records.texts(name)[0] ?? []);
-        // It would print to itself.
+        // A printer that Platen itself offers: driving it would make Platen print to itself.
         if (offered) return [];
         const uri = service.address(inUri(address), location.port, pathOf(resource));
         return [{ uri, instance, target: location.target.toLowerCase(), evidence }];
@@ -231,7 +232,7 @@ export class DnsSdDiscovery implements DiscoveryProvider {
   }
 }
 
-/** What the services of one printer say, where they do not contradict each other; each keeps its languages. */
+/** What all services of one printer say, except where they contradict each other. What a service says itself comes first. */
 function together(own: Evidence, all: readonly Evidence[]): Evidence {
   const shared = (['serial', 'uuid', 'make', 'model'] as const).flatMap((key) => {
     const values = new Set(all.flatMap((evidence) => evidence[key] ?? []));
@@ -244,7 +245,7 @@ function question(type: DnsQuestion['type'], name: string, domain = '.local'): D
   return { type, labels: `${name}${domain}`.split('.') };
 }
 
-/** undefined: there is no multicast on that interface, or another program holds the port for itself. */
+/** Undefined: there is no multicast on this interface, or another program holds the port for itself. */
 async function listen(
   address: string,
   gate: PacketGate,
@@ -257,7 +258,7 @@ async function listen(
   const { promise, resolve } = Promise.withResolvers<boolean>();
   mdns.once('ready', () => resolve(true));
   mdns.on('error', () => resolve(false));
-  // A packet that is none, or a network that is down for now.
+  // Warnings are ignored: they tell of a malformed packet, or of a network that is down for now.
   mdns.on('warning', () => undefined);
   mdns.on('response', ({ answers, additionals }) => onRecords([...(answers ?? []), ...(additionals ?? [])]));
   const readers = socket.rawListeners('message');
@@ -280,7 +281,8 @@ function joined(socket: Socket, address: string): boolean {
   try {
     socket.addMembership(GROUP, address);
     socket.setMulticastInterface(address);
-    // RFC 6762 §11: so that a receiver can see that it comes from this network. Loopback: a printer on this machine.
+    // TTL 255 shows receivers that the packet comes from their own network (RFC 6762 §11). Loopback reaches printers that
+    // programs on this machine announce.
     socket.setMulticastTTL(255);
     socket.setMulticastLoopback(true);
     return true;
@@ -297,8 +299,8 @@ function ownAddresses(): string[] {
 }
 
 /**
- * The networks that the interfaces with these addresses are in. Multicast DNS reaches no further, and what a
- * stranger announces elsewhere, this machine's own ports above all, is not to be connected to.
+ * The networks of the interfaces with these addresses. Multicast DNS reaches no further. A stranger may announce an address
+ * elsewhere, above all one of this machine's own ports; Platen must not connect to it.
  */
 function networksOf(listening: readonly string[]): BlockList {
   const networks = new BlockList();
@@ -307,14 +309,14 @@ function networksOf(listening: readonly string[]): BlockList {
   );
   for (const { cidr, family } of listened) {
     const [network, prefix] = cidr?.split('/') ?? [];
-    // Link-local addresses of IPv6 mean nothing without the interface, which a URI does not have.
+    // A link-local address of IPv6 means nothing without its interface, and a URI cannot name the interface.
     if (network === undefined || network.toLowerCase().startsWith('fe80:')) continue;
     networks.addSubnet(network, Number(prefix), family === 'IPv6' ? 'ipv6' : 'ipv4');
   }
   return networks;
 }
 
-/** `rp` as the path of a URI, whether or not it was written as one. */
+/** `rp` as the path of a URI. Parts that are already percent-encoded stay as they are. */
 function pathOf(resource: string): string {
   return resource
     .split('/')

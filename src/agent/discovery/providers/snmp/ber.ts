@@ -1,9 +1,9 @@
 /**
  * BER, as far as SNMP needs it (X.690 §8; RFC 3417 §8: definite lengths only).
  *
- * Our own, since a reply is a stranger's and `net-snmp` 3.29 lets one 40-byte answer (a Report PDU to a v2c
- * request) end the process with an exception outside of any callback. Lengths are unsigned and checked against
- * what is left, so reading only moves forward.
+ * This is our own code, because a reply comes from a stranger: with `net-snmp` 3.29 one answer of 40 bytes (a Report PDU to a
+ * v2c request) ends the process with an exception outside of any callback. Lengths are unsigned, and are checked against what
+ * is left. So reading only moves forward.
  */
 
 export class BerError extends Error {
@@ -78,7 +78,7 @@ export class BerReader {
     let length = first;
     if (first >= 0x80) {
       const count = first - 0x80;
-      // 0 is the indefinite form; more than three bytes fit in no datagram, leading zeroes aside.
+      // 0 is the indefinite form. A length of more than four bytes is refused: a datagram needs no more than three.
       if (count === 0 || count > 4) throw new BerError('length');
       length = 0;
       for (let digit = 0; digit < count; digit += 1) length = length * 256 + this.#byte();

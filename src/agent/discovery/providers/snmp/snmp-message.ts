@@ -13,7 +13,7 @@ const MOST_VARIABLES = 64;
 
 export interface SnmpVariable {
   oid: string;
-  /** null: there is none (noSuchObject, noSuchInstance, endOfMibView), or of a type that is not used. */
+  /** null: the device has no value (noSuchObject, noSuchInstance, endOfMibView), or one of a type that is not used here. */
   value: number | Buffer | null;
 }
 
@@ -22,7 +22,7 @@ export interface SnmpResponse {
   id: number;
   /** error-status: 0 noError, 2 noSuchName (v1: one of the variables is missing), …. */
   error: number;
-  /** Which variable it is about, from 1. */
+  /** error-index: which variable the error is about, from 1. */
   index: number;
   variables: SnmpVariable[];
 }
@@ -44,9 +44,9 @@ export function encodeRequest(
 }
 
 /**
- * @param isAwaited says of a response's number whether anybody waits for it: the variables of any other are not read
- * @returns undefined: nobody waits for it
- * @throws BerError for whatever is no response of one of the two versions
+ * @param isAwaited whether anybody waits for the response with this number; if not, its variables are not read
+ * @returns undefined: nobody waits for the response
+ * @throws BerError for bytes that are no response of one of the two versions
  */
 export function decodeResponse(
   bytes: Uint8Array,
@@ -82,7 +82,7 @@ function contentsOf({ tag, contents }: { tag: number; contents: Buffer }): SnmpV
     case TAG.counter:
     case TAG.gauge:
     case TAG.ticks:
-      // A device that gets one variable wrong may have the others right.
+      // If a device gets one variable wrong, it may still have the others right. So this does not throw.
       return contents.length >= 1 && contents.length <= 5 ? integerOf(contents) : null;
     case TAG.octets:
       return contents;

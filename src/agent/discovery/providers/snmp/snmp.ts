@@ -1,11 +1,11 @@
 /**
- * Printers that answer SNMP, on the addresses that the configuration names: who they are, and how they are.
+ * Printers that answer SNMP, at the addresses that the configuration names: who they are, and in which state.
  *
- * GETNEXT finds the first row of the printer tables (a device that has none is no printer), and GET reads all
- * its variables at once. A device of version 1 refuses them all where it lacks one and names that one: it is
- * asked again without it. One socket serves all, a fixed number of devices is asked at a time, each twice
- * before it counts as not there: in version 2c, and then in version 1 too. An answer counts only from the
- * address and with the number that it was asked with.
+ * GETNEXT finds the first row of the printer tables; a device without such a row is no printer. GET then reads all variables of
+ * the row at once. If a device of version 1 lacks one of the variables, it refuses them all and names the missing one; then it
+ * is asked again without that variable. One socket serves all devices, and only so many devices are asked at the same time. A
+ * device counts as absent after two attempts: the first in version 2c, the second in version 1 too. An answer counts only if it
+ * comes from the address that was asked, and has the number of the question.
  *
  * Source: RFC 1213 (system), RFC 2790 (hrDevice, hrPrinter), RFC 3805 (Printer MIB).
  */
@@ -43,7 +43,7 @@ export const snmp = providerKind({
 interface SnmpOptions {
   /** Hosts and subnets; see `../targets.ts`. */
   targets: readonly string[];
-  /** A secret of sorts: never logged. */
+  /** Works like a password, so it is never logged. */
   community?: string;
   port?: number;
   /** How long one answer is waited for, ms. */
@@ -52,7 +52,7 @@ interface SnmpOptions {
   limit?: number;
 }
 
-/** What one device said; `status` only changes what is shown, never who it is. */
+/** What one device said. `status` only changes what people are shown, never who the device is. */
 interface SnmpPrinter {
   evidence: Evidence;
   /** sysName: what its administrator calls it. */
@@ -63,9 +63,9 @@ interface SnmpPrinter {
 const PORT = 161;
 /** Devices asked at the same time. */
 const AT_ONCE = 64;
-/** The versions of each attempt, while it is not known which one a device speaks: it ignores the others. */
+/** The versions of each attempt, while the device's version is unknown. A device ignores versions that it does not speak. */
 const ATTEMPTS: readonly (readonly SnmpVersion[])[] = [['v2c'], ['v2c', 'v1']];
-/** Times that a device may refuse a question for a variable that it lacks. */
+/** How many times a question is asked when the device refuses it because of a variable that it lacks. */
 const REFUSALS = 12;
 
 /** Columns that only printers have rows in: hrPrinterStatus, prtGeneralSerialNumber. */
@@ -80,7 +80,7 @@ const VARIABLES = {
   printerStatus: '1.3.6.1.2.1.25.3.5.1.1.#',
   errors: '1.3.6.1.2.1.25.3.5.1.2.#',
   serial: '1.3.6.1.2.1.43.5.1.1.17.#',
-  /** ifPhysAddress of the first two interfaces; one of them is often the loopback, which has none. */
+  /** ifPhysAddress of the first two interfaces. One of the two is often the loopback interface, which has no address. */
   mac1: '1.3.6.1.2.1.2.2.1.6.1',
   mac2: '1.3.6.1.2.1.2.2.1.6.2',
   /** PWG 5107.1 ppmPrinterIEEE1284DeviceId. */
@@ -89,10 +89,10 @@ const VARIABLES = {
 type Variable = keyof typeof VARIABLES;
 type Answer = Partial<Record<Variable, number | Buffer>>;
 
-/** @throws RangeError for targets that are none */
+/** @throws RangeError if a target is no address or subnet, or if there are too many addresses */
 export function snmpDiscovery(options: SnmpOptions): DiscoveryProvider {
   const { addresses, includes } = targetsOf(options.targets);
-  /** By address, from when it was last asked. */
+  /** By address: what was found there when it was last asked. */
   const known = new Map<string, Sighting>();
   let turn = 0;
   const find = async (signal: AbortSignal): Promise<Sighting[]> => {
@@ -104,7 +104,7 @@ export function snmpDiscovery(options: SnmpOptions): DiscoveryProvider {
       const until = performance.now() + (options.limit ?? 5_000);
       let left = addresses.length;
       const next = async () => {
-        // Each asks at least one, so that every address has its turn however short the time.
+        // Each of these loops asks at least one address. So every address has its turn, however short the time is.
         for (let more = true; more && left > 0; more = performance.now() < until) {
           left -= 1;
           const address = addresses[turn % addresses.length] ?? '';
@@ -157,7 +157,10 @@ export class SnmpSession {
     await new Promise<void>((done) => void this.#socket.close(() => done()));
   }
 
-  /** undefined: nobody answers there, or it is no printer. @throws the signal's reason, and RangeError for an address that was not named */
+  /**
+   * Undefined: nobody answers at the address, or the device there is no printer.
+   * @throws the signal's reason; RangeError for an address that the configuration does not name
+   */
   async printerAt(address: string, signal: AbortSignal): Promise<SnmpPrinter | undefined> {
     if (!this.#includes(address)) throw new RangeError('an address that the configuration does not name');
     const rows = await this.#ask(address, 'getNext', PRINTER_COLUMNS, signal);
@@ -187,8 +190,8 @@ export class SnmpSession {
   }
 
   /**
-   * The variables that the device has, and the version that it speaks; none for one that does not answer.
-   * @param spoken the device's version, where that is known
+   * The variables that the device has, and the version that it speaks. No variables if the device does not answer.
+   * @param spoken the device's version, if known
    */
   async #ask(
     address: string,
@@ -204,7 +207,7 @@ export class SnmpSession {
       if (response === undefined) break;
       version = response.version;
       if (response.error === 0) return { variables: response.variables, version };
-      // Version 1 (RFC 1157 §4.1.2): where one is missing, the answer names it and has no values.
+      // Version 1 (RFC 1157 §4.1.2): if a variable is missing, the answer names it and has no values.
       const { index } = response;
       asked = asked.filter((_, place) => index > 0 && place !== index - 1);
     }
@@ -295,7 +298,7 @@ const STATES: ReadonlyMap<unknown, PrinterState> = new Map<unknown, PrinterState
 /** hrDeviceStatus: unknown(1), running(2), warning(3), testing(4), down(5). */
 const DOWN = 5;
 
-/** hrPrinterDetectedErrorState: bits from the first byte's highest on. Low toner and service requests stop nothing. */
+/** hrPrinterDetectedErrorState: bit 0 is the highest of the first byte. Low toner and service requests stop no printer. */
 const ERROR_BITS: readonly { bit: number; reason: PrinterReason; stops: boolean }[] = [
   { bit: 0, reason: 'media-low', stops: false },
   { bit: 1, reason: 'media-empty', stops: true },
@@ -308,11 +311,11 @@ const ERROR_BITS: readonly { bit: number; reason: PrinterReason; stops: boolean 
   { bit: 9, reason: 'other', stops: false },
   { bit: 10, reason: 'marker-supply-empty', stops: true },
   { bit: 12, reason: 'output-area-full', stops: true },
-  // One tray of several: `noPaper` is said when nothing can be printed.
+  // inputTrayEmpty: one tray of several. If nothing can be printed, the printer says `noPaper` (bit 1).
   { bit: 13, reason: 'media-low', stops: false },
 ];
 
-/** How it is, in IPP's terms; what is not told is unknown. */
+/** The printer's state in IPP's terms; `unknown` if the printer does not tell it. */
 function statusOf(answer: Answer): SnmpPrinter['status'] {
   const { errors } = answer;
   const set = (bit: number) =>
