@@ -1,39 +1,38 @@
 /**
- * The certificate of each printer, pinned in the agent's data directory when the printer is first driven with
- * it. That a device has shown one is not enough to pin it: whoever claims to be a printer would have their
- * own pinned.
+ * The certificate of each printer, pinned in the agent's data directory when the printer is first driven with it. It is not
+ * enough that a device has shown a certificate: otherwise anybody could claim to be a printer and have their own pinned.
  *
- * Nearly all printers sign their own certificates, so nobody vouches for the first one. From then on a device that
- * says it is that printer has to show the same: what is pinned belongs to the printer, wherever it is, and not to
- * an address, which the network gives to others. One that the system's authorities vouch for takes the place of
- * one that they do not, and never the other way round.
+ * Nearly all printers sign their own certificates, so nobody vouches for the first one. From then on, a device that says it is
+ * that printer has to show the same certificate. A pin belongs to the printer, wherever the printer is, and not to an address,
+ * because the network gives addresses to other devices. A certificate that the system's authorities vouch for may replace one
+ * that they do not vouch for, but never the other way round.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { TransportError } from '../../../drivers/connection.ts';
 import { BY_AUTHORITY } from '../../../drivers/ipp/tls.ts';
 
-/** What a device has to show; `subjects`: all that it says it is, each as a printer ID. */
+/** Which certificate a device has to show. `subjects`: all identities that the device claims, each as a printer ID. */
 export interface Certificates {
   /**
-   * Whether the device is known by this certificate.
-   * @throws TransportError `certificate-unknown` when it is known by another
+   * Whether the device is already known by this certificate.
+   * @throws TransportError `certificate-unknown` if it is known by another one
    */
   check(subjects: readonly string[], shown: string): boolean;
-  /** From now on it is known by this certificate. @throws TransportError as `check`, and for a full table or disk */
+  /** Makes the device known by this certificate. @throws TransportError as `check`, and for a full table or disk */
   pin(subjects: readonly string[], shown: string): void;
 }
 
-/** Nothing is kept: every device is seen for the first time. */
+/** Pins nothing: every device counts as seen for the first time. */
 export const noCertificates: Certificates = { check: () => false, pin: () => undefined };
 
-/** Pins that are kept. None is given up for another: that would let whoever fills the table take a printer's place. */
+/** Most pins. No pin is dropped to make room: otherwise somebody could fill the table, and then take a printer's place. */
 const MOST_PINS = 20_000;
 
 export class PinnedCertificates implements Certificates {
   readonly #db: DatabaseSync;
   readonly #most: number;
 
-  /** @param most pins that are kept, given by a test */
+  /** @param most pins; only a test sets it */
   constructor(db: DatabaseSync, most = MOST_PINS) {
     this.#db = db;
     this.#most = most;
@@ -78,7 +77,10 @@ export class PinnedCertificates implements Certificates {
     return this.#db.prepare('SELECT shown FROM certificates WHERE subject = ?').get(subject)?.['shown'];
   }
 
-  /** What the device shows next is pinned anew, also under its other names with the same certificate. */
+  /**
+   * Forgets the pin of this subject, so that the device's next certificate is pinned anew. Other subjects with the same
+   * certificate of its own are the same device, and their pins are forgotten too.
+   */
   forget(subject: string): void {
     this.#db
       .prepare(

@@ -1,21 +1,20 @@
 /**
- * Chooses by which of its endpoints a printer is driven. The best is, in this order:
+ * Chooses by which of its endpoints a printer is driven. These points decide, the first one first:
  *
- *   1. one that works
- *   2. one that the operator wrote down
- *   3. one over which the printer itself answers; then one through a print server's queue, which at least says
- *      that the printer took the bytes; then one that says nothing
- *   4. one that is encrypted, before the same unencrypted; but not because of a certificate that anybody could
- *      show: see `encryption`
- *   5. the one that the printer is driven by now
+ *   1. an endpoint that works is better than one that does not
+ *   2. an endpoint that the operator wrote down is better than one that was found
+ *   3. best is an endpoint where the printer itself answers; then one through a print server's queue, because the queue at
+ *      least says that the printer took the bytes; then one that says nothing
+ *   4. an encrypted endpoint is better than the same endpoint unencrypted, but not if anybody could show its certificate: see
+ *      `encryption`
+ *   5. the endpoint that the printer is driven by now is better than another one
  *
- * What a device says of itself over an open network is a claim. A printer that the configuration names is driven at
- * the addresses named, whoever says elsewhere that it is this printer, unless the configuration lets it move.
+ * What a device says of itself over an open network is only a claim. So a printer that the configuration names is driven at the
+ * named addresses, even if a device elsewhere says that it is this printer; unless the configuration lets the printer move.
  *
- * A better endpoint is taken when no job is under way. During a job, another one is taken only when the
- * present one is gone, and only where the printer at its end is certain to know the job: never through a
- * queue, which may still hold labels of the job, and never by documents instead of bytes, or in another
- * language.
+ * The printer changes to a better endpoint when no job is under way. During a job, it changes only if the present endpoint is
+ * gone, and if the printer is certain to know the job at the other one. So a job never changes from or to a queue, which may
+ * still hold labels of the job; nor from bytes to documents or back; nor, as bytes, to another language.
  */
 import { isLoopback } from '../../../drivers/address.ts';
 import type { TransportTraits } from '../../../drivers/transports/transport.ts';
@@ -26,9 +25,9 @@ import type { DriverChoice } from '../discovery/provider.ts';
 import { CONFIGURED } from '../discovery/providers/configured.ts';
 
 /**
- * Where a printer may be driven; null: wherever it is found.
- * @param endpoints all that lead to it now
- * @param before what the configuration named for it at the last merge, and still names
+ * The addresses at which a printer may be driven; null: it may be driven wherever it is found.
+ * @param endpoints all endpoints that lead to the printer now
+ * @param before the endpoints that the configuration named for the printer at the last merge, and still names
  */
 export function boundTo(
   endpoints: Iterable<Endpoint>,
@@ -42,7 +41,7 @@ export function boundTo(
   return named.size === 0 || [...named.values()].includes(true) ? null : new Set(named.keys());
 }
 
-/** By which endpoint a printer that is new is driven; undefined: nobody has said enough of it yet. */
+/** The endpoint by which a new printer is driven; undefined: not enough is known of the printer yet. */
 export function firstEndpoint(endpoints: Iterable<Endpoint>, transports: Transports): string | undefined {
   return bestEndpoint(
     [...endpoints].filter(({ ready }) => ready),
@@ -52,9 +51,9 @@ export function firstEndpoint(endpoints: Iterable<Endpoint>, transports: Transpo
 }
 
 /**
- * By which endpoint a printer is driven from now on; `waits`: there is a better one, once no job is under way.
- * @param had the endpoint that it has
- * @param endpoints all that lead to it now
+ * The endpoint by which a printer is driven from now on. `waits`: there is a better one, but a job is under way.
+ * @param had the endpoint that the printer has been driven by
+ * @param endpoints all endpoints that lead to the printer now
  */
 export function nextEndpoint(
   had: KnownEndpoint & { driver: DriverChoice },
@@ -74,7 +73,7 @@ export function nextEndpoint(
   return { uri: waits ? uri : best.uri, waits };
 }
 
-/** @param now the endpoint that the printer has */
+/** @param now the endpoint that the printer is driven by */
 function bestEndpoint(
   endpoints: Iterable<Endpoint>,
   now: string | undefined,
@@ -94,7 +93,7 @@ function bestEndpoint(
   return all.filter(({ driver }) => driver !== undefined).toSorted((a, b) => compare(rank(a), rank(b)))[0];
 }
 
-/** Whether a job that is under way by one of them may go on by the other. */
+/** Whether a job that is under way at one of these endpoints may go on at the other. */
 export function sameJobs(from: Driven, to: Driven, transports: Transports): boolean {
   return drivenAlike(from.driver, to.driver, transports) && !from.queue && !to.queue;
 }
@@ -105,7 +104,7 @@ interface Driven {
   queue: boolean;
 }
 
-/** Whether the same device object can serve both. */
+/** Whether the same device object can serve both choices. */
 export function drivenAlike(a: DriverChoice, b: DriverChoice, transports: Transports): boolean {
   const documents = transports.takesDocuments(a.uri);
   return documents === transports.takesDocuments(b.uri) && (documents || a.language === b.language);
@@ -116,16 +115,15 @@ function quality({ listed, answers, queue }: Endpoint): number[] {
 }
 
 /**
- * 0 is best. An encrypted endpoint counts as such where it is trusted: it drives the printer already, its
- * certificate was known before, or another endpoint of the printer is at the same host, which nobody else can
- * have.
+ * 0 is best. An encrypted endpoint is best only if it is trusted: the printer is already driven by it, its certificate was
+ * known before, or another endpoint of the printer was reached at the same host, and nobody else can have that host's address.
  */
 function encryption({ encrypted, encryptedAs }: Partial<TransportTraits> = {}, trusted: boolean): number {
   if (encrypted) return trusted ? 0 : 2;
   return encryptedAs === undefined ? 0 : 1;
 }
 
-/** Whether another endpoint was reached at the same host. At a loopback address, any program may answer. */
+/** Whether another endpoint was reached at the same host. Loopback does not count, because any program may answer there. */
 function sharesHost(endpoint: Endpoint, all: readonly Endpoint[]): boolean {
   const { hostname } = new URL(endpoint.uri);
   const isThere = (other: Endpoint) =>

@@ -5,7 +5,7 @@ import { because, reasonText } from '../../contract/reason.ts';
 
 const REASON = because('not-confirmed', {});
 
-/** Everything is delivered, and nobody knows what came out. */
+/** The fault of a job when all labels are delivered, but nobody knows which of them came out. */
 export function unconfirmed(): JobFaultError {
   return new JobFaultError(
     'outcome-unknown',

@@ -1,4 +1,4 @@
-/** Makes the device for a driver choice: by its address, one that takes bytes or one that takes documents. */
+/** Makes the device for a driver choice. The address decides whether the device takes bytes or documents. */
 import { TransportError } from '../../../drivers/connection.ts';
 import type { AgentConfig } from '../config.ts';
 import type { DriverChoice } from '../discovery/provider.ts';

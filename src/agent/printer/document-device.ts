@@ -1,9 +1,9 @@
 /**
- * One printer that takes documents. Several connections to it may be open at once, so a job and the question
- * "are you still there" do not disturb each other; the station makes its jobs follow one after the other.
+ * One printer that takes documents. Several connections to it may be open at once, so a job and the question "are you still
+ * there" do not disturb each other. The station makes the printer's jobs follow one after the other.
  *
- * Whether the printer counts what comes out cannot be asked: many always say 0. It is learnt from every document
- * that came out whole, and believed only as long as each of them was counted right.
+ * Nobody can ask a printer whether it counts what comes out: many always say 0. So Platen learns this from each document that
+ * came out whole, and believes the counters only if the last such document was counted right.
  */
 
 import { TransportError } from '../../../drivers/connection.ts';
@@ -30,7 +30,7 @@ interface DocumentDeviceOptions {
 interface Described {
   port: DocumentPort;
   description: DocumentDescription;
-  /** All that it says of who it is. */
+  /** All that the device says about its identity. */
   said: Evidence;
   identity: DeviceIdentity;
   vouched: boolean;
@@ -43,7 +43,7 @@ export class DocumentDevice implements PrinterDevice {
   #port: DocumentPort | null = null;
 
   #expected: string | null = null;
-  /** Certificate shown when the device was last asked, and by whom, while no printer is driven with it. */
+  /** The certificate that the device last showed, and who it said it was; only while no printer is driven with the device. */
   #unpinned: { subjects: string[]; certificate: string } | null = null;
   displaced = false;
   offline: readonly PrinterReason[] = ['offline'];
@@ -51,7 +51,7 @@ export class DocumentDevice implements PrinterDevice {
   onStatus: (status: DeviceStatus | null) => void = () => undefined;
   /** As of the last connection. */
   description: DocumentDescription | null = null;
-  /** Whether its lifetime counter, and that of each job, count labels; null: no document has shown it yet. */
+  /** Whether the printer's lifetime counter, and the counter of each job, count labels; null: no document has shown it yet. */
   countsLife = false;
   countsJobs: boolean | null = null;
 
@@ -73,7 +73,7 @@ export class DocumentDevice implements PrinterDevice {
     return this.#expected;
   }
 
-  /** A printer is driven with this device from now on: the certificate shown is pinned as the printer's. */
+  /** From now on a printer is driven with this device. So the certificate that it last showed is pinned for the printer. */
   set expected(expected: string | null) {
     this.#expected = expected;
     const shown = this.#unpinned;
@@ -82,7 +82,7 @@ export class DocumentDevice implements PrinterDevice {
     try {
       this.#options.certificates.pin(shown.subjects, shown.certificate);
     } catch (error) {
-      // The next question reports that, and nothing goes to the device before.
+      // The next question fails for the same reason and reports it. Nothing goes to the device before that question.
       if (!(error instanceof TransportError)) throw error;
     }
   }
@@ -109,8 +109,8 @@ export class DocumentDevice implements PrinterDevice {
   }
 
   /**
-   * The device, once it has said that it is the one expected.
-   * @throws TransportError; `device-unreachable` too when another device is at the address
+   * Connects, and resolves once the device has said that it is the expected one.
+   * @throws TransportError; `device-unreachable` also if another device is at the address
    */
   async connect(signal: AbortSignal): Promise<DocumentPort> {
     if (this.displaced) throw new TransportError('device-unreachable', 'another device is at its address');
@@ -140,13 +140,13 @@ export class DocumentDevice implements PrinterDevice {
         vouched,
       };
     } catch (error) {
-      // A device that answers, but not as a printer, is no printer either.
+      // A device that answers, but not as a printer, counts as not reached too.
       if (error instanceof TransportError) return { reachable: false, error };
       throw error;
     }
   }
 
-  /** Asks who is there, and checks that the certificate is that device's. */
+  /** Asks the device who it is, and checks that the certificate belongs to that device. */
   async #describe(signal: AbortSignal): Promise<Described> {
     const uri = this.#uri;
     const { transports } = this.#options;
@@ -158,25 +158,25 @@ export class DocumentDevice implements PrinterDevice {
       const said = evidenceIn(description, transports.queueOf(uri));
       const identity = identityOf(description, said, uri);
       const subjects = subjectsOf(said, uri);
-      // Without one to pin, an encrypted connection has been checked against what the configuration says.
+      // If there is no certificate to pin, an encrypted connection has been checked against the configuration.
       const vouched =
         certificate === null
           ? transports.traits(uri)?.encrypted === true
           : this.#known(subjects, certificate, identity);
       return { port, description, said, identity, vouched };
     } catch (error) {
-      // Another device may be there by now: a new connection forgets the certificate that was shown first.
+      // Another device may be at the address by now. Only a new connection looks at its certificate.
       if (error instanceof TransportError && error.code === 'certificate-unknown') await this.drop();
       throw error;
     }
   }
 
-  /** Whether the certificate was known before. Pins it where a printer is driven with the device. */
+  /** Whether the certificate was known before. If a printer is driven with the device, this pins the certificate too. */
   #known(subjects: string[], certificate: string, identity: DeviceIdentity): boolean {
     const { certificates } = this.#options;
     const known = certificates.check(subjects, certificate);
     if (this.#expected === null) this.#unpinned = { subjects, certificate };
-    // The certificate of another device at the address is not pinned.
+    // If another device is at the address, its certificate is not pinned.
     else if (printerIdOf(identity) === this.#expected) {
       certificates.pin(subjects, certificate);
     }
@@ -184,7 +184,7 @@ export class DocumentDevice implements PrinterDevice {
   }
 }
 
-/** A UUID of a queue is the queue's own, unless its device's address has one. */
+/** What the device says of its identity. A queue's UUID is the queue's own, unless the URI of the queue's device has one. */
 function evidenceIn(description: DocumentDescription, queue: string): Evidence {
   const { deviceUri, spooler, makeAndModel } = description;
   const device = evidenceOfDeviceUri(deviceUri ?? '');
@@ -198,7 +198,7 @@ function evidenceIn(description: DocumentDescription, queue: string): Evidence {
   };
 }
 
-/** All that a device says it is, as printer IDs: it has to show the certificate of each. */
+/** All identities that a device claims, as printer IDs. The device has to show the certificate of each. */
 function subjectsOf({ serial, uuid }: Evidence, uri: string): string[] {
   const claims = [
     ...(serial === undefined ? [] : [{ evidence: 'serial' as const, value: serial }]),
@@ -208,7 +208,7 @@ function subjectsOf({ serial, uuid }: Evidence, uri: string): string[] {
   return (claims.length > 0 ? claims : [address]).map(printerIdOf);
 }
 
-/** By serial number; else a queue by its name, as its UUID is not its device's; else by UUID or address. */
+/** By serial number. Otherwise a queue by its name, because its UUID is not the device's. Otherwise by UUID, or by address. */
 function identityOf(
   description: DocumentDescription,
   { serial, uuid, queue }: Evidence,

@@ -1,6 +1,6 @@
 /**
- * Sends a job to a printer that takes documents and keeps jobs of its own. In the printer our job becomes
- * several printer jobs, one after the other: each has one document, with a bounded number of labels.
+ * Sends a job to a printer that takes documents and keeps jobs of its own. In the printer, our job becomes several printer
+ * jobs, one after the other. Each printer job has one document with a bounded number of labels.
  *
  *   create ─▶ send ─▶ progress ─┬─ completed ─▶ its pages are out
  *     │ refused   │ lost        ├─ completed, by a queue ─▶ delivered: nobody says whether they are out
@@ -8,11 +8,11 @@
  *   later       recover         ├─ aborted, canceled, and nobody knows at which page ──▶ unknown
  *                               └─ not known to the printer any more ─▶ its counter at rest tells, or nobody
  *
- * That the printer took a document says nothing; `completed` says that the labels are out. A print server's
- * queue is no printer: its `completed` says that the device took the bytes, and counts as printed only with
- * the printer's own count of the labels, or where the operator accepts it (`confirmation.ts`). Some printers
- * print a document that was cut off as far as it goes, and call that completed: unless the printer has said
- * that it has the whole document, only its own count of all pages is believed.
+ * That the printer took a document proves nothing; `completed` says that the labels are out. A print server's queue is no
+ * printer: its `completed` only says that the device took the bytes. This counts as printed only together with the printer's
+ * own count of the labels, or if the operator accepts it (`confirmation.ts`). If a document was cut off, some printers print
+ * the part that arrived, and call the job completed. So unless the printer has said that it has the whole document, only its
+ * own count of all pages is believed.
  */
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import {
@@ -39,9 +39,9 @@ import {
 
 /** First pause between two questions for a printer job's state, ms. */
 const POLL_MIN = 10;
-/** How often a printer that prints is asked how it is, ms. */
+/** How often a printer is asked for its status while it prints, ms. */
 const STATUS_EVERY = 2_000;
-/** Why its job waits, where the printer itself does not say. */
+/** Why the printer's job waits, in case the printer itself does not say. */
 const WAITS: { readonly [Phase in PrinterJobState['phase']]?: PrinterReason } = {
   pending: 'busy',
   held: 'paused',
@@ -56,11 +56,11 @@ export class DocumentLink implements PrinterLink {
   #port: DocumentPort | null = null;
   /** The printer's lifetime counter before the document under way; null: not known. */
   #odometer: number | null = null;
-  /** The printer did not take the document under way. */
+  /** How the printer refused the document under way; null: it did not. */
   #refusal: DocumentRefusal | null = null;
   #reasons: readonly PrinterReason[] = [];
   #askedAt = Number.NEGATIVE_INFINITY;
-  /** Since when the printer's job has not been printed, ms. */
+  /** Since when the printer's job has only waited, ms. */
   #stuckSince = Number.POSITIVE_INFINITY;
   #canceledAt: number | null = null;
 
@@ -117,7 +117,7 @@ export class DocumentLink implements PrinterLink {
       if (!(error instanceof DocumentRefusal)) throw error;
       logger.info({ code: error.code, printerJob }, 'the printer refused the document');
       this.#refusal = error;
-      // The printer's job would wait for its document, and some printers take no other job until then.
+      // Otherwise the printer's job would go on waiting for its document, and some printers take no other job meanwhile.
       await this.#endJob(printerJob);
     }
     return null;
@@ -140,13 +140,12 @@ export class DocumentLink implements PrinterLink {
     if (stuck || now - this.#askedAt > STATUS_EVERY) {
       this.#askedAt = now;
       this.#reasons = (await this.#status()).reasons;
-      // Where the printer gives no reason, its job's state says that others come first, or that it was
-      // stopped.
+      // If the printer gives no reason, the state of its job does: other jobs come first, or the job was stopped.
       if (this.#reasons.length === 0 && now - this.#stuckSince > STATUS_EVERY)
         this.#reasons = [WAITS[state.phase] ?? 'other'];
     }
     this.#device.answers = true;
-    // A printer takes a moment to end its job.
+    // A printer needs a moment to end its job. Until then a canceled job does not count as stuck.
     const ending = this.#canceledAt !== null;
     const tooLong = performance.now() - (this.#canceledAt ?? 0) > timings.confirm;
     return { by: 'job', pages, reasons: this.#reasons, stuck: ending ? tooLong : stuck, ended: null };
@@ -158,7 +157,7 @@ export class DocumentLink implements PrinterLink {
     if (!document) return 'nothing';
     const { name, printerJob } = document;
     if (printerJob === null) {
-      // Some printers wait for its document before they take another job.
+      // The printer may have made the job, and some printers then wait for its document before they take another job.
       for (const job of await this.#open.find(name, signals.end)) await this.#open.cancel(job, signals.end);
       return 'nothing';
     }
@@ -186,7 +185,7 @@ export class DocumentLink implements PrinterLink {
     return this.#device.offline;
   }
 
-  /** Nothing to release: others may use the connection. */
+  /** Does nothing: a job does not own its connection. */
   async release(): Promise<void> {}
 
   get #open(): DocumentPort {
@@ -207,13 +206,13 @@ export class DocumentLink implements PrinterLink {
     await this.#open.cancel(printerJob, this.#options.signals.end);
   }
 
-  /** Pages that are out by the job's own counter, where that can be believed. */
+  /** How many pages are out by the counter of the printer's job; null: the counter cannot be believed. */
   #counted({ began, impressions }: PrinterJobState): number | null {
     const { description, countsJobs } = this.#device;
     if (began === false) return 0;
     if (description?.spooler !== 'none' || impressions === null) return null;
-    // It counts something else, if it counts: more pages than there are, or another number for a whole
-    // document.
+    // Then the counter counts something other than pages: it shows more than there are, or has shown a wrong number for a
+    // whole document.
     if (impressions > this.#options.book.pages || countsJobs === false) return null;
     // A counter that has always said 0 may not count at all.
     return impressions > 0 || countsJobs ? impressions : null;
@@ -246,14 +245,14 @@ export class DocumentLink implements PrinterLink {
       return this.#refusal.retryLater
         ? { ...rest, later: true }
         : { ...rest, fault: refused(this.#refusal.code) };
-    // The printer never had the whole document, and printed nothing: the fault was the connection's, or ours,
-    // and the document is sent again. But what a person canceled at the printer stays canceled.
+    // The printer never had the whole document and printed nothing of it. So the connection was at fault, or we were, and the
+    // document is sent again. But a job that a person has canceled at the printer stays canceled.
     const byPerson = state.phase === 'canceled' && !canceled;
     if (!whole && counted === 0 && !byPerson) return rest;
     return { ...rest, fault: faultFor('printer-aborted', because('printer-ended', ended)) };
   }
 
-  /** Learns from a document whose pages are all out whether the printer's counters count pages. */
+  /** All pages of a document are out. Learns from it whether the printer's counters count pages. */
   async #learn({ impressions }: PrinterJobState, pages: number): Promise<void> {
     const device = this.#device;
     if (device.description?.spooler !== 'none') return;
@@ -265,7 +264,7 @@ export class DocumentLink implements PrinterLink {
   }
 }
 
-/** By its name, of which some printers keep only the beginning; by its ID alone where it says no name. */
+/** The name has to fit; some printers keep only its beginning. If the printer tells no name, the job's ID alone counts. */
 function isOurs({ name }: PrinterJobState, document: PrinterDocument): boolean {
   return name === null || (name.length >= 8 && document.name.startsWith(name));
 }

@@ -1,4 +1,4 @@
-/** A printer's formats, from what the operator set and what the device says. */
+/** Makes a printer's formats from what the operator has set and what the device says. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { DeviceIdentity } from '../../../drivers/device.ts';
@@ -8,19 +8,19 @@ import type { DriverChoice } from '../discovery/provider.ts';
 import type { FormatEntry } from '../printer-entry.ts';
 
 /**
- * For a printer that cannot be asked and for which nothing is set: the most common label printer there is. A
- * template made for something else gives a warning at validation.
+ * What counts for a printer that cannot be asked and for which nothing is set: the most common label printer. A template for
+ * another size gives a warning at validation.
  */
 const COMMON = { dpi: 203, width: 101.6, height: 152.4 };
 
 /**
- * At least one; the first is the default. IDs are made from what the format is: `zpl-203-101.6x152.4`, and the
- * printer settings that it makes, where it makes any: `zpl-203-101.6x152.4-darkness-12-print-mode-cutter`.
+ * At least one format; the first is the default. A format's ID says what the format is: `zpl-203-101.6x152.4`. If the format
+ * makes printer settings, they follow: `zpl-203-101.6x152.4-darkness-12-print-mode-cutter`.
  */
 export function formatsOf(driver: DriverChoice, identity: DeviceIdentity | null): PrinterFormat[] {
   const entries: FormatEntry[] = driver.formats ?? offered(driver, identity);
   const formats = entries.map(({ name, language, dpi, width, height, rasterType, ...settings }) => {
-    // Not part of the ID: the raster type only names the dots on their way to the printer.
+    // Not part of the ID: the raster type only says how the dots are written on their way to the printer.
     const raster = choosesDots(language) ? (rasterType ?? identity?.raster?.type) : undefined;
     const id = [`${language}-${dpi}-${width}x${height}`, ...settingNames(settings)].join('-');
     return {
@@ -38,8 +38,8 @@ export function formatsOf(driver: DriverChoice, identity: DeviceIdentity | null)
 }
 
 /**
- * The formats where the operator has set none: each language that the printer says it prints, the one that it
- * is driven in first, on each media that it says it can take.
+ * The formats of a printer for which the operator has set none. There is one for each language that the printer says it
+ * prints, on each media that it says it can take. The language that it is driven in comes first.
  */
 function offered(driver: DriverChoice, identity: DeviceIdentity | null): FormatEntry[] {
   const { language: usual, width, height } = driver;
@@ -66,7 +66,7 @@ function offered(driver: DriverChoice, identity: DeviceIdentity | null): FormatE
   );
 }
 
-/** Whether the language prints dots of a type and a resolution that the device itself names. */
+/** Whether the language prints dots whose type and resolution the device itself names. */
 function choosesDots(language: LanguageId): boolean {
   return LANGUAGES[language].rasterTypes !== undefined;
 }
@@ -77,10 +77,10 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
-/** Picks what is set for the printer or its model out of all that is known of it. */
+/** Picks the settings for the printer or its model out of all that is known of the printer. */
 const settingsOf = z.object(printerSettings);
 
-/** `darkness-12`, in the same order however the configuration is written. */
+/** Like `darkness-12`. Sorted, so that the order in the configuration does not change the ID. */
 function settingNames(settings: object): string[] {
   return Object.entries(settings)
     .filter(([, value]) => value !== undefined)
@@ -89,10 +89,10 @@ function settingNames(settings: object): string[] {
 }
 
 const EIGHTH_INCH = 25.4 / 8;
-/** A printer's whole dots, and what a maker calls 203 dpi, are off by this much, mm. */
+/** How far a size can be off, mm: printers round to whole dots, and what makers call 203 dpi is not exactly that. */
 const TOLERANCE = 0.25;
 
-/** The size that media is sold in (whole mm, eighths of an inch) next to what the device says, if one is near. */
+/** The nearest size that media is sold in (whole mm, eighths of an inch); what the device says if no such size is near. */
 function nominal(mm: number | undefined): number | undefined {
   if (mm === undefined) return undefined;
   const sold = [Math.round(mm), Math.round(mm / EIGHTH_INCH) * EIGHTH_INCH];

@@ -1,8 +1,8 @@
 /**
- * The link of one job to its printer: sends labels, and asks the printer what became of them. There are two
- * kinds: bytes, of which the printer's own counter tells (`stream-link.ts`), and documents, each a job of the
- * printer's own (`document-link.ts`). The printer's loop (`../job/loop.ts`) drives both alike, and writes down
- * what a link tells.
+ * The link of one job to its printer. It sends labels, and asks the printer what became of them. There are two kinds. One sends
+ * bytes, and the printer's counter tells what became of them (`stream-link.ts`). The other sends documents, and each document
+ * is a job of the printer's own (`document-link.ts`). The printer's loop (`../job/loop.ts`) drives both kinds alike, and writes
+ * down what a link tells.
  */
 import { z } from 'zod';
 import type { DeviceStatus } from '../../../drivers/device.ts';
@@ -20,7 +20,7 @@ import type { Confirmation } from './confirmation.ts';
 export const printerDocument = z.object({
   /** What the printer's job is called. */
   name: z.string(),
-  /** Its ID in the printer; null: it may not have been made yet, and has no document. */
+  /** The ID of the printer's job; null: the job may not have been made yet, and has no document. */
   printerJob: z.string().nullable(),
   /** The printer has said that it has all of the document. */
   whole: z.boolean().optional(),
@@ -29,18 +29,18 @@ export const printerDocument = z.object({
 });
 export type PrinterDocument = z.infer<typeof printerDocument>;
 
-/** What is on record of the job, and where a link writes down what must be known after a crash. */
+/** The record of the job. A link writes down here what must be known after a crash. */
 export interface LinkBook {
   readonly document: PrinterDocument | undefined;
-  /** Pages that were sent, or are about to be, and are not settled. */
+  /** Pages that were sent or are about to be sent, and that are not settled. */
   readonly pages: number;
-  /** Labels that were sent, of this job or of others at the printer, and most likely are not out yet. */
+  /** Labels that were sent and most likely are not out yet, of this job or of other jobs at the printer. */
   readonly outstanding: number;
-  /** What the printer's counter showed before them; null: it does not tell. */
+  /** What the printer's counter showed before `pages` were sent; null: the printer does not tell. */
   readonly odometer: number | null;
   /** The printer has made a job for the document. */
   made(printerJob: string): void;
-  /** The connection took the chunk; of a document, the printer has said that it has all of it. */
+  /** The connection took the chunk. If the chunk is a document, the printer has said that it has all of the document. */
   took(chunk: Chunk, now: number): void;
   /** We are about to ask the printer to end its job. */
   canceling(): void;
@@ -48,9 +48,9 @@ export interface LinkBook {
   committed(): Promise<void>;
 }
 
-/** When to stop. For a job under way, reading one of them looks at the clock first (`../job/stop.ts`). */
+/** When to stop. While a job is under way, the getters of these signals look at the clock first (`../job/stop.ts`). */
 export interface Signals {
-  /** Ends what only waits. */
+  /** Ends all waiting. */
   readonly leave: AbortSignal;
   /** Ends sending at a label boundary. */
   readonly boundary: AbortSignal;
@@ -69,11 +69,11 @@ export interface LinkOptions {
   logger: Logger;
 }
 
-/** The printer said no, and has nothing of what was to be sent. */
+/** The printer refused a chunk, and has nothing of it. */
 export interface Refusal {
-  /** The printer's own word for it. */
+  /** The printer's own word for its reason. */
   code: string;
-  /** The same may be taken later. */
+  /** The printer may take the same chunk later. */
   later: boolean;
 }
 
@@ -86,28 +86,28 @@ export interface Readiness {
   ready: boolean;
   /** null: the printer cannot say what becomes of labels. */
   status: DeviceStatus | null;
-  /** Why it is not ready. */
+  /** Why the printer is not ready. */
   reasons: readonly PrinterReason[];
-  /** When the printer had said it, ms of `performance.now()`. */
+  /** When the printer said so, ms of `performance.now()`. */
   saidAt: number;
 }
 
 /** How the printer's own job has ended. */
 export interface EndedJob {
-  /** Pages that it is done with: those that are out, or were delivered. */
+  /** Pages that the job is done with: they are out, or were delivered. */
   pages: number;
-  /** False: they were delivered, and nobody says whether they are out. */
+  /** False: the pages were delivered, and nobody says whether they are out. */
   confirmed: boolean;
   /** Why the rest is not printed. */
   fault: JobFaultError | null;
-  /** The rest may be taken later. */
+  /** The printer may take the rest later. */
   later: boolean;
 }
 
 export type Progress =
-  /** By its counter, or what it says is pending. */
+  /** The printer's counter tells, or the number of labels that it says are pending. */
   | { by: 'counter'; status: DeviceStatus }
-  /** By its own job. `pages`: how many are out; null: it does not say. `stuck`: nothing moves there. */
+  /** The printer's own job tells. `pages`: how many are out; null: the printer does not say. `stuck`: the job does not move. */
   | {
       by: 'job';
       pages: number | null;
@@ -115,49 +115,49 @@ export type Progress =
       stuck: boolean;
       ended: EndedJob | null;
     }
-  /** The printer does not know its job any more. */
+  /** Nothing tells: the printer does not know its job any more. */
   | { by: 'nothing' };
 
 export interface PrinterLink {
   /** Each chunk is a document of whole pages, and one is under way at a time. */
   readonly documents: boolean;
-  /** The printer has told its counter, and, as far as is known, it counts what the job prints. */
+  /** The printer has told its counter, and as far as is known the counter counts what the job prints. */
   readonly counts: boolean;
   /** Whether the printer takes the language, as far as is known by now. */
   takes(language: LanguageId): boolean;
-  /** Connects to the printer that is expected. @throws TransportError */
+  /** Connects to the expected printer. @throws TransportError */
   connect(): Promise<void>;
-  /** Its bytes go behind those of another job, on the connection that is open. @throws TransportError where it is gone */
+  /** Sends this job's bytes behind another job's, on the open connection. @throws TransportError if the connection is gone */
   follow(): void;
-  /** Asks whether the printer takes labels now. @param others what it prints is not the job's. @throws TransportError */
+  /** Asks whether the printer takes labels now. @param others the printer prints another job's labels. @throws TransportError */
   ready(others: boolean): Promise<Readiness>;
-  /** Called just before the first of the chunks that are sent together. @throws TransportError */
+  /** Called just before the first of several chunks that are sent together. @throws TransportError */
   begin(): Promise<void>;
-  /** @throws TransportError where part of it may have arrived */
+  /** @throws TransportError: part of the chunk may have arrived */
   send(chunk: Chunk): Promise<Refusal | null>;
-  /** Asks how far it is. @throws TransportError, JobFaultError `outcome-unknown` */
+  /** Asks how far the job is. @throws TransportError, JobFaultError `outcome-unknown` */
   progress(): Promise<Progress>;
   /**
-   * Looks for what a cut has left. `nothing`: nothing was sent. `under-way`: `progress` tells. `at-rest`: only the
-   * counter of a printer at rest can tell.
+   * Looks for what became of the labels after the job was cut off. `nothing`: none was sent. `under-way`: `progress` tells.
+   * `at-rest`: only the counter of a printer at rest can tell.
    * @throws TransportError
    */
   recover(): Promise<'nothing' | 'under-way' | 'at-rest'>;
   /**
-   * A person has canceled what is under way. True: the printer was asked to end it just now. Of a document
-   * `progress` tells what comes of that, or that nothing does; of bytes, the counter of the printer at rest.
-   * @param alone nothing else waits in the printer
+   * A person has canceled what is under way. True: this call has asked the printer to end it. If a document is under way,
+   * `progress` tells what comes of the request, or that nothing does. For bytes, the counter of the printer at rest tells.
+   * @param alone nothing but this job waits in the printer
    * @throws TransportError
    */
   cancel(alone: boolean): Promise<boolean>;
   /**
-   * After which time to ask again, ms.
-   * @param since something last moved, ms
-   * @param spare how long the printer has enough to print, ms
-   * @param settling some of what was sent is not known to have arrived
+   * How long to wait before the printer is asked again, ms.
+   * @param since how long ago something last moved, ms
+   * @param spare for how long the printer has enough to print, ms
+   * @param settling nobody knows yet whether all that was sent has arrived
    */
   pollAfter(since: number, spare: number, settling: boolean): number;
-  /** The connection is gone: says why the job waits. @param resumes what the connection still held must not come out any more */
+  /** The connection is gone. @returns why the job waits. @param resumes bytes that are still on their way must not come out */
   broke(resumes: boolean): Promise<readonly PrinterReason[]>;
   /** The job leaves the printer. @param clean nothing unfinished is on the connection */
   release(clean: boolean, resumes: boolean): Promise<void>;

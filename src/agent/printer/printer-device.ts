@@ -1,4 +1,4 @@
-/** What discovery and the agent know of a device, however it is driven: by bytes or by documents. */
+/** What discovery and the agent know of a device, whether it is driven by bytes or by documents. */
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import type { PrinterReason } from '../../contract/printer.ts';
 import type { ProbeResult } from '../discovery/endpoint.ts';
@@ -10,27 +10,27 @@ export interface PrinterDevice {
   readonly uri: string;
   /** The identity that the device must have; null: none is known. */
   expected: string | null;
-  /** Another device has been found at its address: until that one is gone, no connection is tried. */
+  /** Another device was found at this device's address. Until it is gone, no connection is tried. */
   displaced: boolean;
   /** The reasons that a job gives while the device cannot be reached. */
   offline: readonly PrinterReason[];
-  /** Whether it has ever answered a question. One that never has is not waited for. */
+  /** Whether the device has ever answered a question. If not, nobody waits for an answer. */
   answers: boolean;
-  /** What the device itself can say of what came out; `nothing`, or null: not known yet. */
+  /** By what the device itself can say what came out; `nothing`: it cannot; null: not known yet. */
   readonly confirms: 'count' | 'pending' | 'job' | 'nothing' | null;
   /** Called with every status a job reads, and with null when the device could not be reached. */
   onStatus: (status: DeviceStatus | null) => void;
-  /** The device was found at another address; a job under way goes on there when its connection breaks. */
+  /** The device was found at another address. A job under way goes on there once its connection breaks. */
   moveTo(uri: string): void;
-  /** Another agent, or nobody, has served it until now: it may hold half a label of somebody else's. */
+  /** Until now another agent or nobody has served the device. So it may hold half a label of somebody else. */
   distrust(): void;
   /** Makes the link of one job to the device. */
   link(options: LinkOptions): PrinterLink;
-  /** Closes what is open. What follows is on a new connection. */
+  /** Closes the open connection. What follows goes over a new one. */
   drop(): Promise<void>;
   /**
-   * Asks the device who and how it is. Never throws for a device that is not there.
-   * @param aside another agent serves it: a device that takes one connection only is mostly left to that agent
+   * Asks the device who it is and how it is. Does not throw if the device is not there.
+   * @param aside another agent serves the device: one that takes only one connection is then mostly left to that agent
    */
   probe(signal: AbortSignal, aside?: boolean): Promise<ProbeResult>;
 }

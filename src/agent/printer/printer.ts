@@ -1,4 +1,4 @@
-/** One printer as the agent knows it: who it is, where it is, how it is. */
+/** One printer as the agent knows it: its identity, its address and its state. */
 
 import type { DeviceState } from '../../../drivers/device.ts';
 import { plainText } from '../../../drivers/transports/device-id.ts';
@@ -26,21 +26,21 @@ export class Printer {
   readonly id: string;
   readonly #models: readonly Fingerprint[];
   readonly #usual: Confirmation;
-  /** Where `elsewhere` is, while nothing is reached where the printer may be driven. */
+  /** The address `elsewhere`, while no address at which the printer may be driven is reached. */
   #claimedAt: string | null = null;
   #device: PrinterDevice;
   #known: KnownPrinter;
-  /** What was last told of it, and what was last kept. */
+  /** What was last told of the printer, and what was last written down. */
   #told = '';
   #kept = { text: '', seenAt: 0 };
   online = false;
-  /** It is there, and shows another certificate than it is known by. */
+  /** The printer is there, but shows another certificate than the one it is known by. */
   refused = false;
   /** An address where a device says that it is this printer, but where this printer must not be driven. */
   elsewhere: string | null = null;
-  /** Another agent serves it. */
+  /** Another agent serves the printer. */
   servedElsewhere = false;
-  /** When it was last there, ms since the epoch. */
+  /** When the printer was last there, ms since the epoch. */
   seenAt: number;
   state: PrinterState = 'unknown';
   reasons: readonly PrinterReason[] = [];
@@ -48,8 +48,8 @@ export class Printer {
 
   /**
    * Offline until it is seen.
-   * @param models what the operator has set for models
-   * @param usual what is set for all of the agent's printers
+   * @param models the operator's own table of models
+   * @param usual the setting for all of the agent's printers
    */
   constructor(
     known: KnownPrinter,
@@ -67,7 +67,7 @@ export class Printer {
     this.learn(known, device);
   }
 
-  /** What it is driven with; another one after `learn`, where its endpoint is of another kind. */
+  /** The device that the printer is driven with. `learn` may replace it, if the new endpoint is of another kind. */
   get device(): PrinterDevice {
     return this.#device;
   }
@@ -81,7 +81,7 @@ export class Printer {
     return drivenBy(this.#known);
   }
 
-  /** Takes over what is known by now. */
+  /** Takes over what is now known of the printer, and the device to drive it with. */
   learn(known: KnownPrinter, device: PrinterDevice): void {
     this.#known = known;
     this.#device = device;
@@ -91,7 +91,7 @@ export class Printer {
     device.moveTo(uri);
   }
 
-  /** null: it could not be asked. */
+  /** @param status null: the printer could not be asked */
   status(status: DeviceState | null): void {
     this.state = status?.state ?? 'unknown';
     this.reasons = status?.reasons ?? [];
@@ -111,12 +111,12 @@ export class Printer {
     this.#claimedAt = at;
   }
 
-  /** As set for it, for its model, or for all of the agent's printers. */
+  /** As set for the printer itself, or else for its model, or else for all of the agent's printers. */
   confirmation(): Confirmation {
     return this.#driver().confirmation ?? this.#model().confirmation ?? this.#usual;
   }
 
-  /** How it becomes known that a label of it is out; undefined: not known before it is reached. */
+  /** How Platen learns that a label of this printer is out; undefined: not known before the printer is reached. */
   #confirmedBy(): ConfirmedBy | undefined {
     const { confirms } = this.#device;
     if (confirms === null || (!this.online && this.#device.expected === null)) return undefined;
@@ -124,7 +124,7 @@ export class Printer {
     return this.confirmation() === 'transport' ? 'delivery' : 'person';
   }
 
-  /** Whether bytes of this language may go to it where it is driven. */
+  /** Whether bytes of this language may go to the printer at the endpoint that it is driven by. */
   speaks(language: LanguageId): boolean {
     const { language: usual, formats = [] } = this.#driver();
     return usual === language || formats.some((format) => format.language === language);
@@ -152,12 +152,12 @@ export class Printer {
     };
   }
 
-  /** What people are told of it, and by which endpoints it is there. */
+  /** What people are told of the printer, and which endpoints lead to it. */
   #shown(): string {
     return JSON.stringify([this.describe(), this.#known.endpoints.map(({ uri }) => uri), this.#device.kind]);
   }
 
-  /** Something of it has changed since `told`. */
+  /** What is told of the printer has changed since `told` was called. */
   get isToTell(): boolean {
     return this.#told !== this.#shown();
   }
@@ -166,7 +166,7 @@ export class Printer {
     this.#told = this.#shown();
   }
 
-  /** Writes down what is known of it, where that has changed or is older than `ms`. */
+  /** Writes down what is known of the printer, if this has changed, or if `seenAt` was written down more than `ms` ago. */
   keepIn(store: Pick<KnownPrinters, 'put'>, ms: number): void {
     const text = JSON.stringify(this.#known);
     if (this.#kept.text === text && this.seenAt - this.#kept.seenAt < ms) return;
@@ -182,7 +182,7 @@ export class Printer {
     ];
   }
 
-  /** How the printer is driven, with what the operator has set for it, whichever endpoint that is. */
+  /** How the printer is driven. The operator's settings for it count at every endpoint. */
   #driver(): DriverChoice {
     const { driver } = this.endpoint;
     const set = this.#known.endpoints.find(({ provider }) => provider === CONFIGURED)?.driver;
@@ -198,7 +198,7 @@ export class Printer {
     };
   }
 
-  /** What the device said of itself where it is driven; or else elsewhere, without languages and raster. */
+  /** What the device said of itself at the driven endpoint; or else at another one, but then without languages and raster. */
   #identity(): KnownEndpoint['identity'] {
     if (this.endpoint.identity !== null) return this.endpoint.identity;
     const other = this.#known.endpoints.find(({ identity }) => identity !== null)?.identity;
@@ -217,7 +217,7 @@ export class Printer {
   }
 }
 
-/** The endpoint that a printer is driven by: as the operator wrote it down, where the same address is listed twice. */
+/** The endpoint that a printer is driven by. If several providers list its address, what the operator wrote down counts. */
 export function drivenBy({ id, uri, endpoints }: KnownPrinter): DrivenEndpoint {
   const all = endpoints.filter(
     (endpoint): endpoint is DrivenEndpoint => endpoint.uri === uri && endpoint.driver !== null,
@@ -227,7 +227,7 @@ export function drivenBy({ id, uri, endpoints }: KnownPrinter): DrivenEndpoint {
   return endpoint;
 }
 
-/** What an address says to a person: a host, or else a queue's name or a path. */
+/** The part of an address that tells a person something: the host, or else a queue's name or a path. */
 function placeOf(uri: string): string {
   const { host, pathname } = new URL(uri);
   if (host !== '') return host;

@@ -1,22 +1,20 @@
 /**
- * The agent's printers, and the endpoint that each is driven by. Discovery proposes which endpoints lead to
- * one printer, and its ID; what becomes of a proposal is decided here, where it is known what is being
- * printed:
+ * The agent's printers, and the endpoint that each is driven by. Discovery proposes which endpoints lead to one printer, and
+ * its ID. This file knows what is being printed, so it decides what becomes of a proposal:
  *
- * - An endpoint that cannot be reached and of which nothing is known is no printer yet: a printer that is off
- *   at the first start gets its ID when it is switched on. A printer that was seen before keeps its ID.
- * - A device that says nothing gets an ID from what providers tell of it; where they tell nothing, from its
- *   address, after it was asked three times. When it says more later, it gets its right ID, and the printer
- *   with the first ID is gone.
- * - At the start, no ID that might change in a moment is made before every provider has been asked once.
- * - While a job is under way, no ID changes, and no printer changes to an endpoint at which its job is not
- *   known. Only the endpoint that drives the printer is asked then: many printers take one connection.
+ * - An endpoint that cannot be reached, and of which nothing is known, is no printer yet. So a printer that is off at the
+ *   first start gets its ID when it is switched on. A printer that was seen before keeps its ID.
+ * - A device that says nothing gets an ID from what providers tell of it. If they tell nothing either, it gets an ID from its
+ *   address after three questions. If it says more later, it gets its right ID, and the printer with the first ID is gone.
+ * - At the start, no ID that might soon change is made before every provider has been asked once.
+ * - While a job is under way, no ID changes, and no printer changes to an endpoint at which its job is not known. Of the
+ *   printer's endpoints only the one that drives it may be asked then, because many printers take only one connection.
  *
- * A printer that the configuration names stays at its addresses (`choice.ts`); a device elsewhere that says
- * it is this printer is reported.
+ * A printer that the configuration names stays at its addresses (`choice.ts`). If a device elsewhere says that it is this
+ * printer, people are told so.
  *
- * A printer is online while the endpoint that it is driven by is listed and can be reached. One that is
- * offline is dropped when it has not been seen for a set time, or no exhaustive list has it any more.
+ * A printer is online while the endpoint that it is driven by is listed and can be reached. An offline printer is dropped if
+ * it has not been seen for a set time, or if all its endpoints were in exhaustive lists and are not any more.
  */
 import type { DeviceState } from '../../../drivers/device.ts';
 import type { UnreachedPrinter } from '../../contract/printer.ts';
@@ -50,7 +48,7 @@ interface PrintersOptions {
   /** Whether a job of the printer is under way, or was cut off and may have labels out. */
   busy(printerId: string): boolean;
   onEvent(event: PrinterEvent, printer: Printer): void;
-  /** Something is listed or reached that was not before, or the reverse; it may be no printer yet. */
+  /** What is listed, reached or said has changed. It need not concern a printer yet. */
   onNews?(): void;
   /** A provider's scan is over, with or without a result. */
   onScan?: () => void;
@@ -61,9 +59,9 @@ interface PrintersOptions {
 const REST = 10;
 /** Endpoints kept of one printer, so that its entry stays small. */
 const MOST_ENDPOINTS = 50;
-/** Beyond this many printers none is taken that is found; the configuration may name more. */
+/** Once there are so many printers, none that is only found is added. The configuration may name more. */
 const MOST_PRINTERS = 5_000;
-/** When an endpoint was last listed is kept to this many ms, so that it is not written at each scan. */
+/** The time of an endpoint's last listing is rounded down to this many ms, so that it is not written down at each scan. */
 const LISTED_TO = 600_000;
 
 export class Printers {
@@ -79,7 +77,7 @@ export class Printers {
   #restUntil = 0;
   #stopped = false;
   #full = false;
-  /** A job under way kept something from being changed. */
+  /** A change waits, for a job under way or for the first look. */
   #deferred = false;
 
   constructor(options: PrintersOptions) {
@@ -120,10 +118,10 @@ export class Printers {
     );
   }
 
-  /** Why nothing was reached at an address when it was last asked; null where something was, or nobody asked. */
+  /** Why nothing was reached at an address when it was last asked; null: something was reached, or nobody asked. */
   readonly unreachedAt = (uri: string): string | null => this.#discovery.endpoints.at(uri)?.unreached ?? null;
 
-  /** Adds the printers that were known, still offline, before it returns; looks for others from then on. */
+  /** Adds the known printers before it returns, all of them still offline. From then on it looks for others. */
   start(): void {
     const known = [...this.#options.known.all()].sort((a, b) => a.seenAt - b.seenAt);
     for (const { printer, seenAt } of known) this.#add(printer, seenAt);
@@ -149,7 +147,7 @@ export class Printers {
     }
   }
 
-  /** Asks with the printer's own device, or else with a spare one, unless a job is under way. */
+  /** Asks with the device of the printer that is driven here, if there is one; or else with a spare, unless a job is under way. */
   async #probe(endpoint: Endpoint, driver: DriverChoice, signal: AbortSignal): Promise<ProbeResult> {
     const owner = this.#owners.get(endpoint);
     if (owner?.known.uri === endpoint.uri) return await owner.device.probe(signal, owner.servedElsewhere);
@@ -163,7 +161,7 @@ export class Printers {
     return await spare.device.probe(signal);
   }
 
-  /** Merges once for everything that is heard at about the same time, and rests longer the longer it takes. */
+  /** Merges once for all news of about the same time. The longer a merge takes, the longer the next one waits. */
   #soon(): void {
     this.#options.onNews?.();
     if (this.#stopped || this.#merging !== undefined) return;
@@ -190,8 +188,7 @@ export class Printers {
       if (endpoints.at(endpoint.uri) !== endpoint) void this.#spareAt(endpoint)?.drop();
     }
     const owners = new Set(this.#owners.values());
-    // While an endpoint was never asked, no printer is dropped: it may be one that the configuration has
-    // moved there.
+    // No printer is dropped as long as an endpoint was never asked: the configuration may have moved the printer there.
     const asking = [...endpoints].some(({ driver, asked }) => driver !== undefined && !asked);
     for (const printer of this.all) {
       const endpoint = endpoints.at(printer.known.uri);
@@ -202,7 +199,7 @@ export class Printers {
     }
   }
 
-  /** Limits the printers found: anybody on the network can announce them; each is kept, and has a queue. */
+  /** Bounds the number of found printers: anybody on the network can announce some, and each is kept and has a queue. */
   #isFull({ seen }: Proposal): boolean {
     const { mostPrinters = MOST_PRINTERS, logger } = this.#options;
     const named = seen.some(({ provider }) => provider === CONFIGURED);
@@ -212,7 +209,7 @@ export class Printers {
     return true;
   }
 
-  /** False where all endpoints that could drive it were in exhaustive lists, and are not any more. */
+  /** False: all endpoints that could drive the printer were in exhaustive lists, and are not any more. */
   #isKept({ known }: Printer): boolean {
     return known.endpoints.some((one) => one.driver !== null && !this.#discovery.isUnlisted(one));
   }
@@ -243,7 +240,7 @@ export class Printers {
     printer.elsewhere = bound && (elsewhere?.uri ?? null);
   }
 
-  /** The endpoints that the configuration named for it and still names, and where no other device is. */
+  /** The endpoints that the configuration has named for the printer and still names, and where no other device is. */
   #namedFor(printer: Printer | undefined, endpoints: ReadonlySet<Endpoint>): KnownEndpoint[] {
     return (printer?.known.endpoints ?? []).filter((one) => {
       const there = this.#discovery.endpoints.at(one.uri);
@@ -252,7 +249,7 @@ export class Printers {
     });
   }
 
-  /** What is kept of a printer: the endpoint that it is driven by first, then those listed now, then those before. */
+  /** The endpoints that are kept of a printer. The driven one comes first, then those listed now, then those listed before. */
   #knownEndpoints(
     { seen }: Proposal,
     endpoints: ReadonlySet<Endpoint>,
@@ -319,7 +316,7 @@ export class Printers {
     return deviceFor(driver, config, drivers, certificates);
   }
 
-  /** Takes the spare device of an address, for the printer that is driven there from now on. */
+  /** Takes the spare device of an address, for the printer that will be driven there. */
   #deviceAt(uri: string): PrinterDevice | undefined {
     const endpoint = this.#discovery.endpoints.at(uri);
     return endpoint && this.#spareAt(endpoint);
@@ -348,13 +345,13 @@ export class Printers {
     printer.claimed(online ? null : printer.elsewhere, logger);
     printer.status(online ? this.#statusOf(printer, endpoint) : null);
     if (online) printer.seenAt = Date.now();
-    // Changes are written down, and now and then when the printer was last there.
+    // Writes down what has changed and, from time to time, when the printer was last there.
     this.#keeps(() => printer.keepIn(known, Math.min(LISTED_TO, config.timings.dropAfter / 2)));
     if (wasOnline !== online) this.#tell(online ? 'back' : 'offline', printer);
     else if (printer.isToTell) this.#tell('changed', printer);
   }
 
-  /** What the printer itself says; for a printer that never answers, what a provider says of it. */
+  /** What the printer itself says, or for a printer that never answers, what a provider says of it. */
   #statusOf(printer: Printer, endpoint: Endpoint): DeviceState | null {
     if (endpoint.answers) return endpoint.status;
     const told = [...this.#owners].flatMap(([other, owner]) =>
@@ -371,7 +368,7 @@ export class Printers {
     this.#tell('gone', printer);
   }
 
-  /** A disk that is full for a while must not end the process. */
+  /** Only logs an error: a disk that is full for a while must not end the process. */
   #keeps(write: () => void): void {
     try {
       write();
@@ -390,7 +387,7 @@ export class Printers {
   }
 }
 
-/** Whether the ID is made from the device's own evidence, or set by the operator: it will not change soon. */
+/** Whether the ID comes from the device's own evidence, or from the operator. Then it will not change soon. */
 function isOwn({ evidence: kind, seen }: Proposal): boolean {
   const own = ({ id, evidence }: Proposal['seen'][number]) =>
     id !== undefined || (kind === 'uuid' && evidence?.uuid !== undefined && evidence.queue === undefined);

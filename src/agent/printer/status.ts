@@ -18,12 +18,12 @@ export function isBlocked(status: DeviceStatus): boolean {
   return status.state === 'stopped' || status.reasons.some((reason) => STOPPING.has(reason));
 }
 
-/** Nothing of anybody's is under way in the printer, as far as it says. */
+/** As far as the printer says, no label of anybody is under way in it, and nothing keeps it from printing. */
 export function isIdle(status: DeviceStatus): boolean {
   return status.state !== 'processing' && (status.labelsPending ?? 0) === 0 && !isBlocked(status);
 }
 
-/** It says that something is pending only because it is not done: that need not be a label. */
+/** The printer counts something as pending only because it has not finished. This need not be a label. */
 export function isNotDone({ reasons }: DeviceStatus): boolean {
   return reasons.some((reason) => reason === 'label-waiting' || reason === 'spool-area-full');
 }
@@ -35,7 +35,7 @@ export function canConfirm(status: DeviceStatus): boolean {
 
 /**
  * Why a printer that is not idle keeps a job waiting, in words for a person.
- * @param others what it prints is not the job's
+ * @param others what the printer prints is not this job's
  */
 export function whyItWaits(
   { reasons, unfinished, labelsPending }: DeviceStatus,

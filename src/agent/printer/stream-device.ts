@@ -1,12 +1,12 @@
 /**
  * One printer that takes bytes: at most one connection to it, used by one job or probe at a time.
  *
- * Many label printers take a single connection, and some of them print what two connections send mixed up. So
- * the job under way and the question "are you still there" share this object: a job claims the device, a probe
- * gives way to it. A connection outlives its job for a moment, since the next job mostly follows at once.
+ * Many label printers take only one connection. Some take two, but mix up in print what comes over them. So the job under way
+ * and the question "are you still there" (a probe) share this object: a job claims the device, and a probe gives way to it. A
+ * connection stays open for a moment after its job, because the next job mostly follows at once.
  *
- * Whenever a connection is opened the device is asked who it is. An address says nothing about what stands
- * there: while the printer was off, another may have taken its place.
+ * Whenever a connection is opened, the device is asked who it is. An address does not say which device is there: while the
+ * printer was off, another device may have taken its place.
  */
 
 import { type Connection, TransportError } from '../../../drivers/connection.ts';
@@ -27,15 +27,15 @@ interface StreamDeviceOptions {
   link(device: StreamDevice, options: LinkOptions): PrinterLink;
   /** How long a connection that no job uses stays open, ms. */
   idleMs: number;
-  /** After which time half a label that an unknown device holds counts as left there, ms. */
+  /** How long an unknown device may hold half a label until the half counts as abandoned, ms. */
   unfinishedMs: number;
 }
 
 /** How often a device is asked while another agent serves it, ms. */
 const ASIDE_EVERY = 60_000;
-/** How old an answer may be for a job to begin by it, ms: less than `BASE_MS` in `../job/sender.ts`. */
+/** How old an answer may be if a job relies on it to begin, ms. Less than `BASE_MS` in `../job/sender.ts`. */
 const LATELY_MS = 250;
-/** Unanswered questions after which a device is mute: one that starts up may be silent once. */
+/** How many unanswered questions make a device mute. A device that is starting up may be silent once. */
 const MUTE_AFTER = 2;
 
 export class StreamDevice implements PrinterDevice {
@@ -50,24 +50,24 @@ export class StreamDevice implements PrinterDevice {
   expected: string | null = null;
   displaced = false;
   offline: readonly PrinterReason[] = ['offline'];
-  /** As it was last read. */
+  /** The status that was last read. */
   #status: DeviceStatus | null = null;
-  /** Where and when (ms) the status was read; null once something was written there. */
+  /** Where and when (ms) a job read the status; null once something else was written, or a probe has asked. */
   #said: { connection: Connection; asked: number } | null = null;
-  /** When it was last asked and answered, ms. */
+  /** When a job asked the last question that the device has answered, ms. */
   #asked = Number.NEGATIVE_INFINITY;
-  /** When it was last asked while another agent served it, ms. */
+  /** When the device was last asked while another agent served it, ms. */
   #askedAside = Number.NEGATIVE_INFINITY;
   /** Nobody knows whether the last label that was sent arrived as a whole. */
   #broken = true;
   /** The most data that a label has had, bytes. */
   #mostData = 0;
-  /** Since when it has held half a label and not said who it is, ms. */
+  /** Since when the device has held half a label without saying who it is, ms. */
   #halfSince: number | null = null;
   answers = false;
-  /** It has told its counter. */
+  /** The device has told its counter. */
   counts = false;
-  /** Questions in a row that it has not answered. */
+  /** How many questions in a row the device has not answered. */
   #silences = 0;
   readonly habits: DeviceHabits = {};
   onStatus: (status: DeviceStatus | null) => void = () => undefined;
@@ -96,14 +96,14 @@ export class StreamDevice implements PrinterDevice {
   }
 
   /**
-   * It has never answered, though it was asked more than once: a job does not ask it. It is asked again at each scan,
-   * when no job has it.
+   * The device has never answered, though it was asked more than once. So a job does not ask it. Probes still ask it, when no
+   * job has the device.
    */
   get mute(): boolean {
     return !this.answers && this.#silences >= MUTE_AFTER;
   }
 
-  /** A job has asked it, and it said nothing. */
+  /** A job has asked the device, and had no answer. */
   silent(): void {
     this.#silences++;
   }
@@ -118,14 +118,14 @@ export class StreamDevice implements PrinterDevice {
     this.onStatus(status);
   }
 
-  /** Something other than a question is about to be written. */
+  /** Something other than a question is about to be written to the device. */
   writes(): void {
     this.#said = null;
   }
 
   /**
-   * What it said a moment ago on this connection, where nothing has been written since: that it is at rest,
-   * and what it has counted. A job that comes after another one need not ask again then; null: it has to ask.
+   * What the device said on this connection a moment ago: that it is at rest, and what it has counted. Only if nothing was
+   * written since. Then a job that follows another one need not ask again. Null: the job has to ask.
    */
   saidLately(connection: Connection): { status: DeviceStatus; asked: number } | null {
     const [status, said] = [this.#status, this.#said];
@@ -140,16 +140,16 @@ export class StreamDevice implements PrinterDevice {
     return this.#options.link(this, options);
   }
 
-  /** Gives the device back; its connection is closed unless another job follows soon. */
+  /** Gives the device back. Its connection is closed, unless another job follows soon. */
   release(): void {
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => void this.drop(), this.#options.idleMs).unref();
   }
 
   /**
-   * The open connection, or a new one to the device that is expected; a probe under way is cut short. For the
-   * job that has the device.
-   * @throws TransportError; `device-unreachable` too when another device is at the address
+   * The open connection, or a new one to the expected device. Cuts short a probe under way. Only for the job that has the
+   * device.
+   * @throws TransportError; `device-unreachable` also if another device is at the address
    */
   async connect(signal: AbortSignal): Promise<Connection> {
     clearTimeout(this.#idle);
@@ -169,7 +169,7 @@ export class StreamDevice implements PrinterDevice {
     }
   }
 
-  /** The open connection, for the job that has the device. @throws TransportError where it is gone */
+  /** The open connection. Only for the job that has the device. @throws TransportError if the connection is gone */
   get open(): Connection {
     const open = this.#connection;
     if (open === null || open.closed.aborted)
@@ -180,7 +180,7 @@ export class StreamDevice implements PrinterDevice {
   async #open(signal: AbortSignal): Promise<Connection> {
     const { dialect } = this.#options;
     const connection = await this.#options.open(this.#uri, signal);
-    // One that says nothing may hold half a label that somebody else has left since.
+    // A device that says nothing may hold half a label that somebody else has left since our last connection.
     this.#broken ||= !this.answers;
     try {
       await this.abandon(connection, signal);
@@ -199,9 +199,8 @@ export class StreamDevice implements PrinterDevice {
   }
 
   /**
-   * Makes the device forget half a label that somebody has begun: an earlier connection of this agent that
-   * broke, another agent, anybody. Our own next label would be printed over it. For the job that has the
-   * device.
+   * Makes the device forget half a label that somebody has begun: this agent on a connection that broke, another agent, or
+   * anybody else. Otherwise our next label would be printed over it.
    */
   async abandon(connection: Connection, signal: AbortSignal): Promise<void> {
     const abandon = this.dialect?.abandon;
@@ -215,10 +214,10 @@ export class StreamDevice implements PrinterDevice {
   }
 
   /**
-   * A label as it goes to the device. In the same write the device is told to forget half a label of somebody else's,
-   * which it may hold as soon as it has nothing of ours, however lately it has answered. While it has something of ours,
-   * it is told so only if its last answer is older, or said that there is such a half.
-   * @param alone nothing of ours is under way there
+   * A label as it goes to the device. The same write may first tell the device to forget half a label of somebody else. If
+   * nothing of ours is under way in the device, it may hold such a half, however lately it has answered; so it is always told.
+   * While something of ours is under way, it is told only if it has not answered lately, or said that it holds half a label.
+   * @param alone nothing of ours is under way in the device
    */
   apart(label: Uint8Array, { inert }: Connection, alone: boolean): Uint8Array {
     const abandon = this.dialect?.abandon;
@@ -229,9 +228,9 @@ export class StreamDevice implements PrinterDevice {
   }
 
   /**
-   * The same where the language has no command for it: before the first label after a connection that broke,
-   * sends the data that the broken-off label may still expect. For the job that has the device.
-   * @param most bytes of data, at most, of one label
+   * Ends half a label in a language that has no command to forget it. After a connection that broke, this sends the data that
+   * the broken-off label may still expect, before the first new label. Only for the job that has the device.
+   * @param most the most data that a label of the job has, bytes
    */
   async endData(connection: Connection, most: number, signal: AbortSignal): Promise<void> {
     const { endData } = this.dialect ?? {};
@@ -242,14 +241,14 @@ export class StreamDevice implements PrinterDevice {
     this.#broken = false;
   }
 
-  /** As `drop`; bytes still on their way never reach the device, where the transport can do that. */
+  /** Like `drop`. If the transport can do it, bytes that are still on their way never reach the device. */
   async breakOff(): Promise<void> {
     this.#broken = true;
     this.#connection?.reset?.();
     await this.drop();
   }
 
-  /** Closes the connection. What follows is on a new one. */
+  /** Closes the connection. What follows goes over a new one. */
   async drop(): Promise<void> {
     clearTimeout(this.#idle);
     const connection = this.#connection;
@@ -259,8 +258,8 @@ export class StreamDevice implements PrinterDevice {
   }
 
   /**
-   * Asks the device who and how it is, unless a job has a connection to it, or had until just now; while another
-   * agent serves it, once a minute. Never throws for a device that is not there.
+   * Asks the device who it is and how it is. It is not asked while a job has a connection to it, or had one a moment ago. While
+   * another agent serves it, it is asked once a minute at most. Does not throw if the device is not there.
    */
   async probe(signal: AbortSignal, aside = false): Promise<ProbeResult> {
     const inUse = this.#connection !== null && !this.#connection.closed.aborted;
@@ -292,7 +291,7 @@ export class StreamDevice implements PrinterDevice {
       if (dialect === null) return nothing;
       const identity =
         dialect.identify === undefined ? null : await orSilence(dialect.identify(connection, signal));
-      // A device that lets one question time out may answer it during the next one: ask no more.
+      // A late answer would be taken for the answer to the next question. So a device that was silent is asked no more.
       if (identity === undefined) {
         this.#silences++;
         return nothing;
@@ -312,9 +311,10 @@ export class StreamDevice implements PrinterDevice {
   }
 
   /**
-   * A device that holds half a label takes some questions for a part of the label. It will say later who it
-   * is, so it must not be taken for one that has no serial number. Somebody may be sending that label; after
-   * a while nobody is.
+   * A device that holds half a label takes some questions for a part of the label. It can say later who it is, so it must not
+   * be taken for a device without a serial number. At first somebody may still be sending that label. If the half stays for
+   * long, nobody is, and the device is told to forget it.
+   * @throws TransportError, always
    */
   async #halfLabel(connection: Connection, signal: AbortSignal): Promise<never> {
     this.#halfSince ??= performance.now();
@@ -326,7 +326,7 @@ export class StreamDevice implements PrinterDevice {
   }
 }
 
-/** Codes of a device that took the connection but said nothing, or nothing that makes sense. */
+/** Error codes that mean: the device took the connection, but said nothing, or nothing that makes sense. */
 const SILENCE = new Set(['query-timeout', 'reply-invalid', 'reply-too-long']);
 
 async function orSilence<T>(answer: Promise<T>): Promise<T | undefined> {

@@ -1,4 +1,4 @@
-/** Sends a job's labels as bytes; the printer's counter, or its pending labels, tell what became of them. */
+/** Sends a job's labels as bytes. The printer's counter, or its number of pending labels, tells what became of them. */
 
 import { type Connection, TransportError } from '../../../drivers/connection.ts';
 import type { DeviceStatus } from '../../../drivers/device.ts';
@@ -15,10 +15,10 @@ export class StreamLink implements PrinterLink {
   readonly #device: StreamDevice;
   readonly #options: LinkOptions;
   #connection: Connection | null = null;
-  /** Nothing of ours is under way on this connection: half a label in the printer is somebody else's. */
+  /** Nothing of ours is under way on this connection. So half a label in the printer is somebody else's. */
   #begins = true;
   #unfinishedSince: number | null = null;
-  /** The printer was not asked since the last bytes were sent. */
+  /** The printer has not been asked since the last bytes were sent. */
   #unasked = false;
 
   constructor(device: StreamDevice, options: LinkOptions) {
@@ -46,7 +46,7 @@ export class StreamLink implements PrinterLink {
 
   async ready(others: boolean): Promise<Readiness> {
     const said = others ? this.#device.saidLately(this.#open) : null;
-    // Half a label that somebody has begun since is ended by our first label itself (`apart`).
+    // Somebody may have begun a label since. Our first label makes the printer forget it (`apart`).
     if (said !== null) return { ready: true, status: said.status, reasons: [], saidAt: said.asked };
     const status = await this.#ask();
     const saidAt = performance.now();
@@ -88,7 +88,7 @@ export class StreamLink implements PrinterLink {
     return 'at-rest';
   }
 
-  /** A printer that deletes what waits deletes all of it: only where that is the job's alone. */
+  /** A printer can only delete all that waits in it. So it is asked to do so only if all of this is the job's own. */
   async cancel(alone: boolean): Promise<boolean> {
     const forget = this.#device.dialect?.forget;
     if (!alone || forget === undefined) return false;
@@ -98,8 +98,8 @@ export class StreamLink implements PrinterLink {
   }
 
   /**
-   * Often enough to lose at most an eighth of a label's time, but not while the printer has enough labels to
-   * be busy. The first question follows the labels at once: its answer takes a while too.
+   * Asks often enough to lose at most an eighth of a label's time, but not while the printer has enough labels to be busy. The
+   * first question follows the labels at once, because its answer takes a while too.
    */
   pollAfter(since: number, spare: number, settling: boolean): number {
     const least = this.#unasked ? 0 : this.#options.timings.pollMin;
@@ -127,7 +127,7 @@ export class StreamLink implements PrinterLink {
     return this.#connection;
   }
 
-  /** null: a printer that has never answered anything. @throws TransportError */
+  /** Null: the printer has never answered anything, or cannot be asked. @throws TransportError */
   async #ask(): Promise<DeviceStatus | null> {
     const { confirmation, signals } = this.#options;
     const device = this.#device;
@@ -147,7 +147,7 @@ export class StreamLink implements PrinterLink {
     }
   }
 
-  /** Half a label that nobody completes would stop the printer for ever: it is dropped after a while. */
+  /** Half a label that nobody completes would stop the printer for ever. So the printer is told to forget it after a while. */
   async #endUnfinished({ unfinished }: DeviceStatus, atOnce = false): Promise<void> {
     const { timings, signals } = this.#options;
     const now = performance.now();
