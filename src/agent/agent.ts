@@ -39,41 +39,41 @@ export interface AgentOptions {
   logger: Logger;
   /** Default: all that there are. */
   drivers?: Drivers;
-  /** IDs of printers whose next certificate counts, whatever they have shown before. */
+  /** IDs of printers whose next certificate is pinned anew, whatever they have shown before. */
   forgetCertificates?: readonly string[];
-  /** What the last update of this machine has left to be told. */
+  /** What the last update of this machine has left for the service to be told. */
   wentBack?: WentBack | undefined;
   counts?: OwnCounts | undefined;
   /** Called after each scan of a provider, with or without a result, as a sign that the agent is alive. */
   onScan?: () => void;
-  /** Where it looks for printers, besides those that the configuration names. */
+  /** More providers, besides those that the configuration asks for. */
   providers?: readonly DiscoveryProvider[];
 }
 
-/** How soon the service is told of a change of a printer's status, and of all other changes, ms. */
+/** How soon the service is told of changes, ms: `STATUS_SOON` for a printer's status and for news, `SOON` for all else. */
 const STATUS_SOON = 1_000;
 const SOON = 20;
 const PRUNE_EVERY = 3_600_000;
-/** At the stop: longest wait until all reports are published, ms. */
+/** At a stop: longest wait until all reports are published, ms. */
 const REPORTS_OUT = 5_000;
 
 interface Running {
   agentId: string;
   printers: Printers;
-  /** The printers that people have added at the service, as JSON, and what keeps them. */
+  /** The printers that people have added at the service, as JSON. `keepAdded` writes them down for the next start. */
   added: string;
   keepAdded: (json: string) => void;
   configured: ConfiguredPrinters;
   pool: RenderPool;
   stations: Map<string, PrinterStation>;
-  /** Stations of printers that are gone, while they end. */
+  /** Resolve when the stations of printers that are gone have ended. */
   leaving: Set<Promise<void>>;
   leases: Leases;
   reporter: Reporter;
   status: StatusFile;
   startedAt: string;
   told: AgentStatus['told'];
-  /** The disk took the status when it was last written; without a job nothing else is written there. */
+  /** The disk took the status file when it was last written. As long as there is no job, nothing else tests the disk. */
   diskTakes: boolean;
   /** The newest report. */
   report: AgentStateReport | null;
@@ -88,7 +88,7 @@ export class Agent {
   readonly #drivers: Drivers;
   readonly #config: AgentConfig;
   readonly #logger: Logger;
-  /** When the agent was last stopped, nothing was left in it that the service has to be told. */
+  /** When the agent was last stopped, the service had been told all that it has to be told. */
   isTold = false;
   #running: Running | null = null;
 
@@ -105,7 +105,7 @@ export class Agent {
     return this.#running?.agentId ?? null;
   }
 
-  /** The printers as the service is told of them. */
+  /** The printers, in the form in which the service is told of them. */
   get printers(): PrinterDescription[] {
     return this.#running?.printers.all.map((printer) => printer.describe()) ?? [];
   }
@@ -116,13 +116,13 @@ export class Agent {
     return { busy, idle: threads - busy };
   }
 
-  /** Begins anew, as if it had never had a job, and goes on with nothing that a copy of it may print. @throws DataDirError */
+  /** Begins anew, as if it had never had a job, because a copy of this agent may print its jobs. @throws DataDirError */
   async forgetJobs(): Promise<void> {
     await this.stop({ graceMs: 0 });
     await this.start({ forget: true });
   }
 
-  /** Resolves when it works; printers and queues follow as they come. @throws DataDirError */
+  /** Resolves when the agent works. Printers and queues follow as they are found and reached. @throws DataDirError */
   async start({ forget = false } = {}): Promise<void> {
     if (this.#running !== null) return;
     const config = this.#config;
@@ -227,9 +227,9 @@ export class Agent {
   }
 
   /**
-   * Takes no new jobs, gives those under way `graceMs` to finish, hands back the others where they stand, tells
-   * the service that it leaves, and closes everything. Takes at most the grace time, the time to confirm what is
-   * under way, and a few seconds.
+   * Takes no new jobs, and gives jobs under way `graceMs` to finish. A job that has not finished by then goes back to its queue
+   * where it stands. Then tells the service that the agent leaves, and closes everything. This takes at most the grace time,
+   * the time to confirm labels under way, and a few seconds.
    */
   async stop({ graceMs = 10_000 }: { graceMs?: number } = {}): Promise<void> {
     const running = this.#running;
@@ -255,8 +255,8 @@ export class Agent {
   }
 
   /**
-   * Drives, besides the printers of the configuration, these and no others from now on, also after a start without the
-   * service. Does nothing before the agent is started.
+   * From now on the agent drives these added printers, and none that were added before, beside its other ones. This lasts even
+   * if it is started again without the service. Does nothing before the agent is started.
    * @param printers all that people have added at the service for this agent
    */
   drive(printers: readonly AddedPrinter[]): void {
@@ -273,13 +273,13 @@ export class Agent {
     this.#logger.info({ printers: printers.length }, 'the service has said which printers were added');
   }
 
-  /** Its queues answer again: what has failed meanwhile is asked for and told at once. */
+  /** The queues answer again. Leases and reports that have failed meanwhile are tried again at once. */
   reached(): void {
     this.#running?.leases.reached();
     this.#running?.reporter.reached();
   }
 
-  /** Warns once, and again after there was a printer: an agent alone has to say why nothing comes out. */
+  /** Warns that there is no printer, and again only after there was one: otherwise nobody would know why nothing comes out. */
   #sayThatNoneIsThere(): void {
     const running = this.#running;
     if (running === null) return;
@@ -320,7 +320,7 @@ export class Agent {
         pool,
         window,
         timings,
-        // An ID tells people nothing. The name stays the one that the printer had when it was added.
+        // The name is logged because an ID tells people nothing. It is the name that the printer had when it was added.
         logger: this.#logger.child({ printerName: printer.describe().name }),
       });
       running.stations.set(id, station);
@@ -336,7 +336,7 @@ export class Agent {
     this.#tell(event === 'changed' ? STATUS_SOON : SOON);
   }
 
-  /** Reports the agent's state within `ms`; what changes until then goes into the same report. */
+  /** Reports the agent's state within `ms`. What changes until then goes into the same report. */
   #tell(ms: number): void {
     const running = this.#running;
     if (running === null) return;
@@ -367,7 +367,7 @@ export class Agent {
     this.#tell(SOON);
   }
 
-  /** Notes whether the queue takes reports: at once when that changes, else with the next report. */
+  /** Notes whether the queue takes reports. If that changes, the status file is written at once, else with the next report. */
   #told(told: Partial<AgentStatus['told']>): void {
     const running = this.#running;
     if (running === null) return;

@@ -1,4 +1,4 @@
-/** The agent's configuration, as a file or the process that starts it gives it. Times in ms. */
+/** The agent's configuration, from a file or from the process that starts the agent. Times are in ms. */
 import { X509Certificate } from 'node:crypto';
 import { availableParallelism, hostname } from 'node:os';
 import { z } from 'zod';
@@ -12,7 +12,7 @@ import type { Logger } from '../log.ts';
 import { discoveryConfig } from './discovery/discovery-config.ts';
 import { confirmation, type PrinterEntry, printerEntry } from './printer-entry.ts';
 
-/** A printer that can be driven; one that is merely found need not be. */
+/** A configured printer has to have an address that can be driven. A printer that is only found need not have one. */
 const configuredPrinter = (transports: Transports) =>
   printerEntry.superRefine(({ uri }, context) => {
     try {
@@ -23,7 +23,7 @@ const configuredPrinter = (transports: Transports) =>
     }
   });
 
-/** Those printers that people have added at the service and this version can drive; another one may drive more. */
+/** The printers that people have added at the service, without those that this version cannot drive. */
 export function entriesIn(said: unknown, transports: Transports, logger: Logger): PrinterEntry[] {
   const entry = configuredPrinter(transports);
   const all = z.array(z.unknown()).catch([]).parse(said);
@@ -33,10 +33,10 @@ export function entriesIn(said: unknown, transports: Transports, logger: Logger)
   return entries;
 }
 
-/** Access to a printer or print server by IPP. Apart from the printers, so that it is kept nowhere else. */
+/** Access to a printer or print server by IPP. It is apart from the printers, so that passwords are kept nowhere else. */
 const accessEntry = z
   .strictObject({
-    /** As in the printer's address, in any case: `labels.lab`, or `labels.lab:8631` for that port only. */
+    /** The host as in the printer's address, in any case: `labels.lab`, or `labels.lab:8631` for this port only. */
     host: z
       .string()
       .max(300)
@@ -44,16 +44,16 @@ const accessEntry = z
       .toLowerCase(),
     user: z.string().min(1).max(200).optional(),
     password: z.string().max(1_000).optional(),
-    /** PEM of the authority that signed the printer's certificate; the system's authorities do not count then. */
+    /** PEM of the authority that signed the printer's certificate. With it, the system's authorities do not count. */
     ca: z.string().max(100_000).refine(isCertificate, { error: 'expected a certificate in PEM' }).optional(),
-    /** The printer's own certificate, by its SHA-256: for certificates that nobody has signed. */
+    /** SHA-256 of the printer's own certificate: for certificates that no authority has signed. */
     fingerprint256: z
       .string()
       .regex(/^([0-9a-f]{2}:?){31}[0-9a-f]{2}$/i, {
         error: "expected a certificate's SHA-256, 64 hexadecimal digits",
       })
       .optional(),
-    /** The password may be shown to whoever answers there, where the printer asks for it by Basic. */
+    /** If the printer asks for Basic authentication, the password may be sent as it is, to whoever answers at the address. */
     inClear: z.boolean().optional(),
   })
   .refine(({ user, password }) => password === undefined || user !== undefined, {
@@ -77,43 +77,43 @@ const ms = z
 
 export const timings = z.strictObject({
   scan: ms.default(10_000),
-  /** How often providers that cost next to nothing are asked, and printers that are off are tried, ms. */
+  /** How often providers that cost next to nothing are scanned, and the printers that they list are tried while off. */
   near: ms.default(1_000),
-  /** Longest that one provider's scan may take. */
+  /** Longest time that one provider's scan may take. */
   scanTimeout: ms.default(8_000),
   heartbeat: ms.default(15_000),
   /**
-   * An agent that serves a printer and is not heard of for this long loses the printer to another agent that
-   * reaches it; where no other agent had asked for the printer shortly before, after four times as long.
+   * If an agent that serves a printer is not heard from for this long, it loses the printer to another agent that reaches the
+   * printer. If no other agent had asked for the printer shortly before, it takes four times as long.
    */
   lease: ms.min(1_000).max(MOST_LEASE).default(15_000),
-  /** A printer that no provider lists is offline at once, and dropped after this long. */
+  /** A printer that no provider lists is offline at once. It is dropped if it has not been there for this long. */
   dropAfter: ms.default(24 * 3_600_000),
   /** Status queries: the shortest pause, the longest while printing, the longest while the printer waits. */
   pollMin: ms.default(1),
   pollMax: ms.default(500),
   pollWaiting: ms.default(1_000),
-  /** How long a printer must be idle, with a counter that stands still, before its counter is taken as final. */
+  /** The counter of a printer is taken as final after the printer was idle, and its counter stood still, for this long. */
   settle: ms.default(1_500),
-  /** An idle printer that has not counted labels it took for this long has lost them: the job is held. */
+  /** If an idle printer has taken labels and not counted them for this long, it has lost them, and the job is held. */
   vanished: ms.default(15_000),
   reconnectMin: ms.default(200),
   reconnectMax: ms.default(5_000),
   /** A connection that no job uses is closed after this long, so that others can reach the printer. */
   idleConnection: ms.default(3_000),
-  /** At a stop: how long labels under way may take to be confirmed before the job is handed back. */
+  /** At a stop: how long to wait for the confirmation of labels under way before the job goes back to its queue. */
   confirm: ms.default(5_000),
   /** A render thread that answers nothing for this long is replaced. */
   renderStuck: ms.default(60_000),
-  /** Finished jobs stay in the journal this long; more than any queue delivers twice. */
+  /** How long finished jobs stay in the journal: for longer than a queue may deliver a job a second time. */
   journalKeep: ms.default(72 * 3_600_000),
 });
 export type Timings = z.infer<typeof timings>;
 
-/** @param transports those that the addresses of printers may use */
+/** @param transports the transports that the addresses of printers may use */
 export const agentConfigWith = (transports: Transports) =>
   z.strictObject({
-    /** By default made at the first start and kept in the data directory. */
+    /** By default the ID is made at the first start, and kept in the data directory. */
     id: agentId.optional(),
     name: z
       .string()
@@ -130,7 +130,7 @@ export const agentConfigWith = (transports: Transports) =>
       .min(1)
       .max(64)
       .default(() => Math.max(1, availableParallelism() - 1)),
-    /** How far sending may run ahead of what the printer says it has printed. */
+    /** How far sending may run ahead of the labels that the printer says it has printed. */
     window: z
       .strictObject({
         labels: z.int().min(1).max(1_000).default(16),
@@ -142,7 +142,7 @@ export const agentConfigWith = (transports: Transports) =>
       .prefault({}),
     timings: timings.prefault({}),
     discovery: discoveryConfig.prefault({}),
-    /** For all printers for which nothing else is set. */
+    /** Counts for all printers for which nothing else is set. */
     confirmation: confirmation.default('device'),
     access: z.array(accessEntry).max(5_000).default([]),
     transport: transportTimeouts.prefault({}),

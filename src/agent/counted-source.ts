@@ -1,10 +1,10 @@
-/** A source of jobs, by which is counted what an agent takes from its queue and reports to it. */
+/** Wraps a source of jobs, to count what an agent takes from its queue and reports to it. */
 import type { Delivery, JobSource } from '../queue/index.ts';
 
 export const JOB_ENDS = ['printed', 'failed', 'held', 'canceled'] as const;
 type JobEnd = (typeof JOB_ENDS)[number];
 
-/** Who counts. */
+/** Is told of each event that is counted. */
 export interface Counting {
   taken(): void;
   letGo(): void;

@@ -1,7 +1,7 @@
 /**
- * The agent's data directory: one SQLite file, `agent.db`, with the journal, the printers seen, and the agent's
- * ID. It belongs to one process at a time: the file is opened in SQLite's exclusive locking mode, and the
- * operating system lets the lock go however the process ends.
+ * The agent's data directory. One SQLite file, `agent.db`, holds the journal, the printers seen, their certificates, and the
+ * agent's ID. The directory belongs to one process at a time: the file is opened in SQLite's exclusive locking mode, and the
+ * operating system releases the lock however the process ends.
  */
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -48,9 +48,9 @@ const SCHEMA = `
 
 export interface DataDir {
   readonly db: DatabaseSync;
-  /** Made at the first opening and the same ever after. */
+  /** Made when the directory is first opened. It stays the same, unless the configuration sets another one. */
   readonly agentId: string;
-  /** The printers that the service has last said were added, as JSON; undefined: it has said nothing yet. */
+  /** The printers that people have added, as the service last said, as JSON; undefined: it has said nothing yet. */
   readonly added: string | undefined;
   keepAdded(json: string): void;
   close(): void;
@@ -58,7 +58,7 @@ export interface DataDir {
 
 /**
  * @param wantedId an agent ID that the configuration sets
- * @throws DataDirError `data-dir-in-use` when another process has it open, `data-dir-unusable`
+ * @throws DataDirError `data-dir-in-use` if another process has the directory open, `data-dir-unusable`
  */
 export function openDataDir(directory: string, wantedId?: string): DataDir {
   const file = join(directory, 'agent.db');

@@ -1,4 +1,4 @@
-/** The drivers that an agent works with; a test may give it others. */
+/** The drivers that an agent works with. A test may give it other ones. */
 import { LANGUAGES } from '../../drivers/languages/index.ts';
 import type { DeviceDialect } from '../../drivers/languages/language.ts';
 import { standardTransports } from '../../drivers/transports/index.ts';
@@ -10,8 +10,8 @@ export interface Drivers {
   /** null: printers of this language cannot be asked. */
   dialectFor(language: LanguageId): DeviceDialect | null;
   /**
-   * The module whose `LANGUAGES` the render threads use; see `drivers/languages/index.ts`. Threads share no
-   * objects, so it goes by its address.
+   * The module whose `LANGUAGES` the render threads use; see `drivers/languages/index.ts`. It is given by its URL, because
+   * threads share no objects.
    */
   languagesModule: URL;
 }

@@ -1,11 +1,10 @@
 /**
- * Waits for the disk, on one of the threads that the runtime has for files. Jobs that write while one wait
- * goes on share the next one: one wait serves many jobs, and the agent's own thread never waits.
+ * Waits for the disk on one of the threads that the runtime has for files, so the agent's own thread never waits. Jobs that
+ * write while a wait goes on share the next wait. So one wait serves many jobs.
  *
- * It does what SQLite itself does at each commit with `synchronous = FULL`: the commit is in the log by then,
- * and the log is synced. SQLite goes on syncing all else by itself: the beginning of the log, and both log
- * and database before it begins the log anew. So the log stays one file as long as the database is open, and
- * what a sync of it covers is durable.
+ * With `synchronous = FULL`, SQLite itself syncs the log at each commit, once the commit is in the log. This class does that in
+ * its place. SQLite still syncs all else by itself: the beginning of the log, and both log and database before it begins the
+ * log anew. So the log stays one file as long as the database is open, and what a sync of the log covers is durable.
  *
  * Source: https://sqlite.org/pragma.html#pragma_synchronous, https://sqlite.org/wal.html#performance_considerations
  */
@@ -16,7 +15,7 @@ import { defineFaults } from '../contract/define-faults.ts';
 
 export class JournalError extends defineFaults('JournalError', { 'journal-not-synced': {} }) {}
 
-/** A disk that has not answered for this long is not waited for any more, ms. */
+/** How long to wait for a disk that does not answer, ms. */
 const LONGEST_MS = 30_000;
 
 const [opened, synced, closed] = [promisify(open), promisify(fdatasync), promisify(close)];
@@ -28,25 +27,25 @@ interface Waiting {
 }
 
 export class JournalSync {
-  /** null: in memory. */
+  /** The path of SQLite's log; null: the database is in memory. */
   readonly #log: string | null;
   #file: number | null = null;
-  /** Writes; and how many of them are durable. */
+  /** How many writes there were, and how many of them are durable. */
   #written = 0;
   #durable = 0;
   #waiting: Waiting[] = [];
   #syncing: Promise<void> | null = null;
-  /** The sync under way; one that took too long for those who waited goes on. */
+  /** The sync under way. It goes on even if it took too long for those who waited. */
   #underWay: Promise<void> | null = null;
-  /** Nothing counts as durable any more, until another process reads what is there. */
+  /** A sync has failed. Nothing counts as durable any more, until another process reads what is on the disk. */
   #failed: JournalError | null = null;
 
-  /** @param database its file; null: it is in memory */
+  /** @param database the database's file; null: the database is in memory */
   constructor(database: string | null) {
     this.#log = database === null ? null : `${database}-wal`;
   }
 
-  /** Something was written. */
+  /** To be called after each write: starts to make it durable. */
   written(): void {
     this.#written += 1;
     this.#start();
@@ -62,7 +61,7 @@ export class JournalSync {
     await promise;
   }
 
-  /** Waits for the disk, if it is being waited for. Nothing is written any more. */
+  /** Waits for a sync under way, and closes the log. Nothing may be written any more. */
   async close(): Promise<void> {
     await this.#syncing;
     const file = this.#file;
@@ -99,7 +98,7 @@ export class JournalSync {
       await synced(file);
       this.#durable = upTo;
     } catch (error) {
-      // The system may have dropped what it could not write: the next sync would then succeed without it.
+      // The system may have dropped what it could not write. Then the next sync would succeed, but not make that durable.
       this.#failed = notSynced(log, error);
       throw this.#failed;
     } finally {

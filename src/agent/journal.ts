@@ -1,14 +1,13 @@
 /**
- * What this agent has sent to hardware, one row a job, durable before the fact.
+ * What this agent has sent to printers. There is one row for each job, and it is durable before anything is sent.
  *
- * `intent` is committed before the first byte of the labels it covers, so after a crash no label at or beyond
- * it can have reached the printer. `printed` is what the printer itself confirmed, so no label before it
- * needs to be sent again. The labels between the two are uncertain: the odometer tells which are out, unless
- * another job of ours has used the printer since. A final report is committed together with the job's end. It
- * stays until it is published, and is published again if the queue loses it.
+ * `intent` is committed before the first byte of the labels that it covers. So after a crash, no label from `intent` on can
+ * have reached the printer. `printed` is what the printer itself has confirmed. So no label before it needs to be sent again.
+ * The labels between the two are uncertain: the odometer tells which of them are out, unless another job of ours has used the
+ * printer since. A final report is committed together with the job's end. It stays until it is published, and is published
+ * again if the queue loses it.
  *
- * The process does not wait for the disk: one wait (`journal-sync.ts`) covers what all printers have written
- * by then.
+ * A write does not wait for the disk: one wait (`journal-sync.ts`) covers what the jobs of all printers have written by then.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { z } from 'zod';
@@ -19,7 +18,7 @@ import { pagesOf } from './job/page-count.ts';
 import { JournalSync, notSynced } from './journal-sync.ts';
 import { type PrinterDocument, printerDocument } from './printer/link.ts';
 
-/** Labels are counted from 0; `base`, `intent`, `sent`, `printed` are all "up to, excluded". */
+/** Labels are counted from 0. `base`, `intent`, `sent` and `printed` name the first label that they do not include. */
 export interface JournalEntry {
   /** What the job is called in its queue. */
   queueId: string;
@@ -27,8 +26,8 @@ export interface JournalEntry {
   delivery: number;
   total: number;
   /**
-   * Labels done with when `odometer` was read; `odometer`: null where the printer has none. Beyond `printed`
-   * only for a queue that confirms nothing: then these are labels that it has delivered.
+   * How many labels were done with when `odometer` was read; `odometer`: null if the printer has none. `base` is greater than
+   * `printed` only at a queue that confirms nothing: then it counts labels that the queue has delivered.
    */
   base: number;
   odometer: number | null;
@@ -55,16 +54,16 @@ const row = z.object({
 
 const behindRow = z.object({ labels: count.nullable() });
 
-/** SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL: what the disk has not taken. */
+/** SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL: the disk has not taken the write. */
 const NOT_TAKEN = new Set([8, 10, 13]);
 
-/** How long the file may say of a report that it is not out, ms, where nothing else is written meanwhile. */
+/** How long after its publication the file may still call a report unpublished, ms, if nothing else is written meanwhile. */
 const OUT_MS = 200;
 
-/** Reports as they were spelt: each is written as an outcome, and looked for once it is out. */
+/** The text of each report, because it is needed twice: when the report is written, and when it has been published. */
 const spelt = new WeakMap<JobReport, string>();
 
-/** One spelling of a report, however its object was built. */
+/** The report as JSON: always the same text, however its object was built. */
 function text(report: JobReport): string {
   const known = spelt.get(report);
   if (known !== undefined) return known;
@@ -77,7 +76,7 @@ function text(report: JobReport): string {
 const PAGE = 100;
 const unpublishedRows = z.array(z.object({ unpublished: z.string(), updated_at: z.int(), number: z.int() }));
 
-/** A report to be published, and its place in the order of these. */
+/** A report to be published, and its place in the order of such reports. */
 export interface Unpublished {
   report: JobReport;
   updatedAt: number;
@@ -86,7 +85,7 @@ export interface Unpublished {
 
 export interface JournalRecord {
   entry: JournalEntry;
-  /** The job's outcome, when it has one. */
+  /** The report of the job's outcome; null: the job has none yet. */
   final: JobReport | null;
 }
 
@@ -107,7 +106,7 @@ export class Journal {
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
   readonly #rollback: StatementSync;
-  /** Reports that are out, of which the file does not say so yet. */
+  /** Reports that are published, but that the file still calls unpublished. */
   #out: Record<'queueId' | 'report' | 'stream' | 'at', string | null>[] = [];
   #saying: NodeJS.Timeout | undefined;
 
@@ -115,8 +114,8 @@ export class Journal {
     this.#db = db;
     this.#sync = new JournalSync(db.location());
     this.#get = db.prepare('SELECT * FROM jobs WHERE job_id = ?');
-    // Finds another job that began at a higher count, that began at the same one and was about to send something, or that
-    // had no count.
+    // Finds a later job that makes this one's odometer useless: it began at a higher count, or at the same count and was about
+    // to send something, or without a count. The one job that began where this one's labels end does not count.
     this.#since = db.prepare(`
       SELECT 1 FROM jobs AS mine JOIN jobs AS other
         ON other.printer_id = mine.printer_id AND other.job_id <> mine.job_id AND other.updated_at >= mine.updated_at
@@ -129,7 +128,7 @@ export class Journal {
     this.#sentSince = db.prepare(`
       SELECT 1 FROM jobs WHERE printer_id = :printerId AND job_id <> :queueId AND intent > 0
         AND (odometer > :odometer OR (odometer = :odometer AND intent > base)) LIMIT 1`);
-    // Jobs come in their order: if another one was printed since, somebody else has settled this one.
+    // The jobs of a printer come in order. So if another job was printed since, this one has been settled elsewhere.
     this.#underWay = db.prepare(`
       SELECT 1 FROM jobs AS mine
       WHERE printer_id = ? AND final_report IS NULL AND intent > printed AND NOT EXISTS (
@@ -168,9 +167,9 @@ export class Journal {
   }
 
   /**
-   * The job's entry, by its ID in the queue. Without its odometer where the printer has since counted labels
-   * of jobs other than this one and the one job behind it.
-   * @param perPage labels that the printer counts as one
+   * The job's entry, by the job's ID in the queue. The odometer is left out if the printer has since counted labels of jobs
+   * other than this one and the one job behind it.
+   * @param perPage how many labels the printer counts as one
    */
   look(id: string, perPage = 1): JournalRecord | null {
     const found = this.#get.get(id);
@@ -198,37 +197,37 @@ export class Journal {
   }
 
   /**
-   * The most labels of the job behind that were sent before it was known what became of this job's: its count
-   * begins where this one's ends.
-   * @param perPage labels of this job that the printer counts as one
+   * How many labels of the job behind this one were sent, at most, before anybody knew what became of this job's labels. The
+   * job behind is the one whose count begins where this one's ends.
+   * @param perPage how many labels of this job the printer counts as one
    */
   behind({ queueId: id, printerId, odometer, intent, base }: JournalEntry, perPage: number): number {
     const end = odometer === null ? null : odometer + pagesOf(intent - base, perPage);
     return behindRow.parse(this.#behind.get({ id, end, printerId })).labels ?? 0;
   }
 
-  /** Whether this agent has sent other jobs to the printer since its counter showed what a job of another agent says. */
+  /** Whether this agent has sent other jobs to the printer since the printer's counter showed the odometer of this entry. */
   hasSentSince({ queueId: id, printerId, odometer }: JournalEntry): boolean {
     return this.#sentSince.get({ queueId: id, printerId, odometer }) !== undefined;
   }
 
-  /** Whether a job has labels at the printer of which nobody knows yet what became of them. */
+  /** Whether a job has labels at the printer, and nobody knows yet what became of them. */
   underWay(printerId: string): boolean {
     return this.#underWay.get(printerId) !== undefined;
   }
 
-  /** A report that has not been published yet is replaced: the job has gone on. @throws JournalError */
+  /** Drops an unpublished report of the job, because the job has gone on since. @throws JournalError */
   write(entry: JournalEntry): void {
     this.#store(entry, null, null);
   }
 
-  /** The job's outcome and the duty to report it, in one commit. @throws JournalError */
+  /** Writes the job's outcome and the duty to report it, in one commit. @throws JournalError */
   finish(entry: JournalEntry, final: JobReport): void {
     const written = text(final);
     this.#store(entry, written, written);
   }
 
-  /** The job went back to its queue: where it stands and the duty to report that, in one commit. @throws JournalError */
+  /** The job went back to its queue. Writes where it stands and the duty to report that, in one commit. @throws JournalError */
   handBack(entry: JournalEntry, handedBack: JobReport): void {
     this.#store(entry, null, text(handedBack));
   }
@@ -238,14 +237,14 @@ export class Journal {
     return this.#sync.done();
   }
 
-  /** To be called when nothing is written or waited for any more. */
+  /** To be called once nobody writes or waits for the disk any more. */
   close(): Promise<void> {
     this.#sayOut();
     clearTimeout(this.#saying);
     return this.#sync.close();
   }
 
-  /** The oldest reports that have not been published, some at a time. @param after the last one of those before */
+  /** The oldest reports that have not been published, a page at a time. @param after the last report of the page before */
   unpublished(after?: Unpublished): Unpublished[] {
     this.#sayOut();
     return unpublishedRows
@@ -258,9 +257,9 @@ export class Journal {
   }
 
   /**
-   * Ends the duty to publish this report, unless a newer one has taken its place. It is written with what is
-   * written next, and not durable before that is: a report that is published twice changes nothing, and a
-   * commit or a wait for the disk of its own would slow each job down.
+   * Ends the duty to publish this report, unless a newer report has taken its place. This is written together with the next
+   * write, and becomes durable with that write. A commit of its own would slow each job down, and it does no harm if the report
+   * is published twice.
    */
   published(report: JobReport, place: ReportPlace | null): void {
     const { stream = null, at = null } = place ?? {};
@@ -269,7 +268,10 @@ export class Journal {
     this.#saying ??= setTimeout(() => this.#sayOut(), OUT_MS).unref();
   }
 
-  /** Where the disk does not take that, it goes with a later write; until then they are published again at a start. */
+  /**
+   * Writes which reports are published. If the disk does not take this, it goes with a later write. If the agent is started
+   * again before that, it publishes these reports again.
+   */
   #sayOut(): void {
     try {
       if (this.#out.length > 0) this.#unsynced(() => undefined);
@@ -279,8 +281,8 @@ export class Journal {
   }
 
   /**
-   * Makes it a duty again to publish the final reports that the queue has lost, as the place of a newer
-   * report shows. Returns how many.
+   * Makes it a duty again to publish the final reports that the queue has lost. The place of a newer report shows which these
+   * are. Returns how many.
    */
   lost({ stream, before }: ReportPlace): number {
     if (this.#out.some((out) => out.stream === stream && (out.at ?? '') > before)) this.#sayOut();
@@ -293,15 +295,15 @@ export class Journal {
   }
 
   /**
-   * Forgets what was last written before `before` (ms since the epoch), and is reported: jobs that are finished,
-   * and those that went back with nothing uncertain. Returns how many.
+   * Forgets jobs that were last written before `before` (ms since the epoch), if nothing of them is left to report: finished
+   * jobs, and jobs without uncertain labels. Returns how many.
    */
   prune(before: number): number {
     this.#sayOut();
     return Number(this.#prune.run(before).changes);
   }
 
-  /** Forgets all jobs, durably: what is written here counts no more. */
+  /** Forgets all jobs, durably. */
   forget(): void {
     this.#db.exec('DELETE FROM jobs');
   }
@@ -326,7 +328,7 @@ export class Journal {
     this.#sync.written();
   }
 
-  /** SQLite writes it to its log, as ever, but does not wait for the disk. */
+  /** Writes, without waiting for the disk: with `NORMAL`, SQLite does not sync its log at a commit. */
   #unsynced(write: () => void): void {
     this.#db.exec('PRAGMA synchronous = NORMAL');
     try {
@@ -337,7 +339,7 @@ export class Journal {
     }
   }
 
-  /** In one commit with the reports that are out. */
+  /** Writes, and in the same commit says which reports are published. */
   #withOut(write: () => void): void {
     this.#begin.run();
     try {

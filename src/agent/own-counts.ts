@@ -1,4 +1,4 @@
-/** What an enrolled agent counts of itself, and says with its heartbeat: nobody else reaches its machine. */
+/** Counts what an enrolled agent says of itself with its heartbeat: nobody else can reach its machine to ask. */
 import type { AgentCounts } from '../contract/report.ts';
 import type { Counting } from './counted-source.ts';
 
@@ -21,7 +21,7 @@ export class OwnCounts implements Counting {
     this.#firstByteSeconds += seconds;
   }
 
-  /** The service sees the reports themselves. */
+  /** Not counted here: the service sees the reports themselves. */
   reported(): void {}
   ended(): void {}
 

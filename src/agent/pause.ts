@@ -1,10 +1,9 @@
 /** Pauses: bounded, abortable, and spread out so that many printers are not all tried at once. */
-/** Resolves after `ms`, at once where that is 0, or as soon as one of the signals is aborted: then the caller looks at its signals. */
+/** Resolves after `ms` (0: at once), or as soon as a signal is aborted. The caller then has to look at its signals. */
 export function pause(ms: number, ...signals: AbortSignal[]): Promise<void> {
   if (ms <= 0 || signals.some(({ aborted }) => aborted)) return Promise.resolve();
   return new Promise((resolve) => {
-    // Not `AbortSignal.any`: it is the most expensive part of a pause, and an idle agent has some every
-    // second.
+    // Not with `AbortSignal.any`: it would be the most expensive part of a pause, and an idle agent has some every second.
     const end = () => {
       clearTimeout(timer);
       for (const signal of signals) signal.removeEventListener('abort', end);
@@ -15,7 +14,7 @@ export function pause(ms: number, ...signals: AbortSignal[]): Promise<void> {
   });
 }
 
-/** Pauses of growing length between attempts, in ms: each twice the last up to `max`, and up to a third shorter. */
+/** Pauses between attempts, in ms. Each is twice as long as the last, up to `max`, and then up to a third shorter by chance. */
 export class Backoff {
   readonly #min: number;
   readonly #max: number;

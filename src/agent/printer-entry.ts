@@ -1,4 +1,4 @@
-/** A printer as the configuration names it. What is set here wins over what the device says. */
+/** A printer as the configuration names it. Its settings win over what the device says. */
 import { z } from 'zod';
 import { LANGUAGES } from '../../drivers/languages/index.ts';
 import { languageId, printerSettings } from '../contract/format.ts';
@@ -7,12 +7,12 @@ import { printerId } from '../contract/printer.ts';
 import { reasonText } from '../contract/reason.ts';
 
 /**
- * What counts as printed where the printer itself cannot say it: printers that never answer, and printers behind
- * a queue that only passes bytes on.
+ * What counts as printed if the printer itself cannot say it. This concerns printers that never answer, and printers behind a
+ * queue that only passes bytes on.
  *
  * `device` (the default): nothing does. The job is held for a person once everything is delivered.
- * `transport`: what the connection took, or the queue calls completed. A label that is lost after that is lost
- * unseen: the operator's decision, for a printer, for a model (`discovery.fingerprints`), or for all.
+ * `transport`: what the connection took, or what the queue calls completed. If a label is lost after that, nobody notices. So
+ * the operator decides this: for a printer, for a model (`discovery.fingerprints`), or for all printers.
  */
 export const confirmation = z.enum(['device', 'transport']);
 export type Confirmation = z.infer<typeof confirmation>;
@@ -47,13 +47,13 @@ export const printerEntry = z.strictObject({
   dpi: dotsPerInch.optional(),
   width: millimetres.optional(),
   height: millimetres.optional(),
-  /** How the printer is set, for the formats that are made from dpi, width and height. */
+  /** The printer settings of the formats that are made from dpi, width and height. */
   ...printerSettings,
-  /** All formats of the printer; without it, those that dpi, width and height make. */
+  /** All formats of the printer. If left out, they are made from dpi, width and height, and from what the device says. */
   formats: z.array(formatEntry).min(1).max(200).optional(),
-  /** Left out: as the model's line in `discovery.fingerprints` says, or else the agent's setting. */
+  /** If left out, the model's line in `discovery.fingerprints` counts, or else the agent's setting. */
   confirmation: confirmation.exactOptional(),
-  /** It is driven wherever a device says that it is this printer; otherwise at the addresses named only. */
+  /** Whether the printer may be driven wherever a device says that it is this printer, not only at the named addresses. */
   mayMove: z.boolean().exactOptional(),
 });
 export type PrinterEntry = z.infer<typeof printerEntry>;

@@ -1,6 +1,6 @@
 /**
- * The agent's own status, in a file beside its journal, for programs on the same machine: `platen doctor`,
- * where no service can be asked, and an update that has to know whether the new version works.
+ * The agent's own status, in a file beside its journal. Programs on the same machine read it: `platen doctor`, if there is no
+ * service to ask, and an update, which has to know whether the new version works.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { rename, utimes, writeFile } from 'node:fs/promises';
@@ -9,15 +9,15 @@ import { z } from 'zod';
 import { agentReport } from '../contract/report.ts';
 
 const STATUS_FILE = 'agent-status.json';
-/** The file is written, or at least touched, with every heartbeat; an older one is of a process that stands still, ms. */
+/** The file is written or at least touched with every heartbeat. If it is older than this, ms, its process stands still. */
 const FRESH_MS = 60_000;
 
 const agentStatus = z.object({
   pid: z.int().positive(),
   startedAt: z.iso.datetime(),
-  /** The newest report, whether the service has it or not. */
+  /** The newest report, whether or not the service has it. */
   report: agentReport,
-  /** When the queue last took a report, and why it does not take them now. */
+  /** When the queue last took a report, and why it does not take reports now; `error` is null if it does. */
   told: z.object({ at: z.iso.datetime().nullable(), error: z.string().nullable() }),
 });
 export type AgentStatus = z.infer<typeof agentStatus>;
@@ -28,7 +28,7 @@ export class StatusFile {
   #next: AgentStatus | null = null;
   #writing: Promise<void> | null = null;
 
-  /** @param onWritten called after each attempt; false: the disk took nothing */
+  /** @param onWritten called after each attempt; false: the disk has not taken the file */
   constructor(directory: string, onWritten: (written: boolean) => void = () => {}) {
     this.#file = join(directory, STATUS_FILE);
     this.#onWritten = onWritten;
@@ -40,7 +40,7 @@ export class StatusFile {
     this.#writing ??= this.#drain();
   }
 
-  /** Resolves when the newest is written. */
+  /** Resolves when the newest status is written. */
   async settled(): Promise<void> {
     await this.#writing;
   }
@@ -54,7 +54,7 @@ export class StatusFile {
           () => true,
           () => false,
         );
-      // That needs no room, and says that the process is there.
+      // A new time needs no room on the disk, and shows that the process still runs.
       if (!written) await utimes(this.#file, new Date(), new Date()).catch(() => undefined);
       this.#onWritten(written);
     }
@@ -63,8 +63,8 @@ export class StatusFile {
 }
 
 /**
- * What the agent that runs on a data directory says; null: none runs there, or it stands still. `isOld`: it runs, and cannot write
- * down any more how it is.
+ * What the agent that runs on a data directory says; null: no agent runs there, or it stands still. `isOld`: it runs, but can
+ * no longer write down its status.
  */
 export function readStatus(directory: string): (AgentStatus & { isOld: boolean }) | null {
   try {

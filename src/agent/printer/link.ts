@@ -129,7 +129,7 @@ export interface PrinterLink {
   connect(): Promise<void>;
   /** Sends this job's bytes behind another job's, on the open connection. @throws TransportError if the connection is gone */
   follow(): void;
-  /** Asks whether the printer takes labels now. @param others the printer prints another job's labels. @throws TransportError */
+  /** Asks if the printer takes labels now. @param others the printer prints another job's labels. @throws TransportError */
   ready(others: boolean): Promise<Readiness>;
   /** Called just before the first of several chunks that are sent together. @throws TransportError */
   begin(): Promise<void>;

@@ -147,7 +147,7 @@ export class Printers {
     }
   }
 
-  /** Asks with the device of the printer that is driven here, if there is one; or else with a spare, unless a job is under way. */
+  /** Asks with the device of the printer that is driven here, or else with a spare device, unless a job is under way. */
   async #probe(endpoint: Endpoint, driver: DriverChoice, signal: AbortSignal): Promise<ProbeResult> {
     const owner = this.#owners.get(endpoint);
     if (owner?.known.uri === endpoint.uri) return await owner.device.probe(signal, owner.servedElsewhere);
