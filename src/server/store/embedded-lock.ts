@@ -1,8 +1,8 @@
 /**
  * One process per data directory.
  *
- * The lock is SQLite's own file lock (fcntl, LockFileEx): the operating system drops it when its holder ends,
- * however it ends, so a stale lock cannot exist. Who holds it is written beside it, for the error message only.
+ * The lock is SQLite's own file lock (fcntl, LockFileEx). The operating system releases it when its holder ends, however that
+ * happens. So there cannot be a stale lock. The holder's process ID is written beside the lock, only for the error message.
  */
 import { chownSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,7 +14,7 @@ interface DirectoryLock {
 }
 
 /**
- * Takes the lock of `directory`, at once or not at all.
+ * Takes the lock of `directory`, or fails at once.
  * @throws EmbeddedError `directory-in-use`, `directory-unusable`
  */
 export function lockDirectory(directory: string): DirectoryLock {
@@ -23,7 +23,7 @@ export function lockDirectory(directory: string): DirectoryLock {
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(lockFile, { timeout: 0 });
-    // RESERVED: one holder, and nothing is ever written.
+    // BEGIN IMMEDIATE takes SQLite's RESERVED lock, which has only one holder. Nothing is ever written to the file.
     database.exec('PRAGMA journal_mode = DELETE; BEGIN IMMEDIATE');
     writeFileSync(holderFile, `${process.pid}\n`, { mode: 0o600 });
     giveToOwner(lockFile);
@@ -50,7 +50,7 @@ export function lockDirectory(directory: string): DirectoryLock {
   };
 }
 
-/** Gives a file that root made to its directory's owner, who otherwise could not start here afterwards. */
+/** Gives a file that root has made to the owner of its directory. Otherwise the owner could not start Platen here later. */
 export function giveToOwner(file: string): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(dirname(file));

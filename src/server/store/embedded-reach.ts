@@ -1,4 +1,4 @@
-/** The way to an embedded database that another process runs. */
+/** Connects to an embedded database that another process runs. */
 import { readFile, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DATABASE, OWNER, ownPassword, SERVICE, servicePassword } from './embedded-cluster.ts';
@@ -8,7 +8,7 @@ import { chooseAddress, makeWay } from './embedded-server.ts';
 /** Lines of `postmaster.pid`, from 0: https://www.postgresql.org/docs/18/storage-file-layout.html */
 const PORT_LINE = 3;
 
-/** The service's connection to the database of this directory. @throws the error of a file that cannot be read */
+/** The service's connection to the database in this directory. @throws the error of a file that cannot be read */
 export async function reachEmbedded(
   dataDir: string,
 ): Promise<{ service: EmbeddedConnection } & AsyncDisposable> {
@@ -28,7 +28,7 @@ export async function reachEmbedded(
   };
 }
 
-/** The connection of the owner of a database that runs in this process. */
+/** The connection of the database's owner, for a database that this process has started. */
 export async function ownerOf(dataDir: string, service: EmbeddedConnection): Promise<EmbeddedConnection> {
   return { ...service, user: OWNER, password: await ownPassword(await realpath(dataDir)) };
 }

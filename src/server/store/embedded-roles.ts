@@ -1,6 +1,6 @@
 /**
- * The roles in the embedded database. The cluster's owner is a superuser, which is used only to make what the
- * service needs: a database, and a role that may make its schemas in it and nothing else.
+ * The roles in the embedded database. The cluster's owner is a superuser. It is used only to make what the service needs: a
+ * database, and a role that may make its schemas in this database and nothing else.
  */
 import { Client } from 'pg';
 
@@ -13,7 +13,7 @@ export interface EmbeddedConnection {
   database: string;
 }
 
-/** Makes the service's role and database, or sees that they are as they have to be. Idempotent. */
+/** Makes the service's role and database if they are missing, and sets the role's rights and password. Idempotent. */
 export async function makeServiceRole(owner: EmbeddedConnection, service: EmbeddedConnection): Promise<void> {
   const { database, user, password } = service;
   await asOwner({ ...owner, database: 'postgres' }, async (client) => {
@@ -36,7 +36,7 @@ async function asOwner(
   work: (client: Client) => Promise<unknown>,
 ): Promise<void> {
   const client = new Client({ ...connection, connectionTimeoutMillis: 5_000, query_timeout: 30_000 });
-  // An idle client's socket may break at any time; the query in hand then rejects.
+  // The connection may break at any time. A query under way then rejects, so there is nothing to do here.
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -20,7 +20,7 @@ export interface ServerPlan {
   binaries: Binaries;
   runAs: Account | undefined;
   address: Address;
-  /** The connection of the cluster's owner, who makes the service's role. */
+  /** The connection of the cluster's owner, to make the service's role with. */
   owner: EmbeddedConnection;
   service: EmbeddedConnection;
   onLine(line: string): void;
@@ -33,23 +33,23 @@ export interface ServerPlan {
 export interface RunningServer {
   /** Process ID of the database server. */
   pid: number;
-  /** Resolves when the database has ended, asked to or not, with the last lines that it logged. */
+  /** Resolves when the database has ended, whether or not `stop` was called, with the last lines that it logged. */
   exited: Promise<string>;
   /** Fast shutdown. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** PostgreSQL names its socket by the port; on POSIX nothing listens on a port. */
+/** On POSIX, PostgreSQL listens on no port, but the name of its socket contains this number. */
 const POSIX_PORT = 5432;
-/** `sun_path` holds 108 bytes on Linux and 104 on macOS, with a NUL at the end. */
+/** Longest path of a socket: `sun_path` holds 108 bytes on Linux and 104 on macOS, with a NUL at the end. */
 const SOCKET_PATH_BYTES = process.platform === 'darwin' ? 103 : 107;
 const PATIENCE_MS = 5_000;
-/** The exit code by which a shell reports a SIGKILL. */
+/** The supervisor's exit code if a signal has ended the database. A shell reports a SIGKILL with the same code. */
 const KILLED = 137;
 
 /**
  * Starts the database. Resolves when it answers the service.
- * @throws EmbeddedError `start-failed`, `killed-at-start`, `directory-unusable`; the signal's reason when it is aborted
+ * @throws EmbeddedError `start-failed`, `killed-at-start`, `directory-unusable`; the signal's reason if it is aborted
  */
 export async function runServer(plan: ServerPlan): Promise<RunningServer> {
   const { data, binaries, runAs, address, signal } = plan;
@@ -81,7 +81,7 @@ export async function runServer(plan: ServerPlan): Promise<RunningServer> {
     if (lastLines.push(line) > 5) lastLines.shift();
     plan.onLine(line);
   });
-  // Pipes break when the supervisor ends; its exit is what counts.
+  // The pipes break when the supervisor ends. Only its exit counts, so these errors are ignored.
   lines.on('error', () => undefined);
   supervisor.stdin.on('error', () => undefined);
   const exited = new Promise<string>((resolve) => {
@@ -93,7 +93,8 @@ export async function runServer(plan: ServerPlan): Promise<RunningServer> {
     stopping ??= (async () => {
       supervisor.ref();
       supervisor.stdin.end();
-      // The supervisor itself goes from fast to immediate to kill; this is for a supervisor that hangs.
+      // The supervisor itself goes from a fast shutdown to an immediate one, and then kills the database. This deadline is for
+      // a supervisor that hangs.
       const deadline = AbortSignal.timeout(4 * PATIENCE_MS);
       await Promise.race([exited, once(deadline, 'abort')]);
       if (supervisor.exitCode === null && supervisor.signalCode === null) supervisor.kill('SIGKILL');
@@ -115,7 +116,7 @@ export async function runServer(plan: ServerPlan): Promise<RunningServer> {
     throw new EmbeddedError('start-failed', `PostgreSQL did not start: ${reasonOf(error)}`, { cause: error });
   }
   const pid = Number.parseInt(await readFile(join(data, 'postmaster.pid'), 'utf8'), 10);
-  // The database does not keep Platen's process running.
+  // Platen's process need not keep running because of the database.
   supervisor.unref();
   unreferenced(supervisor.stdin);
   unreferenced(supervisor.stderr);
@@ -130,11 +131,11 @@ function settings(port: number, poolSize: number): string[] {
   const values: Record<string, string | number> = {
     port,
     listen_addresses: process.platform === 'win32' ? '127.0.0.1' : '',
-    // The working directory, that is the data directory.
+    // The working directory, which is the data directory.
     unix_socket_directories: process.platform === 'win32' ? '' : '.',
     unix_socket_permissions: '0700',
     cluster_name: 'platen',
-    // Beside the service's pool the queue has one of its own, and one connection LISTENs.
+    // Besides the service's pool, the queue has a pool of its own, and one connection LISTENs.
     max_connections: Math.max(250, poolSize + 50),
     shared_buffers: '16MB',
     fsync: 'on',
@@ -146,7 +147,7 @@ function settings(port: number, poolSize: number): string[] {
     jit: 'off',
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // Errors go to the client that made them. In a log they would show values of statements: personal data.
+    // Errors go only to the client that caused them. In a log they would show values of statements, which are personal data.
     log_min_messages: 'log',
     log_min_error_statement: 'panic',
     log_error_verbosity: 'terse',
@@ -159,17 +160,17 @@ function settings(port: number, poolSize: number): string[] {
 export interface Address {
   host: string;
   port: number;
-  /** A directory with a short path to the socket, made for every run and removed when the run ends. */
+  /** A directory that gives the socket a short path. It is made for every run, and removed when the run ends. */
   shortWay: string | undefined;
 }
 
-/** Chooses the address, which is the same for all runs of one start. */
+/** Chooses the address. It stays the same when the database is started again. */
 export async function chooseAddress(data: string): Promise<Address> {
   if (process.platform === 'win32') return { host: '127.0.0.1', port: await freePort(), shortWay: undefined };
   if (Buffer.byteLength(join(data, `.s.PGSQL.${POSIX_PORT}`)) <= SOCKET_PATH_BYTES) {
     return { host: data, port: POSIX_PORT, shortWay: undefined };
   }
-  // Too long a path for a socket address: a short way to the same directory.
+  // The path is too long for a socket's address. So a symbolic link makes a short way to the same directory.
   const shortWay = await mkdtemp(join(tmpdir(), 'platen-'));
   await symlink(data, join(shortWay, 's'));
   return { host: join(shortWay, 's'), port: POSIX_PORT, shortWay };
@@ -177,7 +178,7 @@ export async function chooseAddress(data: string): Promise<Address> {
 
 /**
  * Makes the short way again after a run has removed it.
- * @throws EmbeddedError `directory-unusable` when another user has put something in its place
+ * @throws EmbeddedError `directory-unusable` if something else has been put in its place
  */
 export async function makeWay({ shortWay, host }: Address, data: string): Promise<void> {
   if (shortWay === undefined) return;
@@ -203,7 +204,7 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Resolves when the database answers the service, with its role and its database made in it. */
+/** Resolves when the database answers, and the service's role and database are made. */
 async function answer({ owner, service }: ServerPlan, signal: AbortSignal): Promise<void> {
   for (;;) {
     try {
@@ -215,10 +216,13 @@ async function answer({ owner, service }: ServerPlan, signal: AbortSignal): Prom
   }
 }
 
-/** No socket yet, "starting up" (57P03), or no answer in time, because the machine has slept or is busy. */
+/**
+ * Whether the error only means that the database is still starting: there is no socket yet, it says "starting up" (57P03), or
+ * it does not answer in time, because the machine has slept or is busy.
+ */
 function isStarting(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  // pg's own, without a code.
+  // This error is pg's own, and has no code.
   if (error instanceof Error && error.message === 'timeout expired') return true;
   return code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'ECONNRESET' || code === '57P03';
 }

@@ -1,9 +1,9 @@
 /**
- * Stands between Platen and its embedded PostgreSQL, so that the database ends with Platen however Platen ends.
+ * Stands between Platen and its embedded PostgreSQL, so that the database ends with Platen, however Platen ends.
  *
- * Standard input is a pipe that only the parent holds open: its end means that the parent stopped, or died. The
- * supervisor is a session of its own, so that Ctrl-C in a terminal reaches Platen, which first finishes what it
- * is doing, and not the database. It writes nothing: its parent, who would read it, may be gone.
+ * Standard input is a pipe that only the parent holds open. If the pipe ends, the parent has stopped or died. The supervisor
+ * has a session of its own, so that Ctrl-C in a terminal reaches only Platen and not the database: Platen first finishes what
+ * it is doing. The supervisor writes nothing, because its parent, the only reader, may be gone.
  *
  * Run as a program: `node embedded-supervisor.ts <plan as JSON>`. The plan holds no secret.
  */
@@ -14,14 +14,14 @@ export interface SupervisorPlan {
   command: string;
   args: string[];
   cwd: string;
-  /** Windows has no signals: there `pg_ctl` stops the database. */
+  /** On Windows, which has no signals, `pg_ctl` stops the database. */
   pgCtl: string;
   runAs?: { uid: number; gid: number };
-  /** Removed when the database has ended. */
+  /** Paths that are removed when the database has ended. */
   remove: string[];
   /** ms between a fast shutdown, an immediate shutdown and a kill. */
   patienceMs: number;
-  /** Exits with this when a signal has ended the database. */
+  /** The supervisor's exit code if a signal has ended the database. */
   killedCode: number;
 }
 

@@ -1,8 +1,8 @@
 /**
- * A database that outlived its Platen: the supervisor was killed with it, or the shutdown is still going on.
+ * A database that has outlived its Platen: the supervisor was killed together with Platen, or the shutdown is still going on.
  *
- * It is stopped and not adopted, because nothing would end it with the new parent. Called under the
- * directory's lock, so that no living Platen uses the database.
+ * It is stopped and not used further, because nothing would end it together with the new Platen. Whoever calls this holds the
+ * directory's lock, so no living Platen uses the database.
  */
 import { execFile } from 'node:child_process';
 import { readFile, readlink } from 'node:fs/promises';
@@ -18,8 +18,8 @@ const STEPS = [
 ] as const;
 
 /**
- * Stops what still runs on the data directory `data`; at most 20 s.
- * @throws EmbeddedError `directory-in-use` when it cannot be stopped
+ * Stops a database that still runs on the data directory `data`. This takes at most 20 s.
+ * @throws EmbeddedError `directory-in-use` if the database does not stop
  */
 export async function stopSurvivor(data: string, signal: AbortSignal | undefined): Promise<void> {
   const pid = await postmaster(data);
@@ -28,7 +28,7 @@ export async function stopSurvivor(data: string, signal: AbortSignal | undefined
     try {
       process.kill(pid, step.signal);
     } catch {
-      // Gone already, or not ours to stop: the wait below finds out which.
+      // The process is gone already, or we may not stop it. The wait below finds out which.
     }
     const deadline = Date.now() + step.patienceMs;
     while (Date.now() < deadline) {
@@ -51,7 +51,7 @@ async function postmaster(data: string): Promise<number | undefined> {
   }
 }
 
-/** Whether the process is a PostgreSQL of this directory: process IDs are reused. */
+/** Whether the process is a PostgreSQL of this directory. It may be another one, because process IDs are reused. */
 async function isDatabaseOf(data: string, pid: number): Promise<boolean> {
   try {
     if (process.platform === 'linux') return (await readlink(`/proc/${pid}/cwd`)) === data;

@@ -1,18 +1,17 @@
 /**
- * Platen's own PostgreSQL, for a machine where nobody configured one.
+ * Platen's own PostgreSQL, for a machine where nobody has configured one.
  *
- * The same engine as a big deployment's, from binaries that npm brings, in a directory that the caller names:
+ * It is the same engine as in a big deployment. npm brings its binaries, and the caller names its directory:
  *
  *     DIR/postgres/data     the cluster, and on POSIX its socket
  *     DIR/postgres.key      the password of its owner (0600); the service has a role of its own: embedded-roles.ts
  *     DIR/postgres.lock     see embedded-lock.ts
  *
- * It listens on a Unix socket and on no network address (Windows: on a loopback port), and asks for a password
- * there. PostgreSQL refuses to run as root: started by root, it runs as the owner of the directory, or, where that
- * is root, as an account of Platen's own (own-account.ts): whoever else runs as its account can change its files
- * through `/proc`. It ends with its parent (embedded-supervisor.ts). Trade-off: a second process in between costs
- * 40 MB, and is the one arrangement that leaves no database behind after a SIGKILL. A database that ends by itself is
- * started again.
+ * It listens on a Unix socket and on no network address (on Windows: on a loopback port), and asks for a password there.
+ * PostgreSQL refuses to run as root. If root starts it, it runs as the owner of the directory. If the owner is root, it runs
+ * under an account of Platen's own (own-account.ts), because every other program under its account can change its files
+ * through `/proc`. It ends with its parent (embedded-supervisor.ts). The process in between costs 40 MB, but nothing else makes
+ * sure that no database is left behind after a SIGKILL. A database that ends by itself is started again.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
@@ -39,36 +38,36 @@ interface EmbeddedLogger {
 }
 
 interface EmbeddedOptions {
-  /** All of the database's files go under it. Made when missing. */
+  /** The directory for all of the database's files. It is made if it is missing. */
   dataDir: string;
   logger?: EmbeddedLogger;
-  /** Gives the start up. */
+  /** Aborts the start. */
   signal?: AbortSignal;
-  /** Called once if the database ends without `stop` having been called, and cannot be started again. */
+  /** Called once if the database ends before `stop` is called, and cannot be started again. */
   onLost?: (error: EmbeddedError) => void;
-  /** How long the first answer may take, ms; long enough for crash recovery. */
+  /** How long the first answer may take, ms. It must be long enough for crash recovery. */
   startTimeoutMs?: number;
-  /** Connections that the service's pool may have; 16 without it. */
+  /** Most connections of the service's pool; 16 by default. */
   poolSize?: number;
 }
 
 export interface EmbeddedPostgres {
-  /** Of the service's role. The same after the database was started again. */
+  /** For the service's role. It stays the same when the database is started again. */
   readonly poolConfig: EmbeddedConnection;
   /** Process ID of the database server. */
   readonly pid: number;
-  /** Fast shutdown: open connections are closed, what was committed is on disk. Idempotent. */
+  /** Fast shutdown: open connections are closed, and what was committed is on the disk. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** A database that ends by itself more often than this, within so many ms, is not started once more. */
+/** If a database ends by itself more than `most` times within `within` ms, it is not started again. */
 const RESTARTS = { most: 5, within: 10 * 60_000 };
-/** How long a database that ended may be in the way of its successor, ms: its processes end one after the other. */
+/** How long an ended database may keep its successor from starting, ms: its processes end one after the other. */
 const CLEARING_MS = 15_000;
 
 /**
- * Starts the database of `dataDir`, making it at the first start.
- * @throws EmbeddedError every code but `lost`; the signal's reason when it is aborted
+ * Starts the database of `dataDir`. The first start makes it.
+ * @throws EmbeddedError every code but `lost`; the signal's reason if it is aborted
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const { signal, logger } = options;
@@ -105,7 +104,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   }
 }
 
-/** @param release called once, when the database has ended for good */
+/** Starts the database again whenever it ends by itself. @param release called once, when it has ended for good */
 function keepRunning(
   plan: ServerPlan,
   first: RunningServer,
@@ -158,7 +157,7 @@ function keepRunning(
   };
 }
 
-/** The first run. A database that is killed while it starts is started again. @throws EmbeddedError */
+/** The first run. If the database is killed while it starts, it is started again. @throws EmbeddedError */
 async function firstRun(plan: ServerPlan): Promise<RunningServer> {
   try {
     return await runServer(plan);
@@ -168,7 +167,7 @@ async function firstRun(plan: ServerPlan): Promise<RunningServer> {
   }
 }
 
-/** Another run, as soon as nothing of the one before is in its way. @throws EmbeddedError */
+/** Another run, as soon as nothing of the run before keeps it from starting. @throws EmbeddedError */
 async function again(plan: ServerPlan): Promise<RunningServer> {
   const deadline = performance.now() + CLEARING_MS;
   for (;;) {
@@ -193,8 +192,8 @@ async function ownDirectory(dataDir: string): Promise<string> {
 }
 
 /**
- * The account that the database runs as; undefined: ourselves, unless we are root.
- * @throws EmbeddedError `directory-unusable` where there is none that is safe
+ * The account that the database runs under; undefined: our own, because we are not root.
+ * @throws EmbeddedError `directory-unusable` if there is no safe account
  */
 function unprivileged(directory: string, logger: EmbeddedLogger | undefined): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
@@ -219,7 +218,7 @@ function unprivileged(directory: string, logger: EmbeddedLogger | undefined): Ac
   }
 }
 
-/** Gives the account what belongs to another one, as after a person has copied the directory. */
+/** Gives the database's files to the account. They belong to another one if, for example, a person has copied the directory. */
 async function giveTo(
   { uid, gid }: Account,
   home: string,
@@ -231,6 +230,6 @@ async function giveTo(
     logger?.warn({ dataDir: dirname(home) }, message);
   }
   if (statSync(data, { throwIfNoEntry: false })?.uid === uid) return await chown(home, uid, gid);
-  // Not our own walk: one who still has the directory open could lead that out of it by a link.
+  // We do not walk through the directory ourselves: a program that still has it open could lead us out of it by a link.
   await promisify(execFile)('chown', ['-RhP', `${uid}:${gid}`, home], { timeout: 600_000 });
 }

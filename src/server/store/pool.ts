@@ -1,6 +1,6 @@
 /**
- * Connections to PostgreSQL. Every statement, every wait for a lock and every idle transaction is bounded, so that
- * a stuck database makes requests fail and never makes them hang.
+ * Connections to PostgreSQL. Every statement, every wait for a lock and every idle transaction has a time limit. So if the
+ * database is stuck, requests fail and do not hang.
  */
 import pg from 'pg';
 import type { z } from 'zod';
@@ -10,13 +10,13 @@ import { PostgresClient } from '../../queue/index.ts';
 export type Pool = pg.Pool;
 /** What runs a query: the pool, or the one connection of a transaction. */
 export type Queryable = Pick<pg.ClientBase, 'query'>;
-/** A callback in the transaction of a change, mostly for the audit: both are committed, or neither. */
+/** A callback in the transaction of a change, mostly for the audit. So both are committed, or neither is. */
 export type Also<T = void> = (db: Queryable, what: T) => Promise<void>;
 
 const TIMEOUTS = {
   /** ms for one statement on the server. */
   statement: 15_000,
-  /** ms that a statement waits for a lock; also how long a retry waits for the request it repeats. */
+  /** ms that a statement waits for a lock; also how long a repeated request waits for the first one. */
   lock: 10_000,
   /** ms until the client gives up on a server that does not answer at all. */
   answer: 20_000,
@@ -39,14 +39,14 @@ export function createPool(options: { database: pg.PoolConfig; max: number; logg
     Client: PostgresClient,
     ...options.database,
   });
-  // An idle connection that breaks is replaced at the next query; without a listener it would end the process.
+  // If an idle connection breaks, the next query opens a new one. Without this listener, the error would end the process.
   pool.on('error', (error) => {
     if (!pool.ending) options.logger.warn({ err: error }, 'database connection lost');
   });
   return pool;
 }
 
-/** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */
+/** Runs `work` in one transaction, which is committed if `work` resolves and rolled back if it throws. */
 export async function transaction<T>(
   pool: Pool,
   work: (client: pg.PoolClient) => Promise<T>,
@@ -71,7 +71,7 @@ export async function transaction<T>(
   }
 }
 
-/** SQLSTATE where what a row refers to is not there, or is still referred to. */
+/** SQLSTATE: a row refers to a row that does not exist, or a row to be deleted is still referred to. */
 export const FOREIGN_KEY_VIOLATION = '23503';
 
 /** SQLSTATE of a database error, or undefined. */
@@ -79,13 +79,13 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }
 
-/** A statement that each connection plans once, by its name: planning a large one costs more than running it. */
+/** A statement that each connection plans only once, by its name. To plan a large statement costs more than to run it. */
 interface Planned {
   name: string;
   text: string;
 }
 
-/** What a statement answers, each row read by the schema. @throws ZodError for a row that is something else */
+/** The rows that a statement answers with, each parsed by the schema. @throws ZodError for a row that does not fit it */
 export async function rowsOf<Row extends z.ZodType>(
   db: Queryable,
   row: Row,
@@ -106,7 +106,7 @@ export async function rowOf<Row extends z.ZodType>(
   return found;
 }
 
-/** The row of a statement that always answers with one. @throws as `rowsOf` */
+/** The row of a statement that always answers with one row. @throws Error if there is none, and as `rowsOf` */
 export async function onlyRow<Row extends z.ZodType>(
   ...query: Parameters<typeof rowsOf<Row>>
 ): Promise<z.output<Row>> {
@@ -115,7 +115,7 @@ export async function onlyRow<Row extends z.ZodType>(
   return found;
 }
 
-/** A list for SQL's IN: `'queued', 'printing'`. For words of our own only. */
+/** A list for SQL's IN: `'queued', 'printing'`. Nothing is escaped, so it is only for words from our own code. */
 export function inSql(words: readonly string[]): string {
   return words.map((word) => `'${word}'`).join(', ');
 }

@@ -1,4 +1,4 @@
 import type { Schema } from '../../queue/index.ts';
 
-/** What the service keeps, but for the lanes. */
+/** The schema of all that the service keeps, except the lanes. */
 export const PLATEN: Schema = { name: 'platen', directory: new URL('./migrations/', import.meta.url) };
