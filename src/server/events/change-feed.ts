@@ -1,10 +1,10 @@
 /**
- * Tells open pages what has changed: jobs, printers, agents at other sites, and the tenants whose templates, people or integrations
- * have. Every instance tells every other one through PostgreSQL's NOTIFY. A notification holds IDs only; an
- * instance that has listeners looks up whose they are. Changes are gathered for a moment, so that a thousand
- * labels a second make a few notifications. After a loss (a connection that breaks, too many changes at once)
- * the listeners are told to ask for everything again: at this instance, and if it could not tell its own
- * changes, at every other one.
+ * Tells open pages what has changed: jobs, printers, agents at other sites, and tenants (their templates, people or
+ * integrations). Every instance tells every other one through PostgreSQL's NOTIFY. A notification holds only IDs; an instance
+ * with listeners looks up which tenants may see them. Changes are gathered for a moment, so that a thousand labels a second
+ * make only a few notifications. Changes can be lost: a connection breaks, or there are too many at once. Then the listeners
+ * of this instance are told to ask for everything again. If the instance could not tell its own changes, the listeners of all
+ * other instances are told so too.
  */
 import type { PoolConfig } from 'pg';
 import { z } from 'zod';
@@ -15,13 +15,13 @@ import { REPORTED, seenIn } from '../printers/printers.ts';
 import { type Pool, rowsOf } from '../store/pool.ts';
 
 const CHANNEL = 'platen_changes';
-/** ms that changes are gathered before the NOTIFY, and again before they are passed on to listeners. */
+/** ms for which changes are gathered before the NOTIFY, and again before they are passed on to listeners. */
 const GATHER = 200;
-/** Bytes of one notification; PostgreSQL takes less than 8,000. */
+/** Most bytes of IDs in one notification. PostgreSQL takes a payload of less than 8,000 bytes. */
 const MOST_BYTES = 7_000;
-/** Changes gathered at once; if there are more, everything counts as changed. */
+/** Most changes that are gathered at once. If there are more, everything counts as changed. */
 const MOST_CHANGES = 2_000;
-/** The payload that says `all`. */
+/** The payload that says that anything may have changed. */
 const EVERYTHING = JSON.stringify({ all: true });
 
 const told = z.object({
@@ -33,14 +33,14 @@ const told = z.object({
 });
 const jobOwner = z.object({ id: z.string(), tenant_id: z.string() });
 const scoped = z.object({ id: z.string(), scope: z.string().nullable() });
-/** Who listens, and a printer that they see. */
+/** A kind of listener, and a printer that such listeners may see. */
 const seen = z.object({ who: z.string(), id: z.string() });
 
 /** `all`: anything may have changed. */
 export type News = Changes | 'all';
 /**
- * `hear` is called with changes that `tenant` may see; undefined sees all tenants.
- * `everywhere`: it may see the agents of all tenants besides, and all shared printers.
+ * `hear` is called with the changes that `tenant` may see; if `tenant` is undefined, with those of all tenants.
+ * `everywhere`: the listener may also see the agents of all tenants, and all shared printers.
  */
 type ChangeListener = { tenant: string | undefined; everywhere?: boolean; hear: (news: News) => void };
 
@@ -61,7 +61,7 @@ class Gathered {
     if (all || count > MOST_CHANGES) this.all = true;
   }
 
-  /** The payloads of notifications that say it, each of `MOST_BYTES` at most. */
+  /** The payloads of the notifications that tell these changes, each with at most `MOST_BYTES` of IDs. */
   payloads(): string[] {
     if (this.all) return [EVERYTHING];
     const payloads: string[] = [];
@@ -88,7 +88,7 @@ class Gathered {
 
 export class ChangeFeed {
   readonly #notifications: Notifications;
-  /** The notifications are this feed's alone. */
+  /** This feed has made its own notifications, so it also closes them. */
   readonly #areOwn: boolean;
   readonly #pool: Pool;
   readonly #logger: Logger;
@@ -100,7 +100,7 @@ export class ChangeFeed {
   /** Changes were lost before any instance was told of them. */
   #untold = false;
 
-  /** @param parts `notifications` of the database, where it has those of the queues; left out: the feed has its own */
+  /** @param parts `notifications`: the queues' own, if they are in the same database; if left out, the feed makes its own */
   constructor(parts: {
     notifications?: Notifications | undefined;
     database: PoolConfig;
@@ -127,7 +127,10 @@ export class ChangeFeed {
     if (this.#areOwn) await this.#notifications.close();
   }
 
-  /** Nobody here has heard what changed while there was no connection, nor elsewhere what changed here. */
+  /**
+   * The connection is there again. Without it, this instance has not heard what changed elsewhere. And if it could not tell its
+   * own changes, the other instances have not heard of these.
+   */
   #ready(): void {
     this.#everything();
     if (!this.#untold) return;
@@ -135,7 +138,7 @@ export class ChangeFeed {
     this.#send([EVERYTHING]).catch((error: unknown) => this.#notTold(error));
   }
 
-  /** Tells the pages of all instances, in a moment. Never throws: pages ask again by themselves, later. */
+  /** Tells the pages of all instances, after a moment. Never throws: if it fails, the pages are told to ask for everything. */
   tell(changes: Changed): void {
     if (this.#ended.signal.aborted) return;
     if (this.#toTell === undefined) {
@@ -155,7 +158,7 @@ export class ChangeFeed {
 
   #after(ms: number, work: () => Promise<void>): void {
     const timer = setTimeout(() => {
-      // This instance ends, and its pages ask another one.
+      // This instance ends. Its pages will ask another instance.
       if (this.#ended.signal.aborted) return;
       work().catch((error: unknown) => this.#notTold(error));
     }, ms);
@@ -175,7 +178,7 @@ export class ChangeFeed {
     await this.#send(payloads);
   }
 
-  /** What could not be told is made up for once the connection is there again. */
+  /** If this fails, all instances are told to ask for everything once the connection is there again. */
   async #send(payloads: string[]): Promise<void> {
     try {
       if (!(await this.#notifications.tell(CHANNEL, payloads))) this.#untold = true;

@@ -1,8 +1,8 @@
 /**
- * `GET /app/events`: server-sent events (WHATWG HTML §9.2) that say what has changed. A page then asks again
- * for what it shows; the heartbeat `here` tells it that the connection works. The number of streams is
- * bounded for each tenant and person. A stream ends with its session and with the service, and is cut if its
- * reader does not read: the page connects again and asks for everything.
+ * `GET /app/events`: server-sent events (WHATWG HTML §9.2) that say what has changed. A page then asks again for what it shows.
+ * The heartbeat `here` tells the page that the connection works. The number of streams is bounded for each tenant and person. A
+ * stream ends when its session or the service ends, and is cut if its reader does not read. After a cut, the page connects
+ * again and asks for everything.
  */
 import { PassThrough } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -12,11 +12,11 @@ import { type Access, accessOf, mayDo } from '../people/visitor.ts';
 import { ProblemError } from '../problems.ts';
 import type { ChangeFeed, News } from './change-feed.ts';
 
-/** Bytes that wait for a reader. */
+/** Bytes that may wait for a reader before its stream is cut. */
 const MOST_WAITING = 64 * 1024;
-/** s, at most, within which a stream ends after its session has ended. */
+/** A stream ends at most this many s after its session has ended. */
 const MOST_OVER = 5;
-/** ms after which a browser connects again. */
+/** ms that a browser waits before it connects again. */
 const RETRY = 2_000;
 
 type Parts = { feed: ChangeFeed; sessions: Sessions; config: ServerConfig['events'] };
@@ -29,13 +29,13 @@ export async function eventRoutes(app: FastifyInstance, { feed, sessions, config
   const beatAll = () => {
     for (const { write } of streams) write(here);
   };
-  /** One query for the sessions of all streams, however many pages are open. */
+  /** Makes one query for the sessions of all streams, however many pages are open. */
   const lookAtAll = () => {
     endThoseOver(streams, sessions).catch(() => {
       for (const { end } of [...streams]) end();
     });
   };
-  // Fastify waits for requests in hand, and the streams would never end.
+  // When the service stops, Fastify waits for requests under way. The streams would never end by themselves.
   app.addHook('preClose', async () => {
     for (const stream of [...streams]) stream.end();
   });
@@ -71,7 +71,7 @@ export async function eventRoutes(app: FastifyInstance, { feed, sessions, config
       });
       reply.raw.once('close', () => out.destroy());
       write(`retry: ${RETRY}\n${here}${textOf('all')}`);
-      // Without `x-accel-buffering: no`, proxies that buffer answers would hold the events back.
+      // Without `x-accel-buffering: no`, a proxy that buffers answers would hold the events back.
       return reply.type('text/event-stream').header('x-accel-buffering', 'no').send(out);
     },
   );
@@ -89,7 +89,7 @@ function makeRoom(streams: ReadonlySet<Stream>, { tenant, visitor }: Access, con
   throw new ProblemError('too-many-streams', 'close other windows of the console');
 }
 
-/** Ends the streams whose session has ended, or whose person has another role or tenant by now. */
+/** Ends streams whose session has ended, or whose person has another role or tenant by now. */
 async function endThoseOver(streams: ReadonlySet<Stream>, sessions: Sessions): Promise<void> {
   const asked = [...streams].flatMap(({ access: { visitor, tenant }, end }) =>
     visitor.kind === 'person' ? [{ visitor, tenant, end }] : [],

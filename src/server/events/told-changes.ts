@@ -1,11 +1,11 @@
-/** Passes on to the change feed what reports of agents change. */
+/** Tells the change feed which jobs and printers the reports of agents change. */
 import { createHash } from 'node:crypto';
 import type { Report } from '../../contract/report.ts';
 import type { ChangeFeed } from './change-feed.ts';
 
 const MOST_AGENTS = 10_000;
 
-/** Agents report the state of their printers every few seconds: the feed is told only if it has changed. */
+/** Agents report the state of their printers every few seconds. The feed is told of a report only if the state has changed. */
 export function toldOf(feed: Pick<ChangeFeed, 'tell'>): (report: Report) => void {
   const known = new Map<string, string>();
   return (report) => {

@@ -1,8 +1,8 @@
 /**
- * Sessions, kept in the database for all instances. The cookie holds a random token, the table its hash. Each
- * sign-in makes a new session, so that nobody can have another person use a session whose token they know.
+ * Sessions, kept in the database for all instances. The cookie holds a random token, and the table holds the token's hash. Each
+ * sign-in makes a new session: otherwise an attacker could have another person use a session whose token the attacker knows.
  *
- * Whoever changes a person and their sessions locks the person first, so that none waits for the other.
+ * A transaction that changes a person and their sessions locks the person first. So no two of them wait for each other.
  */
 import { z } from 'zod';
 import { role, type SessionView } from '../../contract/people.ts';
@@ -11,9 +11,9 @@ import { newToken, tokenHash } from './one-time-token.ts';
 
 /** Hours without a request after which a session ends. */
 const IDLE_HOURS = 12;
-/** Hours after which it ends in any case. */
+/** Hours after which a session ends in any case. */
 export const LIFETIME_HOURS = 7 * 24;
-/** Sessions of one person; if there are more, the oldest end. */
+/** Most sessions of one person. If there are more, the oldest end. */
 const MOST_OF_ONE = 20;
 
 const LASTS = `s.expires_at > now() AND s.seen_at > now() - interval '${IDLE_HOURS} hours' AND p.revoked_at IS NULL`;
@@ -67,7 +67,7 @@ export class Sessions {
     return token;
   }
 
-  /** The session behind a cookie's token, as its person is now; undefined for one that has ended. */
+  /** The session of a cookie's token, with its person's present role and name; undefined: the session has ended. */
   async find(token: string): Promise<Session | undefined> {
     const found = await this.#find('s.token_hash = $1', tokenHash(token));
     if (found?.stale) await this.#seen(found.session.id);
@@ -80,8 +80,8 @@ export class Sessions {
   }
 
   /**
-   * Those of the sessions that have not ended, with the tenant and role that their people have now. It is one
-   * statement, for streams, which last longer than a request. Asking for a session does not keep it alive.
+   * The sessions with these IDs that have not ended, with the present tenant and role of their people. Event streams use it,
+   * because they last longer than a request. It is one statement for all, and does not keep the sessions alive.
    */
   async lasting(ids: readonly string[]): Promise<Map<string, LastingSession>> {
     if (ids.length === 0) return new Map();
@@ -123,7 +123,7 @@ export class Sessions {
     return { session, stale: row.stale };
   }
 
-  /** Notes that a session is in use, once a minute at most, so that most requests only read. */
+  /** Notes that a session is in use. This happens once a minute at most, so that most requests only read. */
   async #seen(id: string): Promise<void> {
     const seen = await rowOf(
       this.#pool,
@@ -140,12 +140,12 @@ export class Sessions {
     await this.#pool.query('DELETE FROM platen.sessions WHERE id = $1', [id]);
   }
 
-  /** Ends the session of a cookie that is to be replaced. */
+  /** Ends the session of a cookie that gets a new session. @param hash of the cookie's token */
   async endByHash(db: Queryable, hash: Buffer): Promise<void> {
     await db.query('DELETE FROM platen.sessions WHERE token_hash = $1', [hash]);
   }
 
-  /** Ends all sessions of a person, also that of a sign-in under way, and the links by which another could begin. */
+  /** Ends all sessions of a person, also that of a sign-in under way, and deletes the links that could begin another one. */
   async endAll(db: Queryable, personId: string): Promise<void> {
     await db.query('SELECT FROM platen.people WHERE id = $1 FOR NO KEY UPDATE', [personId]);
     await db.query('DELETE FROM platen.one_time_tokens WHERE person_id = $1', [personId]);

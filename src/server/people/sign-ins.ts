@@ -1,4 +1,4 @@
-/** What every way of signing in ends with: a new session, its cookie, and an entry in the audit. */
+/** Every way of signing in ends here: with a new session, its cookie, and an entry in the audit. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { DeedWord } from '../../contract/deeds.ts';
@@ -15,7 +15,7 @@ import type { SessionCookie } from './session-cookie.ts';
 import type { Session, Sessions } from './sessions.ts';
 import { mayDo, type PersonVisitor } from './visitor.ts';
 
-/** Who may call the routes for signing in, and who those about the caller's own session. */
+/** `ANYBODY` may call the routes for signing in; only `A_PERSON` may call those about the caller's own session. */
 export const ANYBODY = { needs: 'nothing', about: 'caller' } as const;
 export const A_PERSON = { needs: 'session', about: 'caller' } as const;
 
@@ -37,17 +37,17 @@ export class SignIns {
     this.#limits = { records: parts.limits.records, labels: parts.limits.labels };
   }
 
-  /** The token's hash of the session that the browser has now. */
+  /** The hash of the token of the session that the browser has now; undefined: it has none. */
   before(app: FastifyInstance, request: FastifyRequest): Buffer | undefined {
     const token = this.#cookie.read(app, request);
     return token === undefined ? undefined : tokenHash(token);
   }
 
   /**
-   * Begins a new session. Whatever session the browser has had ends: somebody else may know it.
+   * Begins a new session. The session that the browser had ends, because somebody else may know its token.
    * @param what the deed's name in the audit
    * @param find finds the person, in the transaction of the new session
-   * @param before the session that the browser had, where the request itself cannot say it
+   * @param before the token's hash of the session that the browser had, if the request itself does not carry the cookie
    */
   async begin(
     app: FastifyInstance,
@@ -79,7 +79,7 @@ export class SignIns {
     return this.view(session);
   }
 
-  /** Says in the audit that a wrong password, or a wrong passkey, was given for this person. */
+  /** Writes into the audit that somebody gave a wrong password or passkey for this person. */
   async noteWrong(
     request: FastifyRequest,
     visitor: PersonVisitor,
@@ -123,7 +123,7 @@ export function tooOften(seconds: number): ProblemError {
   });
 }
 
-/** @throws ProblemError, or the error itself */
+/** Always throws: a ProblemError if too many passwords are being hashed, otherwise the error itself. */
 export function busy(error: unknown): never {
   throw error instanceof HashingBusy ? tooOften(1) : error;
 }

@@ -1,4 +1,4 @@
-/** Who calls under `/app`: whoever has the admin token, or a person with a session. */
+/** Who calls a route under `/app`: a machine with the admin token, or a person with a session. */
 import type { FastifyRequest } from 'fastify';
 import { NEEDS, type Need, ROLE_MAY, type Role } from '../../contract/people.ts';
 import { ProblemError } from '../problems.ts';
@@ -11,7 +11,7 @@ export type PersonVisitor = {
   login: string;
   name: string;
   role: Role;
-  /** May also do what concerns all tenants. */
+  /** The person may also do what concerns all tenants. */
   deployment: boolean;
 };
 export type Visitor = { kind: 'machine' } | PersonVisitor;
@@ -28,20 +28,20 @@ declare module 'fastify' {
   }
 }
 
-/** @throws Error in a handler whose route needs nothing */
+/** @throws Error in the handler of a route that needs nothing: such a route does not know its caller */
 export function accessOf(request: FastifyRequest): Access {
   if (request.access === null) throw new Error('a handler ran without its caller');
   return request.access;
 }
 
-/** @throws ProblemError `session-ended` for a machine */
+/** The caller as a person. @throws ProblemError `session-ended` if the caller is a machine */
 export function personIn(request: FastifyRequest): PersonVisitor {
   const { visitor } = accessOf(request);
   if (visitor.kind === 'machine') throw new ProblemError('session-ended', 'sign in as a person');
   return visitor;
 }
 
-/** The account of jobs that the caller sends. */
+/** The account under which the caller's jobs are sent. */
 export function accountOf({ visitor }: Access): string {
   return visitor.kind === 'machine' ? 'admin' : visitor.login;
 }
