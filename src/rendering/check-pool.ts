@@ -1,9 +1,9 @@
 /**
- * The check threads of a service. What a stranger sent is drawn and measured here and nowhere else: with a
- * deadline, a bound on memory, and off the thread that serves sockets.
+ * The check threads of a service. What strangers send is drawn and measured here and nowhere else: with a deadline, with a
+ * bound on memory, and not on the thread that serves sockets.
  *
- * A thread has one check at a time. Waiting checks take turns by their owner (the tenant), and no owner has
- * all threads, so that a slow check delays its own owner's checks and no others.
+ * A thread has one check at a time. The owners (tenants) of waiting checks take turns, and no owner gets all threads. So a slow
+ * check delays only the checks of its own owner.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
@@ -32,7 +32,7 @@ import { startThread } from './thread.ts';
 
 /** A thread's heap, MB. */
 const HEAP_MB = 256;
-/** In this time a thread must load its code, ms. */
+/** How long a thread may take to load its code, ms. */
 const LOADING_MS = 60_000;
 /** Checks that one owner may have waiting. */
 const MOST_WAITING = 1_000;
@@ -40,10 +40,10 @@ const MOST_WAITING = 1_000;
 /** ms that a stop waits for threads to end. */
 const STOP_MS = 2_000;
 
-/** Why a check came to no result: `deadline` and `memory` are the check's own fault, `busy` is not. */
+/** A check came to no result. With `deadline` and `memory` the check itself is at fault; with `busy` it is not. */
 export class CheckStopped extends Error {
   readonly reason: 'deadline' | 'memory' | 'busy' | 'broken';
-  /** The place in the template that it had come to, a JSON pointer. */
+  /** The place in the template that the check had come to, a JSON pointer. */
   readonly at: string;
 
   constructor(reason: CheckStopped['reason'], at: string, detail: string = reason) {
@@ -54,7 +54,7 @@ export class CheckStopped extends Error {
   }
 }
 
-/** ms that a check may wait for a thread, and take once it has one. */
+/** `wait`: ms that a check may wait for a thread; `run`: ms that it may take once it has one. */
 export interface CheckTimes {
   readonly wait: number;
   readonly run: number;
@@ -65,7 +65,7 @@ interface Task {
   readonly check: Check;
   readonly times: CheckTimes;
   readonly settle: (outcome: CheckResult | CheckStopped) => void;
-  /** Ends its wait. */
+  /** Ends the task's wait for a thread. */
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -78,13 +78,13 @@ export class CheckPool {
   readonly #running = new Map<string, number>();
   #stopped = false;
 
-  /** @param options.threads at least 2, so that one owner cannot have all */
+  /** @param options.threads raised to at least 2, so that one owner cannot have all threads */
   constructor(options: { threads: number; logger: Logger }) {
     this.#size = Math.max(2, options.threads);
     this.#logger = options.logger;
   }
 
-  /** Threads at work and free ones, and checks that wait for a thread. */
+  /** How many threads are at work or free, and how many checks wait for a thread. */
   get load(): { busy: number; idle: number; wanted: number } {
     const alive = [...this.#threads].filter(({ ending }) => !ending);
     const idle = alive.filter(({ free }) => free).length;
@@ -104,13 +104,13 @@ export class CheckPool {
     }
     this.#waiting.clear();
     const ended = Promise.all([...this.#threads].map((thread) => thread.stop('busy')));
-    // A thread that draws ends only when the drawing library's work is done.
+    // A thread that draws ends only when the drawing library has done its work. A stop does not wait that long.
     await Promise.race([ended, delay(STOP_MS, undefined, { ref: false })]);
   }
 
   /**
    * What is wrong with a template.
-   * @param owner whose it is: a tenant's ID
+   * @param owner the tenant whose check this is, by ID
    * @throws CheckStopped
    */
   async template(
@@ -152,7 +152,7 @@ export class CheckPool {
     return result.kind === 'picture' ? result.picture : misread(result);
   }
 
-  /** The pages of a PDF, the labels of a program: how often each is printed, or why it cannot be read. @throws CheckStopped */
+  /** How often each page of a PDF or label of a program is printed, or why it cannot be read. @throws CheckStopped */
   async pages(
     owner: string,
     check: Omit<PagesCheck, 'kind'>,
@@ -202,7 +202,7 @@ export class CheckPool {
     task.settle(outcome);
   }
 
-  /** Gives what waits to threads that are free. */
+  /** Gives waiting checks to free threads. */
   #next(): void {
     for (const [owner, tasks] of this.#waiting) {
       if ((this.#running.get(owner) ?? 0) >= this.#size - 1) continue;
@@ -236,7 +236,8 @@ export class CheckPool {
       if (thread.free) return thread;
       if (!thread.ending) alive += 1;
     }
-    // A thread that was ended while the drawing library works lives until that is done; up to `#size` of them are let be.
+    // If a thread is ended while the drawing library works, it lives until this work is done. There may be up to `#size` such
+    // threads besides the others.
     if (alive >= this.#size || this.#threads.size >= 2 * this.#size || this.#stopped) return undefined;
     const thread = new CheckThread(this.#logger, () => {
       this.#threads.delete(thread);
@@ -305,7 +306,7 @@ class CheckThread {
     void this.stop('broken');
   }
 
-  /** What a busy machine takes to load code must not count against the check that needs it. */
+  /** A busy machine may take long to load code. This time must not count against the check that needs the code. */
   #deadline(ms: number): NodeJS.Timeout {
     if (!this.#loaded) return setTimeout(() => this.#notLoaded(), LOADING_MS);
     return setTimeout(() => void this.stop('deadline'), ms);

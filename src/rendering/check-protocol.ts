@@ -20,25 +20,25 @@ export interface TemplateCheck {
   readonly printerCommands?: boolean;
 }
 
-/** Would these records print? Some of a job's at a time, so that a large job takes turns with others. */
+/** Would these records print? A check has only some of a job's records, so that a large job takes turns with others. */
 export interface RecordsCheck {
   readonly kind: 'records';
   readonly template: Template;
   readonly dpi: number;
-  /** What the printer gets; a document of its language it prints as it was sent. */
+  /** The language that the printer gets. A document in this language is printed as it was sent. */
   readonly language: LanguageId;
   readonly orientation: Orientation;
-  /** The size of a document's label, mm, where its template does not say it. */
+  /** The size of a document's label, mm, in case its template does not say it. */
   readonly media: { readonly width: number; readonly height: number };
   readonly job: JobFacts;
   readonly records: readonly LabelRecord[];
-  /** The number of the first of them in the job, from 0. */
+  /** The number in the job of the first of these records, from 0. */
   readonly first: number;
-  /** ms that may be spent; what is not reached by then is not checked. */
+  /** ms of work that may be spent. Records that are not reached by then are not checked. */
   readonly budget: number;
 }
 
-/** Does a raw ZPL template print inside its label only? */
+/** Does a raw ZPL template print only inside its label? */
 export interface PlacementCheck {
   readonly kind: 'placement';
   readonly template: Extract<Template, { language: 'zpl' }>;
@@ -58,9 +58,9 @@ export interface PictureCheck {
   /** Indexes from 0: of the record in its job, and of the label among the record's labels. */
   readonly index: number;
   readonly copy: number;
-  /** Pixels; left out: one for each dot. */
+  /** The picture's width, pixels; if left out, one for each dot. */
   readonly width?: number | undefined;
-  /** Draws what can be drawn, and says what cannot and where everything is; otherwise a fault ends it. */
+  /** Draws what can be drawn, and says where everything is and what cannot be drawn. Otherwise a fault ends the check. */
   readonly preview: boolean;
 }
 
@@ -74,12 +74,12 @@ export interface PictureResult {
   readonly boxes: readonly ElementBox[];
 }
 
-/** Which pages has a PDF, which labels has a program? */
+/** Which pages does a PDF have, or which labels does a program have? */
 export interface PagesCheck {
   readonly kind: 'pages';
   /** base64. */
   readonly document: string;
-  /** What its record says that it is. */
+  /** The type that the document's record says it has. */
   readonly said?: string | undefined;
   /** The tenant may set printers up. */
   readonly printerCommands: boolean;
@@ -89,7 +89,7 @@ export interface PagesCheck {
 export interface BytesCheck {
   readonly kind: 'bytes';
   readonly job: QueuedJob;
-  /** The index of its record. */
+  /** The index of the label's record. */
   readonly record: number;
 }
 
@@ -109,9 +109,9 @@ export interface ZplCheck {
   readonly label: number | undefined;
   /** The most labels that the ZPL may have. */
   readonly most: number;
-  /** Where labels, turned, lie on the pages of a PDF; undefined: each is a page. */
+  /** Where the turned labels lie on the pages of a PDF; undefined: each label is a page. */
   readonly page: LabelSheet | undefined;
-  /** Around each label on such a page. */
+  /** The border around each label on such a page. */
   readonly border: 'none' | 'solid' | 'dashed';
 }
 
@@ -153,18 +153,18 @@ export type CheckResult =
   | { readonly kind: 'records'; readonly verdict: RecordsVerdict }
   | { readonly kind: 'placement'; readonly faults: readonly RawPlacementFault[] }
   | { readonly kind: 'picture'; readonly picture: PictureResult | JobFault }
-  /** How often each is printed, or why the document cannot be read. */
+  /** How often each page or label is printed, or why the document cannot be read. */
   | { readonly kind: 'pages'; readonly pages: readonly number[] | Reason }
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array | JobFault }
   | { readonly kind: 'zpl'; readonly drawn: ZplResult | JobFault };
 
-/** `owner`: whose the check is; what a thread keeps decoded of one owner's files, no other owner's checks use. */
+/** `owner`: whose check this is. A thread keeps files decoded for each owner, and no other owner's checks use them. */
 export type CheckRequest = { readonly id: number; readonly owner: string; readonly check: Check };
 export type CheckAnswer =
-  /** All that the thread needs for its check is loaded, or it begins to load more. */
+  /** True: all that the thread needs for its check is loaded. False: the thread begins to load more. */
   | { readonly loaded: boolean }
-  /** No answer: the check has come to this place of the template, a JSON pointer. */
+  /** Not an answer yet: the check has come to this place of the template, a JSON pointer. */
   | { readonly id: number; readonly at: string }
   | { readonly id: number; readonly result: CheckResult }
-  /** The check broke; only the error's name and where, for its text may quote label data. */
+  /** The check broke. Only the error's name and place are told, because its text may quote label data. */
   | { readonly id: number; readonly broke: string; readonly frames: readonly string[] };

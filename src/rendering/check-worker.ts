@@ -1,7 +1,6 @@
 /**
- * A check thread: does for the service what printing does, as far as needed to know whether something would
- * print. Templates and values come from strangers, so the thread has a bound on its memory, and is ended when
- * it takes too long.
+ * A check thread. For the service it does what printing does, but only as far as needed to know whether something would print.
+ * Templates and values come from strangers, so the thread's memory is bounded, and the thread is ended if it takes too long.
  */
 import { createHash } from 'node:crypto';
 import { getPriority, setPriority } from 'node:os';
@@ -39,9 +38,9 @@ import type {
 } from './check-protocol.ts';
 import { encodeDocument } from './encode-plan.ts';
 
-/** Nice value: requests come first. */
+/** The thread's nice value. It makes requests come first. */
 const PRIORITY = 5;
-// Elsewhere a priority is the whole process's. Only root may undo a higher one (`Nice=10`), so it is kept.
+// On other systems, a priority is the whole process's. Only root may lower a nice value, so a higher one (`Nice=10`) stays.
 if (process.platform === 'linux' && getPriority() < PRIORITY) setPriority(PRIORITY);
 
 const port = parentPort;
@@ -49,7 +48,7 @@ if (port === null) throw new Error('check-worker.ts runs as a worker thread');
 
 /** Most faults that an answer lists. */
 const MOST_FAULTS = 100;
-/** Templates that are kept compiled, and how large they may be, characters of JSON. */
+/** How many templates are kept compiled, and how large each may be, characters of JSON. */
 const MOST_COMPILED = 16;
 const LARGEST_COMPILED = 200_000;
 
@@ -62,7 +61,7 @@ type DrawnCheck = (record: LabelRecord, index: number) => Promise<void>;
 const compiled = new LRUCache<string, RecordCheck>({ max: MOST_COMPILED });
 const kept = new KeptAssets();
 
-/** The template compiled, or as kept; one that prints something of its job, such as the time, is not kept. */
+/** The compiled template, if possible a kept one. A template that prints something of its job, like the time, is not kept. */
 async function recordCheck(request: RecordsCheck): Promise<RecordCheck | DrawnCheck> {
   const { template, dpi, language, orientation, job, media, records } = request;
   if (template.language === 'document') {
@@ -83,7 +82,7 @@ async function recordCheck(request: RecordsCheck): Promise<RecordCheck | DrawnCh
   return check;
 }
 
-/** CPU time of this thread and of what works for it, ms: a busy machine leaves no check less. */
+/** CPU time of this thread and of what works for it, ms. A check has the same CPU time on a busy machine. */
 function workedMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000 + pagesWorkedMs();
@@ -186,7 +185,10 @@ async function zpl(check: ZplCheck): Promise<ZplResult> {
 
 const loadedTo = { draw: false, drawRaw: false };
 
-/** Loads what draws with the first picture, since a check needs no raster; that does not count against its time. */
+/**
+ * Loads the code that draws, only when the first picture is asked for, because other checks need no raster. The time for this
+ * does not count against the picture's check.
+ */
 async function loadWhatDraws(template: Template, records: readonly LabelRecord[]): Promise<void> {
   await loadDrawing(template.language === 'zpl');
   if (template.language !== 'document' || !bringsProgram(template, records)) return;
@@ -220,7 +222,7 @@ async function serve({ id, owner, check }: CheckRequest): Promise<void> {
   }
 }
 
-/** Where it happened, without the error's text. */
+/** Where the error happened, without its text. */
 function framesOf(error: unknown): string[] {
   const lines = error instanceof Error ? (error.stack ?? '').split('\n') : [];
   return lines.filter((line) => /^\s+at /.test(line)).slice(0, FRAMES);

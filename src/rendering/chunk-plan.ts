@@ -1,7 +1,7 @@
 /**
- * A job as a row of chunks. A chunk is one record, printed some number of times by the printer's own copy
- * command. Many copies are split, so that the window ahead of the printer stays small; copies that differ are
- * a chunk each. A printer that takes documents gets a row of documents with some chunks each.
+ * A job as a row of chunks. A chunk is one record that the printer's own copy command prints some number of times. Many copies
+ * are split into several chunks, so that the window ahead of the printer stays small. If the copies differ, each is a chunk. A
+ * printer that takes documents gets a row of documents, each with some chunks.
  */
 export interface PlannedChunk {
   record: number;
@@ -18,7 +18,7 @@ interface PlannedLabels {
   /** The first label, from 0, and the one after the last. */
   from: number;
   upTo: number;
-  /** The copies of a record differ: no printer can make one from another. */
+  /** The copies of a record differ, so no printer can make one from another. */
   copiesDiffer: boolean;
 }
 
@@ -34,9 +34,9 @@ export function* planChunks(labels: PlannedLabels, maxCopies: number): Generator
 }
 
 /**
- * The same chunks in documents of at most `maxLabels` labels and of whole pages, so of one page at least. The
- * first label begins a page, because what was printed before ended with one. If a person releases a held job
- * from a label in the middle of a page, the rest begins on a new sheet too.
+ * The same chunks in documents. Each has whole pages, at least one, and otherwise at most `maxLabels` labels. The first label
+ * begins a page, because what was printed before ended with a page. If a person releases a held job from a label in the middle
+ * of a page, the rest begins on a new sheet too.
  */
 export function* planDocuments(
   labels: PlannedLabels,

@@ -3,7 +3,7 @@ import type { LabelEncoder } from '../../drivers/languages/language.ts';
 import { JobFaultError } from '../contract/fault.ts';
 import type { PlannedChunk } from './chunk-plan.ts';
 
-/** Encodes a chunk; a fault that names no record gets the chunk's. */
+/** Encodes a chunk. If a fault names no record, the chunk's record is added. */
 export async function encodeChunk(
   encoder: LabelEncoder,
   { record, count, copy }: PlannedChunk,
@@ -16,7 +16,7 @@ export async function encodeChunk(
   }
 }
 
-/** A document stands alone: what goes before the labels and after them is in each. */
+/** Encodes a document. It stands alone, so it has all that goes before the labels and after them. */
 export async function encodeDocument(
   encoder: LabelEncoder,
   plan: readonly PlannedChunk[],
@@ -31,7 +31,7 @@ export async function encodeDocument(
   return joined([...parts, encoder.end()]);
 }
 
-/** Joined in memory of their own, which can be handed to another thread. */
+/** Joins the parts in new memory, which can be handed to another thread. */
 export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;

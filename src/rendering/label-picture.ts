@@ -1,6 +1,6 @@
 /**
- * Draws a label as a PNG for a person: the printer's dots as pixels, or fewer pixels in greys. A preview of a
- * template also says where each element is and what is wrong with it; it draws what can be drawn.
+ * Draws a label as a PNG for a person: the printer's dots as pixels, or fewer pixels in greys. The preview of a template draws
+ * what can be drawn. It also says where each element is, and what is wrong with it.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
 import { nativeField } from '../../drivers/languages/zpl/designed.ts';
@@ -26,13 +26,13 @@ import { numbered } from '../values/built-ins.ts';
 import { FieldFault } from '../values/said-fault.ts';
 import type { PictureCheck, PictureResult } from './check-protocol.ts';
 
-/** A check says this of a field's sample; here the value is the record's, so this is cut out. */
+/** A check says this if a field's sample is at fault. Here the value comes from the record, so these words are cut out. */
 const OF_SAMPLES = 'with the samples of the fields: ';
 
 /**
  * One label of a job.
- * @param keep what is kept decoded of the owner's files, for previews
- * @throws JobFaultError what printing it would raise
+ * @param keep the owner's files that are kept decoded, for previews
+ * @throws JobFaultError the same as printing the label would throw
  */
 export async function labelPicture(check: PictureCheck, keep: Keep): Promise<PictureResult> {
   const drawn = check.preview ? drawnElements(check, keep) : undefined;
@@ -47,7 +47,7 @@ export async function labelPicture(check: PictureCheck, keep: Keep): Promise<Pic
   return { png, width, height, problems, boxes: list.boxes };
 }
 
-/** For the picture and its problems; undefined if nothing can be drawn, and then the check says why. */
+/** The elements, drawn once for the picture and its problems; undefined: nothing can be drawn, and the check says why. */
 function drawnElements(
   { template, dpi, job, record, index, copy }: PictureCheck,
   keep: Keep,
@@ -139,13 +139,13 @@ async function designed(
       });
     const turned = (item: Item) => textAsBefore(turnItem(item, 90, whole), texts);
     all.push(...(orientation === 'landscape' ? its.map(turned) : its));
-    // Lets the drawing library free the memory of pictures; that of texts is free at once.
+    // Lets the drawing library free the memory of pictures. The memory of texts is freed at once.
     if (its.some(({ kind }) => kind === 'bitmap')) await breathe();
   }
   return { ...media, items: all, boxes };
 }
 
-/** What a ZPL printer draws by itself; only with its font do the dots differ from ours. */
+/** What of the element a ZPL printer draws by itself. Only for text, in the printer's font, do its dots differ from ours. */
 function byPrinter(items: readonly Item[], media: Parameters<typeof nativeField>[1]): ElementBox['printer'] {
   const own = items.filter((item) => nativeField(item, media) !== undefined);
   if (own.some(({ kind }) => kind === 'text')) return 'text';
@@ -153,7 +153,7 @@ function byPrinter(items: readonly Item[], media: Parameters<typeof nativeField>
 }
 
 function refusalOf({ language }: Template, { code, message, field, reason }: JobFault): TemplateProblem {
-  // A ZPL printer may print it all the same.
+  // Only a warning: a ZPL printer may print the label all the same.
   if (language === 'zpl') {
     const problem = { severity: 'warning', code: 'template-invalid', pointer: '/source' } as const;
     return { ...problem, message, ...reasonIn(reason) };
@@ -165,7 +165,7 @@ function refusalOf({ language }: Template, { code, message, field, reason }: Job
 
 type Made = { items: readonly Item[]; refused: boolean };
 
-/** The element's items, also where they do not fit; none if it cannot be made for this record. */
+/** The element's items, even if they do not fit; none if the element cannot be made for this record. */
 async function elementItems(make: () => Promise<readonly Item[]>): Promise<Made> {
   try {
     return { items: await make(), refused: false };

@@ -1,12 +1,12 @@
 /**
- * The render threads. Labels are made here and nowhere else, so that a heavy or broken template can neither
- * hold up the thread that keeps the queue's leases alive, nor bring the agent down.
+ * The render threads. Labels are made here and nowhere else, so that a heavy or broken template can neither hold up the thread
+ * that keeps the queue's leases alive, nor bring the agent down.
  *
- * A thread starts with the first job that finds none free, and ends when no job has come for a while. Tenants
- * share threads only when there are too many tenants: what one tenant draws slowly holds up nobody else. A
- * job's session stays on one thread. A thread that dies, or that answers nothing for too long, is replaced,
- * and its sessions fail with `RenderCrash`. Nobody knows which session was to blame, so a job may try once
- * more on a thread of its own (`alone`), where it can hurt, and be hurt by, no other job.
+ * If a job finds no free thread, a new one starts; it ends when no job has come for a while. Tenants share threads only if
+ * there are too many tenants, so a tenant whose labels are slow to draw holds up nobody else. A job's session stays on one
+ * thread. If a thread dies, or answers nothing for too long, it is replaced, and its sessions fail with `RenderCrash`. Nobody
+ * knows which session was to blame. So a job may try once more on a thread of its own (`alone`), where it can neither harm
+ * another job nor be harmed by one.
  */
 import type { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
@@ -20,12 +20,12 @@ import { startThread } from './thread.ts';
 const CACHE_BYTES = 4 * 1024 * 1024;
 /** A thread's heap, MB. */
 const HEAP_MB = 1024;
-/** Threads beyond those of the configuration, for tenants that would find all threads taken by others. */
+/** Threads beyond the configured number, for tenants that would find all threads taken by other tenants. */
 const MORE_FOR_OTHERS = 4;
 /** Templates that a thread keeps, and characters of their pictures and fonts. */
 const MOST_TEMPLATES = 16;
 const MOST_CHARACTERS = 16_000_000;
-/** How long a thread without a job is kept, ms: it takes some 60 MB, and the better part of a second to start. */
+/** How long a thread without a job is kept, ms. It takes some 60 MB, but to start one takes the better part of a second. */
 const IDLE_MS = 300_000;
 
 export class RenderCrash extends Error {
@@ -38,7 +38,7 @@ export class RenderCrash extends Error {
 export interface RenderPoolOptions {
   threads: number;
   languagesModule: URL;
-  /** Longest silence of a thread that was asked something, ms. */
+  /** How long a thread that was asked something may be silent, ms. */
   stuckMs: number;
   /** How long a thread without a job is kept, ms. Default: five minutes. */
   idleMs?: number;
@@ -65,7 +65,7 @@ export class RenderPool {
     this.#options = options;
   }
 
-  /** Threads that are there, with a job or without one. */
+  /** How many threads there are, with a job or without one. */
   get threads(): number {
     return this.#threads.length + this.#lone.size;
   }
@@ -81,7 +81,7 @@ export class RenderPool {
     await Promise.all(threads.map((thread) => thread.stop()));
   }
 
-  /** Starts a job's labels, if possible on a free or a new thread. Close the session in any case. */
+  /** Starts a job's labels, if possible on a free or a new thread. The caller has to close the session in any case. */
   open(job: QueuedJob, options: RenderSessionOptions): RenderSession {
     if (this.#stopped) throw new RenderCrash('the agent is stopping');
     if (options.alone) {
@@ -128,7 +128,7 @@ type Receiver = {
   crash(error: RenderCrash): void;
 };
 
-/** Characters of what is large in it; the rest counts as a thousand. */
+/** The size of a template, characters: its images, fonts or raw source, and a thousand for the rest. */
 function sizeOf(template: Template): number {
   const brought = template.language === 'platen' ? [...template.images, ...template.fonts] : [];
   const rest = template.language === 'zpl' ? template.source.length : 0;
@@ -149,7 +149,7 @@ class RenderThread {
   readonly #stuckMs: number;
   readonly #rest: Rest | null;
   #resting: NodeJS.Timeout | undefined;
-  /** The numbers of templates that the thread keeps, by the object that jobs share; `#seen`: brought once. */
+  /** The numbers of templates that the thread keeps, by the object that jobs share. `#seen`: templates brought before. */
   readonly #templates = new LRUCache<Template, number>({
     max: MOST_TEMPLATES,
     maxSize: MOST_CHARACTERS,
@@ -184,7 +184,7 @@ class RenderThread {
     return this.#receivers.size;
   }
 
-  /** Jobs of the tenant are on it. */
+  /** The thread has jobs of the tenant. */
   has(tenantId: string): boolean {
     return [...this.#receivers.values()].some((receiver) => receiver.tenantId === tenantId);
   }
@@ -203,8 +203,8 @@ class RenderThread {
   }
 
   /**
-   * A job's template as the thread needs it. The thread keeps a template whose object comes a second time;
-   * where every job has an object of its own, it keeps none.
+   * What the thread needs to be told of a job's template. If the same template object comes a second time, the thread keeps the
+   * template. If every job has an object of its own, the thread keeps none.
    */
   #bringing(template: Template): Pick<Opening, 'template' | 'keptAs' | 'forget'> {
     const known = this.#templates.get(template);
@@ -220,7 +220,7 @@ class RenderThread {
     return { template, keptAs, forget };
   }
 
-  /** @param known the thread holds something of the session */
+  /** @param known the thread knows the session, and has to be told that it is over */
   leave(session: number, known: boolean): void {
     this.#receivers.delete(session);
     if (known && !this.dead) this.#worker.postMessage({ kind: 'close', session } satisfies RenderRequest);
@@ -230,7 +230,7 @@ class RenderThread {
     if (this.#rest !== null) this.#resting = setTimeout(this.#rest.rests, this.#rest.idleMs).unref();
   }
 
-  /** @param opening with the first question of a session */
+  /** @param opening given only with the first question of a session */
   ask(kind: 'check' | 'next', session: number, opening?: SessionOpening): void {
     if (this.dead) throw new RenderCrash('gone');
     if (this.#asked++ === 0) this.#watch();
@@ -273,7 +273,7 @@ export class RenderSession {
   readonly #id: number;
   readonly #onClose: () => void;
   readonly #ready: (Chunk | null)[] = [];
-  /** Goes with the first question. */
+  /** Goes to the thread with the first question; undefined from then on. */
   #opening: SessionOpening | undefined;
   #error: Error | null = null;
   #checked = false;
@@ -297,7 +297,7 @@ export class RenderSession {
 
   /**
    * Makes the first labels, and finds out whether all others can be made.
-   * @throws JobFaultError for the first that cannot be made; RenderCrash; the signal's reason
+   * @throws JobFaultError for the first label that cannot be made; RenderCrash; the signal's reason
    */
   async check(signal: AbortSignal): Promise<void> {
     this.#ask('check');
@@ -305,7 +305,7 @@ export class RenderSession {
   }
 
   /**
-   * The next chunk, null after the last. It stays the next one until `taken`.
+   * The next chunk; null after the last one. It stays the next one until `taken` is called.
    * @throws JobFaultError, RenderCrash, the signal's reason
    */
   async peek(signal: AbortSignal): Promise<Chunk | null> {
@@ -317,12 +317,12 @@ export class RenderSession {
     return this.#ready[0] ?? null;
   }
 
-  /** A chunk, or the end, is there without waiting. */
+  /** `peek` need not wait: the next chunk or the end is there. */
   get available(): boolean {
     return this.#ready.length > 0;
   }
 
-  /** The chunk that `peek` gave is done with. */
+  /** The caller is done with the chunk that `peek` has returned. */
   taken(): void {
     this.#ready.shift();
     this.#requested--;

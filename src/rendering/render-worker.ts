@@ -1,8 +1,8 @@
 /**
- * A render thread: makes the bytes of labels, for several jobs at a time, one label each in turn.
+ * A render thread: makes the bytes of labels for several jobs at a time. The jobs take turns, one label each.
  *
- * A check of a job makes its first labels (of a small job, all) and keeps them until they are due. If the
- * language can tell, it only finds out whether the others can be made, which takes a hundredth of the time.
+ * The check of a job makes its first labels (all labels of a small job), and keeps them until they are due. If the language can
+ * tell, the check only finds out whether the other labels can be made. This takes a hundredth of the time.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -24,17 +24,17 @@ interface LanguagesModule {
   LANGUAGES: Readonly<Partial<Record<LanguageId, Language>>>;
 }
 const { LANGUAGES }: LanguagesModule = await import(String(workerData));
-// Loads all that draws before the first job comes.
+// Loads all code that draws, before the first job comes.
 await Promise.all(Object.values(LANGUAGES).map((language) => language.encoder()));
 
-/** How often a check says that it goes on; much less than what counts as stuck, ms. */
+/** How often a check says that it goes on, ms: much more often than a thread may be silent. */
 const WORKING_MS = 500;
 /** How long a check makes labels before it only looks at the rest, ms. */
 const MAKING_MS = 250;
-/** How long a check runs before it lets the other jobs of its thread go on, ms. */
+/** How long a check runs before it gives the other jobs of its thread a turn, ms. */
 const STRETCH_MS = 20;
 
-/** Templates that several jobs have brought: the labels of each are compiled once (`kept-labels.ts`). */
+/** Templates that several jobs have brought. The labels of each are compiled only once (`kept-labels.ts`). */
 const templates = new Map<number, QueuedJob['template']>();
 
 class Session {
@@ -55,7 +55,7 @@ class Session {
     this.#job = { ...opening.job, template: templateOf(opening) };
   }
 
-  /** Returns the first chunks, and whether they are all. */
+  /** Returns the first chunks, and whether these are all. */
   async check(): Promise<{ chunks: Chunk[]; ended: boolean }> {
     const made = await this.#check();
     this.#kept = this.#cache.length;
@@ -94,7 +94,7 @@ class Session {
     }
   }
 
-  /** Says now and then that a check goes on. */
+  /** Says from time to time that a check goes on, so that the thread does not count as stuck. */
   #tell(): void {
     if (performance.now() - this.#told < WORKING_MS) return;
     this.#told = performance.now();
@@ -111,7 +111,7 @@ class Session {
     this.#closed = true;
   }
 
-  /** Opened once: the labels of the check and those made after it are one sequence. */
+  /** Opens the encoder once, because the labels of the check and those made later are one sequence. */
   #open(): Promise<LabelEncoder> {
     const job = this.#job;
     this.#encoder ??= languageOf(job)
@@ -125,7 +125,7 @@ class Session {
     yield* this.#make(this.#kept);
   }
 
-  /** Makes the job's chunks but for the first `skip`. */
+  /** Makes the job's chunks, except the first `skip`. */
   async *#make(skip: number): AsyncGenerator<Chunk> {
     const job = this.#job;
     const { from, maxCopies, documents } = this.#opening;
@@ -138,7 +138,7 @@ class Session {
     const total = labelCount(job);
     const labels = { copies, from, upTo: total, copiesDiffer: copiesDiffer(template) };
     let made = 0;
-    // A sheet is a document wherever it is sent: several records share a page.
+    // If several labels share a page, they are made as documents also for a printer that takes bytes.
     if (documents || perPage > 1) {
       for (const plan of planDocuments(labels, most, perPage)) {
         if (this.#closed) return;
@@ -158,7 +158,7 @@ class Session {
       // The bytes before and after all labels travel with the first and the last chunk.
       const before = first === from ? [begin] : [];
       const after = first + count === total ? [encoder.end()] : [];
-      // Nobody has looked at what is in a document.
+      // What a document holds besides labels is not known, because nobody has looked into it.
       const besides =
         template.language === 'document' || [...before, ...after].some(({ length }) => length > 0);
       yield { bytes: joined([...before, label, ...after]), first, count, besides };
@@ -185,7 +185,7 @@ function languageOf(job: QueuedJob): Language {
 
 function faultOf(error: unknown): JobFault {
   if (error instanceof JobFaultError) return error.fault;
-  // The text of an unforeseen error may quote label data: only its name goes out.
+  // The text of an unforeseen error may quote label data. So only its name goes out.
   const name = error instanceof Error ? error.name : typeof error;
   return faultFor('internal', because('rendering-failed', { name })).fault;
 }

@@ -2,14 +2,14 @@
 import { Worker } from 'node:worker_threads';
 
 /**
- * A thread's young generation, MB. By default it grows to four times as much before garbage is collected, and
- * what the drawing library holds for dead objects stays until then: memory would grow with the job.
+ * A thread's young generation, MB. By default it grows to four times as much before garbage is collected. Until then the
+ * drawing library keeps what it holds for dead objects, so memory would grow with the job.
  */
 const YOUNG_MB = 12;
 
 interface ThreadOptions<Answer> {
   readonly file: URL;
-  /** A thread that needs a larger heap dies; the process does not. */
+  /** If a thread needs a larger heap, the thread dies and not the process. */
   readonly heapMb: number;
   readonly workerData?: unknown;
   readonly answered: (answer: Answer) => void;
@@ -23,7 +23,7 @@ export function startThread<Answer>(options: ThreadOptions<Answer>): Worker {
   const worker = new Worker(options.file, {
     workerData: options.workerData,
     resourceLimits: { maxOldGenerationSizeMb: options.heapMb, maxYoungGenerationSizeMb: YOUNG_MB },
-    // What a library prints there could be label data, or mix with a command's output.
+    // What a library prints could be label data, or could mix with a command's output. So it is read and thrown away.
     stdout: true,
     stderr: true,
   });

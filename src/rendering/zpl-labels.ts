@@ -33,7 +33,7 @@ export async function zplLabels(check: ZplCheck): Promise<ZplResult> {
   const media = { width: dots(check.width, dpi), height: dots(check.height, dpi) };
   requireDots('label', media, dpi, MOST_RAW_DOTS);
   let labels = 0;
-  // All are counted before one is drawn: drawing takes a hundred times as long.
+  // All labels are counted before one is drawn, because drawing takes a hundred times as long.
   for (const { index } of labelsIn(check, media)) {
     labels = index + 1;
     if (labels > most) break;
@@ -61,7 +61,7 @@ function* labelsIn({ zpl, dpi }: ZplCheck, media: Media): Generator<Label, void,
   }
 }
 
-/** As Labelary writes it: where the fields of labels are, and what they say. */
+/** Where the fields of labels are, and what they say, as JSON in Labelary's form. */
 function saidBy(check: ZplCheck, media: Media): Uint8Array {
   const labels: { fields: { x: number; y: number; data: string }[] }[] = [];
   for (const { plan, index, serial } of labelsIn(check, media)) {
@@ -71,7 +71,7 @@ function saidBy(check: ZplCheck, media: Media): Uint8Array {
   return Buffer.from(JSON.stringify({ labels }));
 }
 
-/** Those that are asked for, turned. Labels that are alike are drawn once. @throws JobFaultError `template-invalid` */
+/** The labels that are asked for, turned. Equal labels in a row are drawn once. @throws JobFaultError `template-invalid` */
 async function* drawnLabels(check: ZplCheck, media: Media): AsyncGenerator<DisplayList, void, void> {
   const { dpi, turn, label } = check;
   const { width: widthMm, height: heightMm } = upright(check, turn);
@@ -89,7 +89,7 @@ async function* drawnLabels(check: ZplCheck, media: Media): AsyncGenerator<Displ
   }
 }
 
-/** @param check `page`: where labels lie on a page; without one, each label is a page */
+/** @param check `page`: where labels lie on a page; undefined: each label is a page */
 async function* pagesOf(
   lists: AsyncIterable<DisplayList>,
   { page: sheet, border, dpi }: ZplCheck,
