@@ -1,8 +1,8 @@
 /**
  * IEEE 1284 device IDs: `MFG:Zebra Technologies ;CMD:ZPL;MDL:ZTC ZD421-203dpi ZPL;CLS:PRINTER;SN:D4J193601234;`
  *
- * Printers disagree about the details (short and long keys, spaces, no last semicolon, the two length bytes in
- * front left in), and anything can stand in one: what can be read is read, the rest is left out, nothing throws.
+ * Printers disagree about the details: short or long keys, spaces, no last semicolon, the two length bytes left in front. And
+ * anything can stand in a device ID. So what can be read is read, the rest is left out, and nothing throws.
  * Source: IEEE 1284-2000 §7.6; the keys as CUPS and Windows know them.
  */
 
@@ -29,12 +29,12 @@ const KEYS: Record<string, 'make' | 'model' | 'serial' | 'commands'> = {
   'COMMAND SET': 'commands',
 };
 
-/** Where a key, or another name of it, stands twice, the first value counts. */
+/** If a key stands twice, maybe under another of its names, the first value counts. */
 export function parseDeviceId(text: string): DeviceId {
   const id: DeviceId = { commands: [] };
   for (const part of text.slice(0, LONGEST).split(';')) {
     const colon = part.indexOf(':');
-    // The length bytes of the raw form are no part of the first key.
+    // The length bytes of the raw form do not belong to the first key.
     const key = KEYS[plainText(part.slice(0, Math.max(0, colon))).toUpperCase()];
     const value = plainText(part.slice(colon + 1, colon + 1 + LONGEST_VALUE));
     if (key === undefined || value === '') continue;
@@ -51,7 +51,7 @@ export function parseDeviceId(text: string): DeviceId {
   return id;
 }
 
-/** One line without control characters or what was no UTF-8, single spaces, trimmed. */
+/** Makes one trimmed line with single spaces. Control characters and bytes that were no UTF-8 are left out. */
 export function plainText(text: string): string {
   return text.replace(/[\p{C}\ufffd\s]+/gu, ' ').trim();
 }

@@ -1,6 +1,7 @@
 /**
- * The transports. To add one: a file in `stream/` (it takes bytes) or `document/` (it takes documents and
- * keeps jobs of its own) that describes itself (`TransportTraits`), and a line here. No other code names it.
+ * The transports. To add one, write a file that describes it (`TransportTraits`), and add a line here. The file goes into
+ * `stream/` if devices take bytes, or into `document/` if they take documents and keep jobs of their own. No other code names
+ * a transport.
  */
 import { cupsTransport } from './document/cups.ts';
 import { ippsTransport, ippTransport } from './document/ipp.ts';

@@ -1,10 +1,10 @@
-/** Helpers for transports that retry until a device is ready: abortable pauses, and waits with a limit. */
+/** Helpers for transports that try again until a device is ready: pauses that can be aborted, and waits with a limit. */
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Pauses between two attempts, ms: the first, and the longest. */
+/** The first and the longest pause between two attempts, ms. */
 const AGAIN = { min: 1, max: 25 };
 
-/** Pauses between attempts: doubled each time, short again after `reset`. */
+/** Pauses between attempts. Each is twice as long as the one before; after `reset` they are short again. */
 export class Pauses {
   #next = AGAIN.min;
 
@@ -15,7 +15,7 @@ export class Pauses {
     try {
       await wait(ms, undefined, { signal });
     } catch {
-      // Node's own error wraps the reason.
+      // Node throws an error of its own around the reason.
       throw signal.reason;
     }
   }
@@ -25,7 +25,7 @@ export class Pauses {
   }
 }
 
-/** Waits for `promise` until the signal aborts; the work behind it goes on. @throws the signal's reason */
+/** Waits for `promise` until the signal is aborted. The work behind the promise goes on. @throws the signal's reason */
 export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(signal.reason);
@@ -39,7 +39,7 @@ export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Pr
   }
 }
 
-/** Waits for `promise`, but no longer than `ms`; then it throws what `late` makes. */
+/** Waits for `promise`, but no longer than `ms`; after that it throws what `late` returns. */
 export async function within<T>(promise: Promise<T>, ms: number, late: () => Error): Promise<T> {
   const { promise: tooLate, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(late()), ms);

@@ -1,7 +1,6 @@
 /**
- * The interfaces of transports, by which labels reach a device: as a stream of bytes (`stream/`) or as
- * documents (`document/`). A transport describes itself, so that code that compares addresses needs to know
- * no scheme.
+ * The interfaces of transports. Over a transport, labels reach a device as a stream of bytes (`stream/`) or as documents
+ * (`document/`). A transport describes itself, so code that compares addresses need not know any scheme.
  */
 import type { Connection, TransportTimeouts } from '../connection.ts';
 
@@ -11,15 +10,15 @@ export interface TransportTraits {
   readonly scheme: string;
   /** Its addresses are valid on this computer only. */
   readonly ofThisComputer?: boolean;
-  /** The device is plugged into this computer, where its IEEE 1284 device ID tells it from others. */
+  /** The device is plugged into this computer. So its IEEE 1284 device ID can tell it from the others there. */
   readonly pluggedIn?: boolean;
   /** The connection is encrypted, and a certificate identifies the device. */
   readonly encrypted?: boolean;
   /** The scheme of the same transport with encryption, preferred where the certificate is trusted. */
   readonly encryptedAs?: string;
-  /** Documents carry their format's name: a device refuses an unknown one, instead of printing it as text. */
+  /** Documents carry the name of their format. So a device refuses an unknown format, instead of printing it as text. */
   readonly namesFormats?: boolean;
-  /** The address of another transport that this is a short name of. @throws TransportError `address-invalid` */
+  /** Another transport's address, for which this one is a short name. @throws TransportError `address-invalid` */
   aliasOf?(uri: URL): URL;
   /** The name of a print server's queue, the same for all of its addresses; default: the whole address. */
   queueOf?(uri: string): string;
@@ -27,7 +26,7 @@ export interface TransportTraits {
   readonly dnsSd?: {
     /** `_ipp._tcp` */
     service: string;
-    /** Of the services of one printer the one with the lowest number is listed first. */
+    /** If one printer has several services, the one with the lowest number is listed first. */
     order: number;
     /** @param host bracketed, if it is IPv6 @param resource `rp` of the TXT record: a path without slash in front, or '' */
     address(host: string, port: number, resource: string): string;

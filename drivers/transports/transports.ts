@@ -1,6 +1,6 @@
 /**
- * A set of transports, found by the scheme of an address. It is passed on as a value, and not global: a test
- * adds a transport of its own by `with`, and no other code sees it.
+ * A set of transports, found by the scheme of an address. The set is a value that is passed on, and is not global. So a test
+ * can add its own transport with `with`, and no other code sees it.
  */
 import type { z } from 'zod';
 import { parseAddress } from '../address.ts';
@@ -21,12 +21,12 @@ export class Transports {
     return this.#byScheme.values();
   }
 
-  /** A new set with further transports, which replace those of the same scheme. */
+  /** A new set with more transports. They replace transports of the same scheme. */
   with(...others: readonly Transport[]): Transports {
     return new Transports([...this, ...others]);
   }
 
-  /** What is known of an address by its scheme; undefined: there is no transport for it, or it is no address. */
+  /** What is known of an address by its scheme; undefined: there is no transport for the address, or it is none. */
   traits(uri: string): TransportTraits | undefined {
     return this.#of(uri);
   }
@@ -60,8 +60,8 @@ export class Transports {
   }
 
   /**
-   * The device at `uri` if it is one that takes documents, null if it takes bytes. Connects to nothing.
-   * @param timeouts ms; what is left out has the default of `transportTimeouts`
+   * The device at `uri` if it takes documents; null if it takes bytes. Connects to nothing.
+   * @param timeouts ms; those left out have the default of `transportTimeouts`
    * @throws TransportError `address-invalid` (which repeats nothing of the URI but its scheme)
    */
   documents(
@@ -76,8 +76,8 @@ export class Transports {
   }
 
   /**
-   * Opens a connection to the device at `uri`, which takes bytes.
-   * @param timeouts ms; what is left out has the default of `transportTimeouts`
+   * Opens a connection to the device at `uri`, which has to take bytes.
+   * @param timeouts ms; those left out have the default of `transportTimeouts`
    * @throws TransportError `address-invalid` (which repeats nothing of the URI but its scheme),
    *   `device-unreachable`, `connect-timeout`; the signal's reason when aborted
    */

@@ -1,9 +1,9 @@
 /**
- * Short addresses of CUPS queues: `cups:<queue>` on this machine, `cups://host[:port]/<queue>` elsewhere, for
- * `ipp://host:631/printers/<queue>`, with all that `ipp.ts` says. For TLS, write the `ipps:` address instead.
+ * Short addresses of CUPS queues: `cups:<queue>` on this machine, `cups://host[:port]/<queue>` elsewhere. They stand for
+ * `ipp://host:631/printers/<queue>`, and all that `ipp.ts` says counts for them. For TLS, write the `ipps:` address instead.
  *
- * "This machine" is `localhost:631`. `CUPS_SERVER` and CUPS's socket are not looked at: an address means the same
- * whoever starts the agent.
+ * "This machine" is `localhost:631`. `CUPS_SERVER` and CUPS's socket are ignored, so that an address means the same, whoever
+ * starts the agent.
  */
 
 import { TransportError } from '../../connection.ts';
@@ -23,7 +23,7 @@ export const cupsTransport: DocumentTransport = {
 /** The queue's IPP address. @throws TransportError `address-invalid` */
 export function queueAddress(uri: URL): URL {
   const [, queue = ''] = /^\/*([^/]+)$/.exec(uri.pathname) ?? [];
-  // What CUPS takes as a queue's name: printable, without `/` and `#`, at most 127 bytes.
+  // CUPS takes a queue's name of at most 127 printable bytes, without `/` and `#`. Percent-encoding may triple the length.
   if (queue === '' || queue.length > 3 * 127 || uri.search !== '' || uri.hash !== '') {
     throw new TransportError('address-invalid', 'expected cups:queue or cups://host/queue');
   }

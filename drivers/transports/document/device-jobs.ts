@@ -1,13 +1,14 @@
 /**
- * Remembers what happened to this process's jobs on devices that cannot be asked for them afterwards. Kept in
- * memory, apart from the connection, for the last jobs only: after a crash nothing is known.
+ * Remembers what happened to this process's jobs on devices that cannot be asked about them later. This is kept only in memory,
+ * apart from the connection, and only for the last jobs. So after a crash nothing is known.
  */
 import { LRUCache } from 'lru-cache';
 import type { PrinterJobState } from './document.ts';
 
 /**
- * `open`: created, with nothing of its document sent. `sending`: part of it may have been sent, also where
- * sending was cut short. `delivered`: all of it was taken. `given up`: ended before any of it was sent.
+ * `open`: the job was created, and nothing of its document was sent. `sending`: part of the document may have been sent; this
+ * stays if sending was cut short. `delivered`: the device took the whole document. `given up`: the job ended before anything of
+ * the document was sent.
  */
 type Stage = 'open' | 'sending' | 'delivered' | 'canceled' | 'given up';
 

@@ -1,13 +1,12 @@
 /**
  * The interface of devices that take whole documents and keep jobs of their own: IPP printers, print queues.
  *
- * A document goes out in two steps, so that its job in the printer has an ID that can be written down before
- * the first byte of the document is on its way: `create` makes a job that prints nothing, `send` gives it its
- * document. What becomes of the job is only known from `jobState`: that the device took a document says
- * nothing about labels.
+ * A document goes out in two steps: `create` makes a job that prints nothing, and `send` gives the job its document. So the
+ * job's ID in the printer can be written down before the first byte of the document is on its way. Only `jobState` tells what
+ * becomes of the job: that the device took a document says nothing about labels.
  *
- * Two kinds of failure: `TransportError`, when there was no proper answer (after `create` a job may exist, after
- * `send` the device may have the document), and `DocumentRefusal`, when the device refused.
+ * There are two kinds of failure. `TransportError`: there was no proper answer; after `create` a job may exist, and after
+ * `send` the device may have the document. `DocumentRefusal`: the device has refused.
  */
 import type { LanguageId } from '../../../src/contract/format.ts';
 import type { TransportTimeouts } from '../../connection.ts';
@@ -29,21 +28,21 @@ export interface DocumentDescription {
   /** The address that a print server's queue sends to. */
   deviceUri?: string;
   makeAndModel?: string;
-  /** Its name, shown to people. */
+  /** The device's name, for people. */
   name?: string;
   dpi?: number;
-  /** The media that is loaded or preset first; then what else it can take, as far as it lists sizes. */
+  /** First the media that is loaded or preset, then other media that the device can take, as far as it lists sizes. */
   media: MediaSize[];
-  /** The languages it is known to print, best for labels first; empty: it passes on whatever it gets. */
+  /** The languages that the device is known to print, best for labels first; empty: it passes on whatever it gets. */
   languages: LanguageId[];
   /** The device's name for each language; a language that is absent would be refused. */
   mediaTypes: Partial<Record<LanguageId, string>>;
-  /** The type and resolution of PWG raster that it wants, if it takes PWG raster. */
+  /** The type and resolution of PWG raster that the device wants, if it takes PWG raster. */
   raster?: RasterTaken;
   /**
-   * `none`: the printer itself. `delivers`: a print server's queue, whose `completed` says that the device took the
-   * bytes, and whose counters count what it passed on. `follows`: a queue that asks its printer until the end, and
-   * whose count is the printer's own; its `completed` alone still proves nothing (see `followed-queue.ts`).
+   * `none`: the printer itself. `delivers`: a print server's queue; its `completed` only says that the device took the bytes,
+   * and its counters count what it has passed on. `follows`: a queue that asks its printer until the job's end; its count is
+   * the printer's own, but its `completed` alone proves nothing (see `followed-queue.ts`).
    */
   spooler: 'none' | 'delivers' | 'follows';
 }
@@ -79,12 +78,11 @@ export interface PrinterJobState {
   began: boolean | null;
 }
 
-/** A device at its address. Nothing is kept open that would shut other clients out. */
+/** A device at an address. It keeps nothing open that would shut out other clients. */
 export interface DocumentPort {
   /**
-   * The first certificate that the device has shown, if `DeviceAccess` names none: the SHA-256, or
-   * `authority`. No other is accepted from then on. null: none was shown yet, or `DeviceAccess` names it or
-   * its authority.
+   * The first certificate that the device has shown: its SHA-256, or `authority`. From then on no other one is accepted. Null:
+   * the device has not shown one yet, or `DeviceAccess` names the certificate or its authority.
    */
   readonly certificate?: string | null;
   /** @throws TransportError */
@@ -102,7 +100,7 @@ export interface DocumentPort {
   jobState(job: string, signal: AbortSignal): Promise<PrinterJobState | null>;
   /** IDs of the jobs of that name that have not ended. @throws TransportError */
   find(name: string, signal: AbortSignal): Promise<string[]>;
-  /** Asks the device to end a job; nothing happens to one that has ended. @throws TransportError */
+  /** Asks the device to end a job. If the job has ended already, nothing happens. @throws TransportError */
   cancel(job: string, signal: AbortSignal): Promise<void>;
   close(): void;
 }

@@ -1,9 +1,9 @@
 /**
- * Reads from IPP attributes which label languages an IPP printer or CUPS queue takes, under which MIME types,
- * and which dots it wants in PWG raster.
+ * Reads from IPP attributes which label languages an IPP printer or CUPS queue takes, under which MIME types, and which dots it
+ * wants in PWG raster.
  *
- * A CUPS queue takes a printer's own language as `application/vnd.cups-raw`, which bypasses every filter. The
- * formats it lists are those it could convert, so only a queue with a driver is known to print pages.
+ * A CUPS queue takes a printer's own language as `application/vnd.cups-raw`, which bypasses every filter. The formats that it
+ * lists are those that it could convert. So only a queue with a driver is known to print pages.
  * Source: RFC 8011 §5.4.21; PWG 5102.4 §7 (pwg-raster-document-*); CUPS Implementation of IPP.
  */
 import { type LanguageId, languageId, type RasterType, rasterType } from '../../../src/contract/format.ts';
@@ -27,11 +27,11 @@ export const FORMAT_ATTRIBUTES = [
 ];
 
 interface FormatsTaken {
-  /** The languages it is known to print, best for labels first; empty: it passes on whatever it gets. */
+  /** The languages that it is known to print, best for labels first; empty: it passes on whatever it gets. */
   languages: LanguageId[];
-  /** The MIME type of each language there; a language that is absent would be refused. */
+  /** The MIME type of each language; a language that is absent would be refused. */
   mediaTypes: Partial<Record<LanguageId, string>>;
-  /** Whether it is a CUPS queue, and if so with a driver, or raw: one that passes on what it gets. */
+  /** `none`: not a CUPS queue. `driver`: a queue with a driver. `raw`: a queue that passes on what it gets. */
   queue: 'none' | 'raw' | 'driver';
 }
 
@@ -66,8 +66,8 @@ export interface RasterTaken {
 }
 
 /**
- * The first type of `rasterType` that the printer lists (`sgray_8` if it lists none), and of the resolutions
- * it lists for PWG raster the one nearest to its own. undefined: it lists only other types.
+ * The first type of `rasterType` that the printer lists (`sgray_8` if it lists no types), and the listed resolution for PWG
+ * raster that is nearest to the printer's own. Undefined: the printer lists only other types.
  */
 export function rasterTaken(said: readonly IppAttribute[]): RasterTaken | undefined {
   const types = stringsOf(said, 'pwg-raster-document-type-supported');
@@ -80,7 +80,7 @@ export function rasterTaken(said: readonly IppAttribute[]): RasterTaken | undefi
   return { type, ...(dpi !== undefined && { dpi }) };
 }
 
-/** The printer's resolution, dpi; undefined: it lists none that is the same across and along. */
+/** The printer's resolution, dpi; undefined: it lists no resolution that is the same in both directions. */
 export function resolution(said: readonly IppAttribute[]): number | undefined {
   return ['printer-resolution-default', 'printer-resolution-supported'].flatMap((name) =>
     resolutions(said, name),

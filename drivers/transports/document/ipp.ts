@@ -1,13 +1,13 @@
 /**
  * IPP printers and print servers' queues: `ipp://host[:631]/path`, `ipps://…`.
  *
- * Uses Create-Job and Send-Document, so that the job has its ID before the document is on its way; IPP
- * Everywhere REQUIRES both of printers (PWG 5100.14 §5.1), and CUPS has them. Some things that printers do:
- * - accept a document and abort it later: only the job's state counts, never the answer to a request;
- * - count job IDs from 1 again when they are switched on: a job is identified by ID and name together;
- * - list reasons of an earlier state in a later one (a completed job of CUPS is still
- *   `processing-to-stop-point`): the state counts, not the reasons;
- * - make two of everything by default (`copies-default`): the number of copies is always sent.
+ * Uses Create-Job and Send-Document, so that the job has its ID before the document is on its way. IPP Everywhere REQUIRES
+ * both of printers (PWG 5100.14 §5.1), and CUPS has them. Printers do some things that this code allows for:
+ * - They accept a document and abort it later. So only the job's state counts, never the answer to a request.
+ * - They count job IDs from 1 again when they are switched on. So a job is identified by ID and name together.
+ * - They list reasons of an earlier state in a later one (a completed job of CUPS is still `processing-to-stop-point`). So
+ *   the state counts, not the reasons.
+ * - They print two of everything by default (`copies-default`). So the number of copies is always sent.
  *
  * Source: RFC 8011 §4.2, §4.3, §5.3; PWG 5100.7 (media-col); CUPS Implementation of IPP.
  */
@@ -106,22 +106,23 @@ export const ippsTransport: DocumentTransport = {
   open: ippTransport.open,
 };
 
-/** `host/printers/name`: the same queue, whether the address is encrypted or not. */
+/** `host/printers/name`: the same for the encrypted and the unencrypted address of a queue. */
 export function ippQueue(uri: string): string {
   return uri.replace(/^ipps?:\/\//, '');
 }
 
 /** The job attributes that a printer understands. */
 interface Abilities {
-  /** Sizes that a job may name: some printers refuse a job with any other. Empty: a job names none. */
+  /** Sizes that a job may name, because some printers refuse a job with another size. Empty: a job names no size. */
   media: MediaSize[];
   /** The attributes of `PLAIN` that the printer lists. */
   plain: IppAttribute[];
 }
 
 /**
- * Attributes that have pages printed as they were made: a page that is shrunk into its margins misses its
- * labels, and the back of a sheet has none. Sent where the printer lists them, since its defaults may differ.
+ * Attributes that make the printer print pages as they were made. A page that is shrunk to fit its margins misses the labels of
+ * the sheet, and the back of a sheet has no labels. If the printer lists these attributes, they are sent, because its defaults
+ * may differ.
  */
 const PLAIN = [
   ['print-scaling', 'none'],
@@ -132,7 +133,7 @@ class IppPort implements DocumentPort {
   readonly #questions: IppClient;
   readonly #documents: IppClient;
   readonly #firstUse = new FirstUse();
-  /** As of the last description. */
+  /** What the last description of the printer said. */
   #abilities: Abilities = { media: [], plain: [] };
 
   constructor(uri: URL, timeouts: TransportTimeouts, access: DeviceAccess) {
@@ -225,7 +226,7 @@ class IppPort implements DocumentPort {
     try {
       await this.#questions.cancelJob(id, signal);
     } catch (error) {
-      // The job has ended or is about to; `jobState` shows how.
+      // The job has ended or is about to end. `jobState` shows how.
       if (!(error instanceof IppStatusError)) throw error;
     }
   }
@@ -241,7 +242,7 @@ const usableId = z.coerce.number().pipe(z.int32().min(1));
 /** not-found, gone. */
 const GONE: ReadonlySet<string> = new Set(['client-error-not-found', 'client-error-gone']);
 
-/** null: no ID of IPP. The printer's job was made by another transport, which the journal does not say. */
+/** Null: this is no ID of an IPP job. Another transport has made the printer's job; the journal does not say which one. */
 function jobId(job: string): number | null {
   return usableId.safeParse(job).data ?? null;
 }
@@ -254,7 +255,7 @@ async function answered<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-/** A printer that refuses even a query is unusable: its queue is gone, or access to it is denied. */
+/** A printer that refuses even a query cannot be used: its queue is gone, or access to it is denied. */
 function asNoAnswer(error: unknown): unknown {
   if (!(error instanceof IppStatusError)) return error;
   return new TransportError('device-unreachable', error.statusName, { cause: error });
@@ -313,8 +314,8 @@ function description(said: readonly IppAttribute[]): DocumentDescription {
 }
 
 /**
- * What stands between the agent and the printer: CUPS, or a printer application (PAPPL: LPrint and others),
- * whose `completed` says no more than that of a queue. LPrint 1.1 even completes documents that it has lost.
+ * What stands between the agent and the printer: CUPS, or a printer application (PAPPL: LPrint and others). The `completed` of
+ * a printer application says no more than that of a queue. LPrint 1.1 even completes documents that it has lost.
  */
 function spoolerOf(
   queue: ReturnType<typeof formatsTaken>['queue'],
@@ -326,7 +327,7 @@ function spoolerOf(
   return queue === 'raw' && followsItsPrinter(stringsOf(said, 'device-uri')[0]) ? 'follows' : 'delivers';
 }
 
-/** Sizes that are a pair of numbers; ranges (custom sizes) name none. IPP counts in 1/100 mm. */
+/** Media sizes that are a pair of numbers. Ranges (custom sizes) are left out. IPP counts in 1/100 mm. */
 function mediaOf(said: readonly IppAttribute[]): MediaSize[] {
   const values = ['media-col-default', 'media-col-ready', 'media-col-database'].flatMap((name) =>
     valuesOf(said, name),

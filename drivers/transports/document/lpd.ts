@@ -1,22 +1,22 @@
 /**
  * LPD print servers and printers: `lpd://host[:515]/queue`, RFC 1179.
  *
- * One connection per job carries the request for the queue, the control file, then the data file, whose size
- * is known; the server acknowledges each step with a zero octet. The limits of the protocol shape the rest:
+ * Each job has one connection. It carries the request for the queue, then the control file, then the data file, whose size is
+ * known. The server acknowledges each step with a zero octet. The limits of the protocol shape the rest:
  *
- *   create   connects, asks the queue to take a job and gives it the control file: nothing to print yet
- *   send     the data file on the same connection. Its last acknowledgement says that the server has it, no more:
- *            a print server has spooled it, a printer may have it in memory
- *   state    the server cannot be asked afterwards. A job's state is what happened to its connection:
- *            acknowledged is `completed` (delivered, as by any queue); lost before the first byte of the data
- *            file is `aborted`, not begun; lost after that is unknown. Small servers print data as it comes,
- *            so even an incomplete file may have printed something
+ *   create   connects, asks the queue to take a job, and sends the control file: there is nothing to print yet
+ *   send     sends the data file on the same connection. The last acknowledgement only says that the server has the
+ *            file: a print server has spooled it, a printer may have it in memory
+ *   state    the server cannot be asked later. So a job's state is what happened to its connection. If the file was
+ *            acknowledged: `completed` (delivered, as by any queue). If the connection was lost before the first byte
+ *            of the data file: `aborted`, not begun. If it was lost after that: unknown, because small servers print
+ *            data as it comes, so even an incomplete file may have printed something
  *
  * These outcomes are kept in memory (`device-jobs.ts`). After a crash nothing is known of a job.
  *
- * The control file goes first, so that a server that prints as it reads knows the job's format; `l` there says that
- * the data goes to the printer as it is. RFC 1179 §3.1 wants a source port from 721 to 731, which only the
- * administrator may use: most servers do not require it, and those that do must be configured not to.
+ * The control file goes first, so that a server that prints while it reads knows the job's format; `l` in it says that the data
+ * goes to the printer as it is. RFC 1179 §3.1 wants a source port from 721 to 731, which only the administrator may use. Most
+ * servers do not require this, and those that do must be configured not to.
  */
 import { randomInt } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -52,7 +52,7 @@ export const lpdTransport: DocumentTransport = {
   dnsSd: {
     service: '_printer._tcp',
     order: 3,
-    // Bonjour Printing Specification 1.2.1, TXT key `rp`: the queue's name where the key is absent.
+    // Without the TXT key `rp`, the queue's name is `auto` (Bonjour Printing Specification 1.2.1).
     address: (host, port, queue) => `lpd://${host}:${port}/${queue || 'auto'}`,
   },
   open: (uri, timeouts) => new LpdPort(uri, timeouts),
@@ -80,7 +80,7 @@ class LpdPort implements DocumentPort {
     return { media: [], languages: [], mediaTypes, spooler: 'delivers' };
   }
 
-  /** Only tests the connection: the status that LPD offers is text for people, different on every server. */
+  /** Only tests the connection. The status that LPD offers is a text for people, and differs from server to server. */
   async status(signal: AbortSignal): Promise<DeviceStatus> {
     const connection = await this.#connect(signal);
     await connection.close();
@@ -97,7 +97,7 @@ class LpdPort implements DocumentPort {
       const header = command(CONTROL_FILE, `${control.length} cfA${number}${HOST}`);
       await acknowledged(connection, header, this.#timeouts.query, signal);
       await acknowledged(connection, Buffer.concat([control, END_OF_FILE]), this.#timeouts.query, signal);
-      // Job numbers are used again; the document's name is not.
+      // Job numbers are used again, but the document's name is not. So the job's ID has both.
       const job = `${number} ${name}`;
       this.#open.set(job, connection);
       outcomes.set(job, 'open');
@@ -119,7 +119,7 @@ class LpdPort implements DocumentPort {
       await acknowledged(connection, END_OF_FILE, Math.max(STORED, this.#timeouts.query), signal);
       outcomes.set(job, 'delivered');
     } catch (error) {
-      // The server refused after it had the data: it is unknown what it does with them.
+      // The server has refused the file after it had the data. Nobody knows what it does with the data.
       if (error instanceof DocumentRefusal && outcomes.get(job) === 'sending') {
         throw new TransportError('connection-lost', 'the server did not take the data file', {
           cause: error,
@@ -179,7 +179,7 @@ const HOST =
     .replace(/[^A-Za-z0-9.-]/g, '')
     .slice(0, 31) || 'platen';
 
-/** RFC 1179 §7: who, what, and `l`, print the data file as it is. */
+/** RFC 1179 §7: who prints, what is printed, and `l`, which says that the data file is printed as it is. */
 function controlFile(number: string, name: string): Buffer {
   const title = name.replace(/[^\x20-\x7e]/g, '?').slice(0, 99);
   const data = `dfA${number}${HOST}`;

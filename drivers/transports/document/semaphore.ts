@@ -1,7 +1,6 @@
 /**
- * Limits calls that hold a thread until they return: a few run at a time, the others wait in order. The
- * threads are libuv's, four in all: if a hanging spooler held them, no file could be read, and no host name
- * resolved.
+ * Limits calls that hold a thread until they return. Only a few run at a time, and the others wait in order. The threads are
+ * libuv's, which has four. If a hanging spooler held them all, no file could be read and no host name resolved.
  */
 export class Semaphore {
   readonly #atOnce: number;
@@ -10,8 +9,8 @@ export class Semaphore {
   #running = 0;
 
   /**
-   * @param atOnce most calls that run at once
-   * @param most calls that wait when `full` becomes true
+   * @param atOnce most calls that run at the same time
+   * @param most `full` is true once so many calls wait
    */
   constructor(atOnce: number, most: number) {
     this.#atOnce = atOnce;

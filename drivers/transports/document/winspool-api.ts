@@ -1,9 +1,9 @@
 /**
- * The functions of the Windows spooler (winspool.drv) that Platen calls, through koffi, on threads of libuv, so that
- * none holds up the process: a few at a time, and one at a time for each handle.
+ * The functions of the Windows spooler (winspool.drv) that Platen calls through koffi. They run on threads of libuv, so that no
+ * call holds up the process: a few calls at a time, and one at a time for each handle.
  *
- * A running call cannot be cancelled: the caller can stop waiting, and the handle is closed when the call
- * returns. Windows' own error number is lost with the thread, so a failure only says which function failed.
+ * A running call cannot be cancelled. The caller can stop waiting, and the handle is closed when the call returns. Windows'
+ * own error number is lost with the thread, so a failure only says which function failed.
  *
  * Source: Microsoft, Print Spooler API (winspool.h); structures and flags as there.
  */
@@ -66,10 +66,10 @@ interface Native {
   async(...args: unknown[]): void;
 }
 
-/** Two fewer than libuv's threads: one is the service manager's (`service-process.ts`), one is left for the rest. */
+/** Two fewer than libuv's threads. The service manager has one (`service-process.ts`), and one is left for all else. */
 const semaphore = new Semaphore(2, 100);
 
-/** Calls `native` when it has its turn; the result is unchecked. */
+/** Calls `native` when its turn has come. The result is unchecked. */
 function call(native: Native, ...args: unknown[]): Promise<unknown> {
   const calling = () =>
     new Promise<unknown>((resolve, reject) => {
@@ -81,7 +81,7 @@ function call(native: Native, ...args: unknown[]): Promise<unknown> {
   return semaphore.run(calling);
 }
 
-/** While the spooler does not answer, no handle is opened; open handles can still be used and closed. */
+/** Throws while too many calls wait for the spooler, so that no more handles are opened. Open ones can be used and closed. */
 function requireAnswers(): void {
   if (semaphore.full) throw new TransportError('query-timeout', 'the spooler still owes too many answers');
 }
@@ -145,7 +145,7 @@ async function load() {
 }
 
 /**
- * Calls a function until its buffer has the size that it needs; returns the buffer, null: the call failed.
+ * Calls a function again until its buffer is as large as the function needs. Returns the buffer; null: the call failed.
  * @param ask calls the function with a buffer, its size, and an array that takes the size needed
  */
 async function filled(
@@ -196,21 +196,21 @@ export class PrinterHandle {
     this.#handle = handle;
   }
 
-  /** null: it failed. */
+  /** Null: the call failed. */
   async info(): Promise<PrinterInfo | null> {
     const api = this.#api;
     const bytes = await filled((...buffer) => this.#call(api.getPrinter, 2, ...buffer));
     return bytes === null ? null : printerInfo.parse(api.decode(bytes, 0, api.printerInfo));
   }
 
-  /** null: there is no such job, or it failed. */
+  /** Null: there is no such job, or the call failed. */
   async job(id: number): Promise<JobInfo | null> {
     const api = this.#api;
     const bytes = await filled((...buffer) => this.#call(api.getJob, id, 1, ...buffer));
     return bytes === null ? null : jobInfo.parse(api.decode(bytes, 0, api.jobInfo));
   }
 
-  /** Empty where it failed. */
+  /** The printer's jobs; empty if the call failed. */
   async jobs(): Promise<JobInfo[]> {
     const api = this.#api;
     const returned = [0];
@@ -221,7 +221,7 @@ export class PrinterHandle {
     return places.map((at) => jobInfo.parse(api.decode(bytes, at, api.jobInfo)));
   }
 
-  /** Begins a document of bytes that go to the printer as they are; its job's ID, 0 where it failed. */
+  /** Begins a document whose bytes go to the printer as they are. Returns its job's ID; 0: the call failed. */
   async startDocument(name: string): Promise<number> {
     const document = { pDocName: name, pOutputFile: null, pDatatype: 'RAW' };
     return z
@@ -236,14 +236,14 @@ export class PrinterHandle {
   /** Throws away what is spooled of the document under way. */
   abort = (): Promise<boolean> => this.#done(this.#api.abort);
 
-  /** How many bytes were taken; 0 where it failed. */
+  /** How many bytes were taken; 0: the call failed. */
   async write(bytes: Uint8Array): Promise<number> {
     const written = [0];
     const done = await this.#call(this.#api.write, bytes, bytes.length, written);
     return done === true ? (written[0] ?? 0) : 0;
   }
 
-  /** JOB_CONTROL_DELETE: ends a job, also one that prints. */
+  /** JOB_CONTROL_DELETE: ends a job, even if it is printing. */
   deleteJob(id: number): Promise<boolean> {
     return this.#done(this.#api.setJob, id, 0, null, 5);
   }

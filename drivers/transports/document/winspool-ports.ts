@@ -1,17 +1,17 @@
 /**
- * The network address of a port of the Windows spooler, if it belongs to the Standard TCP/IP Port monitor: as
- * it was set up when the printer was added, which says nothing about the device that is there now.
+ * The network address of a port of the Windows spooler, if the port belongs to the Standard TCP/IP Port monitor. It is the
+ * address that was set up when the printer was added, so it says nothing about the device that is there now.
  *
- * Read from the registry, where the monitor keeps it; Microsoft documents WMI's Win32_TCPIPPrinterPort instead, which
- * is a COM interface. Tried under Wine with keys of the test's own, not on Windows.
+ * It is read from the registry, where the monitor keeps it. Microsoft documents another way, WMI's Win32_TCPIPPrinterPort, but
+ * that is a COM interface. This was tried under Wine with keys of the test's own, not on Windows.
  */
 import { hostAndPort, inUri } from '../../address.ts';
 import { TransportError } from '../../connection.ts';
 import { socketAddress } from '../stream/tcp.ts';
 
-/** In the registry of the machine, a key for each port. */
+/** In the registry of the machine; it has a key for each port. */
 export const PORTS = 'SYSTEM\\CurrentControlSet\\Control\\Print\\Monitors\\Standard TCP/IP Port\\Ports';
-/** HKEY_LOCAL_MACHINE, as the pointer that it is. */
+/** HKEY_LOCAL_MACHINE, which is a pointer with this value. */
 const LOCAL_MACHINE = -0x7ffffffe;
 /** RRF_RT_REG_SZ, RRF_RT_REG_DWORD. */
 const TEXT = 0x2;
@@ -82,7 +82,7 @@ async function load(): Promise<Read> {
         size,
         (error: unknown, code: unknown) => {
           if (error) reject(error);
-          // Anything else than success: there is no such port, or value.
+          // Any code but success: there is no such port, or no such value.
           else resolve(code === 0 ? data.subarray(0, size[0]) : null);
         },
       );

@@ -1,14 +1,14 @@
 /**
- * Printers of the Windows spooler, by name: `winspool:Zebra%20ZD421`. Documents go to the printer as they are
- * (datatype RAW); the driver is not asked to draw anything.
+ * Printers of the Windows spooler, by name: `winspool:Zebra%20ZD421`. Documents go to the printer as they are (datatype RAW);
+ * the driver draws nothing.
  *
- * The spooler gives a job its ID before its first byte (`StartDocPrinter`), lets it be followed (`GetJob`),
- * and forgets it once its bytes are with the device. So a job that this process has sent and that is gone was
- * delivered, unless it was seen being deleted; the outcome of another process's job that is gone is unknown.
- * Delivered is all that a spooler can say, as with every queue (see `confirmation.ts`).
+ * The spooler gives a job its ID before its first byte (`StartDocPrinter`), tells its state (`GetJob`), and forgets it once its
+ * bytes are with the device. So if this process has sent a job and the job is gone, it was delivered, unless it was seen being
+ * deleted. If another process's job is gone, its outcome is unknown. Like every queue, a spooler can only say that a job was
+ * delivered (see `confirmation.ts`).
  *
- * A handle is open between `create` and the end of `send`, and during each query. Every handle is closed;
- * where a call hangs, once the call returns.
+ * A handle is open between `create` and the end of `send`, and during each query. Every handle is closed; if a call on it
+ * hangs, it is closed once the call returns.
  *
  * Source: Microsoft, Print Spooler API: JOB_INFO_1, PRINTER_INFO_2 (status flags), StartDocPrinter, WritePrinter.
  */
@@ -32,7 +32,7 @@ import { addressOfPort } from './winspool-ports.ts';
 
 /** Bytes handed over at once. */
 const PIECE = 64 * 1024;
-/** `EndDocPrinter` may send what is left to the device itself, ms. */
+/** How long `EndDocPrinter` may take, ms: it may itself send the rest to the device. */
 const END = 30_000;
 
 const outcomes = new DeviceJobs();
@@ -80,7 +80,7 @@ class WinspoolPort implements DocumentPort {
     try {
       const id = await this.#bounded(handle.startDocument(name), this.#timeouts.query, signal);
       if (id === 0) throw new DocumentRefusal('winspool-start-doc', true);
-      // Job numbers are used again; the document's name is not.
+      // Job numbers are used again, but the document's name is not. So the job's ID has both.
       const job = `${id} ${name}`;
       this.#open.set(job, { handle, id });
       outcomes.set(job, 'open');
@@ -123,7 +123,7 @@ class WinspoolPort implements DocumentPort {
     const { id, name } = parts;
     const found = await this.#on(signal, async (handle) => {
       const info = await handle.job(id);
-      // Either there is no such job, or the spooler does not answer: then `info` fails too.
+      // Either there is no such job, or the spooler does not answer. If it does not answer, `info` fails too.
       if (info === null && (await handle.info()) === null) throw lost('GetPrinter');
       return info;
     });
@@ -223,7 +223,7 @@ export function printerName(uri: URL): string {
   } catch {
     // Not percent-encoded: treated as missing.
   }
-  // Windows: no more than 220 characters; `\\server\printer` for one that the user is connected to.
+  // Windows takes at most 220 characters. `\\server\printer` is a printer that the user is connected to.
   if (!/^[^\p{C},!]{1,220}$/u.test(name)) {
     throw new TransportError('address-invalid', 'expected winspool:printer%20name');
   }
@@ -234,7 +234,7 @@ export function winspoolAddress(name: string): string {
   return `winspool:${encodeURIComponent(name)}`;
 }
 
-/** null: another transport has made the printer's job, which the journal does not say. */
+/** Null: another transport has made the printer's job; the journal does not say which one. */
 function partsOf(job: string): { id: number; name: string } | null {
   const [, id, name] = /^(\d+) (.*)$/.exec(job) ?? [];
   return id === undefined || name === undefined ? null : { id: Number(id), name };
@@ -274,7 +274,7 @@ export function jobState(status: number, name: string): PrinterJobState {
   return { phase, reasons: [], name, impressions: null, incomplete, began: null };
 }
 
-/** PRINTER_STATUS_…, winspool.h: what stops the printer, or says why. */
+/** PRINTER_STATUS_…, winspool.h: the flags that mean that the printer is stopped, each with its reason. */
 const REASONS: readonly (readonly [number, PrinterReason])[] = [
   [0x1, 'paused'],
   [0x2, 'other'],

@@ -1,15 +1,15 @@
 /**
  * A file or a device node: `file:///dev/lp0`, `file:///var/spool/labels.zpl`, `file:///run/labels` (a FIFO).
- * Write-only: nothing is ever read, and no query is written.
+ * It is only written to: nothing is ever read, and no query is written.
  *
- * Bytes are appended to a regular file, and are on the disk before they count as written; a character device
- * or FIFO takes them as they come. The path has to exist: a node whose device is unplugged would otherwise
- * become a file. Symbolic links are followed, as udev's names for devices are links; what a link leads to may
- * be no directory, block device or socket.
+ * Bytes are appended to a regular file, and are on the disk before they count as written. A character device or FIFO takes
+ * them as they come. The path has to exist: otherwise, if a device is unplugged, a file would be made in place of its node.
+ * Symbolic links are followed, because udev's names for devices are links. A link must not lead to a directory, a block device
+ * or a socket.
  *
- * Everything is opened non-blocking. A FIFO without a reader is like a printer that is off, and a FIFO whose
- * reader does not read fails the write after its timeout. A regular file can hang all the same (a network
- * file system): then the write is given up, and its thread is lost until the system call returns.
+ * Everything is opened non-blocking. A FIFO without a reader is like a printer that is off. If the reader of a FIFO does not
+ * read, the write fails after its timeout. A regular file can hang all the same, on a network file system. Then the write is
+ * given up, and its thread is lost until the system call returns.
  *
  * A write that was cut short leaves a part of a label behind, so it ends the connection.
  */
@@ -116,7 +116,7 @@ class FileConnection implements Connection {
     return orAborted(turn, signal);
   }
 
-  /** A file never answers, and a query would end up in it. */
+  /** Always rejects: a file never answers, and the query would end up in the file. */
   query(): Promise<Uint8Array> {
     return Promise.reject(this.#gone ?? new TransportError('query-timeout', 'a file does not answer'));
   }
@@ -129,7 +129,7 @@ class FileConnection implements Connection {
   async #shut(): Promise<void> {
     await within(this.#turn, CLOSE_WRITES, () => new Error('late')).catch(() => undefined);
     this.#lose(CLOSED);
-    // Not awaited: where writing hangs, closing may hang too.
+    // Not awaited: if writing hangs, closing may hang too.
     this.#file.close().catch(() => undefined);
   }
 
@@ -164,7 +164,7 @@ class FileConnection implements Connection {
     }
   }
 
-  /** How many bytes were taken; 0: it is not ready. */
+  /** How many bytes were taken; 0: the device is not ready. */
   async #offer(piece: Uint8Array): Promise<number> {
     try {
       return (await this.#file.write(piece)).bytesWritten;

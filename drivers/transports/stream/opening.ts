@@ -1,10 +1,10 @@
-/** Opens what may hang in the kernel: no longer than a connection may take, and once at a time. */
+/** Opens files that may hang in the kernel. The wait is bounded, and each address is opened only once at a time. */
 import { type Connection, TransportError, type TransportTimeouts } from '../../connection.ts';
 import { orAborted, within } from '../pauses.ts';
 
 /**
- * Of each address, the opening that was given up and has not come back. It holds one of the few threads that the process has
- * for files: with one more for each new attempt, no journal would get to the disk.
+ * For each address, the opening that was given up and has not returned. It holds one of the few threads that the process has
+ * for files. If each new attempt held one more, no journal would get to the disk.
  */
 const hanging = new Map<string, Promise<void>>();
 
@@ -23,7 +23,7 @@ export async function openedInTime(
   try {
     return await inTime(opening);
   } catch (error) {
-    // It may still open after this call has given up: then nobody else would close it.
+    // The file may still open after this call has given up. Then nobody else would close it.
     const over = opening
       .then((opened) => opened.close())
       .catch(() => undefined)

@@ -1,19 +1,19 @@
 /**
- * Raw TCP, usually port 9100: `socket://host[:port]`. Bytes go to the device as they are, answers come back on
- * the same connection.
+ * Raw TCP, usually port 9100: `socket://host[:port]`. Bytes go to the device as they are, and answers come back on the same
+ * connection.
  *
- * Back-pressure: a write is handed over in small pieces, each awaited, so that a device that takes data slowly
- * is seen to make progress, and the write timeout counts only time in which it takes nothing. A write resolves
- * when the kernel has taken its last byte; how much of that is already in the device, TCP does not say. While a
- * piece waits, the kernel's send queue shows whether the device takes anything (see `send-queue.ts`).
+ * Back-pressure: a write is handed over in small pieces, and each piece is awaited. So a device that takes data slowly is seen
+ * to make progress, and the write timeout counts only time in which the device takes nothing. A write resolves when the kernel
+ * has taken its last byte. TCP does not say how much of this is already in the device. While a piece waits, the kernel's send
+ * queue shows whether the device takes anything (see `send-queue.ts`).
  *
- * The connection after a call that was cut short:
- * - a write aborted or timed out before its first piece was handed over: the connection is as before;
- * - a write aborted or timed out after that: the stream is broken off in the middle, so the connection is
- *   destroyed (`closed` aborts) and nothing more can be sent behind half a label;
- * - a query aborted or timed out: the connection stays. Its answer may still come, is thrown away if it comes
- *   before the next query, and is indistinguishable from the next one's if it comes later: callers that query
- *   again after a timeout have to allow for that.
+ * What becomes of the connection if a call is cut short:
+ * - A write is aborted or timed out before its first piece was handed over: the connection is as before.
+ * - A write is aborted or timed out after that: the stream is broken off in the middle. So the connection is destroyed
+ *   (`closed` aborts), and nothing more can be sent behind half a label.
+ * - A query is aborted or timed out: the connection stays. The answer may still come. If it comes before the next query, it is
+ *   thrown away. If it comes later, nobody can tell it from the next query's answer: callers that query again after a timeout
+ *   have to allow for that.
  *
  * Bytes that arrive while no query is under way (alerts, late answers) are read and thrown away, so they can
  * neither fill memory nor block the device.
@@ -32,7 +32,7 @@ import { orAborted } from '../pauses.ts';
 import type { StreamTransport } from '../transport.ts';
 
 const DEFAULT_PORT = 9100;
-/** Bytes handed over at once: small, so that progress shows on slow devices; 4 KB pieces still pass 500 MB/s. */
+/** Bytes handed over at once. Pieces are small, so that slow devices show progress; with 4 KB, 500 MB/s still pass. */
 const PIECE = 4 * 1024;
 const DEFAULT_REPLY_BYTES = 64 * 1024;
 /** Idle time, ms, after which the kernel begins to send keep-alive probes. */
@@ -65,7 +65,7 @@ async function openTcp(uri: URL, timeouts: TransportTimeouts, signal: AbortSigna
     noDelay: true,
     keepAlive: true,
     keepAliveInitialDelay: KEEP_ALIVE_AFTER,
-    // A name with several addresses: a printer that wakes up needs longer than Node's 250 ms each.
+    // If a name has several addresses, Node gives each 250 ms. A printer that is waking up needs longer.
     autoSelectFamilyAttemptTimeout: Math.max(10, Math.floor(timeouts.connect / 3)),
   });
   const place = isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
@@ -88,7 +88,7 @@ async function openTcp(uri: URL, timeouts: TransportTimeouts, signal: AbortSigna
     clearTimeout(timer);
     signal.removeEventListener('abort', onAbort);
   }
-  // The connection listens before this listener goes, so that no error falls between the two.
+  // The connection listens before this listener is removed, so that no error is missed in between.
   const connection = new TcpConnection(socket, timeouts);
   socket.off('error', onError);
   return connection;
@@ -118,7 +118,7 @@ class TcpConnection implements Connection {
     socket.on('error', (error: NodeJS.ErrnoException) => this.#lose(error.code ?? 'failed', error));
     socket.on('end', () => this.#lose('the device closed it'));
     socket.on('close', () => this.#lose('closed'));
-    // It may have closed between connecting and here.
+    // The socket may have closed since it was connected.
     if (socket.destroyed) this.#lose('closed');
   }
 
@@ -157,7 +157,7 @@ class TcpConnection implements Connection {
       const late = () => reject(new TransportError('query-timeout', `${timeoutMs} ms`));
       const timer = setTimeout(late, timeoutMs);
       try {
-        // Not awaited: a device that takes no data does not answer either, and the timeout covers both.
+        // Not awaited: a device that takes no data does not answer either, so the query's timeout covers both.
         if (bytes.length > 0) this.#socket.write(bytes);
         return await this.#watched(promise, reject, signal);
       } finally {
@@ -185,8 +185,8 @@ class TcpConnection implements Connection {
         () => undefined,
         () => undefined,
       );
-      // FIN goes out behind the last byte; reading goes on, since unread bytes would make the kernel answer RST,
-      // which makes some devices throw away what they have not processed yet.
+      // FIN goes out behind the last byte. Reading goes on, because unread bytes would make the kernel answer with RST. Some
+      // devices then throw away what they have not processed yet.
       socket.end();
       await forAtMost(CLOSE_LINGER, ended);
       socket.destroy();
@@ -198,7 +198,7 @@ class TcpConnection implements Connection {
   #hand(piece: Uint8Array, signal: AbortSignal): Promise<void> | null {
     const socket = this.#socket;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    // The socket's 'error' event, which follows, reports the error.
+    // An error is not handled here: the socket's 'error' event follows and reports it.
     socket.write(piece, (error) => {
       if (!error) resolve();
     });
@@ -222,7 +222,7 @@ class TcpConnection implements Connection {
     }
   }
 
-  /** Waits for `promise`, but no longer than `signal` allows, or than the connection lasts. */
+  /** Waits for `promise`, but only until `signal` is aborted or the connection is lost. */
   async #watched<T>(
     promise: Promise<T>,
     reject: (reason: unknown) => void,
@@ -245,7 +245,7 @@ class TcpConnection implements Connection {
     }
   }
 
-  /** Runs calls one after the other; aborting one that waits does not change the order of the others. */
+  /** Runs calls one after the other. If a waiting call is aborted, the order of the others does not change. */
   async #inTurn<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
     signal.throwIfAborted();
     if (this.#gone) throw this.#gone;
@@ -269,8 +269,8 @@ class TcpConnection implements Connection {
   #lose(detail: string, cause?: Error): void {
     this.#gone ??= new TransportError('connection-lost', detail, cause && { cause });
     if (!this.#socket.destroyed) {
-      // Sends RST. After a plain close the kernel goes on delivering its buffered bytes for minutes: where
-      // the network was interrupted, even after the same bytes were sent again on a new connection.
+      // Sends RST. After a plain close, the kernel would go on delivering its buffered bytes for minutes. If the network was
+      // interrupted, they could arrive even after the same bytes were sent again on a new connection.
       this.#socket.resetAndDestroy();
       this.#socket.destroy();
     }

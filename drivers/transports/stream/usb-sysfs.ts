@@ -1,14 +1,14 @@
 /**
  * USB printers as Linux shows them: `/sys/class/usbmisc/lpN`, by the kernel's `usblp` driver.
  *
- * `lpN` says in which order printers were plugged in and nothing else, so an address names the device instead:
+ * `lpN` only says in which order printers were plugged in. So an address names the device instead:
  *
  *   usb://<vendor>/<product>/serial/<serial>   wherever it is plugged in
  *   usb://<vendor>/<product>/port/<1-1.2>      for a device without a serial number, or with one that two
  *                                              devices of its kind share: the socket it is plugged into
  *
- * Vendor and product are the four hexadecimal digits of the USB IDs. What stands in sysfs is the device's own
- * text: bounded, and it may change or go away between one file and the next.
+ * Vendor and product are the four hexadecimal digits of the USB IDs. The text in sysfs comes from the device itself, so its
+ * length is bounded here. It may change or go away between one file and the next.
  * Source: Linux, Documentation/ABI/testing/sysfs-bus-usb, drivers/usb/class/usblp.c, drivers/usb/core/file.c.
  */
 import { open, readdir, realpath } from 'node:fs/promises';
@@ -16,7 +16,7 @@ import { basename, dirname, join } from 'node:path';
 import { plainText } from '../device-id.ts';
 
 interface UsbPrinter {
-  /** `lp0`: the node's name for now. */
+  /** `lp0`: the present name of the node. */
   node: string;
   /** Four lower-case hexadecimal digits. */
   vendor: string;
@@ -24,16 +24,16 @@ interface UsbPrinter {
   serial: string | undefined;
   /** `1-1.2`: bus and ports. */
   port: string;
-  /** IEEE 1284 device ID, as the device gave it; empty where it gave none. */
+  /** IEEE 1284 device ID, as the device gave it; empty: it gave none. */
   deviceId: string;
 }
 
 /** Longest file that is read, bytes: sysfs files are one page. */
 const LONGEST = 4_096;
-/** Most nodes that are read; the kernel stops at 256, not at the 16 that usblp names. */
+/** Most nodes that are read. The kernel makes up to 256, not 16 as usblp says. */
 const MOST = 64;
 
-/** @param sysfs `/sys`, or what stands for it in a test */
+/** @param sysfs `/sys`, or a test's directory in its place */
 export async function usbPrinters(sysfs: string): Promise<UsbPrinter[]> {
   const directory = join(sysfs, 'class', 'usbmisc');
   const names = await readdir(directory).catch(() => []);
@@ -89,7 +89,7 @@ function order(node: string): number {
   return Number(node.slice(2));
 }
 
-/** The text of a file, one page at most; empty where there is no such file. */
+/** The text of a file, one page at most; empty if the file cannot be read. */
 async function text(path: string): Promise<string> {
   const file = await open(path, 'r').catch(() => undefined);
   if (file === undefined) return '';

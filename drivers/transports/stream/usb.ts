@@ -1,17 +1,17 @@
 /**
  * A USB printer's character device (`/dev/usb/lpN`, Linux): `usb://<vendor>/<product>/…`, see `usb-sysfs.ts`.
  *
- * The node is looked up by what the address says each time it is opened: after a replug `lp0` may be another
- * printer.
+ * Each time a connection is opened, the address decides which node it is: after devices were plugged in anew, `lp0` may be
+ * another printer.
  *
- * The device is opened non-blocking and asked again after a pause when it is not ready. A blocking write to a
- * printer without paper would hold one of the few threads that all file access of the process shares, and
- * four such printers would stop all of it. The driver takes one piece, and answers `EAGAIN` until the device
- * has that piece. A write of no bytes gets the same answers, which shows when the device has the last piece:
- * closing earlier would cancel it (usblp.c, `usblp_wwait`, `usblp_release`).
+ * The device is opened non-blocking. If it is not ready, it is tried again after a pause. A blocking write to a printer without
+ * paper would hold one of the few threads that all file access of the process shares, and four such printers would stop all
+ * file access. The driver takes one piece, and answers `EAGAIN` until the device has this piece. A write of no bytes gets the
+ * same answers. So it shows when the device has the last piece: to close earlier would cancel this piece (usblp.c,
+ * `usblp_wwait`, `usblp_release`).
  *
- * As with TCP, a write that was cut short leaves half a label behind, so it ends the connection; a query that
- * timed out leaves the connection open, and what is still unread is thrown away before the next query.
+ * As with TCP, a write that was cut short leaves half a label behind, so it ends the connection. A query that timed out leaves
+ * the connection open, and what is still unread is thrown away before the next query.
  */
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -31,7 +31,7 @@ import { usbPrinters } from './usb-sysfs.ts';
 /** The driver's own buffer, bytes. */
 const PIECE = 8 * 1024;
 const DEFAULT_REPLY_BYTES = 64 * 1024;
-/** Most that is thrown away before a query, bytes: a device that never stops talking cannot be asked. */
+/** Most bytes that are thrown away before a query. A device that never stops talking cannot be asked. */
 const MOST_STALE = 1024 * 1024;
 /** Longest time, ms, that `close` waits for the writes that were asked for before it. */
 const CLOSE_WRITES = 5_000;
@@ -39,7 +39,7 @@ const CLOSED = 'closed by the agent';
 
 interface UsbRoots {
   sysfs: string;
-  /** Where the nodes are. */
+  /** The directory of the nodes. */
   devices: string;
 }
 
@@ -65,7 +65,7 @@ async function openUsb(
 ): Promise<Connection> {
   const wanted = wantedDevice(uri);
   signal.throwIfAborted();
-  // The kernel makes whoever asks wait while it resets a device.
+  // There is a time limit because the kernel makes every caller wait while it resets a device.
   return await openedInTime(uri.href, () => openedAt(roots, wanted, timeouts), timeouts, signal);
 }
 
@@ -76,7 +76,7 @@ async function openedAt(
 ): Promise<UsbConnection> {
   const there = (await usbPrinters(roots.sysfs)).filter(wanted);
   const [printer] = there;
-  // A device with two printer interfaces is listed twice with one port: the first is used.
+  // A device with two printer interfaces is listed twice with the same port. Its first interface is used.
   if (printer === undefined) throw new TransportError('device-unreachable', 'it is not plugged in');
   if (there.some(({ port }) => port !== printer.port)) {
     throw new TransportError('device-unreachable', 'two devices have its serial number');
@@ -144,7 +144,7 @@ class UsbConnection implements Connection {
       try {
         await this.#writeAll(bytes, timeoutMs, signal);
       } catch (error) {
-        // A device that does not take the query does not answer it.
+        // A device that does not take the query does not answer it either.
         if (!(error instanceof TransportError) || error.code !== 'write-timeout') throw error;
         throw new TransportError('query-timeout', `${timeoutMs} ms`);
       }
@@ -186,7 +186,7 @@ class UsbConnection implements Connection {
     await this.#file.close().catch(() => undefined);
   }
 
-  /** `timeout`: longest time, ms, without the device taking a byte. */
+  /** @param timeout longest time, ms, in which the device takes no byte */
   async #writeAll(bytes: Uint8Array, timeout: number, signal: AbortSignal): Promise<void> {
     let at = 0;
     let last = performance.now();
@@ -215,11 +215,11 @@ class UsbConnection implements Connection {
     }
   }
 
-  /** How many bytes were taken; undefined: it is not ready. */
+  /** How many bytes were taken; undefined: the device is not ready. */
   async #offer(bytes: Uint8Array, at: number): Promise<number | undefined> {
     const length = Math.min(PIECE, bytes.length - at);
     try {
-      // Node skips writing an empty buffer, but not zero bytes of a larger one.
+      // Node does not write an empty buffer at all, but it does write zero bytes of a larger one.
       const [buffer, offset] = length === 0 ? [NOTHING, 0] : [bytes, at];
       const { bytesWritten } = await this.#file.write(buffer, offset, length);
       return length > 0 && bytesWritten === 0 ? undefined : bytesWritten;
@@ -229,8 +229,8 @@ class UsbConnection implements Connection {
   }
 
   /**
-   * How many bytes came; 0: none so far. A read that returns no bytes is either an empty packet, which many
-   * printers send when they have no answer, or the end of the connection; a write of no bytes tells which.
+   * How many bytes came; 0: none so far. If a read returns no bytes, this is either an empty packet, which many printers send
+   * when they have no answer, or the end of the connection. A write of no bytes tells which of the two.
    */
   async #read(into: Buffer): Promise<number> {
     try {
