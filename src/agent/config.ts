@@ -53,7 +53,7 @@ const accessEntry = z
         error: "expected a certificate's SHA-256, 64 hexadecimal digits",
       })
       .optional(),
-    /** If the printer asks for Basic authentication, the password may be sent as it is, to whoever answers at the address. */
+    /** If the printer asks for Basic authentication, the password may be sent as it is to any device that answers there. */
     inClear: z.boolean().optional(),
   })
   .refine(({ user, password }) => password === undefined || user !== undefined, {

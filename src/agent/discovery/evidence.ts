@@ -140,7 +140,7 @@ export function evidenceOfDeviceUri(text: string): Pick<Evidence, 'serial' | 'uu
   };
 }
 
-/** What a device's answer tells of who it is. */
+/** The evidence in a device's own answer. */
 export function evidenceOfIdentity({ evidence: kind, value }: DeviceIdentity): Evidence {
   const serial = kind === 'serial' ? believableSerial(value) : undefined;
   const uuid = kind === 'uuid' ? uuidOf(value) : undefined;

@@ -1,7 +1,7 @@
 /**
- * The cookie of a session, and the proof that a request which carries it comes from the console's own pages.
- * It goes with requests of the same site alone (`SameSite=Strict`), but a site can be several origins. So a
- * request that changes something needs a header that no form can set, and none may name another origin.
+ * The cookie of a session, and the check that a request with this cookie comes from the console's own pages. The browser sends
+ * the cookie only with requests of the same site (`SameSite=Strict`), but a site can have several origins. So a request that
+ * changes something needs a header that no form can set, and no request may say that it comes from another origin.
  */
 import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -15,7 +15,7 @@ export const SAFE_METHODS = ['GET', 'HEAD'];
 export class SessionCookie {
   readonly #publicUrl: string | undefined;
 
-  /** @param publicUrl as configured: where it is https, a proxy before the service speaks TLS */
+  /** @param publicUrl as configured; if it is https, a proxy in front of the service speaks TLS */
   constructor(publicUrl: string | undefined) {
     this.#publicUrl = publicUrl;
   }
@@ -76,7 +76,7 @@ export class SessionCookie {
 
   #isOwn(origin: string, request: FastifyRequest): boolean {
     const named = URL.parse(origin);
-    // Browsers write an origin in one way (RFC 6454 §6.1); what is written otherwise is none of theirs.
+    // Browsers write an origin in only one way (RFC 6454 §6.1). An origin written in another way is not from a browser.
     if (named?.origin !== origin) return false;
     if (this.#publicUrl !== undefined && origin === new URL(this.#publicUrl).origin) return true;
     const schemes = this.#isSecure(request) ? ['https:'] : ['https:', 'http:'];

@@ -33,7 +33,7 @@ type Parts = {
   signIns: SignIns;
 };
 
-/** Bytes: a password and a token at most. */
+/** Most bytes of a request: it holds at most a password and a token. */
 const BODY_LIMIT = 8 * 1024;
 const BY_ANYBODY = { config: ANYBODY, bodyLimit: BODY_LIMIT } as const;
 
@@ -56,7 +56,7 @@ export async function sessionRoutes(app: FastifyInstance, parts: Parts): Promise
     const matches = await passwordMatches(password, person?.password_hash).catch(busy);
     const wrong = () => new ProblemError('sign-in-refused', 'the login or the password is wrong');
     if (!matches || person === undefined) {
-      // Not waited for: the time that the answer takes tells nobody whether there is such a person.
+      // Not awaited, so that the time until the answer does not tell whether there is such a person.
       if (person !== undefined) {
         signIns.noteWrong(request, visitorFor(person), 'password').catch((error: unknown) => {
           request.log.warn({ err: error }, 'a wrong password is not in the audit');
