@@ -14,6 +14,8 @@ interface DeviceId {
   commands: string[];
 }
 
+/** The length in two bytes, of which the first is small: no key begins so. The second may be a letter, too. */
+const LENGTH = /^[\0-\x0f]./s;
 const LONGEST = 4_096;
 const LONGEST_VALUE = 200;
 
@@ -32,9 +34,8 @@ const KEYS: Record<string, 'make' | 'model' | 'serial' | 'commands'> = {
 /** If a key stands twice, maybe under another of its names, the first value counts. */
 export function parseDeviceId(text: string): DeviceId {
   const id: DeviceId = { commands: [] };
-  for (const part of text.slice(0, LONGEST).split(';')) {
+  for (const part of text.slice(0, LONGEST).replace(LENGTH, '').split(';')) {
     const colon = part.indexOf(':');
-    // The length bytes of the raw form do not belong to the first key.
     const key = KEYS[plainText(part.slice(0, Math.max(0, colon))).toUpperCase()];
     const value = plainText(part.slice(colon + 1, colon + 1 + LONGEST_VALUE));
     if (key === undefined || value === '') continue;

@@ -84,6 +84,7 @@ test.each([
   ['short keys', ZEBRA, { make: 'Zebra Technologies', serial: 'D4J193601234', commands: ['ZPL'] }],
   ['long keys', 'MANUFACTURER:A;COMMAND SET:ZPL, EPL;MODEL:B;', { make: 'A', commands: ['ZPL', 'EPL'] }],
   ['length bytes in front', '\u0000\u0012MFG:A;MDL:B;', { make: 'A', model: 'B' }],
+  ['length bytes that are a letter too', '\u0000ZMFG:A;MDL:B;', { make: 'A', model: 'B' }],
   ['a colon in a value, no end', 'MFG:A:1;MDL:B', { make: 'A:1', model: 'B' }],
   ['a key twice', 'MFG:A;MFG:B;', { make: 'A' }],
   ['empty values', 'MFG:;MDL: ;CMD:,,;SN:;', { commands: [] }],
