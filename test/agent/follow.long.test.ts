@@ -217,7 +217,10 @@ async function secondInTheMaking(serial: string, first: string[], format: Partia
           if (delivery.job.jobId === b.jobId) await gate;
           await delivery.setNote(note);
         };
-        return await handle({ ...delivery, signal, setNote }).finally(() => isFirst && leaves());
+        const result = await handle({ ...delivery, signal, setNote }).finally(() => isFirst && leaves());
+        // As the queue does with the signal that it gives.
+        if (result === 'hand-back') signal.throwIfAborted();
+        return result;
       },
       options,
     ),
