@@ -14,7 +14,7 @@ interface DeviceId {
   commands: string[];
 }
 
-/** The length in two bytes, of which the first is small: no key begins so. The second may be a letter, too. */
+/** The length in two bytes, of which the first is small: no key begins so. The second may be any character. */
 const LENGTH = /^[\0-\x0f]./s;
 const LONGEST = 4_096;
 const LONGEST_VALUE = 200;

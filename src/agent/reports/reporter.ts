@@ -104,8 +104,7 @@ export class Reporter {
     reports.waiting.push({ report, lasting: true });
     reports.over = true;
     // It waits for no answer about progress: so it goes with the job's end, in one command, and neither without the other.
-    if (reports.running === 1 && !reports.lasts) this.#start(report.jobId, reports);
-    else this.#run(report.jobId, reports);
+    this.#run(report.jobId, reports, reports.running === 1 && !reports.lasts);
   }
 
   /** The job has left the agent, maybe without an outcome: another agent has it, or it comes again. */
@@ -151,14 +150,11 @@ export class Reporter {
     return reports;
   }
 
-  #run(jobId: string, reports: JobReports): void {
+  /** @param beside although one is being published */
+  #run(jobId: string, reports: JobReports, beside = false): void {
     clearTimeout(reports.timer);
     reports.timer = undefined;
-    if (reports.running === 0) this.#start(jobId, reports);
-  }
-
-  #start(jobId: string, reports: JobReports): void {
-    if (this.#stopped.signal.aborted) return;
+    if ((reports.running > 0 && !beside) || this.#stopped.signal.aborted) return;
     reports.running += 1;
     void this.#drain(jobId, reports);
   }
