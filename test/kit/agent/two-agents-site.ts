@@ -140,7 +140,8 @@ async function holderOf(site: UsedSite, printerId: string): Promise<string | und
 
 /**
  * Starts the agent ONE, and waits until it serves the printer while OTHER is known to want the lease.
- * Otherwise ONE's first lease would last four times as long, and so would the tests.
+ * Otherwise ONE's first lease would last four times as long, and so would the tests. OTHER stays known for LONG: with a busy
+ * machine's late start of OTHER, ONE would think that it is alone, and keep no note of what it sends.
  */
 export async function startWanted<T>(
   { site, printerId }: Pick<TwoAgents, 'site' | 'printerId'>,
@@ -158,7 +159,7 @@ export async function startWanted<T>(
   );
   const started = await start();
   await found;
-  await site.queues.askLeases(OTHER, [{ ...ask, term: 'before.2' }], { contended: SHORT, alone: SHORT });
+  await site.queues.askLeases(OTHER, [{ ...ask, term: 'before.2' }], { contended: LONG, alone: LONG });
   await site.queues.giveLeaseBack(agent, lane, ask.term);
   await servedBy(site, printerId, ONE);
   return started;
