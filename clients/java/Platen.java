@@ -21,7 +21,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
@@ -223,15 +226,19 @@ public final class Platen {
     }
 
     private Object send(HttpRequest.Builder request) throws PlatenException, InterruptedException {
+        // The request's own timeout ends with the head of the answer: its body could stop half-way for ever.
+        CompletableFuture<HttpResponse<byte[]>> coming = http.sendAsync(request.build(), HttpResponse.BodyHandlers.ofByteArray());
         try {
-            HttpResponse<byte[]> answer = http.send(request.timeout(timeout).build(), HttpResponse.BodyHandlers.ofByteArray());
+            HttpResponse<byte[]> answer = coming.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
             if (answer.statusCode() / 100 == 2) return Json.read(text(answer.body()));
             throw refusal(answer);
-        } catch (IOException error) {
+        } catch (IOException | ExecutionException | TimeoutException error) {
             // Whether the service has the request is not known; the key makes it harmless to ask again.
             PlatenException unreachable = new PlatenException("the service cannot be reached", 0, "unreachable", true, null, 0, null);
             unreachable.initCause(error);
             throw unreachable;
+        } finally {
+            coming.cancel(true);
         }
     }
 

@@ -8,6 +8,7 @@
 import base64
 import hashlib
 import hmac
+import http.client
 import json
 import random
 import re
@@ -21,6 +22,8 @@ import uuid
 _OVER = ("printed", "failed", "canceled", "held")
 # s: the first wait and the longest before a retry, the longest that a service may ask for, a token's margin.
 _BACKOFF, _MOST_BACKOFF, _MOST_WAIT, _MARGIN = 0.25, 10.0, 60.0, 15.0
+# No connection, an answer that breaks off or is no HTTP, one that is no JSON.
+_NO_ANSWER = (OSError, http.client.HTTPException, ValueError)
 
 
 class PlatenError(Exception):
@@ -163,7 +166,7 @@ class Platen:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             raise _refusal(error) from None
-        except (OSError, ValueError) as error:
+        except _NO_ANSWER as error:
             # Whether the service has the request is not known; the key makes it harmless to ask again.
             raise PlatenError("the service cannot be reached", code="unreachable", retry_safe=True) from error
 
@@ -171,7 +174,7 @@ class Platen:
 def _refusal(error):
     try:
         told = json.load(error)
-    except (OSError, ValueError):
+    except _NO_ANSWER:
         told = {}
     if not isinstance(told, dict):
         told = {}

@@ -2,13 +2,14 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Platen, PlatenError } from '../../clients/javascript/platen.js';
 import type { IntegrationCreated } from '../../src/contract/admin.ts';
 import { PlatenUp, temporaryDirectory } from '../kit/service/platen.ts';
-import { listeningForTest } from '../kit/wire/listening.ts';
+import { listening, listeningForTest } from '../kit/wire/listening.ts';
 import { webhookCases } from './webhook-messages.ts';
 
 const run = promisify(execFile);
@@ -39,6 +40,50 @@ afterAll(async () => {
 });
 
 const request = () => ({ idT: template, printer: 'virtual-1', data: [{ typed: 'größer' }] });
+
+/**
+ * A service whose answers to a job break off, are none or stop half-way, until the fifth.
+ * @returns an account there, and the idempotency keys that came
+ */
+async function breakingService(): Promise<{ account: object; keys: (string | undefined)[] }> {
+  const keys: (string | undefined)[] = [];
+  const answers = [
+    { text: 'HTTP/1.1 201 Created\r\nContent-Length: 40\r\n\r\n["half', ends: true },
+    { text: 'this is no HTTP\r\n\r\n', ends: true },
+    { text: 'HTTP/1.1 503 Service Unavailable\r\nContent-Length: 40\r\n\r\n{"code', ends: true },
+    { text: 'HTTP/1.1 201 Created\r\nContent-Length: 40\r\n\r\n["stalled', ends: false },
+    { text: 'HTTP/1.1 201 Created\r\nConnection: close\r\nContent-Length: 7\r\n\r\n["job"]', ends: true },
+  ];
+  const token = JSON.stringify({ access_token: 'token', expires_in: 600 });
+  const server = createTcpServer((socket) => {
+    let asked = '';
+    socket.on('error', () => undefined);
+    socket.setEncoding('latin1').on('data', (more: string) => {
+      asked += more;
+      const end = asked.indexOf('\r\n\r\n') + 4;
+      const length = Number(/^content-length: (\d+)/im.exec(asked)?.[1]);
+      if (end < 4 || asked.length < end + length) return;
+      if (asked.startsWith('POST /token')) {
+        socket.end(`HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: ${token.length}\r\n\r\n${token}`);
+        return;
+      }
+      const answer = answers[keys.length] ?? expect.fail('asked once more');
+      keys.push(/^idempotency-key: (.*)\r$/im.exec(asked)?.[1]);
+      if (answer.ends) socket.end(answer.text);
+      else socket.write(answer.text);
+    });
+  });
+  const url = `http://127.0.0.1:${await listening(server)}`;
+  onTestFinished(() => void server.close());
+  return { account: { ...account, tokenUrl: `${url}/token`, printEndpoint: `${url}/v2/jobs` }, keys };
+}
+
+/** Prints there with one second for each answer. @param drive resolves with the job's ID */
+async function printsWhereAnswersBreak(drive: (account: object) => Promise<string>): Promise<void> {
+  const service = await breakingService();
+  expect(await drive(service.account)).toBe('job');
+  expect(service.keys).toEqual(new Array(5).fill('order-3'));
+}
 
 function python(program: string) {
   return run('python3', ['-W', 'error', '-c', program], {
@@ -113,6 +158,27 @@ for case in json.load(sys.stdin):
   await running;
 });
 
+test('JavaScript sends the same job again where an answer breaks off', async () => {
+  await printsWhereAnswersBreak(async (there) => {
+    const client = new Platen({ ...account, ...there }, { timeoutMs: 1_000 });
+    return await client.print(request(), { idempotencyKey: 'order-3' });
+  });
+});
+
+test('Python sends the same job again where an answer breaks off', async () => {
+  const program = `
+import json, sys
+from platen import Platen
+told = json.load(sys.stdin)
+print(Platen(told["account"], timeout=1.0).print(told["request"], idempotency_key="order-3"))
+`;
+  await printsWhereAnswersBreak(async (there) => {
+    const running = python(program);
+    running.child.stdin?.end(JSON.stringify({ account: there, request: request() }));
+    return (await running).stdout.trim();
+  });
+});
+
 describe.each([
   {
     language: 'Java',
@@ -150,6 +216,12 @@ describe.each([
     const [id = '', status] = (await drive('print', { account, request: request() })).split(' ');
     expect([status, (await up.ended(id)).status]).toEqual(['printed', 'printed']);
     expect((await up.pictures()).length - before).toBe(1);
+  });
+
+  test('sends the same job again where an answer breaks off', async () => {
+    await printsWhereAnswersBreak(
+      async (there) => await drive('print-once', { account: there, request: request() }),
+    );
   });
 
   test('takes a webhook for right where npm does', async () => {

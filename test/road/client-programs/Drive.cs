@@ -6,13 +6,14 @@ using System.Text;
 using System.Threading.Tasks;
 using PlatenClient;
 
-/// <summary>What the tests have the C# client do: `print` or `verify`, told in JSON on standard input.</summary>
+/// <summary>What the tests have the C# client do: `print`, `print-once` or `verify`, told in JSON on standard input.</summary>
 static class Drive
 {
     static int Main(string[] words)
     {
         var told = Json.Read(new StreamReader(Console.OpenStandardInput(), Encoding.UTF8).ReadToEnd());
         if (words[0] == "print") Print((Dictionary<string, object>)told).GetAwaiter().GetResult();
+        else if (words[0] == "print-once") PrintOnce((Dictionary<string, object>)told).GetAwaiter().GetResult();
         else Verify((List<object>)told);
         return 0;
     }
@@ -36,6 +37,12 @@ static class Drive
         }
         var ended = await client.WaitForAsync(job, TimeSpan.FromSeconds(30));
         Console.WriteLine(job + " " + ended["status"]);
+    }
+
+    static async Task PrintOnce(Dictionary<string, object> told)
+    {
+        var client = new Platen((Dictionary<string, object>)told["account"], 5, TimeSpan.FromSeconds(1));
+        Console.WriteLine(await client.PrintAsync(told["request"], "order-3"));
     }
 
     static void Verify(List<object> cases)

@@ -4,12 +4,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What the tests have the Java client do: `print` or `verify`, told in JSON on standard input. */
+/** What the tests have the Java client do: `print`, `print-once` or `verify`, told in JSON on standard input. */
 @SuppressWarnings("unchecked")
 public class Drive {
     public static void main(String[] words) throws Exception {
         Object told = Platen.Json.read(new String(System.in.readAllBytes(), StandardCharsets.UTF_8));
         if (words[0].equals("print")) print((Map<String, Object>) told);
+        else if (words[0].equals("print-once")) printOnce((Map<String, Object>) told);
         else verify((List<Map<String, Object>>) told);
     }
 
@@ -30,6 +31,11 @@ public class Drive {
         }
         Map<String, Object> ended = client.waitFor(job, Duration.ofSeconds(30));
         System.out.println(job + " " + ended.get("status"));
+    }
+
+    private static void printOnce(Map<String, Object> told) throws Exception {
+        Platen client = new Platen((Map<String, Object>) told.get("account"), 5, Duration.ofSeconds(1));
+        System.out.println(client.print((Map<String, Object>) told.get("request"), "order-3"));
     }
 
     private static void verify(List<Map<String, Object>> cases) {
