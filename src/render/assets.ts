@@ -17,30 +17,30 @@ export interface Assets {
 export interface Keep {
   readonly pictures: PictureKeep;
   readonly faces: Kept<TenantFace>;
-  /** Of a text that is the same again, the item from before: its dots are known (`textAsBefore`). */
+  /** Items of texts that were drawn before. An equal text uses that item again, because its dots are known (`textAsBefore`). */
   readonly texts: Kept<TextItem>;
 }
 
-/** @param keep left out: everything is decoded anew */
+/** @param keep if left out, everything is decoded anew */
 export function createAssets({ images, fonts }: DesignedTemplate, keep?: Keep): Assets {
   return { images: createImageSet(images, keep?.pictures), fonts: createFontSet(fonts, keep?.faces) };
 }
 
 /**
- * Owners whose files a thread keeps decoded; for each, pixels of pictures (four bytes each), bytes of their dots, faces, and
- * bytes of the dots of texts.
+ * For how many owners a thread keeps files decoded. For each owner: the most pixels of pictures (four bytes each), bytes of
+ * their dots, faces, and bytes of texts and their dots.
  */
 const MOST_OWNERS = 2;
 const MOST_PIXELS = 8_000_000;
 const MOST_BITMAPS = 8 * 1024 * 1024;
 const MOST_FACES = 16;
 const MOST_TEXTS = 2 * 1024 * 1024;
-/** ms without use. */
+/** After this time without use, ms, an owner's files are dropped. */
 const UNUSED = 600_000;
 
 /**
- * What a thread keeps decoded for the templates that it draws again and again. Each owner has its own: how long a
- * picture takes must not tell whether somebody else has drawn it.
+ * What a thread keeps decoded for the templates that it draws again and again. Each owner has a cache of its own, so that the
+ * time that a picture takes does not tell whether somebody else has drawn it.
  */
 export class KeptAssets {
   readonly #owners = new LRUCache<string, Keep>({ max: MOST_OWNERS, ttl: UNUSED, updateAgeOnGet: true });
@@ -67,12 +67,12 @@ export class KeptAssets {
   }
 }
 
-/** Bytes of a text and of its dots, at most: hardly a character is wider than an em. */
+/** The most bytes that a text and its dots take, as hardly any character is wider than an em. */
 function textBytes({ text, size }: TextItem): number {
   return Math.ceil(text.length * (2 + (size * size) / 8)) + 200;
 }
 
-/** An item; of a text that was drawn before, the item of then, so that it is not drawn again. */
+/** Returns the item itself. But if an equal text was drawn before, its item is returned, so that it is not drawn again. */
 export function textAsBefore(item: Item, texts: Kept<TextItem>): Item {
   if (item.kind !== 'text') return item;
   const { face, ...rest } = item;

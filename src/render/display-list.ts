@@ -1,8 +1,8 @@
 /**
- * A label ready to be drawn: what every language, the raster and the preview are made from.
+ * A label ready to be drawn. Every language, the raster and the preview are made from it.
  *
- * Everything is in whole printer dots (origin top left, x right, y down, an item's box half-open), because a
- * barcode is only as good as its edges, and because one set of positions is what makes ZPL, PDF and PNG agree.
+ * Everything is in whole printer dots (origin top left, x right, y down, an item's box half-open). There are two reasons: a
+ * barcode is only as good as its edges, and ZPL, PDF and PNG agree only if they share one set of positions.
  * Nothing is left to decide: text is broken into lines, sized and placed; symbols are scaled and checked.
  */
 import type { NativeSymbol } from '../zpl/bars.ts';
@@ -77,7 +77,7 @@ export interface TextItem {
   /** Added between characters, ems. */
   readonly spacing?: number;
   readonly ink: Ink;
-  /** Whether a printer may set it in its own font: by the template's choice, or where the result is known. */
+  /** Whether a printer may set it in its own font: the template asks for that, or the printed widths are known (`font0.ts`). */
   readonly native: boolean;
 }
 
@@ -85,13 +85,14 @@ export interface TextItem {
 export interface BarsItem extends Rect {
   readonly kind: 'bars';
   readonly turn: Rotation;
-  /** Width of a module, dots; and of a wide bar or space, for symbologies with two widths. */
+  /** Width of a module, dots. */
   readonly module: number;
+  /** Width of a wide bar or space, dots, for symbologies with two widths. */
   readonly wide?: number;
   /** Widths of bar, space, bar, … in dots. Made on demand: a printer that draws bars itself needs none. */
   readonly widths: () => readonly number[];
   readonly native: NativeSymbol | undefined;
-  /** The quiet zone of the whole symbol, where it differs from its symbology's. */
+  /** The quiet zone of the whole symbol, if it differs from its symbology's. */
   readonly quiet?: QuietZone;
 }
 
@@ -117,6 +118,6 @@ export interface DisplayList {
   readonly heightMm: number;
   /** In painting order. Items that do not depend on the record are the same objects for every record. */
   readonly items: readonly Item[];
-  /** The same label as others have made it, for a language of vectors. */
+  /** The same label as vectors, if it is a page that others have made; for languages that draw vectors. */
   readonly form?: PageForm;
 }

@@ -1,6 +1,6 @@
 /**
  * Limits the dots of a label, and of one element of it, before anything is drawn: a label may be 2 × 2 m, and
- * at 600 dpi that would be two thousand million.
+ * at 600 dpi that would be two thousand million dots.
  */
 import { JobFaultError } from '../contract/fault.ts';
 import { because, reasonText } from '../contract/reason.ts';
@@ -9,12 +9,12 @@ import { ElementFault, type ElementPlace } from './place.ts';
 
 /** The most dots of a label or a sheet: 100 mm × 1.8 m at 600 dpi. */
 const MOST_DOTS = 100_000_000;
-/** The most dots drawn in one piece, A4 at 500 dpi: about six bytes each in use until the thread is idle. */
+/** The most dots that are drawn in one piece: A4 at 500 dpi. Each dot takes about six bytes until the thread is idle. */
 export const MOST_ELEMENT_DOTS = 25_000_000;
 
 /**
  * @param what whose size it is
- * @param most fewer than a label that is drawn in parts may have
+ * @param most the most dots; given where a label is not drawn in parts, and so may have fewer
  * @throws JobFaultError `template-invalid`
  */
 export function requireDots(
@@ -34,7 +34,7 @@ export function requireDots(
   throw new JobFaultError('template-invalid', `${element}: ${reasonText(reason)}`, { element, reason });
 }
 
-/** For what is drawn in one piece, even if partly off the label. @throws ElementFault `template-invalid` */
+/** Limits what is drawn in one piece. Dots off the label count too. @throws ElementFault `template-invalid` */
 export function requireElementDots({ width, height }: Size, place: ElementPlace): void {
   if (width * height <= MOST_ELEMENT_DOTS) return;
   const reason = because('dots-many', {
@@ -44,7 +44,7 @@ export function requireElementDots({ width, height }: Size, place: ElementPlace)
   throw new ElementFault('template-invalid', place, reason);
 }
 
-/** For shapes and lines. @throws ElementFault `template-invalid` */
+/** Limits shapes and lines. @throws ElementFault `template-invalid` */
 export function requireItemDots(items: readonly Item[], place: ElementPlace): void {
   for (const item of items) {
     if (item.kind === 'stroke') {

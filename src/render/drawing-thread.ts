@@ -1,18 +1,18 @@
 /**
- * A thread that draws, one label after the other: started with the first label and ended when its last holder releases it.
+ * A thread that draws one label after the other. It starts with the first label, and ends when its last holder releases it.
  *
- * A thread that hangs on a label, or takes more memory for it than allowed, is ended and replaced: that label
- * is given up. No limit of Node's covers memory that a thread allocates outside of its heap, as readers of
- * compressed data do, so the memory of the whole process is watched while the thread works. A thread that has made the
- * process much larger is ended as soon as nothing waits for it, and what it took goes back to the system.
+ * If a thread hangs on a label, or takes more memory for it than allowed, the label is given up and the thread is replaced.
+ * Readers of compressed data allocate memory outside the thread's heap, and Node cannot limit that. So the memory of the whole
+ * process is watched while the thread works. A thread that has made the process much larger is ended as soon as nothing waits
+ * for it, and its memory goes back to the system.
  */
 import { Worker } from 'node:worker_threads';
 import { grownSince, trimMemory } from './trim-memory.ts';
 
-/** Far more than any label takes: on a busy machine, loading the libraries alone may take half a minute. */
+/** Far more than any label takes, because on a busy machine loading the libraries alone may take half a minute. */
 const TIMEOUT_MS = 120_000;
 const WATCH_EVERY_MS = 100;
-/** Bytes by which the process has grown over one label. */
+/** If the process grows by more bytes than this over one label, the thread ends once nothing waits for it. */
 const MUCH = 256 * 1024 * 1024;
 
 /** Why a label was given up. */
@@ -46,7 +46,7 @@ export class DrawingThread<Order, Reply extends { readonly id: number }> {
   readonly #bounds: Bounds;
   #holders = 0;
   #worker: Worker | undefined;
-  /** Bytes that the process had when the thread began, and when its label did. */
+  /** The size of the process when the thread started, and when its label was begun, bytes. */
   #rss = { thread: 0, label: 0 };
   #tasks: Task<Order, Reply>[] = [];
   #busy: Task<Order, Reply> | undefined;
@@ -64,7 +64,7 @@ export class DrawingThread<Order, Reply extends { readonly id: number }> {
     this.#holders++;
   }
 
-  /** Ends the thread when the last holder releases it; labels that are not drawn by then are rejected. */
+  /** Ends the thread when the last holder releases it. Labels that are not drawn by then are rejected. */
   async release(): Promise<void> {
     if (--this.#holders > 0) return;
     this.#unwatch();
@@ -114,7 +114,7 @@ export class DrawingThread<Order, Reply extends { readonly id: number }> {
   }
 
   #spawn(): Worker {
-    // What a library prints there could be label data, or mix with a command's output.
+    // The thread's output is dropped: what a library prints could be label data, or mix with a command's output.
     const { heapMb } = this.#bounds;
     this.#rss.thread = process.memoryUsage.rss();
     const resourceLimits = heapMb === undefined ? {} : { maxOldGenerationSizeMb: heapMb };

@@ -1,6 +1,6 @@
 /**
- * The elements of a designed template at one resolution, with one record: each is compiled and laid out once, so that what
- * is checked is what is shown.
+ * The elements of a designed template at one resolution, with one record. Each is compiled and laid out only once, so that
+ * the check and the picture use the same items.
  */
 import type { LabelRecord } from '../contract/print-request.ts';
 import type { DesignedTemplate } from '../contract/template.ts';
@@ -17,7 +17,7 @@ interface DrawnWith {
   readonly job: JobFacts;
   /** Including the numbers of the record and the copy (`numbered`). */
   readonly record: LabelRecord;
-  /** Left out: the template's own, decoded when they are needed. */
+  /** If left out, the template's own are decoded when they are needed. */
   readonly assets?: Assets | undefined;
 }
 

@@ -35,7 +35,7 @@ export async function compileElement(
     const drawn = refusingValues(await layoutOf(element, place, grid, scope, assets), place);
     return element.when === undefined ? drawn : conditional(element.when, drawn, place, scope);
   } catch (error) {
-    // What is the same for every label of a job is filled in here.
+    // Placeholders whose value is the same for every label of a job are filled in here, so a filter may already refuse a value.
     throw elementFault(error, place);
   }
 }
@@ -69,7 +69,7 @@ function always(items: Item[], place: ElementPlace): ElementLayout {
   return { fields: [], layout: () => items };
 }
 
-/** The error of a filter that cannot take a value, with the element; any other error as it is. */
+/** Adds the element to the error of a filter that cannot take a value. Returns any other error as it is. */
 function elementFault(error: unknown, place: ElementPlace): unknown {
   if (!(error instanceof ValueFault)) return error;
   return new ElementFault('value-invalid', place, error.said, { field: error.field });

@@ -118,15 +118,15 @@ export function traceStroke(context: SKRSContext2D, item: StrokeItem, dx: number
 
 const HALF = 128;
 /**
- * In text with an em below `size`, dots, a dot is black from a coverage of `coverage` on, less than half of
- * 255: otherwise a stem of one dot that falls between two columns would vanish, and an l with it.
+ * In text whose em is below `size` dots, a dot is black from a coverage of `coverage` of 255 on. That is less than half.
+ * Otherwise a stem of one dot that falls between two columns would vanish, and with it an l.
  */
 const SMALL = { size: 24, coverage: 90 } as const;
 
 /** The most dots drawn at once: the drawing library takes four bytes for each. */
 const STRETCH = 1_000_000;
 
-/** Converts a drawing, black on transparent, to dots. @param enough coverage, of 255, of a black dot */
+/** Converts a drawing, black on transparent, to dots. @param enough from this coverage on, of 255, a dot is black */
 function drawn(
   width: number,
   height: number,

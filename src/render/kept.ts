@@ -1,4 +1,4 @@
-/** What is kept for later use, by a hash, as long as there is room for it. */
+/** Values that are kept under a key for later use, as long as there is room for them. */
 export interface Kept<Value> {
   get(key: string): Value | undefined;
   set(key: string, value: Value): unknown;

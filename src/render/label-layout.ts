@@ -61,7 +61,7 @@ export async function compileLabel(template: DesignedTemplate, target: LabelTarg
   const media = mediaGrid(template, target);
   const whole = { x: 0, y: 0, width: media.width, height: media.height };
   const lying = new WeakMap<readonly Item[], readonly Item[]>();
-  /** The same items for the same items. */
+  /** Returns the same turned items whenever it gets the same items. */
   const turned = (items: readonly Item[]): readonly Item[] => {
     if (turn === 0) return items;
     const known = lying.get(items) ?? items.map((item) => turnItem(item, turn, whole));

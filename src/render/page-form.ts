@@ -1,24 +1,24 @@
 /**
- * A page of somebody's PDF as vectors: a form (ISO 32000-1 §8.10) with all that it draws with, ready to be put into a PDF of
- * ours. It is made in the thread for PDF documents, and is text and numbers alone, so that other threads can have it.
+ * A page of somebody's PDF as vectors: a form (ISO 32000-1 §8.10) with all the objects that it draws with, ready to be put into
+ * a PDF of ours. It is made in the thread for PDF documents. It has only text and numbers, so that it can go to other threads.
  */
 
-/** From (x, y) to (a·x + c·y + e, b·x + d·y + f), as PDF writes it. */
+/** Maps (x, y) to (a·x + c·y + e, b·x + d·y + f). The numbers are in PDF's order. */
 export type Matrix = readonly [a: number, b: number, c: number, d: number, e: number, f: number];
 
-/** An object's text, a character a byte (latin1), and where it names other objects, by their IDs. */
+/** An object's text, with one character for each byte (latin1). Where it names another object, `to` has that object's ID. */
 export type ObjectText = readonly (string | { readonly to: string })[];
 
 export interface PageForm {
-  /** Forms of one file have it in common, and then objects of one ID are the same. */
+  /** Tells which forms are from one file: among these, an ID always means the same object. */
   readonly file: string;
   readonly objects: ReadonlyMap<string, ObjectText>;
   readonly form: ObjectText;
-  /** From the form's coordinates to where it lies; of a label: to the page of the label's size, points. */
+  /** Maps the form's coordinates to where the form lies, points. A label's form lies on a page of the label's size. */
   readonly matrix: Matrix;
 }
 
-/** First `first`, then `then`. */
+/** The matrix that does what `first` does, and after it what `then` does. */
 export function afterwards(first: Matrix, then: Matrix): Matrix {
   const [a, b, c, d, e, f] = first;
   const [p, q, r, s, t, u] = then;
@@ -28,7 +28,7 @@ export function afterwards(first: Matrix, then: Matrix): Matrix {
   ];
 }
 
-/** Undefined: nothing leads back. */
+/** The matrix that undoes this one; undefined if there is none. */
 export function inverse([a, b, c, d, e, f]: Matrix): Matrix | undefined {
   const size = a * d - b * c;
   if (!Number.isFinite(1 / size)) return undefined;
@@ -41,22 +41,22 @@ export function pdfNumbers(numbers: readonly number[]): string {
   return numbers.map((number) => number.toFixed(8)).join(' ');
 }
 
-/** What draws a form that its page has as /P. */
+/** The operators that draw a form, on a page whose resources name it /P. */
 export function drawingOf({ matrix }: PageForm): string {
   return `q ${pdfNumbers(matrix)} cm /P Do Q`;
 }
 
-/** A file in which forms are put. */
+/** A file that forms are put into. */
 interface Target {
-  /** The number of an object that follows. */
+  /** Returns the number of an object that will be added later. */
   reserve(): number;
   add(number: number, text: string): void;
 }
 
-/** Puts forms into a file: what several of them draw with is there once. */
+/** Puts forms into a file. An object that several forms draw with is written once. */
 export class PlacedForms {
   readonly #target: Target;
-  /** By file, by ID. */
+  /** The numbers that objects have in the target, by the file they are from, then by ID. */
   readonly #numbers = new Map<string, Map<string, number>>();
 
   constructor(target: Target) {

@@ -6,7 +6,7 @@ import type { Reason } from '../contract/reason.ts';
 import { FieldFault } from '../values/said-fault.ts';
 import type { Item, Rect } from './display-list.ts';
 
-/** Which element of which template; its record is added where it is known. */
+/** Says which element of which template. The record is added by those who know it (`jobFaultOf`). */
 export interface ElementPlace {
   readonly template: string;
   /** JSON pointer. */
@@ -31,7 +31,7 @@ export class ElementFault extends FieldFault {
   override readonly name = 'ElementFault';
   readonly code: JobFaultCode;
   readonly place: ElementPlace;
-  /** Of what does not fit: how it would be, for a picture that says so. @throws ElementFault */
+  /** Draws an element that does not fit as it would be, for a picture that marks it as refused. @throws ElementFault */
   readonly unfit: (() => Item[]) | undefined;
 
   constructor(
@@ -47,9 +47,7 @@ export class ElementFault extends FieldFault {
   }
 }
 
-/**
- * The error that a job shows; without `record`, the template itself is wrong. In words, records count from 1.
- */
+/** The error that a job shows. Without `record`, the template itself is wrong. The message counts records from 1. */
 export function jobFaultOf(
   { code, place, said, message, field }: ElementFault,
   record?: number,

@@ -61,11 +61,12 @@ export function itemsWhollyOff(items: readonly Item[], label: LabelGrid): boolea
   );
 }
 
-/** The symbol with its quiet zones on the label; undefined where nothing is drawn. */
+/** The symbol with its quiet zones on the label; undefined if nothing is drawn. */
 function quietRect(element: BarcodeElement, items: readonly Item[], dpi: number): Rect | undefined {
   const around = (list: readonly Item[]) => enclosing(list.flatMap((item) => extent(item) ?? []));
   const all = around(items);
-  // Guard bars and bearer bars belong to the symbol; bearer bars reach over its quiet zones, or stand outside of them.
+  // Guard bars and bearer bars belong to the symbol. But the quiet zones are measured without them, because bearer bars reach
+  // across the quiet zones, or stand outside of them.
   const symbol = around(items.filter(({ kind }) => kind !== 'fill'));
   if (all === undefined || symbol === undefined) return all;
   const [own] = items.flatMap((item) => (item.kind === 'bars' ? (item.quiet ?? []) : []));
@@ -83,7 +84,10 @@ function quietRect(element: BarcodeElement, items: readonly Item[], dpi: number)
   return enclosing([quietly, all]);
 }
 
-/** Whether an item blackens dots in a rectangle. Its box may overlap: a frame around a symbol is allowed. */
+/**
+ * Whether an item draws dots, black or white, in a rectangle. Its box alone may overlap the rectangle, because a frame around a
+ * symbol is allowed.
+ */
 function marks(item: Item, rect: Rect, stamp: (item: Item) => Stamp): boolean {
   if (item.kind === 'fill' || item.kind === 'bars') return meet(item, rect);
   // The bounds of text are known without drawing. A stroke is wider than its extent, so it is always drawn.
@@ -103,7 +107,7 @@ function marks(item: Item, rect: Rect, stamp: (item: Item) => Stamp): boolean {
 }
 
 /**
- * Pairs of a barcode and an element that prints in its quiet zones or on it, by their place in the template.
+ * Finds elements that print in a barcode's quiet zones or on it. Returns the indices of both in the template.
  * @param drawn the items of the elements that are drawn
  * @param at called with the JSON pointer of each barcode before it is checked
  */

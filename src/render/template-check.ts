@@ -1,9 +1,9 @@
 /**
  * Checks a template for problems before anything is printed from it.
  *
- * An *error* occurs with every record, or can only be a mistake: such a template is not imported. A *warning*
- * occurs with the samples of the fields, or at some resolutions only, or means that a label prints but
- * perhaps not as meant. The check runs the code that prints, so that its result cannot differ from printing.
+ * An *error* occurs with every record, or can only be a mistake; a template with an error is not imported. A *warning* occurs
+ * only with the fields' samples, or only at some resolutions, or means that a label prints but perhaps not as meant. The check
+ * runs the code that prints, so that its result cannot differ from printing.
  */
 
 import { setImmediate as breathe } from 'node:timers/promises';
@@ -51,15 +51,15 @@ const SAMPLE_JOB: JobFacts = { createdAt: '2026-11-21T07:45:00.000Z', copies: 1,
 /** `printerCommands`: the tenant's raw templates may set printers up. */
 type RawRules = Pick<RawOptions, 'printerCommands'>;
 
-/** `drawn`: the elements at the format's resolution, where they are drawn for a picture as well. */
+/** `drawn`: the elements at the format's resolution, if they are drawn for a picture too. The check then uses these. */
 type CheckOptions = RawRules & { readonly drawn?: DrawnElements | undefined };
 
-/** Called with the JSON pointer of what is checked next, so that a check that is ended can say where it was. */
+/** Called with the JSON pointer of what is checked next, so that it is known where a check was stopped. */
 type Progress = (pointer: string) => void;
 
 /**
  * Checks a template that the schema accepts. Returns at most 200 problems, errors first.
- * @param format what it is to be printed on; without it, the template's own or all common resolutions count
+ * @param format what it is to be printed on; without it, the template's own resolution is checked, or all common ones
  * @param options what its tenant may do, and what is drawn already
  */
 export async function templateProblems(
@@ -123,7 +123,7 @@ function fieldProblems(template: Template): TemplateProblem[] {
   try {
     used = usedFields(template);
   } catch {
-    // Compiling the element reports the error; without its fields it is not certain which others are unused.
+    // The error is reported when the text itself is checked. Without its fields nobody can say which others are unused.
     return [];
   }
   const problems: TemplateProblem[] = [];
@@ -195,7 +195,7 @@ function sampleRecord({ fields }: Template): { record: LabelRecord; known: Reado
   return { record, known: new Set(Object.keys(record)) };
 }
 
-/** @param media what is known of it; without a format, the template's own size and resolution */
+/** @param media what is known of the media; without a format, the template's own size and resolution */
 function rawProblems(template: RawZplTemplate, media: RawMedia, rules: RawRules): TemplateProblem[] {
   const placement = () =>
     rawPlacementFaults(template, media).map(({ code, reason }) => warning(code, '/source', reason));

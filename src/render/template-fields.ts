@@ -52,8 +52,8 @@ export function templateTexts(template: DesignedTemplate): { pointer: string; te
 }
 
 /**
- * By field, what becomes of its value: `text`, `image` (it names a picture), `condition`, or a barcode by its symbology.
- * Of raw ZPL it is not known. A placeholder that cannot be read, by rules that came after the import, is left out.
+ * What becomes of each field's value: `text`, `image` (it names a picture), `condition`, or a barcode's symbology. For raw ZPL
+ * this is not known. Rules that came after the import may make a placeholder unreadable; it is left out.
  */
 export function printedAs(template: Template): Map<string, Set<string>> {
   const uses = new Map<string, Set<string>>();

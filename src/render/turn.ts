@@ -2,7 +2,7 @@
 import type { Item, Rect } from './display-list.ts';
 import { type Rotation, turnBitmap } from './image/bitmap.ts';
 
-/** Turn `a` followed by turn `b`. */
+/** The turn that `a` and then `b` make together. */
 function addTurns(a: Rotation, b: Rotation): Rotation {
   const sum = (a + b) % 360;
   return sum === 90 || sum === 180 || sum === 270 ? sum : 0;
@@ -44,7 +44,7 @@ export function turnRect(box: Rect, turn: Rotation, inner: Rect): Rect {
   };
 }
 
-/** An item of a whole label that is turned by `turn` onto media of the size of `media`. */
+/** An item of a label as it lies on `media` once the whole label is turned by `turn`. */
 export function turnItem(item: Item, turn: Rotation, media: Rect): Item {
   if (turn === 0) return item;
   switch (item.kind) {

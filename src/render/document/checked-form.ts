@@ -1,7 +1,8 @@
 /**
- * The form of a page, if it draws what the page draws: it is drawn once more, by itself, and both are compared. So what a form
- * leaves out (a stamp or a form's field beside the page's content, a layer that is not to be seen, what only one reader
- * understands) is never missing on a label: such a page is sent as a picture.
+ * Makes the form of a page, and checks that the form draws what the page draws: the form is drawn by itself, and both drawings
+ * are compared. A form may leave things out: a stamp or a form's field beside the page's content, or what only one reader
+ * understands; or it may show a layer that is hidden on the page. Such a page is sent as a picture, so that nothing of it is
+ * wrong on a label.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { PDFDocument } from '@cantoo/pdf-lib';
@@ -20,14 +21,14 @@ interface FormOrder {
   readonly file: string;
   readonly page: number;
   readonly dpi: number;
-  /** From the page's own coordinates to the dots of the canvas. */
+  /** Maps the page's own coordinates to the dots of the canvas. */
   readonly matrix: Matrix;
 }
 
 /**
- * @param drawn what is to be sent of the page, as the page draws it
- * @returns with the matrix of the order
- * @throws something of the page cannot go with a form
+ * @param drawn the part of the page that is to be sent, as the page draws it
+ * @returns the form with the order's matrix; undefined: it draws something else
+ * @throws if something on the page cannot be put into a form
  */
 export async function checkedForm(
   document: PDFDocument,
@@ -48,7 +49,7 @@ export async function checkedForm(
 
 type Size = Pick<Rect, 'width' | 'height'>;
 
-/** What a canvas shows of a page, in the page's own coordinates. */
+/** The part of a page that a canvas shows, in the page's own coordinates. Undefined: the matrix maps the page to nothing. */
 function boxOf(matrix: Matrix, { width, height }: Size): Rect | undefined {
   const back = inverse(matrix);
   if (back === undefined) return undefined;

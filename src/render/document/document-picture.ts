@@ -1,4 +1,4 @@
-/** The pictures among documents: PNG and JPEG, told by their bytes, with the resolution that the file says. */
+/** Reads documents that are pictures: PNG and JPEG, which their bytes show, with the resolution that the file says. */
 import { type Image, loadImage } from '@napi-rs/canvas';
 import { because } from '../../contract/reason.ts';
 import { PictureFault } from '../image/picture-fault.ts';
@@ -7,7 +7,7 @@ import { requireWhole } from '../image/whole-picture.ts';
 
 export interface DocumentPicture {
   readonly image: Image;
-  /** Undefined: the file does not say it. */
+  /** Undefined: the file does not say its resolution. */
   readonly resolution: Resolution | undefined;
 }
 

@@ -1,9 +1,9 @@
 /**
  * Lays out document templates: a page that others have made becomes the black dots of a label.
  *
- * A page keeps its own size unless the template says otherwise, and nothing that is black is cut off in silence. Where a
- * picture has the printer's resolution, each of its pixels is a dot. Where the printer takes vectors, a page of a PDF goes
- * with its dots as it is (`checked-form.ts`).
+ * A page keeps its own size unless the template says otherwise, and no black is cut off in silence. If a picture has the
+ * printer's resolution, each of its pixels becomes a dot. If the printer takes vectors, a page of a PDF is also sent as
+ * vectors, beside its dots (`checked-form.ts`).
  */
 import { setImmediate as breathe } from 'node:timers/promises';
 import { documentIn, documentPart, documentSaid } from '../../contract/document-pages.ts';
@@ -40,22 +40,24 @@ import { type ProgramPart, programOf, programPart } from './programs.ts';
 import { rasterDocument, rasterPicture } from './raster-pages.ts';
 import { zplPicture } from './zpl-pages.ts';
 
-/** A picture within this share of the printer's resolution has it: files say 203.2 and 203 dpi of 8 dots a mm. */
+/**
+ * A picture that is off by no more than this share has the printer's resolution: for 8 dots a mm, files say 203.2 or 203 dpi.
+ */
 const SAME_RESOLUTION = 0.01;
 
 export interface DocumentTarget {
   readonly dpi: number;
   readonly orientation: Orientation;
-  /** mm; the size of a label whose template does not say it. */
+  /** The size of the label, mm, if the template does not say it. */
   readonly media: Size;
-  /** The job's, where a record may name another that holds its file. */
+  /** The job's records, because a record may name another one that holds its file. */
   readonly records?: readonly LabelRecord[];
   readonly job?: Rules;
-  /** What the printer gets: PDF is vectors where it can be; undefined: a picture for people. */
+  /** What the printer gets; a PDF has vectors where that is possible. Undefined: a picture for people. */
   readonly language?: LanguageId;
 }
 
-/** Whose rules a program is read by. */
+/** The rules by which a program is read. */
 type Rules = Partial<ProgramRules>;
 
 interface CompiledDocument {
@@ -67,10 +69,11 @@ interface CompiledDocument {
    * @throws JobFaultError `value-invalid`, `does-not-fit`
    */
   layout(record: LabelRecord, index?: number): Promise<DisplayList>;
-  /** Throws what `layout` throws, as soon as that is known: the label's vectors are not made. */
+  /** Throws what `layout` throws. It is faster, because the label's vectors are not made. */
   check(record: LabelRecord, index?: number): Promise<void>;
   /**
-   * The label as its document has it in the printer's own language; undefined: the document is in no such language, and is drawn.
+   * The label in the printer's own language, as the document has it. Undefined: the document is not in that language, and is
+   * drawn.
    * @param sent the index of the record whose document was sent last
    * @throws JobFaultError `value-invalid`
    */
@@ -90,11 +93,11 @@ type Size = { readonly width: number; readonly height: number };
 
 /** A page, and how it is drawn. */
 interface DocumentPage extends Size {
-  /** A part of the page, drawn `zoom` times as large, and as vectors too where that is asked for. @throws PictureFault */
+  /** Draws a part of the page `zoom` times as large; with `form`, as vectors too. @throws PictureFault */
   draw(part: Rect, zoom: number, form: boolean): Promise<DrawnPart>;
 }
 
-/** Black dots for which the label has no room. */
+/** Thrown for black dots that the label has no room for. */
 class PageUnfit extends PictureFault {}
 
 /** @throws JobFaultError `template-invalid`: the label has too many dots */
@@ -168,13 +171,16 @@ export function compileDocument(template: DocumentTemplate, target: DocumentTarg
   };
 }
 
-/** Data that is cut off on its way can be ended. @throws PictureFault */
+/**
+ * If a command's data is cut off on its way, the agent fills it up. So a command may have no more data than that.
+ * @throws PictureFault
+ */
 function requireEnding({ largest }: LabelProgram, { media, dpi }: DocumentTarget): void {
   const most = mostData(media, dpi);
   if (largest > most) throw new PictureFault(because('program-data-large', { bytes: largest, most }));
 }
 
-/** A printer draws a label of its own language itself. @throws PictureFault */
+/** A printer draws a label of its own language itself, so the template must not change the page. @throws PictureFault */
 function requireOwnPage(
   { dpi: said, page }: DocumentTemplate,
   { dpi, orientation, language }: { dpi: number; orientation: Orientation; language: string },
@@ -192,7 +198,7 @@ function requireOwnPage(
 }
 
 /**
- * How often each page of a document is printed, each label of a program.
+ * How often each page of a document is printed, or each label of a program.
  * @throws PictureFault
  */
 export async function documentPages(
@@ -226,7 +232,7 @@ function refused(
   });
 }
 
-/** Where a page is printed: the label in mm, whose rules a program is read by, and what the printer gets. */
+/** What a page is printed on: the label's size in mm, the rules by which a program is read, and what the printer gets. */
 type Place = Size & { readonly dpi: number; readonly job: Rules; readonly language: LanguageId | undefined };
 
 /** @throws PictureFault */
@@ -253,7 +259,7 @@ async function pictureIn(base64: string, kind: FileKind, number: number): Promis
   );
 }
 
-/** Nobody but a printer of the language draws it. @param printer of what language a printer is asked for it */
+/** Why a program is not drawn: only a printer of its language can. @param printer the language of the printer that it is for */
 function undrawn(language: string, printer: LanguageId | undefined): Reason {
   if (printer === undefined) return because('document-undrawn', { language });
   return because('document-language', { language, taken: documentsFor(printer) });
@@ -311,7 +317,7 @@ function openPicture(
   };
 }
 
-/** The template's region of the page, upright on its label. @throws PictureFault */
+/** Draws the template's region of the page as it lies on the upright label. @throws PictureFault */
 async function onLabel(
   page: DocumentPage,
   { page: { region, turn, fit } }: DocumentTemplate,
@@ -342,7 +348,7 @@ async function onLabel(
   };
 }
 
-/** As `turnPoint`, for dots. */
+/** The matrix that maps dots as `turnPoint` does. */
 function turning(box: Rect, turn: Rotation): Matrix {
   const [from, right, down] = [
     turnPoint(box, turn, 0, 0),
@@ -352,7 +358,7 @@ function turning(box: Rect, turn: Rotation): Matrix {
   return [right.x - from.x, right.y - from.y, down.x - from.x, down.y - from.y, from.x, from.y];
 }
 
-/** From a label's upright dots to the points of its page, as it lies on the media: PDF measures from the bottom left. */
+/** Moves a form from a label's upright dots to its page as it lies on the media, points from the bottom left, as in PDF. */
 function onPage(form: PageForm, lies: Rotation, media: MediaGrid): PageForm {
   const onMedia = turning({ x: 0, y: 0, width: media.width, height: media.height }, lies);
   const scale = 72 / media.dpi;

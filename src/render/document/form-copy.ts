@@ -1,7 +1,7 @@
 /**
- * Takes a page out of a stranger's PDF as a form. Only what draws goes with it, by the names of a list: no script, action,
- * link, attachment or other file, and nothing that a printer would do and a screen would not (PostScript, pictures for
- * printing alone, transfer functions).
+ * Takes a page out of a stranger's PDF as a form. Only entries whose names are in a list are taken, and these only draw. So no
+ * script, action, link, attachment or other file comes along, and nothing that a printer would do and a screen would not
+ * (PostScript, pictures only for printing, transfer functions).
  */
 import { deflateSync } from 'node:zlib';
 import {
@@ -24,21 +24,21 @@ import {
 import type { Rect } from '../display-list.ts';
 import { type ObjectText, type PageForm, pdfNumbers } from '../page-form.ts';
 
-/** The most that a form may have with all that it draws with, bytes: its picture is smaller. */
+/** The most bytes of a form with all that it draws with. For a larger one, the page's picture is smaller. */
 const LARGEST = 16 * 1024 * 1024;
 
-/** Something that cannot go with a form. */
+/** Thrown for something that cannot be put into a form. */
 class Unembeddable extends Error {}
 
-/** @throws what the library throws for a file that it cannot read, or only with a key */
+/** @throws what the library throws for a file that it cannot read at all, or not without a key */
 export async function openForForms(bytes: Uint8Array): Promise<PDFDocument> {
-  // Waiting now and then is for who has one thread.
+  // The library would pause now and then to let others work. This thread has no other work.
   return await PDFDocument.load(bytes, { updateMetadata: false, parseSpeed: Number.POSITIVE_INFINITY });
 }
 
 /**
  * @param box the part of the page that is drawn, in the page's own coordinates
- * @throws something of the page cannot go with a form
+ * @throws if something on the page cannot be put into a form
  */
 export function formOf(document: PDFDocument, page: number, box: Rect): Pick<PageForm, 'objects' | 'form'> {
   const { node } = document.getPage(page - 1);
@@ -48,7 +48,7 @@ export function formOf(document: PDFDocument, page: number, box: Rect): Pick<Pag
 
 const namesIn = (text: string) => new Set(text.trim().split(/\s+/));
 
-/** What is taken of a dictionary, whatever it describes. */
+/** The entries that are taken from a dictionary, whatever it describes. */
 const TAKEN = namesIn(`
   Type Subtype Filter DecodeParms Predictor Colors Columns EarlyChange K EndOfLine EncodedByteAlign Rows EndOfBlock BlackIs1
   DamagedRowsBeforeError JBIG2Globals ColorTransform
@@ -64,18 +64,18 @@ const TAKEN = namesIn(`
   Domain BitsPerCoordinate BitsPerFlag VerticesPerRow
   FunctionType Size BitsPerSample Order Encode C0 C1 Functions Bounds
 `);
-/** What is taken of a page's or form's resources: each has objects by names that the author chose. */
+/** The entries that are taken from a page's or form's resources. Each holds objects under names that the author chose. */
 const RESOURCES = namesIn('Font XObject ExtGState ColorSpace Pattern Shading');
-/** These have names that the author chose, in other dictionaries. */
+/** Entries of other dictionaries that hold objects under names that the author chose. */
 const NAMED = namesIn('CharProcs Colorants');
 
-/** Layers and other marks in the content: that they are there is all that is taken, and so all layers are seen. */
+/** Layers and other marks in the content. Only their names are taken, not what they say, so that all layers are visible. */
 const MARKS = 'Properties';
 
 /** An `ObjectText` that is being written. */
 type Parts = ObjectText[number][];
 
-/** By what a dictionary's entries are chosen. */
+/** How a dictionary is read, which decides the entries that are taken. */
 type Kind = 'described' | 'resources' | 'named';
 
 /** Every device has these fonts (ISO 32000-1 §9.6.2.2). */
@@ -84,7 +84,7 @@ const STANDARD = namesIn(`
   Courier Courier-Bold Courier-Oblique Courier-BoldOblique Symbol ZapfDingbats
 `);
 const FONT_FILES = ['FontFile', 'FontFile2', 'FontFile3'];
-/** Fonts whose glyphs are in a file. */
+/** Kinds of fonts whose glyphs are in a font file. */
 const OUTLINED = namesIn('Type1 MMType1 TrueType CIDFontType0 CIDFontType2');
 
 class FormCopy {
@@ -121,7 +121,7 @@ class FormCopy {
     return joined(text);
   }
 
-  /** Of a page's content, which may be in several streams: a word never goes on in the next. */
+  /** Decodes one of the streams of a page's content, and ends it with a line, because no word goes on in the next stream. */
   #decoded(part: PDFObject | undefined): Buffer {
     const stream = part instanceof PDFRef ? this.#context.lookup(part) : part;
     if (stream === undefined) return Buffer.alloc(0);
@@ -156,19 +156,19 @@ class FormCopy {
     else throw new Unembeddable('object');
   }
 
-  /** @returns the object's ID. It is another where the same object is read in another way. */
+  /** @returns the object's ID. If the same object is also read in another way, it gets another ID for that. */
   #object(reference: PDFRef, kind: Kind): string {
     const id = `${reference.tag} ${kind}`;
     if (this.objects.has(id)) return id;
     const text: Parts = [];
-    // It may lead to itself.
+    // It is known before it is written, because an object may refer to itself.
     this.objects.set(id, text);
     this.#write(this.#context.lookup(reference) ?? PDFNull, kind, text);
     this.objects.set(id, joined(text));
     return id;
   }
 
-  /** A dictionary, but for its end. */
+  /** Writes a dictionary without its end. */
   #head(dict: PDFDict, kind: Kind, text: Parts): void {
     const subtype = nameIn(dict, 'Subtype');
     if (kind === 'described') requireDrawn(dict, subtype);
@@ -182,7 +182,7 @@ class FormCopy {
       } else if (kind === 'resources' && key === MARKS) text.push(this.#marks(dict.lookup(name)));
       else if (taken.has(key)) this.#entry(key, dict, kind, text);
     }
-    // Where a form, pattern or font has none, readers differ in which they take instead.
+    // If a form, pattern or font has no resources of its own, readers differ in which they take instead.
     const draws = subtype === 'Form' || subtype === 'Type3' || dict.has(PDFName.of('PaintType'));
     if (kind === 'described' && draws && !dict.has(PDFName.Resources)) text.push('/Resources<<>>');
   }
@@ -200,7 +200,7 @@ class FormCopy {
     this.#write(value, named ? 'named' : key === 'Resources' ? 'resources' : 'described', text);
   }
 
-  /** The end of a stream's dictionary, and what is in the stream. */
+  /** Writes the end of a stream's dictionary, and the stream's contents. */
   #stream(contents: Uint8Array, text: Parts): void {
     const bytes = Buffer.from(contents.buffer, contents.byteOffset, contents.length).toString('latin1');
     text.push(`/Length ${bytes.length}>>stream\n`, this.#counted(bytes), '\nendstream');
@@ -213,7 +213,7 @@ class FormCopy {
   }
 }
 
-/** Few long texts are handed to another thread sooner than many short ones. */
+/** Joins texts that follow one another, because a few long texts go to another thread faster than many short ones. */
 function joined(parts: Parts): ObjectText {
   const text: Parts = [];
   let run: string[] = [];
@@ -233,7 +233,7 @@ function nameIn(dict: PDFDict, key: string): string | undefined {
   return name instanceof PDFName ? name.decodeText() : undefined;
 }
 
-/** @throws Unembeddable for what a printer would draw otherwise than we do */
+/** @throws Unembeddable for what a printer would draw differently from us */
 function requireDrawn(dict: PDFDict, subtype: string | undefined): void {
   if (subtype === 'PS' || nameIn(dict, 'Subtype2') === 'PS') throw new Unembeddable('PostScript');
   if (subtype === undefined || !OUTLINED.has(subtype)) return;

@@ -1,13 +1,16 @@
-/** The document that was read last, kept for a while: its pages come one after the other. */
+/** Keeps the document that was read last for a while, because its pages come one after the other. */
 
-/** ms after the last page was asked for. */
+/** How long the document is kept after somebody asked for a page, ms. */
 const KEPT = 10_000;
 
 export class LastDocument<Read> {
   #last: { base64: string; how: string; read: Read } | undefined;
   #clearing: NodeJS.Timeout | undefined;
 
-  /** @param how it is read, besides; read otherwise, it is another document. @throws what `read` throws */
+  /**
+   * @param how the way in which it is read; the same bytes read in another way are another document.
+   * @throws what `read` throws
+   */
   of(base64: string, how: string, read: (base64: string) => Read): Read {
     if (this.#last?.how !== how || this.#last.base64 !== base64) {
       this.#last = undefined;

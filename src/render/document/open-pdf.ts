@@ -1,4 +1,4 @@
-/** Opens a stranger's PDF by pdf.js, with the fonts and tables that come with it and nothing of the machine's. */
+/** Opens a stranger's PDF with pdf.js. It gets the fonts and tables that come with pdf.js, and none of the machine's. */
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { getDocument, type PDFDocumentLoadingTask, VerbosityLevel } from 'pdfjs-dist/legacy/build/pdf.mjs';
@@ -15,7 +15,7 @@ export function openPdf(
   verbosity: number = VerbosityLevel.ERRORS,
 ): PDFDocumentLoadingTask {
   return getDocument({
-    // pdf.js takes the bytes for itself.
+    // A copy, because pdf.js takes the bytes away from the caller.
     data: new Uint8Array(bytes),
     standardFontDataUrl: folder('standard_fonts'),
     cMapUrl: folder('cmaps'),

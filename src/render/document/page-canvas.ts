@@ -10,11 +10,11 @@ interface PageCut {
   /** Dots. */
   readonly width: number;
   readonly height: number;
-  /** From the page's dots to these. */
+  /** Maps the page's dots to those of the canvas. */
   readonly transform: Matrix;
 }
 
-/** A part of a page on white. The memory is freed when the canvas is made small and the event loop has turned. */
+/** Draws a part of a page on white. The memory is freed once the canvas is made small and the event loop has turned. */
 export async function pageCanvas(
   page: PDFPageProxy,
   { dpi, width, height, transform }: PageCut,

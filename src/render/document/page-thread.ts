@@ -3,17 +3,17 @@ import { because, type Reason } from '../../contract/reason.ts';
 import { DrawingStopped, DrawingThread } from '../drawing-thread.ts';
 import { PictureFault } from '../image/picture-fault.ts';
 
-/** ms for one answer. */
+/** How long one answer may take, ms. */
 const TIME = 10_000;
 /** The most by which the process may grow over one answer, bytes. */
 const MEMORY = 512 * 1024 * 1024;
 const HEAP_MB = 256;
-/** ms that the thread is kept for the next page. */
+/** How long the thread is kept for the next page, ms. */
 const KEPT = 10_000;
 
 let worked = 0;
 
-/** ms that was worked for all answers so far, which no other thread's clock of its own work has. */
+/** How long these threads have worked for all answers so far, ms. The clocks of other threads do not include this work. */
 export function pagesWorkedMs(): number {
   return worked;
 }
@@ -31,8 +31,8 @@ export class PageThread<Order, Made> {
   #answers = 0;
 
   /**
-   * @param broken what is said of a document over which the thread has died
-   * @param rests called some time after the last answer: what is kept for the next page is let go
+   * @param broken the reason that is given for a document over which the thread has died
+   * @param rests called some time after the last answer, to drop what was kept for the next page
    */
   constructor(file: URL, broken: Reason, rests: () => void = () => undefined) {
     this.#thread = new DrawingThread(file, { memory: MEMORY, time: TIME, heapMb: HEAP_MB });

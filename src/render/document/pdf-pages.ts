@@ -6,7 +6,7 @@ import { PictureFault } from '../image/picture-fault.ts';
 import { PageThread } from './page-thread.ts';
 import type { DrawnPart, PdfFile, PdfOrder, PdfPart } from './pdf-protocol.ts';
 
-/** The last file: the pages of a document come one after the other. */
+/** The last file is kept, because the pages of a document come one after the other. */
 let last: { base64: string; file: PdfFile } | undefined;
 
 const thread = new PageThread<PdfOrder, PdfPart>(
@@ -17,7 +17,7 @@ const thread = new PageThread<PdfOrder, PdfPart>(
   },
 );
 
-/** Where the end of a whole file is looked for, bytes. */
+/** The end of a whole file is looked for in this many last bytes. */
 const TAIL = 2_048;
 
 /** @throws PictureFault */
@@ -37,8 +37,8 @@ export async function askPdf(order: PdfOrder): Promise<PdfPart> {
 }
 
 /**
- * Keys of files of which a part took too long or too much memory together with its form: others are drawn without, also where
- * a slow printer asks for them much later.
+ * Keys of files that had a part that took too long, or too much memory, together with its form. All other parts of such a file
+ * are drawn without a form, even if a slow printer asks for them much later.
  */
 const pictured = new LRUCache<string, true>({ max: 100 });
 

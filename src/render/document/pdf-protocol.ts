@@ -7,7 +7,7 @@ import type { PageReply } from './page-thread.ts';
 
 /** A file; its bytes are shared with the thread, not copied for each page. */
 export interface PdfFile {
-  /** The same for the same bytes. */
+  /** The same bytes have the same key. */
   readonly key: string;
   readonly bytes: Uint8Array<SharedArrayBuffer>;
 }
@@ -23,14 +23,14 @@ export type PdfOrder = { readonly file: PdfFile } & (
       readonly part: Rect;
       readonly zoom: number;
       readonly halftone: DocumentTemplate['page']['halftone'];
-      /** As vectors too. */
+      /** True: the part is wanted as vectors too. */
       readonly form: boolean;
     }
 );
 
 export interface DrawnPart {
   readonly bitmap: Bitmap;
-  /** The same as vectors, with the matrix to these dots; undefined: they are asked for dots alone, or can be dots alone. */
+  /** The same as vectors, with the matrix to these dots. Undefined: only dots were asked for, or only dots are possible. */
   readonly form?: PageForm | undefined;
 }
 

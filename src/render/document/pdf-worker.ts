@@ -1,7 +1,4 @@
-/**
- * Draws pages of PDF documents in dots. A thread of its own, because a page may take as long and as much memory as its
- * author likes.
- */
+/** Draws pages of PDF documents in dots, on a thread of its own: a page may take as much time and memory as it likes. */
 import { setImmediate as breathe } from 'node:timers/promises';
 import { parentPort } from 'node:worker_threads';
 import type { PDFDocument } from '@cantoo/pdf-lib';
@@ -22,9 +19,9 @@ import type { PdfFile, PdfOrder, PdfPart, PdfReply } from './pdf-protocol.ts';
 
 type Request = PdfOrder & { readonly id: number };
 
-/** A picture within this share of the printer's resolution has it: each of its pixels is printed as a dot. */
+/** A scan that is off by no more than this share has the printer's resolution, and each of its pixels is printed as a dot. */
 const SAME_RESOLUTION = 0.01;
-/** µs of work for a page's picture; one that takes longer is a picture only, since a form takes as long again. */
+/** If drawing a page takes more µs of work than this, it gets no form, because the form would take as long again. */
 const SOON = 2_000_000;
 /** Most pages of a document. */
 const MOST_PAGES = 2_000;
@@ -37,14 +34,14 @@ class Refused extends Error {
   }
 }
 
-/** pdf.js draws a page without what it cannot read, and only says so; of compressed data at its lowest level. */
+/** pdf.js leaves out what it cannot read, and only prints a message. For compressed data its level is the lowest one. */
 const FAULTY =
   /Unable to decode|Image exceeded|Invalid (?:or corrupted|image)|getOperatorList|JpxError|Jbig2|JpegError|Dependent image|Operator list|FormatError|UnknownErrorException|flate stream/i;
-/** Characters of a message that are looked at. */
+/** How many characters of a message are looked at. */
 const LOOKED_AT = 300;
-/** Said where pdf.js draws what another reader would not, such as text in a font that is not there; not of hints in fonts. */
+/** Warnings that other readers may draw a page differently, as with a missing font. Those on fonts' hints (TT) are not. */
 const OWN_WAY = /^Warning: (?!TT: )/;
-/** Since the last request, and since the last form. */
+/** Whether pdf.js has printed such messages since the last request, and since the last form. */
 let [faulty, ownWay] = [false, false];
 for (const name of ['log', 'warn', 'info', 'error'] as const)
   console[name] = (...said: unknown[]) => {
@@ -58,14 +55,14 @@ let open: { key: string; document: Promise<PDFDocumentProxy>; close: () => Promi
 
 async function documentOf({ key, bytes }: PdfFile): Promise<PDFDocumentProxy> {
   if (open?.key !== key) {
-    // Closing fails only for a document that could not be opened.
+    // Closing fails only if the document could not be opened.
     open?.close().catch(() => undefined);
     const task = openPdf(bytes, VerbosityLevel.INFOS);
     open = { key, document: task.promise, close: () => task.destroy() };
   }
   const document = await open.document;
   const { numPages: pages } = document;
-  // pdf.js takes the number that the file says.
+  // pdf.js believes the number that the file says.
   if (!(pages > 0)) throw new Refused(because('document-broken', {}));
   if (pages > MOST_PAGES) throw new Refused(because('document-pages', { pages, most: MOST_PAGES }));
   return document;
@@ -111,7 +108,7 @@ async function answerTo(request: Request): Promise<PdfPart> {
   }
 }
 
-/** The document of the last form. */
+/** The document that the last form was taken from. */
 let forForms: { key: string; document: Promise<PDFDocument> } | undefined;
 
 async function formOf(
@@ -119,7 +116,7 @@ async function formOf(
   matrix: Matrix,
   drawn: Canvas,
 ): Promise<PageForm | undefined> {
-  // Loaded where a printer takes vectors: it is much code.
+  // Loaded only when a printer takes vectors, because it is much code.
   const { openForForms } = await import('./form-copy.ts');
   const { checkedForm } = await import('./checked-form.ts');
   if (forForms?.key !== file.key) forForms = { key: file.key, document: openForForms(file.bytes) };
@@ -140,10 +137,13 @@ interface Along {
 type Place = { readonly x: Along; readonly y: Along };
 const AS_IT_IS: Place = { x: { scale: 1, shift: 0 }, y: { scale: 1, shift: 0 } };
 
-/** Dots by which a scan ends before the edges of its dots where readers of a form draw it, which otherwise take one more. */
+/** In a form, a scan ends this many dots inside the edges of its dots. Otherwise readers would draw one more row or column. */
 const INSET = 0.002;
 
-/** How a page that is one scan of the printer's resolution lies on the dots, drawn here and as a form; others lie as they are. */
+/**
+ * How a page is moved and scaled, as it is drawn here and as a form, if it is a single scan of the printer's resolution: each
+ * pixel comes to lie on a dot. Other pages stay as they are.
+ */
 async function placesOf(page: PDFPageProxy, dpi: number): Promise<{ here: Place; form: Place }> {
   const asItIs = { here: AS_IT_IS, form: AS_IT_IS };
   const scan = await onlyPicture(page);
@@ -161,7 +161,7 @@ async function placesOf(page: PDFPageProxy, dpi: number): Promise<{ here: Place;
   return { here: place(0), form: place(INSET) };
 }
 
-/** @param side `length`: dots, negative where the picture is mirrored */
+/** `length` and `from` are dots of the page. `length` is negative if the picture is mirrored. */
 function along(
   { pixels, length, from }: { pixels: number; length: number; from: number },
   inset: number,
@@ -175,7 +175,7 @@ function along(
 interface Picture {
   readonly width: number;
   readonly height: number;
-  /** From the unit square to the page, points. */
+  /** Maps the unit square to the page, points. */
   readonly matrix: Matrix;
 }
 
@@ -186,7 +186,7 @@ const DRAWS = new Set([
   OPS.beginGroup,
 ]);
 
-/** How much of the page a picture covers that is the page, whatever else is drawn, such as a text layer that nobody sees. */
+/** A picture over this share of the page is the page, even if there is text or a path too, such as an invisible layer. */
 const MOST_OF_IT = 0.8;
 
 /** The page's picture, if it has just one, and nothing else that counts. */
@@ -205,7 +205,7 @@ async function onlyPicture(page: PDFPageProxy): Promise<Picture | undefined> {
       matrix = product(matrix, args[0]);
     if (DRAWS.has(operator)) return undefined;
     if (operator === OPS.showText || operator === OPS.showSpacedText) alone = false;
-    // Without an end of its own a path is painted.
+    // A path is painted, unless it only ends.
     if (operator === OPS.constructPath && Array.isArray(args) && args[0] !== OPS.endPath) alone = false;
     if (!PICTURES.has(operator)) continue;
     const size = sizeIn(args);
@@ -224,7 +224,7 @@ function product(one: readonly number[], other: unknown): Matrix {
   return [a, b, c, d, e, f];
 }
 
-/** An object's name with width and height, or a picture that has both. */
+/** The arguments are an object's name with width and height, or a picture that has both. */
 function sizeIn(args: unknown): { width: number; height: number } | undefined {
   if (!Array.isArray(args)) return undefined;
   const [first, width, height]: unknown[] = args;

@@ -1,4 +1,4 @@
-/** Documents that are programs in a printers' language: read once, sent to printers of that language label by label. */
+/** Documents that are programs in a printers' language. They are read once, and sent to such printers label by label. */
 import { JobFaultError } from '../../contract/fault.ts';
 import { because } from '../../contract/reason.ts';
 import { EPL } from '../../programs/epl.ts';
@@ -31,11 +31,11 @@ export function programOf(
 
 /** A label of a program, and what goes before it. */
 export interface ProgramPart {
-  /** Empty where another label of the program was sent before. */
+  /** Empty if another label of the program was sent before. */
   readonly downloads: string;
   readonly setUp: string;
   readonly state: string;
-  /** As of `ProgramLabel`. */
+  /** As in `ProgramLabel`. */
   readonly lasts: readonly string[];
   readonly label: string;
   /** The names of what the program stores in the printer until the job is done. */
@@ -43,7 +43,7 @@ export interface ProgramPart {
 }
 
 /**
- * @param first the label is the first of its program that is sent
+ * @param first whether no other label of the program was sent before
  * @throws PictureFault
  */
 export function programPart(

@@ -1,6 +1,7 @@
 /**
- * Pages of PWG Raster (PWG 5102.4-2012), dots that another program has drawn: black (1 or 8 bits), grey (1 or 8) or RGB (8). The pages'
- * sizes are read, and all rows walked over, before one is drawn. That takes time in proportion to the file's length, whatever it says.
+ * Reads pages of PWG Raster (PWG 5102.4-2012), which are dots that another program has drawn: black (1 or 8 bits), grey (1 or
+ * 8) or RGB (8). All sizes are read and all rows are walked over before any page is drawn. That takes time in proportion to the
+ * file's length, whatever sizes it claims.
  */
 import { because } from '../../contract/reason.ts';
 import { PictureFault } from '../image/picture-fault.ts';
@@ -12,18 +13,18 @@ const SYNC_WORD = 4;
 const HEADER = 1796;
 /** Most pages of a document. */
 const MOST_PAGES = 2_000;
-/** Pixels of the longest side: the drawing library takes no picture that is longer, and each row is work of its own. */
+/** Most pixels of a side. The drawing library takes no longer picture, and each row is work of its own. */
 const LONGEST = 1_000_000;
-/** Dots an inch that somebody prints at. */
+/** The range of resolutions that printers have, dpi. */
 const DPI = { least: 50, most: 5_000 };
-/** The code of a row that the standard reserves: no count fits it. */
+/** The code within a row that the standard reserves. It stands for no count. */
 const RESERVED = 128;
 
-/** How a pixel's bytes are grey: ColorSpace of table 5, with the colours of each. */
+/** What a pixel's bytes mean: for each ColorSpace of table 5, how many colours a pixel has, and whether a high value is ink. */
 const SPACES: ReadonlyMap<number, { readonly colors: number; readonly inked: boolean }> = new Map([
-  // Black, where 1 is ink.
+  // Black: a set bit is ink.
   [3, { colors: 1, inked: true }],
-  // W, sGray, where 1 is light.
+  // W, sGray: a set bit is light.
   [0, { colors: 1, inked: false }],
   [18, { colors: 1, inked: false }],
   // RGB, sRGB, Adobe RGB.
@@ -109,17 +110,18 @@ function readHeader(bytes: Buffer, at: number, page: number): RasterPage {
   const { colors, inked } = space;
   require('BitsPerPixel', pixel === bits * colors);
   require('BytesPerLine', stride === Math.ceil((width * pixel) / 8));
-  // The colours of a pixel stand together.
+  // 0: the colours of a pixel stand together.
   require('ColorOrder', number(396) === 0);
-  // Other printers leave it to the job: counted here as well, copies of copies would come out.
+  // Other printers ignore this count, and take the job's copies. If it counted here as well, copies of copies would come out.
   const count = number(340);
   if (count > 1) throw new PictureFault(because('raster-copies', { page, count }));
   return { width, height, dpi, stride, colors, bits, inked, rows: at + HEADER };
 }
 
 /**
- * Goes over the rows of a page (§5.4): each with the number of equal rows, in runs of a dot group and in groups as they are.
- * @param take gets each row's bytes, which change with the next
+ * Goes over the rows of a page (§5.4). Each is sent once, with the number of equal rows. It consists of runs, which repeat a
+ * group of dots, and of groups that stand as they are.
+ * @param take gets each row's bytes; the next row overwrites them
  * @returns where the page ends
  * @throws PictureFault
  */
@@ -135,7 +137,7 @@ function readRows(
     return byte;
   };
   const broken = () => new PictureFault(because('raster-broken', { page, member: 'Rows' }));
-  // Eight dots at one bit a dot.
+  // A group is a byte, or a pixel's colours. At one bit a dot, the byte has eight dots.
   const group = bits === 1 ? 1 : colors;
   const row = new Uint8Array(take === undefined ? 0 : stride);
   let at = rows;
@@ -163,7 +165,7 @@ function readRows(
   return at;
 }
 
-/** ITU-R BT.601 luma, as of all pictures. */
+/** The greys of a row: ITU-R BT.601 luma, as for all pictures. */
 function greyRow(row: Uint8Array, { colors, bits, inked }: RasterPage, greys: Uint8Array): void {
   const light = inked ? 0 : 255;
   for (let x = 0; x < greys.length; x++) {

@@ -11,19 +11,19 @@ const thread = new PageThread<ZplOrder, Uint8Array>(
 );
 
 /**
- * What a ZPL printer gets for a label; its bytes are characters (latin1).
+ * What a ZPL printer gets for a label, with one character for each byte (latin1).
  * @param start the commands that put a printer into the state of one that was just switched on, for use inside a format
  */
 export function zplText({ downloads, setUp, state, label }: ProgramPart, start: string): string {
   return `${downloads}^XA${setUp}${start}${state}^XZ${label}`;
 }
 
-/** Has the thread loaded, which takes a busy machine seconds, before the time of who waits for a picture begins. */
+/** Loads the thread. On a busy machine that takes seconds, so it is done before anybody's time for a picture begins to run. */
 export async function loadZplPages(): Promise<void> {
   await thread.ask({ zpl: new Uint8Array(), dpi: 203, width: 8, height: 8 });
 }
 
-/** The picture of a label, a PNG. @throws PictureFault */
+/** Draws a label as a PNG. @throws PictureFault */
 export async function zplPicture(
   program: LabelProgram,
   page: number,

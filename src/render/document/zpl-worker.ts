@@ -1,7 +1,4 @@
-/**
- * Draws labels of ZPL documents. A thread of its own, because a label may take as long and as much memory as its author
- * likes.
- */
+/** Draws labels of ZPL documents, on a thread of its own: a label may take as much time and memory as it likes. */
 import { parentPort } from 'node:worker_threads';
 import { JobFaultError } from '../../contract/fault.ts';
 import { because, type Reason } from '../../contract/reason.ts';
@@ -15,7 +12,7 @@ import type { PageReply } from './page-thread.ts';
 export interface ZplOrder {
   readonly zpl: Uint8Array;
   readonly dpi: number;
-  /** The media, dots; the page is as large as the label says itself. */
+  /** The media, dots. The page has the size that the label itself says. */
   readonly width: number;
   readonly height: number;
 }

@@ -1,21 +1,21 @@
 /**
- * Whether two pictures show the same. What is drawn in two ways differs a little where an edge runs through a pixel; so a pixel
- * counts as the same where the other picture has its colour right beside it.
+ * Compares two pictures that were drawn in two ways. They differ a little where an edge runs through a pixel. So a pixel counts
+ * as the same if the other picture has its colour there or right beside it.
  */
 import type { Canvas } from '@napi-rs/canvas';
 import { rowsAtOnce } from './in-bands.ts';
 import { type Rgba, readPixels, words } from './pixels.ts';
 
-/** Of 255; by so much a channel may differ. */
+/** By how much a channel may differ, of 255. */
 const CLOSE = 12;
 
-/** Of one size. */
+/** Whether two pictures have one size and show the same. */
 export function alike(one: Canvas, other: Canvas): boolean {
   const { width, height } = one;
   if (other.width !== width || other.height !== height) return false;
   const rows = rowsAtOnce(width);
   for (let top = 0; top < height; top += rows) {
-    // With the rows above and below, to which the next ones are not known here.
+    // The band includes one row above and one below, because pixels are compared with their neighbours.
     const from = Math.max(0, top - 1);
     const count = Math.min(height, top + rows + 1) - from;
     const band = { x: 0, y: from, width, height: count };
@@ -31,13 +31,13 @@ export function alike(one: Canvas, other: Canvas): boolean {
 function bandsAlike(a: Rgba, b: Rgba, width: number, own: { from: number; to: number }): boolean {
   const [ours, others] = [words(a), words(b)];
   for (let pixel = own.from; pixel < own.to; pixel++) {
-    // Most of two pictures that are alike is the same.
+    // Most pixels of two such pictures are equal, so this is compared first.
     if (ours[pixel] !== others[pixel] && !pixelAlike(a, b, 4 * pixel, width)) return false;
   }
   return true;
 }
 
-/** @param first its first channel */
+/** @param first where the pixel's first channel is */
 function pixelAlike(a: Rgba, b: Rgba, first: number, width: number): boolean {
   for (let at = first; at < first + 4; at++) {
     if (Math.abs((a[at] ?? 0) - (b[at] ?? 0)) <= CLOSE) continue;
@@ -46,7 +46,7 @@ function pixelAlike(a: Rgba, b: Rgba, first: number, width: number): boolean {
   return true;
 }
 
-/** Whether the value lies between those that the other picture has there and around it. */
+/** Whether a value of `a` lies between the least and the greatest value that `b` has there and right beside it. */
 function beside(a: Rgba, b: Rgba, at: number, width: number): boolean {
   const column = (at >> 2) % width;
   let [least, most] = [255, 0];

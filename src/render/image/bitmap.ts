@@ -1,11 +1,11 @@
-/** Bitmaps as in ZPL's ^GF: one bit a dot, rows padded to bytes, most significant bit left, 1 is black. */
+/** Bitmaps as in ZPL's ^GF: one bit for each dot, rows padded to bytes, the most significant bit left, 1 is black. */
 /** Degrees, clockwise. */
 export type Rotation = 0 | 90 | 180 | 270;
 
 export interface Bitmap {
   readonly width: number;
   readonly height: number;
-  /** Bytes a row. */
+  /** Bytes in a row. */
   readonly stride: number;
   readonly data: Uint8Array;
 }
@@ -48,12 +48,12 @@ export function blackenRect(bitmap: Bitmap, x: number, y: number, width: number,
   }
 }
 
-/** Blackens, or with `white` clears, the dots of `top` placed at (x, y), as far as they lie on the bitmap. */
+/** Blackens the black dots of `top`, placed at (x, y), as far as they lie on the bitmap. With `white` it clears them. */
 export function stampBitmap(bitmap: Bitmap, top: Bitmap, x: number, y: number, white: boolean): void {
   const toY = Math.min(top.height, bitmap.height - y);
   const shift = x & 7;
   const last = bitmap.stride - 1;
-  // The last byte of a row of `top` may hold bits beyond its dots; a row of `bitmap` must not get any.
+  // The last byte of a row of `top` may hold bits beyond its dots. They must not get into `bitmap`.
   const ours = (0xff << (7 - ((bitmap.width - 1) & 7))) & 0xff;
   const its = (0xff << (7 - ((top.width - 1) & 7))) & 0xff;
   for (let row = Math.max(0, -y); row < toY; row++) {

@@ -1,4 +1,4 @@
-/** Scales a label down for a list of labels: a pixel is as dark as the share of its dots that are black. */
+/** Scales a label down for a list of labels. A pixel is as dark as the share of black among its dots. */
 import { type Bitmap, isBlack } from './bitmap.ts';
 import { encodeGreyPng } from './png-encoder.ts';
 

@@ -18,15 +18,15 @@ import { PictureFault } from './picture-fault.ts';
 import { type PictureFile, readPictureFile } from './picture-file.ts';
 import { requireWhole } from './whole-picture.ts';
 
-/** Of a vector drawing, the most that is drawn at once: dots times the elements that may paint each. */
+/** The most of a vector drawing that is drawn at once: its dots times the elements that may paint each dot. */
 const STRETCH_WORK = 500_000_000;
-/** Side of a square drawing that is too large for the library to keep as pixels. */
+/** A square drawing with sides of so many dots is too large for the library to keep as pixels. */
 const DRAWN_IN_PARTS = 6_000;
 
-/** The most pixels in all pictures of a template: the library keeps four bytes each while labels are made. */
+/** The most pixels of all pictures of a template. The library keeps four bytes for each while labels are made. */
 const ALL_PIXELS = 32_000_000;
 
-/** A template's pictures, each decoded when it is first asked for, and once. */
+/** A template's pictures. Each is decoded once, when somebody first asks for it. */
 export interface ImageSet {
   readonly names: readonly string[];
   /** One of the template's `images`. @throws PictureFault */
@@ -37,13 +37,13 @@ export interface ImageSet {
   dots(picture: Picture, box: Size, how: Halftone): Bitmap;
 }
 
-/** A decoded picture, with its file's hash where decoded pictures are kept. */
+/** A decoded picture. It has its file's hash if decoded pictures are kept. */
 export interface Picture extends PictureFile {
   readonly image: Image;
   readonly hash: string | undefined;
 }
 
-/** Pictures by the hash of their files, and their dots by hash, size and halftone. */
+/** Keeps pictures by the hash of their files, and their dots by hash, size and halftone. */
 export interface PictureKeep {
   readonly pictures: Kept<Picture>;
   readonly bitmaps: Kept<Bitmap>;
@@ -52,7 +52,7 @@ export interface PictureKeep {
 type Size = { readonly width: number; readonly height: number };
 type Halftone = Pick<ImageElement, 'fit' | 'halftone'>;
 
-/** @param keep left out: each set decodes its pictures anew */
+/** @param keep if left out, each set decodes its pictures anew */
 export function createImageSet(images: readonly NamedImage[], keep?: PictureKeep): ImageSet {
   const named = new Map(images.map((image) => [image.name, image.data]));
   const decoded = new Map<string, Promise<Picture>>();
@@ -106,7 +106,7 @@ export async function imageLayout(
   };
   if (data !== undefined) await take('', images.embedded(data));
   else {
-    // Loaded beforehand: a record may choose any of them, and layout is synchronous.
+    // Loaded beforehand, because a record may choose any of them, and layout is synchronous.
     for (const key of images.names) {
       if (constant === undefined || constant === key) await take(key, images.named(key));
     }
@@ -119,7 +119,7 @@ export async function imageLayout(
     }
   }
   const nothing: Item[] = [];
-  // Each is drawn at its first use, and its items are shared from then on.
+  // A picture is drawn when it is first used, and from then on its items are shared.
   const drawn = new Map<string, Item[]>();
   return {
     fields: name.fields,
@@ -177,7 +177,7 @@ async function decode(
   }
   if (!(image.width > 0 && image.height > 0)) throw new PictureFault(because('picture-no-size', {}));
   const picture = { image, hash, ...file };
-  // What the library holds for a vector drawing depends on the size that it was drawn at last: it is not kept.
+  // A vector drawing is not kept, because what the library holds for it depends on the size that it was last drawn at.
   if (hash !== undefined && file.pixelFile !== undefined) keep?.pictures.set(hash, picture);
   return picture;
 }
@@ -196,8 +196,8 @@ function halftone(
   const [drawnWidth, drawnHeight] = [natural * scale, tall * scale];
   const inOne = width * height <= STRETCH && width * height * layers <= STRETCH_WORK;
   if (pixelFile === undefined) {
-    // Drawn at this size, not at its own and then enlarged. Up to some size the library draws all of it at once,
-    // whatever part is asked for; where that is too much work, the library is given a size beyond that.
+    // It is drawn at this size, not at its own size and then enlarged. Up to some size the library draws all of it at once,
+    // whatever part is asked for. If that is too much work, the library is given a size beyond that one.
     const larger = inOne ? 1 : Math.max(1, DRAWN_IN_PARTS / Math.sqrt(drawnWidth * drawnHeight));
     image.width = drawnWidth * larger;
     image.height = drawnHeight * larger;

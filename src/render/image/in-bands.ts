@@ -1,13 +1,13 @@
-/** Makes what is drawn black and white, in bands, so that a sheet-sized picture takes no more memory than its dots. */
+/** Makes drawings black and white. It works in bands, so that a sheet-sized picture takes hardly more memory than its dots. */
 import type { Canvas, SKRSContext2D } from '@napi-rs/canvas';
 import type { ImageElement } from '../../contract/template.ts';
 import { type Bitmap, blacken, createBitmap } from './bitmap.ts';
 import { type Rgba, readPixels, withPixels, words } from './pixels.ts';
 
-/** The most dots drawn at once: the library cannot be stopped once it has begun, and takes four bytes for each dot. */
+/** The most dots drawn at once, because the library cannot be stopped once it has begun, and takes four bytes for each dot. */
 export const STRETCH = 1_000_000;
 
-/** As many rows of such a width as are drawn at once. */
+/** How many rows of this width are drawn at once. */
 export function rowsAtOnce(width: number): number {
   return Math.max(1, Math.floor(STRETCH / width));
 }
@@ -20,7 +20,7 @@ type Method = ImageElement['halftone'];
 
 /**
  * @param rows of one band
- * @param draw draws on white the band that begins in row `top` of the whole
+ * @param draw draws, on white, the band that begins in the whole picture's row `top`
  */
 export function inBands(
   size: Size,
@@ -39,7 +39,7 @@ export function inBands(
   });
 }
 
-/** The same of what is drawn on white already. */
+/** Does the same with a canvas that is already drawn, on white. */
 export function inBandsOf(canvas: Canvas, method: Method): Bitmap {
   const context = canvas.getContext('2d');
   const { width } = canvas;
@@ -67,7 +67,7 @@ function blackAndWhite(
   return bitmap;
 }
 
-/** @param grey the errors of the band above, and those for the band below */
+/** @param grey holds the errors from the band above, and takes those for the band below */
 function dither(
   bitmap: Bitmap,
   grey: Float32Array,
@@ -89,11 +89,13 @@ function dither(
   grey.fill(0, width);
 }
 
-/** What is darker is black, of 255. */
+/** What is darker than this, of 255, becomes black. */
 const DARK = 128;
 const WHITE = 0xff_ff_ff_ff;
 
-/** Blackens what is dark of a band whose first row is `top`: most of a page is white. */
+/**
+ * Blackens the dark pixels of a band whose first row is `top`. White pixels are skipped fast, because most of a page is white.
+ */
 function blackenDark(bitmap: Bitmap, rgba: Rgba, top: number): void {
   const pixels = words(rgba);
   for (let at = 0; at < pixels.length; at++) {
@@ -108,7 +110,7 @@ function luma(rgba: Rgba, pixel: number): number {
   return 0.299 * (rgba[at] ?? 0) + 0.587 * (rgba[at + 1] ?? 0) + 0.114 * (rgba[at + 2] ?? 0);
 }
 
-/** Floyd–Steinberg: the error goes to the neighbours that come later; from the last row, to the next band. */
+/** Floyd–Steinberg: the error goes to the neighbours that come later, and from the last row to the next band. */
 function spread(grey: Float32Array, width: number, x: number, y: number, error: number): void {
   const add = (column: number, row: number, share: number): void => {
     if (column < 0 || column >= width) return;

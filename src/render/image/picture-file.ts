@@ -6,9 +6,9 @@ import { because } from '../../contract/reason.ts';
 import { PictureFault } from './picture-fault.ts';
 import { svgElements } from './svg.ts';
 
-/** The most pixels of one picture: A4 at 400 dpi. This is its own size, not that on the label. */
+/** The most pixels of one picture: A4 at 400 dpi. The picture's own pixels count, not its size on the label. */
 const MOST_PIXELS = 16_000_000;
-/** The most scans of a progressive JPEG; programs write about ten, and each costs as much as the picture. */
+/** The most scans of a progressive JPEG. Programs write about ten, and each costs as much as decoding a whole picture. */
 const MOST_SCANS = 100;
 
 export interface PictureFile {
@@ -45,7 +45,7 @@ export function readPixelFile(bytes: Buffer): PixelFile | undefined {
   return file;
 }
 
-/** @throws PictureFault for none, or too many */
+/** @throws PictureFault if there are no pixels, or too many */
 export function requirePixels({ width, height }: { readonly width: number; readonly height: number }): void {
   if (!(width > 0 && height > 0)) throw new PictureFault(because('picture-no-size', {}));
   if (width * height > MOST_PIXELS)
@@ -88,7 +88,7 @@ function jpegSize(bytes: Buffer): { width: number; height: number; ends: boolean
   const size = { width: 0, height: 0, ends: false };
   let scans = 0;
   for (let at = 2; ; ) {
-    // In a scan, FF is data where 00 follows it; elsewhere a marker stands where the segment before it ends.
+    // Within a scan, FF is data if 00 follows it. Elsewhere a marker stands where the segment before it ends.
     at = bytes.indexOf(0xff, at);
     if (at < 0 || at + 1 >= bytes.length) return size;
     const marker = bytes.readUInt8(at + 1);
@@ -115,7 +115,7 @@ export interface Resolution {
 
 const INCH = 0.0254;
 
-/** The resolution that a PNG or JPEG file says; undefined: it says none, or one that nobody scans or prints at. */
+/** The resolution that a PNG or JPEG file says. Undefined: it says none, or one that nobody scans or prints at. */
 export function pictureResolution(bytes: Buffer): Resolution | undefined {
   const said = bytes.subarray(0, 8).equals(PNG) ? pngResolution(bytes) : jfifResolution(bytes);
   const usual = (dpi: number) => dpi >= 50 && dpi <= 5_000;

@@ -1,15 +1,15 @@
 /**
  * Draws on one shared canvas, reads the pixels back, and frees their memory at once.
  *
- * The garbage collector would keep the pixels for long: it sees small objects, and not the memory that the
- * drawing library holds for them. 40,000 lines of text took 190 MB that way, and take 100 MB now.
+ * The garbage collector would keep the pixels for long, because it sees only small objects, and not the memory that the drawing
+ * library holds for them. 40,000 lines of text took 190 MB that way, and take 100 MB now.
  */
 import { type Canvas, createCanvas, type ImageData, type SKRSContext2D } from '@napi-rs/canvas';
 import type { Rect } from '../display-list.ts';
 
 let canvas: Canvas | undefined;
 
-/** Four bytes a pixel, row by row. */
+/** Four bytes for each pixel, row by row. */
 export type Rgba = ImageData['data'];
 
 /**
@@ -31,7 +31,7 @@ export function withPixels<T>(
   return readPixels(context, { x: 0, y: 0, width, height }, read);
 }
 
-/** Gets a part of what is drawn; the pixels are freed when `read` returns. */
+/** Reads a part of a drawing. The pixels are freed when `read` returns. */
 export function readPixels<T>(
   context: SKRSContext2D,
   { x, y, width, height }: Rect,
@@ -43,7 +43,7 @@ export function readPixels<T>(
   return result;
 }
 
-/** A word a pixel: what is the same is found four times as soon. */
+/** One word for each pixel, so that equal pixels are found four times as fast. */
 export function words({ buffer, byteOffset, length }: Rgba): Uint32Array {
   return new Uint32Array(buffer, byteOffset, length / 4);
 }

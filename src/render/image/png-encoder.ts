@@ -1,6 +1,6 @@
 /**
- * Encodes PNG (ISO/IEC 15948) of one bit a dot or of grey: the drawing library writes colour only,
- * 32 times the size in memory.
+ * Encodes PNG (ISO/IEC 15948) with one bit for each dot, or in grey. The drawing library writes only colour, which takes 32
+ * times as much memory.
  */
 import { crc32, deflateSync } from 'node:zlib';
 import type { Bitmap } from './bitmap.ts';
@@ -17,7 +17,7 @@ function chunk(type: string, data: Uint8Array): Buffer {
   return framed;
 }
 
-/** pHYs. @param dpi pixels an inch, across and down */
+/** The chunk pHYs. Its arguments are pixels per inch, across and down. */
 function density({ x, y }: { readonly x: number; readonly y: number }): Buffer {
   const data = Buffer.alloc(9);
   data.writeUInt32BE(Math.round(x / 0.0254), 0);
@@ -26,7 +26,7 @@ function density({ x, y }: { readonly x: number; readonly y: number }): Buffer {
   return chunk('pHYs', data);
 }
 
-/** One bit a dot, with a palette of two colours: a PAPPL printer takes one-bit greyscale for almost black. */
+/** One bit for each dot, with a palette of two colours, because a PAPPL printer takes one-bit greyscale for almost black. */
 export function encodePng(bitmap: Bitmap, dpi: number): Uint8Array {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(bitmap.width, 0);
@@ -43,7 +43,7 @@ export function encodePng(bitmap: Bitmap, dpi: number): Uint8Array {
   ]);
 }
 
-/** Eight bits of grey a pixel; 0 is black. */
+/** Eight bits of grey for each pixel; 0 is black. */
 export function encodeGreyPng({ width, height, greys, dpi }: GreyPicture): Uint8Array {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);

@@ -1,9 +1,9 @@
 /**
- * Decides which SVG may be drawn: only one that refers to nothing outside, at a cost known beforehand.
+ * Decides which SVG may be drawn: one that refers to nothing outside, and whose cost is known beforehand.
  *
- * The drawing library would follow references, set text in the host's fonts and expand repeated elements many
- * times over, and it cannot be stopped once it has begun. So the SVG's text is checked as it stands: anything
- * that could hide a reference (entities, other encodings) is refused, and the remaining elements are counted.
+ * The drawing library would follow references, set text in the host's fonts and expand repeated elements many times over, and
+ * it cannot be stopped once it has begun. So the SVG's text is checked first. Anything that could hide a reference (entities,
+ * other encodings) is refused, and the other elements are counted.
  */
 
 import { because } from '../../contract/reason.ts';
@@ -21,19 +21,19 @@ const URL = /\burl\s*\(\s*["']?(?!#)/i;
 /** The most elements of one picture, and how deep they may be nested. */
 const MOST_ELEMENTS = 5_000;
 const DEEPEST = 100;
-/** The most elements of a picture with dashed lines: each may have a million dashes. */
+/** The most elements of a picture with dashed lines, because each line may have a million dashes. */
 const MOST_DASHED = 100;
 /**
- * The most characters of outlines: in a picture that only fills them, in one that strokes any, and in one
- * outline of the latter. One stroked outline of 100,000 characters takes the drawing library 6 s and 600 MB
- * where its curves cross each other, one of 30,000 up to 0.7 s.
+ * The most characters of outlines: of all outlines in a picture that only fills them, of all in a picture that strokes any, and
+ * of a single outline in the latter. If its curves cross each other, a stroked outline of 100,000 characters takes the drawing
+ * library 6 s and 600 MB, and one of 30,000 up to 0.7 s.
  */
 const MOST_FILLED = 400_000;
 const MOST_STROKED = 100_000;
 const LONGEST_STROKED = 30_000;
 const OUTLINE = /\s(?:d|points)\s*=\s*(?:"([^"]*)"|'([^']*)')/i;
 const STROKE = /\bstroke\s*[:=]\s{0,9}["']?(\w{0,9})/gi;
-/** Extra cost of a transparent or clipped element; and how deep they may nest, as each needs a picture. */
+/** As how many more elements a transparent or clipped one counts; and how deep these may nest, because each needs a picture. */
 const LAYER = 4;
 const DEEPEST_LAYERS = 10;
 
@@ -63,7 +63,7 @@ export function svgElements(bytes: Uint8Array): number {
   return elementsIn(body);
 }
 
-/** Counts what is to be drawn, in one pass. */
+/** Counts, in one pass, what is to be drawn. */
 function elementsIn(svg: string): number {
   let elements = 0;
   /** For each open element, whether it is a layer (transparent or clipped). */

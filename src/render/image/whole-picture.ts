@@ -1,13 +1,13 @@
 /**
- * Whether a PNG or JPEG file is all there. Of a file that was cut off, the drawing library draws the rows that are there and
- * says nothing: half a label.
+ * Checks that a PNG or JPEG file is complete. If it was cut off, the drawing library would draw the rows that are there and say
+ * nothing, and half a label would print.
  */
 import { crc32, createInflate } from 'node:zlib';
 import { because } from '../../contract/reason.ts';
 import { PictureFault } from './picture-fault.ts';
 import type { PixelFile } from './picture-file.ts';
 
-/** Samples of a pixel, by PNG's colour type. */
+/** How many samples a pixel has, by PNG's colour type. */
 const CHANNELS: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
 /** Where the pixels of each of Adam7's passes start, and how far apart they are: x, y, across, down (PNG, 8.2). */
 const ADAM7 = [
@@ -20,7 +20,7 @@ const ADAM7 = [
   [0, 1, 1, 2],
 ] as const;
 
-/** The bytes of all rows, each with its filter, before they were packed (PNG, 7.2). */
+/** How many bytes all rows have before compression, each with its filter byte (PNG, 7.2). */
 function pngBytes(header: Buffer): number {
   const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)];
   const bits = header.readUInt8(8) * (CHANNELS[header.readUInt8(9)] ?? 0);

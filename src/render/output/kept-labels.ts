@@ -1,7 +1,7 @@
 /**
- * Keeps compiled labels for successive jobs that use the same template object. A compiled label holds
- * pictures and laid out texts, so the garbage collector decides how long it is kept. Labels that print
- * something about their job (the time, a number) are not kept.
+ * Keeps compiled labels for later jobs that use the same template object. A compiled label holds pictures and laid out texts,
+ * so the garbage collector decides how long it is kept. A label that prints something about its job (the time, a number) is not
+ * kept.
  */
 import type { DesignedTemplate } from '../../contract/template.ts';
 import type { JobFacts } from '../../values/built-ins.ts';
@@ -9,7 +9,7 @@ import { type CompiledLabel, compileLabel, type LabelTarget } from '../label-lay
 
 /** The most combinations of resolution and orientation kept for a template. */
 const MOST_TARGETS = 4;
-/** In JSON, where blanks in the braces may be escapes: a placeholder for what Platen itself fills in. */
+/** A placeholder that Platen itself fills in, as it looks in JSON, where blanks in the braces may be written as escapes. */
 const BUILT_IN = /\{\{[^{}]*\$/;
 
 /** By template, by target. */

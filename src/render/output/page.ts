@@ -1,8 +1,8 @@
 /**
  * Makes pages of one label or a sheet of labels, for all languages of page printers and for previews.
  *
- * `landscape` turns the page as a whole, with the labels on it, 90° clockwise onto the media, as it turns a label. A
- * label never draws beyond its own edge, because on a sheet its neighbour lies there.
+ * `landscape` turns the page as a whole, with the labels on it, 90° clockwise onto the media, just as it turns a single label.
+ * A label never draws beyond its own edge, because on a sheet its neighbour lies there.
  */
 
 import { dots } from '../../contract/dots.ts';
@@ -22,10 +22,10 @@ interface PlacedLabel {
   readonly list: DisplayList;
 }
 
-/** The page as it lies in the printer, and its labels, as many as there are. */
+/** The page as it lies in the printer, with its labels. The last page of a job may have fewer than the sheet holds. */
 export interface Page extends MediaGrid {
   readonly labels: readonly PlacedLabel[];
-  /** The same page as others have made it. */
+  /** The same page as vectors, if others have made it. */
   readonly form?: PageForm;
 }
 

@@ -6,7 +6,7 @@ import { encodePng } from '../image/png-encoder.ts';
 import { blackRect, type Stamp, stampOf } from '../ink.ts';
 import { fillsPage, type Page } from './page.ts';
 
-/** Drawn items, for as long as the renderer keeps them: it reuses an item for content that a job repeats. */
+/** What items look like, for as long as the renderer keeps an item. It uses an item again for content that a job repeats. */
 const drawnBefore = new WeakMap<Item, Stamp>();
 
 function stamp(item: Item): Stamp {
@@ -17,7 +17,7 @@ function stamp(item: Item): Stamp {
   return made;
 }
 
-/** The rectangle of the dots that an item blackens, or clears; undefined: there are none. */
+/** The rectangle around the dots that an item blackens or clears. Undefined: there are none. */
 export function inkRect(item: Item): Rect | undefined {
   const { x, y, bitmap } = stamp(item);
   const rect = blackRect(bitmap);
@@ -47,8 +47,8 @@ export function pageBitmap(page: Page): Bitmap {
 }
 
 /**
- * The page as a PNG of one bit a dot, with its resolution.
- * Waits for a turn of the event loop, without which the drawing library does not free its memory.
+ * The page as a PNG with one bit for each dot, and with its resolution. Waits for a turn of the event loop, because otherwise
+ * the drawing library does not free its memory.
  */
 export async function rasterizePage(page: Page): Promise<Uint8Array> {
   await setImmediate();

@@ -1,9 +1,9 @@
 /**
- * Draws raw ZPL templates as pictures, for PDF printers and previews. The interpreter is that of the virtual
- * printer; the resolution is the one that the template was written for (its `dpi`), and the label is as large
- * as the template says, so nothing is scaled.
+ * Draws raw ZPL templates as pictures, for PDF printers and previews. The interpreter is the virtual printer's. The resolution
+ * is the one that the template was written for (its `dpi`), and the label is as large as the template says, so nothing is
+ * scaled.
  *
- * Fonts and barcodes are the interpreter's; a ZPL printer may draw them differently.
+ * Fonts and barcodes are the interpreter's. A ZPL printer may draw them differently.
  */
 import { dots } from '../../contract/dots.ts';
 import { JobFaultError } from '../../contract/fault.ts';
@@ -24,7 +24,7 @@ import { requireDots } from '../dot-limit.ts';
 import { type Bitmap, blacken, createBitmap } from '../image/bitmap.ts';
 import { zplRenderer } from './zpl-renderer.ts';
 
-/** Resolution and size of templates that do not state their own. */
+/** The resolution and size for templates that do not say their own. */
 interface RawTarget {
   readonly dpi: number;
   /** mm */
@@ -33,12 +33,12 @@ interface RawTarget {
   readonly job?: JobFacts;
 }
 
-/** 4 × 12 inches at 600 dpi. The rasteriser takes some eight bytes for each. */
+/** 4 × 12 inches at 600 dpi. The rasteriser takes some eight bytes for each dot. */
 export const MOST_RAW_DOTS = 18_000_000;
 
 interface RawPictures {
   /**
-   * The label of one record, drawn.
+   * Draws the label of one record.
    * @param index the record's number in its job, for errors
    * @throws JobFaultError `value-invalid`; `template-invalid`: it prints something that cannot be drawn
    */
@@ -60,7 +60,7 @@ export function compileRawPictures(template: RawZplTemplate, target: RawTarget):
   };
 }
 
-/** @param record in whose label */
+/** @param record the index of the record whose label cannot be drawn */
 export function undrawableZpl(detail: string, record?: number): JobFaultError {
   const reason = because('zpl-undrawable', { detail });
   if (record === undefined) return new JobFaultError('template-invalid', reasonText(reason), { reason });
@@ -84,9 +84,9 @@ async function picture(
 
 /**
  * The dots of a planned label on its media.
- * @param serial which of the labels of the plan's batch, by the number that counts in them, from 0
+ * @param serial which label of the plan's batch, from 0; its serial fields (^SN) count by this number
  * @param media dots
- * @param refuse makes the error for what cannot be drawn
+ * @param refuse makes the error for something that cannot be drawn
  */
 export async function drawnPlan(
   plan: LabelPlan,
@@ -103,7 +103,7 @@ export async function drawnPlan(
     if (drawn !== undefined) forEachDot(drawn, page, (x, y) => blacken(bitmap, x, y));
   } catch (error) {
     if (error instanceof RasteriserFull || error instanceof GraphicError) throw refuse(error.message);
-    // The rasteriser's own message is not passed on: it may quote the data.
+    // The rasteriser's own message is not passed on, because it may quote the data.
     throw refuse('a command or its data is not understood');
   }
   return bitmap;

@@ -1,6 +1,5 @@
 /**
- * Draws a display list on a context of the drawing library, above all a PDF page. The unit of the context is
- * one printer dot.
+ * Draws a display list on a context of the drawing library, mostly a PDF page. The context's unit is one printer dot.
  */
 import { createCanvas, ImageData, type PDFDocument, type SKRSContext2D } from '@napi-rs/canvas';
 import type { BarsItem, BitmapItem, DisplayList, Item, TextItem } from '../display-list.ts';
@@ -9,14 +8,14 @@ import { traceEllipse, traceRounded, traceStroke, uprightBars } from '../ink.ts'
 import { drawLine } from '../text/measure.ts';
 import { fillsPage, type Page } from './page.ts';
 
-/** The library's type of a PDF page lacks members that the page has. */
+/** A canvas or a PDF page. The library's type for a PDF page lacks members that the page has. */
 type AnyContext = SKRSContext2D | ReturnType<PDFDocument['beginPage']>;
 
 function drawsPictures(context: AnyContext): context is SKRSContext2D {
   return 'drawImage' in context;
 }
 
-/** Draws a line of text, or does something before and after `draw`; the context is at the line's origin. */
+/** Draws a line of text, by calling `draw` or in a way of its own. The context's origin is the start of the line. */
 type AroundText = (context: SKRSContext2D, item: TextItem, draw: () => void) => void;
 
 /** Draws a page at the context's origin. */
@@ -87,8 +86,8 @@ function drawBars(context: SKRSContext2D, item: BarsItem): void {
 }
 
 /**
- * Fills each run of dark modules in a row as one rectangle by itself: PDF interpreters keep the edges of one
- * rectangle on their dots, but let the edges of a path of many rectangles bleed into the next dots.
+ * Fills each run of dark modules in a row as a rectangle by itself. PDF interpreters keep the edges of a single rectangle on
+ * its dots, but let the edges of a path of many rectangles bleed into the next dots.
  */
 function drawModules(context: SKRSContext2D, { x, y, bitmap, scale }: BitmapItem): void {
   for (let row = 0; row < bitmap.height; row++) {
@@ -113,7 +112,7 @@ function rgbaOf(bitmap: Bitmap): ImageData {
   const image = new ImageData(bitmap.width, bitmap.height);
   for (let row = 0; row < bitmap.height; row++) {
     for (let column = 0; column < bitmap.width; column++) {
-      // Black dots are opaque; the ground stays transparent.
+      // Black dots become opaque, and the ground stays transparent.
       if (isBlack(bitmap, column, row)) image.data[4 * (row * bitmap.width + column) + 3] = 255;
     }
   }

@@ -1,4 +1,4 @@
-/** What the ZPL interpreter wants of the renderer: symbols that its rasteriser does not draw, and what others made. */
+/** What the ZPL interpreter needs from the renderer: symbols that its rasteriser lacks, and strangers' pictures and fonts. */
 import { GraphicError } from '../../zpl/graphic-data.ts';
 import type { Renderer } from '../../zpl/interpreter/label-zpl.ts';
 import { createImageSet } from '../image/image.ts';
@@ -22,7 +22,7 @@ export const zplRenderer: Renderer = {
   },
   requireFont: (file) => {
     const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
-    // The rasteriser knows no other outlines.
+    // The rasteriser draws only TrueType outlines.
     if (bytes.toString('latin1', 0, 4) === 'OTTO') {
       throw new GraphicError('a downloaded font has CFF outlines, which are not drawn');
     }

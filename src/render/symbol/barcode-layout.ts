@@ -1,9 +1,8 @@
 /**
  * Lays out barcodes: whole-dot modules, quiet zones kept, the human-readable line in its place.
  *
- * The element's (x, y) is the corner of the symbol *with* its quiet zones and its human-readable line, after
- * the rotation. A symbol that does not fit the width it was given, or the label, is refused, as it
- * could not be read.
+ * The element's (x, y) is the corner of the symbol *with* its quiet zones and its human-readable line, after the rotation. A
+ * symbol that does not fit into the width that it was given, or onto the label, is refused, because nobody could scan it.
  */
 
 import { dots } from '../../contract/dots.ts';
@@ -125,7 +124,7 @@ function layoutMaxiCode(barcode: Barcode, symbol: MaxiCodeSymbol, quick: boolean
   });
 }
 
-/** The bars in three bands: those that reach up, all bars, those that reach down. */
+/** Draws the bars in three bands: what reaches up, what every bar has, and what reaches down. */
 function layoutPostal(barcode: Barcode, { bars, sizes }: PostalSymbol): Item[] {
   const { grid, element } = barcode;
   const bar = Math.max(1, dots(sizes.bar, grid.dpi));

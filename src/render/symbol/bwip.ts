@@ -9,7 +9,7 @@ export function wrongCheckDigit(expected: string | number): SymbolError {
   return new SymbolError(because('check-digit-wrong', { expected }));
 }
 
-/** A value that a symbology cannot hold. The message says why, and holds nothing of the value. */
+/** Thrown for a value that a symbology cannot hold. The message says why, without any part of the value. */
 export class SymbolError extends SaidFault {
   override readonly name = 'SymbolError';
   /** bwip-js's name of the fault, if bwip-js found it: `GS1badChecksum`. */
@@ -28,7 +28,7 @@ const postal = z.tuple([z.object({ bbs: z.array(z.number()), bhs: z.array(z.numb
 
 /** Messages look like `bwipp.GS1badMonth#3346: AI 17: Invalid month`; the AI can be any text of the value. */
 function symbolError(error: unknown, bcid: string): SymbolError {
-  // Of values just above its most, this encoder finds out when it has no finder patterns for them.
+  // If a value is just above this encoder's limit, the encoder fails only when it finds no finder pattern for it.
   if (error instanceof TypeError && bcid.startsWith('databarexpanded')) {
     return new SymbolError(because('value-too-long-for-symbol', {}));
   }
@@ -70,7 +70,7 @@ type GsReason = Extract<
   | 'gs1-time'
 >;
 
-/** The library's names of the fault that a value is longer than any symbol holds. */
+/** The library's names for one fault: the value is longer than any symbol holds. */
 const TOO_LONG = /(?:too(?:Long|Large)|NoValidSymbol|insufficientCapacity)$/i;
 /** The message about AIs that exclude each other, or are repeated; a family of AIs is written `31nn`. */
 const TOGETHER = /^(?:AIs|Repeated AIs) \((\d{2,4})\)(?: and \((\d{1,4}n{0,3})\))?/;
@@ -108,7 +108,7 @@ export function bwipWidths(
   options: Record<string, string | boolean> = {},
 ): number[] {
   const widths = linear.parse(encode(bcid, text, options))[0].sbs;
-  // Symbologies whose characters end with a gap have one behind the last bar, too.
+  // If a symbology's characters end with a gap, there is a gap behind the last bar too. It is left out.
   return widths.length % 2 === 0 ? widths.slice(0, -1) : widths;
 }
 
@@ -122,7 +122,7 @@ export function bwipMatrix(
   return { width: pixx, height: pixy, modules: pixs };
 }
 
-/** The rows of a stacked symbol, each once instead of once per module of height. @throws SymbolError */
+/** The rows of a stacked symbol. Each row is given once, not once for each module of its height. @throws SymbolError */
 export function bwipRows(
   bcid: string,
   text: string,

@@ -1,14 +1,14 @@
 /**
  * Encodes Code 128 (ISO/IEC 15417): from text to codewords to bars.
  *
- * Platen has an encoder of its own because a printer that draws the symbol itself must be told where to
- * change the code set, otherwise its symbol may not have the width that layout reserved; and because every
- * native label needs it. It finds the shortest symbol by working backwards over the three code sets.
+ * Platen has an encoder of its own, because a printer that draws the symbol itself must be told where to change the code set.
+ * Otherwise its symbol may not have the width that layout reserved. So every native label with a Code 128 needs the encoder. It
+ * finds the shortest symbol by working backwards over the three code sets.
  */
 
 import type { Code128Run } from '../../zpl/bars.ts';
 
-/** Function 1, as an input character: the GS1 flag and separator. */
+/** Function 1 as an input character. It is the flag and the separator of GS1. */
 export const FNC1 = -1;
 
 type CodeSet = Code128Run['set'];
@@ -43,7 +43,7 @@ const PATTERNS = (
   .split(' ');
 const STOP = '2331112';
 
-/** The codewords of the character at `at` in a set without leaving it, and how many characters they take. */
+/** The codewords for the character at `at` without leaving the set, and how many characters they hold; null: there are none. */
 function step(
   input: readonly number[],
   at: number,
@@ -70,7 +70,7 @@ function step(
  */
 export function encodeCode128(input: readonly number[]): Code128 {
   const end = input.length;
-  // stay[set][at]: fewest codewords from `at` to the end, being in `set`; best: the same after a free choice.
+  // stay[set][at]: the fewest codewords from `at` to the end, if the character at `at` is encoded in `set`.
   const stay: Record<CodeSet, Float64Array> = {
     A: new Float64Array(end + 2),
     B: new Float64Array(end + 2),
@@ -118,7 +118,7 @@ export function encodeCode128(input: readonly number[]): Code128 {
   return { runs, plain, modules: 11 * (count + 1) + 13 };
 }
 
-/** The symbol in one code set throughout; null: the set lacks a character. */
+/** The symbol with a single code set; null: the set lacks a character. */
 export function encodeInSet(input: readonly number[], set: CodeSet): Code128 | null {
   const codewords: number[] = [];
   for (let at = 0; at < input.length; ) {

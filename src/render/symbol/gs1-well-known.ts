@@ -4,7 +4,7 @@
  */
 import { endsWithGs1 } from '../../values/check-digits.ts';
 
-/** CSET 82; the last two stand for brackets that are data. */
+/** GS1's character set 82 (CSET 82). The last two characters stand for brackets that are data. */
 const TEXT = /^[!"%&'*-/0-9:;<=>?A-Z_a-z\ue000\ue001]+$/;
 const DIGITS = /^\d+$/;
 const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
@@ -24,7 +24,7 @@ const key =
   (data) =>
     data.length === length && DIGITS.test(data) && endsWithGs1(data);
 
-/** YYMMDD, 00 for no day. Every fourth year of 1972 to 2071 is a leap year. */
+/** YYMMDD; the day 00 means no day. From 1972 to 2071 every fourth year is a leap year. */
 const date: Rule = (data) => {
   if (data.length !== 6 || !DIGITS.test(data)) return false;
   const [year, month, day] = [0, 2, 4].map((at) => Number(data.slice(at, at + 2)));
@@ -56,7 +56,7 @@ const EXCLUSIVE = [
   ['01', '37'],
 ] as const;
 
-/** Longer data is left to the full check, which has a limit of its own. */
+/** The most characters of data. Longer data is left to the full check, which has a limit of its own. */
 const LONGEST = 200;
 
 /**
@@ -67,7 +67,7 @@ export function isWellKnown(elements: readonly (readonly [ai: string, data: stri
   const seen = new Set<string>();
   let length = 0;
   for (const [ai, data] of elements) {
-    // A measure may be there only once, wherever its decimal point is.
+    // A measure may occur only once, wherever its decimal point is.
     const once = ai.length === 4 ? ai.slice(0, 3) : ai;
     if (seen.has(once) || WELL_KNOWN.get(ai)?.(data) !== true) return false;
     seen.add(once);

@@ -1,10 +1,10 @@
 /**
- * Checks GS1 element strings, as `(01)04012345678901(10)AB-12`, and converts them to what a symbol carries
- * (GS1 General Specifications).
+ * Checks GS1 element strings, such as `(01)04012345678901(10)AB-12`, and converts them to what a symbol carries (GS1 General
+ * Specifications).
  *
- * Brackets in a template's own text delimit application identifiers; brackets that come out of a record are
- * data, as in the batch number `A(1)`, and cannot add an AI that the template did not have. Only a template
- * whose whole value is one placeholder takes the bracketed form from the record.
+ * Brackets in a template's own text delimit application identifiers. Brackets that come from a record are data, as in the batch
+ * number `A(1)`, so that a record cannot add an AI that the template does not have. Only if a template's whole value is one
+ * placeholder, the record brings the bracketed form.
  */
 
 import { because } from '../../contract/reason.ts';
@@ -15,7 +15,9 @@ import { bwipWidths, SymbolError } from './bwip.ts';
 import { FNC1 } from './code128.ts';
 import { isWellKnown } from './gs1-well-known.ts';
 
-/** Private-use stand-ins for brackets that are data. A value that holds them itself is refused before. */
+/**
+ * Private-use characters that stand for brackets that are data. A record's value that itself has them is refused (`asGs1Data`).
+ */
 const OPEN = '\ue000';
 const CLOSE = '\ue001';
 
@@ -51,13 +53,13 @@ export function elementString(value: string): ElementString {
     data,
   ]);
   if (!isWellKnown(elements)) {
-    // The checker has no way to write a bracket that is data; `*` is in the same character sets as brackets.
+    // The checker's syntax cannot hold brackets that are data. `*` is in the same character sets as brackets.
     const checked = value.replaceAll(OPEN, '*').replaceAll(CLOSE, '*');
     try {
       bwipWidths('gs1-128', checked, { parse: false, lintreqs: true });
     } catch (error) {
-      // A batch number needs its GTIN on the same item, not in the same symbol: logistic labels spread AIs over
-      // several. The checker tests this rule last, so that ignoring it hides no other fault.
+      // GS1 wants a batch number's GTIN on the same item, but not in the same symbol: logistic labels spread AIs over several
+      // symbols. The checker tests this rule last, so no other fault is hidden when it is ignored.
       if (!(error instanceof SymbolError)) throw error;
       if (error.fault === 'GS1badChecksum') throw wrongKey(elements) ?? error;
       if (error.fault !== 'GS1missingAIs') throw error;
@@ -93,14 +95,16 @@ function wrongKey(elements: readonly (readonly [ai: string, data: string])[]): S
   return undefined;
 }
 
-/** The value in the syntax of bwip-js with its `parse` option, in which brackets that are data are ordinals. */
+/** The value as bwip-js reads it with its option `parse`: brackets that are data are written as ordinals. */
 export function encoderString(value: string): string {
   return value.replaceAll(OPEN, '^040').replaceAll(CLOSE, '^041');
 }
 
-/** Options of bwip-js for such a value: its own check would ask for AIs that may stand in another symbol. */
+/**
+ * The options of bwip-js for such a value. Its own check is off, because it would ask for AIs that may be in another symbol.
+ */
 export const CHECKED = { parse: true, dontlint: true } as const;
 
 const ELEMENTS = /^(?:\([^()]*\)[^()]*)+$/;
-/** One AI and its data, with brackets as in `ELEMENTS`, so that nothing is skipped. */
+/** One AI and its data. It treats brackets as `ELEMENTS` does, so that no part of a value is skipped. */
 const ELEMENT = /\(([^()]*)\)([^()]*)/g;

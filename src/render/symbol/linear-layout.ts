@@ -17,11 +17,11 @@ import { turnPoint, turnRect } from '../turn.ts';
 import { type Barcode, boxOf, fitting, type SymbolBox } from './symbol-box.ts';
 import type { LinearSymbol, RetailParts } from './symbology/rules.ts';
 
-/** The human-readable line: its em in modules and its bounds, mm; the gap to the bars, modules. */
+/** The human-readable line: its em, modules; the smallest and the largest em, mm; and the gap to the bars, modules. */
 const HRI = { modules: 10, smallest: 2, largest: 4, gap: 2 } as const;
-/** EAN guard bars reach this far below the others (GS1 General Specifications), modules. */
+/** How far EAN guard bars reach below the others, modules (GS1 General Specifications). */
 const GUARD = 5;
-/** Bearer bars: at least twice a narrow bar (GS1 General Specifications, ITF-14), modules. */
+/** Thickness of bearer bars, modules. It must be at least two narrow bars (GS1 General Specifications, ITF-14). */
 const BEARER = 4;
 /** Capital height of the condensed face, ems. */
 const CAPITALS = 0.711;
@@ -64,7 +64,7 @@ export function layoutLinear(barcode: Barcode, symbol: LinearSymbol): Item[] {
         ink: 'black',
       });
     if (bearer > 0) {
-      // Bearer bars cover the quiet zones, too; the sides of a box stand outside of the quiet zones.
+      // Bearer bars run across the quiet zones too. The sides of a box stand outside of the quiet zones.
       const quiet = outer.inner - width - 2 * side;
       const from = box.left - quiet / 2 - side;
       fill(from, top - bearer, outer.inner, bearer);
@@ -119,7 +119,7 @@ function barsItems(
   });
   const { addOn, guards = [] } = symbol.retail ?? {};
   const main = symbol.retail === undefined ? at.width : symbol.retail.modules * module;
-  // Printers differ in whether ^BE without digits lengthens the guards; where we draw them longer, all agree.
+  // Printers differ in whether ^BE without digits makes the guards longer. If we draw longer guards over them, all agree.
   const mayBeNative = element.render !== 'graphic' && (symbol.native?.symbology !== 'ean13' || at.guard > 0);
   const drawn = mayBeNative ? undefined : because('drawn-guards', {});
   if (element.render === 'native') requireCommand(barcode, symbol, drawn);
@@ -156,8 +156,8 @@ function barsItems(
 }
 
 /**
- * Requires a command of the printer that makes the symbol, for templates that insist on it.
- * @param drawn why the symbol is drawn whatever its value; undefined: there is no such reason
+ * Requires that a command of the printer can make the symbol, for templates that insist on it.
+ * @param drawn why the symbol must be drawn, whatever its value; undefined: there is no such reason
  * @throws ElementFault `value-invalid`, `template-invalid`
  */
 function requireCommand(barcode: Barcode, symbol: LinearSymbol, drawn: Reason | undefined): void {
@@ -216,10 +216,10 @@ function hriLine(barcode: Barcode, symbol: LinearSymbol, width: number): HriLine
   return { size, parts: [{ text, middle: width / 2 }], height: HRI.gap * module + Math.ceil(size) };
 }
 
-/** Digits between the guards, and one in either quiet zone. */
+/** Digits between the guards, and, where the symbology has them, one digit in the left and the right quiet zone. */
 function retailLine(module: number, retail: RetailParts): HriLine {
   const widest = Math.max(...retail.groups.map(({ text }) => measureLine('condensed', text) / text.length));
-  // A digit has seven modules, less some room to the guards.
+  // A digit has seven modules to stand in, less some space beside the guards.
   const size = Math.floor(Math.min(HRI.modules * module, (6.6 * module) / widest));
   const digit = (text: string) => measureLine('condensed', text) * size;
   const { left, right } = retail;

@@ -16,7 +16,7 @@ export interface Barcode {
   readonly grid: LabelGrid;
   /** Dots. */
   readonly module: number;
-  /** Width of a wide bar or space, dots, where the symbology has two widths. */
+  /** Width of a wide bar or space, dots, if the symbology has two widths. */
   readonly wide: number;
   readonly barHeight: number;
   readonly space: number | undefined;
@@ -27,7 +27,7 @@ export interface SymbolBox extends Rect {
   /** From the box's upright left and top edges to the symbol. */
   readonly left: number;
   readonly top: number;
-  /** What the symbol needs in its reading direction, quiet zones included. */
+  /** The width that the symbol needs in its reading direction, quiet zones included. */
   readonly inner: number;
 }
 
@@ -77,7 +77,7 @@ export function mm(length: number, grid: LabelGrid): string {
   return millimetres(length, grid.dpi).toFixed(1);
 }
 
-/** What the symbol draws, where there is room for it. @throws ElementFault `does-not-fit` */
+/** Draws a symbol if there is room for it. @throws ElementFault `does-not-fit` */
 export function fitting(barcode: Barcode, box: SymbolBox, draw: () => Item[]): Item[] {
   if (fits(barcode, box)) return draw();
   const { space, grid, place } = barcode;

@@ -1,7 +1,7 @@
 /**
  * Encodes a value as a symbol: the table of symbologies, each with the quiet zones of its standard.
  *
- * A value is encoded as it is or refused (`SymbolError`): what a scanner reads is what was posted.
+ * A value is encoded as it is, or refused (`SymbolError`), so that a scanner reads exactly what was posted.
  */
 import { because } from '../../contract/reason.ts';
 import { SYMBOLOGY_OPTIONS, type Symbology } from '../../contract/template.ts';
@@ -63,7 +63,7 @@ export function encodeSymbol(symbology: Symbology, value: string, options: Symbo
   return RULES[symbology].encode(value, options);
 }
 
-/** A cheap upper bound for the side of a matrix symbol, modules; undefined: it has to be encoded to know. */
+/** A cheap upper bound for the side of a matrix symbol, modules; undefined: only encoding the symbol can tell. */
 export function symbolBound(symbology: Symbology, value: string, options: SymbolOptions): number | undefined {
   if (value === '') throw new SymbolError(because('value-empty', {}));
   return RULES[symbology].bound?.(value, options);

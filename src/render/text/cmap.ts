@@ -1,6 +1,6 @@
 /**
- * Reads which characters a font has a glyph for from its `cmap` table (OpenType 1.9, formats 4 and 12, the
- * Unicode subtables). A table may be hostile: ranges that do not end, or go back, are refused.
+ * Reads from a font's `cmap` table which characters it has a glyph for (OpenType 1.9: the Unicode subtables in formats 4 and
+ * 12). A table may be hostile: ranges that do not end, or go back, are refused.
  */
 
 const CODE_POINTS = 0x110000;
@@ -8,7 +8,7 @@ const CODE_POINTS = 0x110000;
 /** The most subtables that are read: fonts have about three, and each may cover all of Unicode. */
 const MOST_SUBTABLES = 8;
 
-/** One bit a code point. */
+/** One bit for each code point. */
 export type Coverage = Uint8Array;
 
 export function noCharacters(): Coverage {
@@ -19,7 +19,7 @@ export function covers(coverage: Coverage, point: number): boolean {
   return ((coverage[point >> 3] ?? 0) & (1 << (point & 7))) !== 0;
 }
 
-/** Platform 0 is Unicode (5: variation sequences); on Windows 3/1 is the BMP, 3/10 all of Unicode. */
+/** Platform 0 is Unicode, where encoding 5 is variation sequences. Platform 3 is Windows: 1 is the BMP, 10 all of Unicode. */
 function isUnicode(platform: number, encoding: number): boolean {
   return (platform === 0 && encoding !== 5) || (platform === 3 && (encoding === 1 || encoding === 10));
 }

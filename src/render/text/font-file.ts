@@ -12,10 +12,10 @@ const REFUSED: ReadonlyMap<string, Reason> = new Map([
   ['wOF2', because('font-of-browsers', { kind: 'WOFF2' })],
   ['ttcf', because('font-collection', {})],
 ]);
-/** TrueType outlines, the same as Apple writes it, and CFF outlines. */
+/** TrueType outlines, Apple's way to say the same, and CFF outlines. */
 const KINDS = new Set(['\0\x01\0\0', 'true', 'OTTO']);
 const MOST_TABLES = 100;
-/** Tables of pictures and drawings in colour, which the library would unpack for a print in black. */
+/** Tables of pictures and drawings in colour. The library would unpack them, although the print is black. */
 const COLOURED = ['COLR', 'CBDT', 'sbix', 'SVG '];
 /** In `head`. */
 const MAGIC = 0x5f0f3cf5;

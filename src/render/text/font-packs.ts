@@ -1,4 +1,4 @@
-/** The packages that the fonts come in, in order of preference: Japanese forms of Han come first. */
+/** The packages of the fonts, the preferred first: Japanese forms of Han come before the others. */
 
 export type Weight = '400Regular' | '700Bold' | '400Regular_Italic' | '700Bold_Italic';
 

@@ -1,23 +1,23 @@
 /**
- * The character widths of Zebra's scalable font 0 (^A0), and drawing text in these widths in another face.
+ * Knows the character widths of Zebra's scalable font 0 (^A0), and draws text of another face in these widths.
  *
- * Text that a printer sets itself has the printer's widths, some of them far from any other face's (its
- * hyphen is more than twice as wide as Roboto Condensed's). So the condensed face uses these widths: layout
- * calculates with them, and where we draw the text, each glyph of Roboto Condensed Bold is stretched to them.
- * Text then breaks and ends at the same places, be it native, a graphic, in a PDF or in a preview.
+ * Text that a printer sets itself has the printer's widths, and some of them are far from any other face's (the hyphen is more
+ * than twice as wide as Roboto Condensed's). So the condensed face uses these widths: layout calculates with them, and where we
+ * draw the text, each glyph of Roboto Condensed Bold is stretched to them. Text then breaks and ends at the same places,
+ * whether it is native, a graphic, in a PDF or in a preview.
  *
  * The widths are those of the font that was made for the zebrash interpreter to match the printers' font.
  */
 import type { SKRSContext2D } from '@napi-rs/canvas';
 import { canvasFont } from './fonts.ts';
 
-/** Thousandths of the em: U+0020 to U+007E. */
+/** Widths of U+0020 to U+007E, thousandths of the em. */
 const ASCII =
   '250 333 333 500 500 833 667 250 333 333 500 500 333 800 333 278 500 500 500 500 500 500 500 500 500 ' +
   '500 278 278 500 500 500 500 833 556 556 556 611 500 500 611 611 278 444 556 500 778 611 611 556 611 ' +
   '611 556 500 611 556 833 556 556 500 333 250 333 500 500 333 500 500 444 500 500 278 500 500 278 278 ' +
   '444 278 778 500 500 500 500 333 444 278 500 444 667 444 444 389 274 250 274 500 ';
-/** Thousandths of the em: U+00A1 to U+00FF. */
+/** Widths of U+00A1 to U+00FF, thousandths of the em. */
 const LATIN_1 =
   '333 500 500 500 500 250 500 333 830 300 500 500 800 830 333 400 500 300 300 333 500 550 333 333 300 ' +
   '300 500 750 750 750 500 556 556 556 556 556 556 778 556 500 500 500 500 278 278 278 278 611 611 611 ' +
@@ -26,7 +26,7 @@ const LATIN_1 =
 
 const SOFT_HYPHEN = 0xad;
 
-/** Advance by character code, ems; 0: not a character that every font 0 is sure to have. */
+/** Advance by character code, ems; 0: some printer's font 0 may lack the character. */
 const ADVANCES = new Float64Array(256);
 for (const [first, widths] of [
   [0x20, ASCII],

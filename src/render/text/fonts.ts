@@ -1,9 +1,9 @@
 /**
  * The fonts labels are set in: those that the project or the template brings, never the host's.
  *
- * Each face is a stack that names a family for every script, so that the drawing library finds each glyph in
- * it; text with a character that no family has is refused before it is drawn (`glyphs.ts`), because the library
- * would go on to whatever the host has installed.
+ * Each face is a stack that names a family for every script, so that the drawing library finds each glyph in it. Text with a
+ * character that no family has is refused before it is drawn (`glyphs.ts`), because the library would go on to whatever fonts
+ * the host has installed.
  */
 import { createRequire } from 'node:module';
 import { GlobalFonts } from '@napi-rs/canvas';
@@ -18,7 +18,10 @@ interface FontFile {
   readonly path: string;
 }
 
-/** The font file; none if an optional package is not installed. @throws Error if a required one is missing */
+/**
+ * The font file of a package in a weight; none if the package is optional and not installed.
+ * @throws Error if a required one is missing
+ */
 function fontFiles({ pack, file, weights, optional }: FontPack, weight: Weight): FontFile[] {
   if (!weights.includes(weight)) return [];
   try {
@@ -40,7 +43,7 @@ const condensed = FONT_PACKS.filter(({ pack }) => pack === CONDENSED).flatMap((p
 );
 const regular = all('400Regular');
 const bold = all('700Bold');
-/** Latin, Greek and Cyrillic; other scripts have no slanted form, and are set upright. */
+/** Only Latin, Greek and Cyrillic have a slanted form. Other scripts are set upright. */
 const italic = all('400Regular_Italic');
 const boldItalic = all('700Bold_Italic');
 
@@ -53,7 +56,7 @@ export function absentFont(char: string): string | null {
   return absent?.optional?.name ?? null;
 }
 
-/** Every font file; each face can show what any of them has a glyph for. */
+/** Every font file. Each face can draw every character that any of them has. */
 export const FONT_FILES: readonly FontFile[] = [...condensed, ...regular, ...bold, ...italic, ...boldItalic];
 
 function stack(files: readonly FontFile[]): string {

@@ -1,8 +1,8 @@
 /**
- * Limits the points of a font's glyphs (OpenType 1.9, "glyf"), including those of the glyphs that a composite
- * is made of. The drawing library follows them however many they are, again for each text that is measured:
- * with thirty glyphs, each made of the one before twice, the last would keep it busy for hours. So all are
- * counted first, each glyph once.
+ * Limits the points of a font's glyphs (OpenType 1.9, "glyf"), including those of the glyphs that a composite is made of. The
+ * drawing library follows all points, however many, and again for each text that it measures. If each of thirty glyphs were
+ * made of two copies of the one before, the last would keep the library busy for hours. So the points are counted first, each
+ * glyph's once.
  */
 
 import { because } from '../../contract/reason.ts';

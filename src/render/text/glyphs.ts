@@ -1,7 +1,4 @@
-/**
- * Finds characters that the fonts have no glyph for. The drawing library cannot be asked, and silently takes
- * the host's fonts.
- */
+/** Finds characters that no font has. The drawing library cannot be asked for that: it silently takes the host's fonts. */
 
 import { closeSync, openSync, readSync } from 'node:fs';
 import { because, type Reason } from '../../contract/reason.ts';

@@ -1,4 +1,4 @@
-/** The label's edge, which cuts off whatever is printed beyond it: how far a text is from it, and whether it is cut. */
+/** Nothing prints beyond the label's edge. Finds how much room a text has up to the edge, and whether the edge cuts it. */
 import type { Rect, TextItem } from '../display-list.ts';
 import type { Rotation } from '../image/bitmap.ts';
 import { textRect } from '../ink.ts';
@@ -8,10 +8,10 @@ import { inkHeight, inkReach } from './measure.ts';
 
 type Label = Pick<Rect, 'width' | 'height'>;
 
-/** The share of the em by which ink may reach over the edge and stay readable. */
+/** Text stays readable if its ink reaches over the edge by this share of the em. */
 const OVERHANG = 0.05;
 
-/** Dots from a point to the edges, as a text that is turned so goes: onward in its line, back, and down its lines. */
+/** How far a point is from the label's edges, dots, as a text with this turn sees it: on along its line, back, and down. */
 export function roomFrom(
   { x, y }: Pick<Rect, 'x' | 'y'>,
   turn: Rotation,
@@ -30,7 +30,10 @@ export function roomFrom(
   }
 }
 
-/** Whether the edge cuts a line of text so that it cannot be read, or reads as another (Ä as A). @param width its advance */
+/**
+ * Whether the edge cuts a line so that it cannot be read, or is read as another text (Ä as A).
+ * @param width its advance, dots
+ */
 export function isCut(line: TextItem, width: number, label: Label): boolean {
   if (!isInside(label, around(line, width, 0, line.size / 2))) return true;
   if (isInside(label, textRect(line, inkReach(line)))) return false;
@@ -39,7 +42,7 @@ export function isCut(line: TextItem, width: number, label: Label): boolean {
   return !isInside(label, around(line, width, down - spare, up - spare));
 }
 
-/** A line from so far under its baseline to so far over it, as it lies on the label. */
+/** Where a line lies on the label, from `under` dots below its baseline to `over` dots above it. */
 function around({ x, y, turn }: TextItem, width: number, under: number, over: number): Rect {
   const [down, up] = [Math.floor(under), Math.floor(over)];
   const upright = { x: 0, y: -up, width: Math.floor(width), height: Math.max(0, up + down) };

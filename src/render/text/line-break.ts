@@ -25,7 +25,7 @@ function splitGraphemes(text: string): string[] {
 function breakable(text: string): string[] {
   const pieces: string[] = [];
   let from = 0;
-  /** The last characters of the piece before, which are enough to decide whether a line may end there. */
+  /** The last characters of the piece before. They are enough to decide whether a line may end there. */
   let before = '';
   for (const { segment, index } of words.segment(text)) {
     const mayBreak =
@@ -48,8 +48,8 @@ function breakable(text: string): string[] {
 }
 
 /**
- * How many parts, beginning with `from`, fit a width together; at least one. The search starts at a guess, so
- * that the measured texts are about as long as a line, however long the whole text is.
+ * How many parts from `from` on fit into a width together; at least one. The search starts at a guess, so that the measured
+ * texts are about as long as a line, however long the whole text is.
  * @param guess the number expected; most lines have about as many parts as the line before
  */
 function fitting(
@@ -98,7 +98,7 @@ export function fittingStart(measure: Measure, text: string, width: number): str
 /**
  * Breaks one paragraph into lines no wider than `width` ems. Words wider than that are broken anywhere.
  * Blanks at a break are dropped.
- * @param most lines wanted; breaking stops once there are more
+ * @param most how many lines are wanted; breaking stops once there are more
  */
 export function breakLines(measure: Measure, paragraph: string, width: number, most: number): string[] {
   const lines: string[] = [];
@@ -111,7 +111,7 @@ export function breakLines(measure: Measure, paragraph: string, width: number, m
       .join('')
       .trimEnd();
     if (count > 1 || measure(line) <= width) {
-      // Blanks alone, before a word that is wider than the line, make no line.
+      // If only blanks stand before a word that is wider than the line, they make no line of their own.
       if (line !== '' || at + count === pieces.length) lines.push(line);
       at += count;
       guess = count;

@@ -1,8 +1,8 @@
 /**
  * Measures and draws a line of text.
  *
- * Plain text in the condensed face is set as a label printer sets its font 0 (`font0.ts`), by a table
- * look-up, so that a native label can be laid out without a canvas. All other text is shaped by the canvas.
+ * Plain text in the condensed face is set as a label printer sets its font 0. Its widths come from a table (`font0.ts`), so
+ * that a native label can be laid out without a canvas. All other text is shaped by the canvas.
  */
 import { createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
 import type { Face } from './font-face.ts';
@@ -15,7 +15,7 @@ interface SetLine {
   readonly face: Face;
   readonly size: number;
   readonly text: string;
-  /** Ems. */
+  /** Added between characters, ems. */
   readonly spacing?: number;
 }
 
@@ -26,7 +26,7 @@ function context(): SKRSContext2D {
   return shared;
 }
 
-/** Sets a context up for a line of text that is shaped. */
+/** Prepares a context to shape a line of text. */
 function setTextStyle(on: SKRSContext2D, { face, size, text, spacing = 0 }: SetLine): void {
   on.font = canvasFont(face, size);
   on.direction = startsRightToLeft(text) ? 'rtl' : 'ltr';
@@ -62,11 +62,11 @@ export interface InkBounds {
 /** The ink and the advance of a line. */
 type Shaped = InkBounds & { readonly advance: number };
 
-/** Lines of one element that are remembered: its layout asks for a line's advance twice, and then for its ink. */
+/** How many lines of one element are remembered, because its layout asks twice for a line's advance, and then for its ink. */
 const MOST_SHAPED = 64;
 let remembered: { face: Face; apart: number; lines: Map<string, Shaped> } | undefined;
 
-/** In ems. */
+/** The ink and the advance of a line, ems. */
 function shaped(face: Face, text: string, apart: number): Shaped {
   if (remembered?.face !== face || remembered.apart !== apart || remembered.lines.size === MOST_SHAPED)
     remembered = { face, apart, lines: new Map() };
@@ -120,7 +120,10 @@ export function inkBounds(line: SetLine): InkBounds {
   });
 }
 
-/** As `inkBounds`, up to a dot, for a line whose advance has just been measured: it is not shaped again. */
+/**
+ * The same as `inkBounds`, but for a difference of up to a dot. It is for a line whose advance has just been measured, so that
+ * the line is not shaped again.
+ */
 export function inkReach(line: SetLine): InkBounds {
   const { face, size, text } = line;
   const spacing = spacingOf(text, line.spacing ?? 0);
@@ -137,11 +140,12 @@ export function inkReach(line: SetLine): InkBounds {
   });
 }
 
-/** @param measured units of its size */
+/** @param measured in units of its `size` */
 function bounds(measured: Shaped & { readonly size: number }): InkBounds {
-  // On Windows there is no version 1.1 of the library; before it, the box covers only the text's first font.
+  // The library's version 1.1 does not exist for Windows. Before 1.1, the measured box covers only the text's first font. So on
+  // Windows the ink is taken to reach at least this far.
   const ems = process.platform === 'win32' ? measured.size : 0;
-  // One more on each side: hinting and antialiasing reach past the outline.
+  // One more on each side, because hinting and antialiasing reach past the outline.
   return {
     left: Math.ceil(Math.max(measured.left, 0.25 * ems)) + 1,
     right: Math.ceil(Math.max(measured.right, ems && measured.advance + 0.25 * ems)) + 1,
@@ -150,7 +154,7 @@ function bounds(measured: Shaped & { readonly size: number }): InkBounds {
   };
 }
 
-/** How far the ink of a line reaches up and down from its baseline, closely, in whole units of its size. */
+/** How far a line's ink reaches up and down from its baseline, in whole units of its size, without the spare of `inkBounds`. */
 export function inkHeight({ face, size, text, spacing = 0 }: SetLine): Pick<InkBounds, 'up' | 'down'> {
   const on = context();
   setTextStyle(on, { face, size, text, spacing: spacingOf(text, spacing) });

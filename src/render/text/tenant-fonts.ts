@@ -1,10 +1,9 @@
 /**
  * Reads the fonts that a template brings, and registers them with the drawing library.
  *
- * The drawing library has one list of families for the whole process. A tenant's face is registered under a
- * name made from its content and the thread, so that fonts of the same name do not collide, and no thread
- * removes a font that another draws with. A thread keeps few fonts registered; one that was removed is
- * registered again when it is used.
+ * The drawing library has one list of families for the whole process. A tenant's face is registered under a name that is made
+ * from its content and the thread, so that fonts of the same name do not collide, and no thread removes a font that another
+ * draws with. A thread keeps only a few fonts registered. A font that was removed is registered again when it is used.
  */
 
 import { createHash } from 'node:crypto';
@@ -76,7 +75,7 @@ function readFace({ data, bold, italic }: TemplateFont, keep: Kept<TenantFace>):
 }
 
 const MOST_REGISTERED = 16;
-/** This thread's families in the drawing library: the most recently used. */
+/** The families that this thread has in the drawing library: those used last. */
 const registered = new LRUCache<string, FontKey>({
   max: MOST_REGISTERED,
   dispose: (key) => void GlobalFonts.remove(key),

@@ -20,9 +20,8 @@ import type { FontSet } from './tenant-fonts.ts';
 import { layoutText, printable, SMALLEST_TEXT, type TextBlock, type TextStyle } from './text-layout.ts';
 
 /**
- * Many texts repeat on the labels of a job (a product, a sender, a unit). Their lines are laid out once and
- * are the same item objects every time, so that a language can keep what it made of them, too. Only few,
- * short texts are kept.
+ * Many texts repeat on the labels of a job (a product, a sender, a unit). Their lines are laid out once, and give the same item
+ * objects every time, so that a language can keep what it has made of them. Only a few short texts are kept.
  */
 const MOST_RECENT = 64;
 const LONGEST_RECENT = 1000;
@@ -143,7 +142,8 @@ export function textLayout(
 }
 
 /**
- * What a clipped text may fill: its box, as far as it is on the label. Without a width, the label to its edge.
+ * What a clipped text may fill, upright: its box, as far as the box is on the label. Without a width it is all that the label's
+ * edge leaves.
  * @param outer the box's sides, dots
  */
 function roomOf(
@@ -165,7 +165,7 @@ function roomOf(
   };
 }
 
-/** The element's box on the label; without a width it has none, without a height it is as high as its lines. */
+/** The element's box on the label. Without a width it is 0 wide, and without a height it is as high as the lines. */
 function boxAround(element: TextElement, grid: LabelGrid, style: TextStyle, block: TextBlock): Rect {
   const lines = block.lines.length;
   const inner = {
@@ -176,8 +176,9 @@ function boxAround(element: TextElement, grid: LabelGrid, style: TextStyle, bloc
 }
 
 /**
- * The black under white text: its box; and all that its lines cover, where they have no box or reach out of it, as marks
- * do (Ä, Ñ). Two items, because the box is that of every record, and a batch is stored in the printer by it.
+ * The black under white text: the element's box. If it has no box, or its lines reach out of the box, as marks do (Ä, Ñ), a
+ * second item covers all that the lines need. They are two items, because the box is the same for every record, and so can be
+ * stored in the printer for a batch.
  */
 function groundItems(
   { rotation }: TextElement,

@@ -1,12 +1,12 @@
 /**
  * Lays out text in a box: its size, its lines, and their places.
  *
- * No text of a record is lost silently. Text that does not fit is made smaller (`shrink`), broken and
- * then made smaller (`wrap`), and is an error below the smallest legible size; only `clip`, which the template
- * asks for, leaves anything out, and then whole characters and whole lines.
+ * No text of a record is lost silently. Text that does not fit is made smaller (`shrink`), or broken and then made smaller
+ * (`wrap`). If it would have to be smaller than is legible, that is an error. Only `clip`, which the template asks for, leaves
+ * anything out, and then whole characters and whole lines.
  *
- * The em box of a line reaches 0.75 em over its baseline and 0.25 em under it, as in the printers' font 0,
- * whatever the face; marks may reach out of it.
+ * In every face the em box of a line reaches from 0.75 em above its baseline to 0.25 em below it, as in the printers' font 0.
+ * Marks may reach out of it.
  */
 import type { TextElement } from '../../contract/template.ts';
 import type { Face } from './font-face.ts';
@@ -18,14 +18,14 @@ export const SMALLEST_TEXT = 1;
 export const ASCENT = 0.75;
 
 /**
- * The part of a box that text may fill. The rest is for the printers' own fonts, whose widths differ from what
- * we measure by up to 2 %.
+ * The share of a box's width that text may fill. The rest is spare, because the widths of the printers' own fonts differ by up
+ * to 2 % from what we measure.
  */
 const SAFE = 0.97;
 
 /**
- * The middle of capitals and figures is this far above the em box's, ems. `middle` centres them by eye, where
- * there is room.
+ * The middle of capitals and figures is this far above the middle of the em box, ems. `middle` centres text by the former, so
+ * that it looks centred, as far as there is room.
  */
 const OPTICAL = 0.09;
 
@@ -42,7 +42,7 @@ export interface TextStyle {
   readonly align: TextElement['align'];
   readonly valign: TextElement['valign'];
   readonly overflow: TextElement['overflow'];
-  /** Upright width and height that `clip` may fill, dots: the label's edge may leave less than the box. */
+  /** Upright width and height that `clip` may fill, dots. The label's edge may leave less than the box. */
   readonly room: { readonly width: number; readonly height: number };
   readonly lineSpacing: number;
   readonly maxLines: number | undefined;
@@ -118,7 +118,7 @@ function clipped(style: TextStyle, paragraphs: readonly string[]): string[] {
   return paragraphs.slice(0, Math.max(1, linesThatFit(style, style.size, height))).map((line) => {
     if (measureOf(style)(line) * style.size <= width * SAFE) return line;
     const start = fittingStart(measureOf(style), line, (width * SAFE) / style.size);
-    // Where it is the label's edge that leaves no room, its first character stays, for the edge to be complained of.
+    // If it is the label's edge that leaves no room, the first character stays, so that the edge is named as the reason.
     const byEdge = style.width === undefined || width < style.width;
     return byEdge || measureOf(style)(start) * style.size <= width * SAFE ? start : '';
   });

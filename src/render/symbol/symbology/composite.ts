@@ -1,9 +1,8 @@
 /**
  * GS1 Composite (ISO/IEC 24723): an EAN, UPC, GS1-128 or GS1 DataBar symbol with a small stacked one on top that holds
- * more AIs. The value is both, with a `|` between: `(01)03612345678904|(11)990102`.
+ * more AIs. The value has both parts, with a `|` between them: `(01)03612345678904|(11)990102`.
  *
- * The linear part has the height that its own standard asks for, and no digits below: a text element can
- * print them.
+ * The linear part has the height that its own standard asks for. It has no digits below; a text element can print them.
  */
 import { because } from '../../../contract/reason.ts';
 import { endsWithGs1, gs1 } from '../../../values/check-digits.ts';
@@ -14,13 +13,13 @@ import { stacked } from './stacked.ts';
 
 interface Linear {
   readonly bcid: string;
-  /** Digits, with the check digit; otherwise a GS1 element string. */
+  /** The digits of the linear part's value, check digit included. If left out, the value is a GS1 element string. */
   readonly digits?: RegExp;
   /** Heights of the linear part's rows, modules, including the separator between the two parts. */
   readonly rows: readonly number[];
 }
 
-/** Encodes both parts. All rows of the upper part have one height, which follows from the total height. */
+/** Encodes both parts. All rows of the upper part have the same height, which follows from the total height. */
 function composite(value: string, { bcid, digits, rows }: Linear): MatrixSymbol {
   const parts = value.split('|');
   const [below = '', above = ''] = parts;
@@ -30,7 +29,7 @@ function composite(value: string, { bcid, digits, rows }: Linear): MatrixSymbol 
   if (digits === undefined) elementString(below);
   else {
     requireValue(below, digits, because('composite-digits', {}));
-    // The check digit of a UPC-E is that of the UPC-A it stands for, not of the digits shown.
+    // The check digit of a UPC-E is that of the UPC-A that it stands for. It does not match the digits shown.
     if (bcid !== 'upcecomposite' && !endsWithGs1(below)) {
       throw wrongCheckDigit(gs1(below.slice(0, -1)));
     }

@@ -1,10 +1,10 @@
 /**
  * Data Matrix, high-level encodation (ISO/IEC 16022:2006, 5.2 and annex P): from characters to codewords.
  *
- * Platen has an encoder of its own because the codewords determine the symbol's size, which is checked for
- * every record of a job before the first label: this takes microseconds, and a general encoder takes a
- * hundred times as long. It makes the same choices as BWIPP (bwip-js), codeword for codeword, so that a label
- * does not depend on the encoder; this needs `floor`, `ceil` and the single precision of the look-ahead.
+ * Platen has an encoder of its own, because the codewords determine the symbol's size, and the size is checked for every record
+ * of a job before the first label. This takes microseconds; a general encoder takes a hundred times as long. The encoder makes
+ * the same choices as BWIPP (bwip-js), codeword for codeword, so that a label does not depend on the encoder. That is why the
+ * look-ahead rounds up, and adds in single precision, as BWIPP does.
  */
 import { FNC1 } from '../code128.ts';
 
@@ -32,7 +32,7 @@ const LATCH: Readonly<Record<Exclude<Mode, 0>, number>> = {
 /** Changes back to ASCII from C40, Text and X12. */
 const UNLATCH = 254;
 const EDIFACT_UNLATCH = 31;
-/** The value of C40 and Text for a shift to their first shift set. */
+/** The value that shifts C40 and Text to their first shift set. */
 const SHIFT_1 = 0;
 
 /** Bits of `CLASSES`, whose index is the character + 1, so that FNC1 (-1) is the first. */
@@ -71,7 +71,7 @@ function classOf(char: number | undefined): number {
   return CLASSES[(char ?? 0) + 1] ?? 0;
 }
 
-/** Values of a character in C40, or in Text, which has small letters for C40's capitals (table 5 and 6). */
+/** Values of a character in C40 or Text (tables 5 and 6). Text has small letters where C40 has capitals. */
 function c40Values(char: number, text: boolean): readonly number[] {
   if (char === FNC1) return [1, 27];
   if (char > 127) return [1, 30, ...c40Values(char - 128, text)];
@@ -172,7 +172,7 @@ interface Encodation {
   /** The next character. */
   at: number;
   mode: Mode;
-  /** Data codewords of the smallest symbol that holds so many, `Infinity` where none does. */
+  /** How many data codewords the smallest symbol has that holds so many; `Infinity`: no symbol holds them. */
   readonly capacity: (codewords: number) => number;
 }
 
@@ -259,7 +259,7 @@ function encodeTriples(encodation: Encodation, mode: TripleMode): void {
     values.push(...own);
     encodation.at += 1;
   }
-  // Goes back to where the values were whole groups of three.
+  // Goes back until the values are whole groups of three.
   while (values.length % 3 !== 0) {
     encodation.at -= 1;
     values.length -= valuesOf(mode, message[encodation.at])?.length ?? 0;
@@ -269,13 +269,13 @@ function encodeTriples(encodation: Encodation, mode: TripleMode): void {
   backToAscii(encodation);
 }
 
-/** Changes to ASCII, and encodes a step there: otherwise the next look-ahead might change straight back. */
+/** Changes to ASCII and encodes a step there, because otherwise the next look-ahead might change straight back. */
 function backToAscii(encodation: Encodation): void {
   encodation.mode = ASCII;
   if (encodation.at < encodation.message.length) asciiStep(encodation);
 }
 
-/** Packs four values of six bits into three codewords; one to three last values take as many codewords. */
+/** Packs four values of six bits into three codewords. If one to three values are left over, they take as many codewords. */
 function pushQuadruples(codewords: number[], values: readonly number[]): void {
   for (let at = 0; at < values.length; at += 4) {
     const [a = 0, b = 0, c = 0, d = 0] = values.slice(at, at + 4);
@@ -336,7 +336,7 @@ function encodeBase256(encodation: Encodation): void {
  * The data codewords, without padding.
  * @param message bytes, or FNC1
  * @param head codewords that go before the message
- * @param capacity data codewords of the smallest symbol that holds so many, `Infinity` where none does
+ * @param capacity how many data codewords the smallest symbol has that holds so many; `Infinity`: no symbol holds them
  */
 export function dataMatrixCodewords(
   message: readonly number[],

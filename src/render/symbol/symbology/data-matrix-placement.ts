@@ -5,17 +5,17 @@ import { type Bitmap, blacken, createBitmap } from '../../image/bitmap.ts';
 export interface DataMatrixSize {
   readonly rows: number;
   readonly columns: number;
-  /** Rows and columns of a data region: between two borders. */
+  /** Rows and columns of a data region, which lies between two borders. */
   readonly regionRows: number;
   readonly regionColumns: number;
   /** Data codewords. */
   readonly data: number;
-  /** Error correction codewords, and in how many blocks. */
+  /** Error correction codewords, and how many blocks they are in. */
   readonly check: number;
   readonly blocks: number;
 }
 
-/** Borders, and for each bit of the codewords its dot: row × 8 × bytes a row + column. */
+/** The borders, and for each bit of the codewords the index of its dot: row × 8 × bytes per row + column. */
 interface Placement {
   readonly borders: Bitmap;
   readonly dots: Uint16Array;
@@ -38,7 +38,7 @@ export function placementOf(size: DataMatrixSize): Placement {
     }
   }
   const [mapRows, mapColumns] = [(rows / tall) * regionRows, (columns / wide) * regionColumns];
-  /** From the data's rows and columns to those of the symbol. */
+  /** Maps the data's rows and columns to those of the symbol. */
   const y = (row: number) => row + 2 * Math.floor(row / regionRows) + 1;
   const x = (column: number) => column + 2 * Math.floor(column / regionColumns) + 1;
   const dots = new Uint16Array((data + check) * 8);

@@ -1,6 +1,6 @@
 /**
- * Encodes Data Matrix ECC 200 (ISO/IEC 16022): from a message to the smallest symbol that holds it. The size
- * is known at once; error correction and drawing wait until the bitmap is asked for.
+ * Encodes Data Matrix ECC 200 (ISO/IEC 16022): from a message to the smallest symbol that holds it. The size is known at once.
+ * Error correction and drawing wait until somebody asks for the bitmap.
  */
 import { because } from '../../../contract/reason.ts';
 import type { Bitmap } from '../../image/bitmap.ts';
@@ -72,11 +72,11 @@ const CAPACITY: Readonly<Record<DataMatrixShape, (codewords: number) => number>>
   rectangle: (codewords) => sizeFor('rectangle', codewords)?.data ?? Number.POSITIVE_INFINITY,
 };
 
-/** Digits that the largest symbol holds: no longer message fits any symbol. */
+/** The largest symbol holds so many digits. No longer message fits into any symbol. */
 const MOST_CHARACTERS = 3116;
 
 const FNC1_FIRST = 232;
-/** `[)>`, RS, 05 or 06, GS before the data, and RS, EOT after it, are one codeword (5.2.4.7). */
+/** If `[)>`, RS, 05 or 06, GS stand before the data, and RS, EOT after it, one codeword replaces all of them (5.2.4.7). */
 const MACROS = [
   { start: [0x5b, 0x29, 0x3e, 0x1e, 0x30, 0x35, 0x1d], codeword: 236 },
   { start: [0x5b, 0x29, 0x3e, 0x1e, 0x30, 0x36, 0x1d], codeword: 237 },
@@ -129,7 +129,7 @@ function product(value: number, log: number): number {
   return value === 0 ? 0 : (POWERS[(LOGS[value] ?? 0) + log] ?? 0);
 }
 
-/** Logarithms of a generator polynomial's coefficients, the highest first, without that of x^degree, which is 1. */
+/** By degree, the logarithms of a generator polynomial's coefficients, highest first, without that of x^degree, which is 1. */
 const generators = new Map<number, Uint8Array>();
 
 function generatorOf(degree: number): Uint8Array {
@@ -166,8 +166,8 @@ function withCheck({ data, check, blocks }: DataMatrixSize, codewords: readonly 
         remainder[term] = (remainder[term] ?? 0) ^ (POWERS[log + (generator[term] ?? 0)] ?? 0);
       }
     }
-    // Where blocks differ in length (144 × 144: eight of 156, two of 155), the first check codeword belongs
-    // to the block after that of the last data codeword.
+    // If blocks differ in length (144 × 144: eight of 156, two of 155), the first check codeword belongs to the block after the
+    // one that has the last data codeword.
     const first = (block - (data % blocks) + blocks) % blocks;
     for (let at = 0; at < degree; at++) all[data + first + at * blocks] = remainder[at] ?? 0;
   }

@@ -1,4 +1,4 @@
-/** The GS1 DataBar family (ISO/IEC 24724). None of them has a quiet zone: their guards are light and dark. */
+/** The GS1 DataBar family (ISO/IEC 24724). None needs a quiet zone, because their guards have a light and a dark element. */
 import { because } from '../../../contract/reason.ts';
 import { bwipRows, bwipWidths, SymbolError } from '../bwip.ts';
 import { CHECKED, elementString, encoderString } from '../gs1.ts';

@@ -1,6 +1,6 @@
 /**
- * Symbologies of pharmacies and hospitals: numbers of medicines in Code 39, Laetus' Pharmacode, and HIBC,
- * which is data of a certain form, with a check character, in a general-purpose symbology.
+ * Symbologies of pharmacies and hospitals: numbers of medicines in Code 39, Laetus' Pharmacode, and HIBC. HIBC is data of a
+ * certain form, with a check character, in a general-purpose symbology.
  */
 
 import { because } from '../../../contract/reason.ts';
@@ -10,7 +10,7 @@ import { LINEAR } from './linear.ts';
 import { MATRIX } from './matrix.ts';
 import { beside, type LinearSymbol, linear, requireValue, type SymbologyRules } from './rules.ts';
 
-/** Check digit of a Pharmazentralnummer of 8 digits (IFA): weights 1 to 7, modulo 11; no number has a 10. */
+/** Check digit of a Pharmazentralnummer of 8 digits (IFA): weights 1 to 7, modulo 11. No number has 10 as its check digit. */
 function pznCheck(digits: string): number {
   let sum = 0;
   for (let at = 0; at < digits.length; at++) sum += (at + 1) * (digits.charCodeAt(at) - 48);
@@ -26,7 +26,7 @@ function pzn(value: string): LinearSymbol {
   return { ...LINEAR.code39.encode(`-${digits}`, {}), text: `PZN-${digits}` };
 }
 
-/** Digits of base 32 of Code 32: no vowels. */
+/** The 32 digits of Code 32; vowels are not among them. */
 const BASE_32 = '0123456789BCDFGHJKLMNPQRSTUVWXYZ';
 
 /** Check digit of Code 32: every second digit is doubled, all resulting digits are added, modulo 10. */

@@ -52,7 +52,7 @@ function gs1Code128(value: string): LinearSymbol {
   return code128Symbol([FNC1, ...data], text);
 }
 
-/** ISO/IEC 16388, full ASCII: characters that Code 39 lacks are pairs of those it has. */
+/** ISO/IEC 16388, full ASCII: a character that Code 39 lacks is written as a pair of characters that it has. */
 function code39Pair(code: number): string {
   const letter = (lead: string, index: number) => lead + String.fromCharCode(65 + index);
   const char = String.fromCharCode(code);
@@ -85,7 +85,7 @@ function code39(value: string, { fullAscii, checkDigit: kind }: SymbolOptions): 
   const characters = data.length + 2;
   return {
     kind: 'linear',
-    // Six narrow and three wide elements a character, start and stop included, and a narrow gap between two.
+    // Each character, start and stop included, has six narrow and three wide elements. Between two is a narrow gap.
     modules: 7 * characters - 1,
     wides: 3 * characters,
     widths: () => bwipWidths('code39', data),
@@ -159,7 +159,7 @@ function itf14(value: string, { bearer }: SymbolOptions): LinearSymbol {
   return interleaved(digits, digits, bearer ?? 'bars');
 }
 
-/** Deutsche Post: ITF with a check digit of its own, printed in groups. */
+/** Deutsche Post: ITF with a check digit of its own. The digits are printed in groups. */
 function deutschePostCode(name: string, length: number, groups: RegExp, format: string) {
   return (value: string): LinearSymbol => {
     requireValue(
@@ -257,7 +257,7 @@ export const LINEAR = {
     ratio: 2.5,
     encode: itf14,
   },
-  /** MSI has no standard of ISO or AIM; its maker's bars are 2:1, its quiet zones 12 X. */
+  /** MSI has no standard of ISO or AIM. Its maker uses a ratio of 2:1 and quiet zones of 12 X. */
   msi: {
     kind: 'linear',
     quiet: beside(12),

@@ -68,11 +68,11 @@ function qrBound(value: string, options: SymbolOptions): number | undefined {
 
 function dataMatrixText(value: string, { shape = 'square' }: SymbolOptions): MatrixSymbol {
   const bytes = utf8(value);
-  // Plain ASCII is the same in every character set.
+  // Plain ASCII needs no ECI, because it is the same in every character set.
   return dataMatrix([...bytes], shape, bytes.length === value.length ? undefined : ECI_UTF8);
 }
 
-/** An element string for bwip-js, with FNC1 spelt out; CSET 82 has no circumflex to escape. */
+/** An element string for bwip-js, with FNC1 spelt out. Nothing is escaped, because CSET 82 has no circumflex. */
 function gs1Text(value: string): string {
   const { data } = elementString(value);
   return `^FNC1${data.map((code) => (code === FNC1 ? '^FNC1' : String.fromCharCode(code))).join('')}`;
@@ -110,7 +110,7 @@ export const MATRIX = {
     quiet: around(4),
     options: ['ecLevel'],
     checkOptions: letters('QR', 'LMQH'),
-    // Bytes without an ECI: phones take them for UTF-8, and many do not know ECIs.
+    // Bytes without an ECI, because phones take them for UTF-8, and many do not know ECIs.
     encode: (value, options) =>
       matrix('qrcode', utf8(value).toString('latin1'), { binarytext: true, eclevel: qrLevel(options) }),
     bound: qrBound,

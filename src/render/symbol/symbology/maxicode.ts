@@ -1,6 +1,6 @@
 /**
- * Encodes and draws MaxiCode (ISO/IEC 16023): 33 rows of hexagons around a bull's eye, in one fixed size. It
- * is drawn for the printer's resolution, since its hexagons are no multiples of a dot.
+ * Encodes and draws MaxiCode (ISO/IEC 16023): 33 rows of hexagons around a bull's eye, in one fixed size. It is
+ * drawn for the printer's resolution, because a hexagon is not a whole number of dots.
  */
 import { because } from '../../../contract/reason.ts';
 import { type Bitmap, blacken, createBitmap } from '../../image/bitmap.ts';
@@ -8,13 +8,13 @@ import { bwipDark, SymbolError } from '../bwip.ts';
 import type { MaxiCodeSymbol, QuietZone, SymbologyRules } from './rules.ts';
 import { eciText } from './text.ts';
 
-/** ISO/IEC 16023: middles of the first and the last hexagon of a row are 25.5 mm apart. */
+/** ISO/IEC 16023: the middles of the first and the last hexagon of a row are 25.5 mm apart. */
 const PITCH = 25.5 / 29;
 const COLUMNS = 30;
 const ROWS = 33;
 const ROW_PITCH = (PITCH * Math.sqrt(3)) / 2;
 const HEX_HEIGHT = (2 * PITCH) / Math.sqrt(3);
-/** A hexagon is drawn this much smaller than its cell: ink spreads. */
+/** A hexagon is drawn at this share of its cell's size, because ink spreads. */
 const FILL = 0.9;
 /** Radii at which the bull's eye changes between dark and light, from the middle, mm. */
 const RINGS = [0.51, 1.18, 1.86, 2.53, 3.2, 3.87] as const;
@@ -46,7 +46,7 @@ export function maxiCodeBitmap(symbol: MaxiCodeSymbol, dpi: number): Bitmap {
   for (const module of symbol.dark) {
     const row = Math.floor(module / COLUMNS);
     const x = ((module % COLUMNS) + (row % 2 === 0 ? 0.5 : 1)) * PITCH * perMm;
-    // A hexagon that stands on a corner: upright sides, and slopes that fall half its height to the corners.
+    // A hexagon that stands on a corner. Its sides are upright as far as half of `tip`, and from there slope to the corner.
     paint(x, rowAt(row), tip + 1, (dx, dy) => dx <= half && dy <= tip - (dx / half) * (tip / 2));
   }
   // The bull's eye is around the middle of the 15th hexagon of the middle row.

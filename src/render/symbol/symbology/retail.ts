@@ -6,7 +6,7 @@ import { bwipWidths, SymbolError, wrongCheckDigit } from '../bwip.ts';
 
 import { beside, type LinearSymbol, type RetailParts, requireValue, type SymbologyRules } from './rules.ts';
 
-/** Gap between a symbol and its add-on, modules: 9 X is right for all (EAN 7 to 12, UPC 9 to 12). */
+/** Gap between a symbol and its add-on, modules. EAN allows 7 to 12, and UPC 9 to 12, so 9 is right for both. */
 const GAP = 9;
 /** Quiet zone after an add-on, modules. */
 const AFTER_ADD_ON = 5;
@@ -20,7 +20,7 @@ function split(value: string, name: string): { main: string; addOn: string | und
   return { main, addOn };
 }
 
-/** The digits with their check digit, which is added if it is missing, and checked if it is given. */
+/** The digits with their check digit. It is added if it is missing, and checked if it is given. */
 function complete(digits: string, length: number, name: string): string {
   requireValue(
     digits,
@@ -69,7 +69,7 @@ function thin(...places: readonly number[]): RetailParts['guards'] {
   return places.map((at) => ({ at, width: 1 }));
 }
 
-/** Widths of a digit's space, bar, space, bar on the left; on the right it begins with the bar (number set A, C). */
+/** Widths of a digit's four elements. On the left they begin with a space (number set A), on the right with a bar (set C). */
 const DIGITS = ['3211', '2221', '2122', '1411', '1132', '1231', '1114', '1312', '1213', '3112'];
 
 /** The bars of the first and the last digit of a UPC-A. */

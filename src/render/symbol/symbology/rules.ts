@@ -17,16 +17,16 @@ export interface QuietZone {
 /** Bars and spaces, all of one height. */
 export interface LinearSymbol {
   readonly kind: 'linear';
-  /** Width without quiet zones, modules; does not count the wide elements of a symbology with two widths. */
+  /** Width without quiet zones, modules. The wide elements of a symbology with two widths are not counted. */
   readonly modules: number;
-  /** Wide elements of a symbology with two widths; each is `ratio` modules, rounded to whole dots. */
+  /** How many wide elements there are, in a symbology with two widths. Each is `ratio` modules, rounded to whole dots. */
   readonly wides: number;
-  /** Bar, space, bar, … in modules. Where `wides` counts them, everything over 1 is a wide element. */
+  /** Bar, space, bar, … in modules. If `wides` is not 0, every width over 1 is a wide element. */
   readonly widths: () => readonly number[];
   readonly native: NativeSymbol | undefined;
   /** The human-readable interpretation, check digits included where the standard prints them. */
   readonly text: string;
-  /** This symbol's quiet zone, where it differs from its symbology's. */
+  /** This symbol's quiet zone, if it differs from its symbology's. */
   readonly quiet?: QuietZone;
   readonly retail?: RetailParts;
   readonly bearer?: 'bars' | 'box';
@@ -36,11 +36,11 @@ export interface LinearSymbol {
 export interface RetailParts {
   /** Width without the add-on, modules. */
   readonly modules: number;
-  /** Bars that reach lower where digits stand below, modules; known without making all bars. */
+  /** The bars that reach lower if digits stand below, modules. They are known without making all bars. */
   readonly guards: readonly { readonly at: number; readonly width: number }[];
   /** Groups of digits, and the module of each group's middle. */
   readonly groups: readonly { readonly text: string; readonly middle: number }[];
-  /** A digit in the quiet zone. */
+  /** The digit in the left quiet zone, and in the right one. */
   readonly left?: string;
   readonly right?: string;
   readonly addOn?: {
@@ -52,7 +52,7 @@ export interface RetailParts {
   };
 }
 
-/** Square modules in rows: matrix symbols, and stacked ones with their rows at full height. */
+/** Square modules in rows: matrix symbols, and stacked symbols, whose rows are repeated up to their height. */
 export interface MatrixSymbol {
   readonly kind: 'matrix';
   /** Modules, without quiet zone. */
@@ -98,11 +98,11 @@ export interface SymbologyRules {
   /** The value is a GS1 element string. */
   readonly gs1?: true;
   readonly options: readonly SymbologyOption[];
-  /** Checks the values of options where the contract allows more. @throws SymbolError */
+  /** Checks the values of options, if the contract allows more than the symbology. @throws SymbolError */
   readonly checkOptions?: (options: SymbolOptions) => void;
   /** Default ratio of wide to narrow, of a symbology with two widths. */
   readonly ratio?: number;
-  /** The least height of the bars, modules; also what they get when the template says nothing. */
+  /** The least height of the bars, modules. They get this height if the template names none. */
   readonly leastHeight?: number;
   /** @throws SymbolError */
   readonly encode: (value: string, options: SymbolOptions) => BarcodeSymbol;

@@ -29,7 +29,7 @@ export function stacked(rows: readonly (readonly number[])[], height: (at: numbe
   };
 }
 
-/** The least height of a row: ISO/IEC 15438 (PDF417) asks for 3 X, ISO/IEC 24728 (MicroPDF417) for 2 X. */
+/** The least height of a row, modules: ISO/IEC 15438 (PDF417) asks for 3 X, ISO/IEC 24728 (MicroPDF417) for 2 X. */
 const PDF417_ROW = 3;
 const MICROPDF417_ROW = 2;
 

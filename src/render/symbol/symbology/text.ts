@@ -10,7 +10,7 @@ export function utf8(value: string): Buffer {
   return Buffer.from(value, 'utf8');
 }
 
-/** Text and options for bwip-js: plain ASCII as it is; other text as UTF-8, marked with ECI 26. */
+/** Text and options for bwip-js. Plain ASCII stays as it is, and other text becomes UTF-8, marked with ECI 26. */
 export function eciText(value: string): { text: string; options: Record<string, boolean> } {
   if (/^[\0-\x7f]*$/.test(value)) return { text: value, options: { binarytext: true } };
   const escaped = utf8(value).toString('latin1').replaceAll('^', '^^');
