@@ -1,13 +1,12 @@
 /**
- * Finds the printer's own ZPL command and its data for a linear barcode, or the reason why the printer might
- * draw another symbol. This is not in the ZPL driver because a template can insist on the command ("render":
- * "native"), and the template check has to tell whether that is possible. Section names are those of the ZPL
- * II Programming Guide.
+ * Finds the printer's own ZPL command and its data for a linear barcode, or the reason why the printer might draw another
+ * symbol. This is not in the ZPL driver, because a template can insist on the command ("render": "native"), and the template
+ * check has to tell whether that is possible. Section names are those of the ZPL II Programming Guide.
  */
 import { because, type Reason } from '../contract/reason.ts';
 import { escapeFieldData } from './field-data.ts';
 
-/** What a printer needs to draw a linear symbol itself, dot for dot as we would. */
+/** What a printer needs to draw a linear symbol itself, dot for dot as we would draw it. */
 export type NativeSymbol =
   | { readonly symbology: 'code128'; readonly runs: readonly Code128Run[] }
   | { readonly symbology: 'ean13'; readonly digits: string }
@@ -22,7 +21,7 @@ export interface Code128Run {
 
 interface ZplBars {
   readonly command: 'BC' | 'BE' | 'B2' | 'B3';
-  /** Field data; needs no escapes. */
+  /** Field data that needs no escapes. */
   readonly data: string;
   /** Ratio of wide to narrow, for commands that take it. */
   readonly ratio?: number;
@@ -58,7 +57,7 @@ export function zplBars(native: NativeSymbol, module: number, wide?: number): Zp
     case 'code128':
       return code128Data(native.runs);
     case 'ean13':
-      // ^BE ("EAN-13 Bar Code"): 12 digits, the printer adds the check digit.
+      // ^BE ("EAN-13 Bar Code") takes 12 digits. The printer adds the check digit.
       return { command: 'BE', data: native.digits.slice(0, 12) };
     case 'code39':
       return { command: 'B3', data: native.data, ratio: (wide ?? module) / module };
@@ -68,12 +67,12 @@ export function zplBars(native: NativeSymbol, module: number, wide?: number): Zp
 }
 
 /**
- * Invocations of the code sets of ^BC ("Code 128 Bar Code", table "Code 128 Invocation Characters"). Set A is
- * not used, because ^BC reads its data as pairs of digits.
+ * What invokes the code sets of ^BC ("Code 128 Bar Code", table "Code 128 Invocation Characters"). Set A is not used, because
+ * ^BC reads its data as pairs of digits.
  *
- * Two more cases are drawn as graphics: a change from B to C in the middle, and a single character of set B
- * after an invocation at the end. Printers handle both, but ZPL interpreters (zebrash, in our virtual printer
- * and in other programs' previews) draw another symbol.
+ * Two more cases are drawn as graphics: a change from B to C in the middle, and a single character of set B after an invocation
+ * at the end. Printers handle both, but ZPL interpreters (zebrash, in our virtual printer and in other programs' previews) draw
+ * another symbol.
  */
 const START = { B: '>:', C: '>;' } as const;
 const TO_B = '>6';
@@ -92,7 +91,7 @@ function code128Data(runs: readonly Code128Run[]): ZplBars | NoZplBars {
       else if (set === 'C') data += String(codeword).padStart(2, '0');
       else {
         const char = String.fromCharCode(codeword + 32);
-        // `>` would start an invocation; characters that need an escape are left to a graphic.
+        // `>` would start an invocation. A symbol with a character that needs an escape is drawn as a graphic.
         if (codeword > 94 || char === '>' || escapeFieldData(char) !== char) {
           return { reason: because('code128-escape', {}) };
         }

@@ -1,6 +1,6 @@
 /**
- * Properties of ZPL commands, for all code that reads ZPL: which commands print, which are barcodes or fonts,
- * and which parameters are measures. Command names are without prefix.
+ * Properties of ZPL commands, for all code that reads ZPL: which commands print, which are barcodes or fonts, and which
+ * parameters are measures. Command names have no prefix.
  *
  * Source: ZPL II Programming Guide, the commands named.
  */
@@ -14,10 +14,10 @@ export function changesSyntax(name: string): name is SyntaxChange {
   return Object.hasOwn(USUAL_SYNTAX, name);
 }
 
-/** Commands that put something on the label by themselves, or by the data that they carry. */
+/** Commands that put something on the label, by themselves or by the data that they carry. */
 export const PRINTS: ReadonlySet<string> = words('FD FV SN GB GC GD GE GF XG IM IL');
 
-/** Commands that download an object, with its default extension; ~DY gives the extension in a parameter. */
+/** Commands that download an object, each with the object's default extension. ~DY names the extension in a parameter. */
 export const DOWNLOADS = { DB: 'FNT', DG: 'GRF', DS: 'FNT', DT: 'FNT', DU: 'FNT', DY: undefined } as const;
 
 export function isDownload(name: string): name is keyof typeof DOWNLOADS {
@@ -33,7 +33,7 @@ export function isBarcode(name: string): boolean {
   return /^B[0-9A-Z]$/.test(name) && name !== 'BY';
 }
 
-/** Which parameter of a linear barcode is its height, by index. */
+/** The index of the parameter that is a linear barcode's height. */
 const BAR_HEIGHT: Readonly<Record<string, number>> = {
   ...indexed('B2 B5 B8 B9 BA BC BE BI BJ BL BS BU BZ', 1),
   ...indexed('B1 B3 BK BM BP', 2),

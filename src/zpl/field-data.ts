@@ -1,5 +1,5 @@
 /**
- * Reads and writes field data (`^FD`, `^FV`) with the escapes of `^FH`: an indicator character and two
+ * Reads and writes field data (`^FD`, `^FV`) with the escapes of `^FH`. In an escape, an indicator character and two
  * hexadecimal digits stand for a byte.
  *
  * Source: ZPL II Programming Guide, ^FD, and ^FH ("Field Hexadecimal Indicator").
@@ -7,7 +7,7 @@
 import { isUtf8 } from 'node:buffer';
 
 /**
- * Characters sent as they are. The others are escaped: `^` and `~` would start a command, a backslash breaks
+ * Characters that are sent as they are. The others are escaped, because `^` and `~` would start a command, a backslash breaks
  * lines in ^FB, and printers swallow or obey control characters.
  */
 const HARMLESS = /^[A-Za-z0-9 .,:;/()+\-*=#@!?%&$'"<>[\]{}|]$/;
@@ -16,7 +16,7 @@ const needsEscape = /[^A-Za-z0-9 .,:;/()+\-*=#@!?%&$'"<>[\]{}|]/;
 
 const digits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).toUpperCase().padStart(2, '0'));
 
-/** The indicator that `^FH` sets: its first printable ASCII character; line ends around it mean nothing. */
+/** The indicator that `^FH` sets: the first printable ASCII character. Line ends around it mean nothing. */
 export function hexIndicator(params: string): string {
   return /[\x20-\x7e]/.exec(params)?.[0] ?? '_';
 }
@@ -34,7 +34,7 @@ interface FieldPiece {
   readonly byte?: number;
 }
 
-/** @param indicator of the field's `^FH`, if it has one */
+/** Splits field data into characters and escapes. @param indicator of the field's `^FH`, if it has one */
 export function* fieldPieces(text: string, indicator: string | undefined): Generator<FieldPiece> {
   for (let at = 0; at < text.length; ) {
     const char = String.fromCodePoint(text.codePointAt(at) ?? 0);
@@ -49,21 +49,21 @@ export function* fieldPieces(text: string, indicator: string | undefined): Gener
   }
 }
 
-/** The bytes that field data stands for, each as a character; line ends in it mean nothing. */
+/** The bytes that field data stands for, with one character for each byte. Line ends in the data mean nothing. */
 export function fieldBytes(data: Buffer, indicator: string | undefined): string {
   const pieces = Array.from(fieldPieces(data.toString('latin1').replace(/[\r\n]/g, ''), indicator));
   return pieces.map(({ text, byte }) => (byte === undefined ? text : String.fromCharCode(byte))).join('');
 }
 
-/** Bytes as characters: UTF-8, or else the printer's own set, of which only ASCII is known here. */
+/** Reads bytes as UTF-8. If they are not, they are in the printer's own set, of which only ASCII is known here. */
 export function readable(bytes: string): string {
   const buffer = Buffer.from(bytes, 'latin1');
   return isUtf8(buffer) ? buffer.toString('utf8') : bytes;
 }
 
 /**
- * A beginning of field data that reads the same whatever follows it: an indicator at its end would make an escape of the
- * two characters behind it.
+ * The beginning of field data, changed so that it reads the same whatever follows it. Otherwise an indicator at its end would
+ * make an escape of the next two characters.
  * @param indicator of the field's `^FH`
  */
 export function closedData(text: string, indicator: string): string {
@@ -73,9 +73,9 @@ export function closedData(text: string, indicator: string): string {
 }
 
 /**
- * Escapes a value as field data in UTF-8 (^CI28), for a field that has ^FH with `indicator`, so that the
- * printer reads all of the value as data. Lone surrogates become U+FFFD.
- * @param indicator one character; always escaped where the value contains it
+ * Escapes a value as field data in UTF-8 (^CI28), for a field that has ^FH with `indicator`, so that the printer reads all of
+ * the value as data. Lone surrogates become U+FFFD.
+ * @param indicator one character, which is always escaped in the value
  */
 export function escapeFieldData(value: string, indicator = '_'): string {
   if (indicator === '_' && !needsEscape.test(value)) return value;
@@ -94,9 +94,9 @@ const CARET = 0x5e;
 const TILDE = 0x7e;
 
 /**
- * An `^FD` or `^FV` command that reads the same under any prefix, delimiter and encoding, because every byte
- * that is not plain text is escaped.
- * @param hex the indicator of the ^FH in force for this field, if there is one
+ * An `^FD` or `^FV` command that reads the same under any prefix, delimiter and encoding, because every byte that is not plain
+ * text is escaped.
+ * @param hex the indicator of the field's ^FH, if it has one
  */
 export function plainField(name: string, data: Buffer, hex: string | undefined): string {
   const indicator = hex ?? [...INDICATORS].find((candidate) => !data.includes(candidate)) ?? '_';

@@ -1,9 +1,9 @@
 /**
  * Packs rows of dots into the data of graphics (`^GF`, `~DG`), and unpacks it.
  *
- * Run-length is the guide's "Alternative Data Compression Scheme": hex digits with repeat counts G–Y (1–19) and
- * g–z (20–400), `,` for the rest of a row white, `!` for the rest black, `:` for a row like the one before. Z64 is zlib,
- * base64, and a CRC-16/XMODEM over the base64 text. B64 is the same without zlib.
+ * Run-length is the guide's "Alternative Data Compression Scheme": hex digits, with repeat counts G–Y (1–19) and g–z (20–400).
+ * `,` makes the rest of a row white, `!` makes it black, and `:` repeats the row before. Z64 is zlib, then base64, and a
+ * CRC-16/XMODEM over the base64 text. B64 is the same without zlib.
  */
 import { deflateSync, inflateSync } from 'node:zlib';
 
@@ -24,7 +24,7 @@ export function hexDigits(data: Uint8Array): string {
   return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('hex').toUpperCase();
 }
 
-/** `^GFA` of whole rows. @param stride bytes of a row @param text the data, in any of its forms */
+/** The command `^GFA` for whole rows. @param stride bytes in a row @param text the data, in any of its forms */
 export function graphicCommand(bytes: number, stride: number, text: string): string {
   return `^GFA,${bytes},${bytes},${stride},${text}`;
 }
@@ -80,9 +80,9 @@ export class GraphicTooLarge extends GraphicError {
 }
 
 /**
- * Unpacks the data of a graphic, in any of its forms, to hex digits; an incomplete last row is not padded.
+ * Unpacks the data of a graphic, in any of its forms, to hex digits. An incomplete last row is not padded.
  * @param data without line ends
- * @param stride bytes of a row
+ * @param stride bytes in a row
  * @param most the most bytes that it may unpack to
  * @throws GraphicTooLarge; GraphicError: the data cannot be read
  */
@@ -99,7 +99,9 @@ export function unpackGraphic(data: string, stride: number, most: number): strin
   return hexDigits(bytes);
 }
 
-/** Bytes of one piece of what is inflated: in pieces of zlib's own size, what has been thrown away stays in the process. */
+/**
+ * Bytes of the pieces in which data is inflated. If they have zlib's default size, their memory stays in the process after use.
+ */
 const SMALLEST_PIECE = 16 * 1024;
 const LARGEST_PIECE = 1024 * 1024;
 
@@ -169,7 +171,7 @@ function z64(data: Uint8Array): string {
   return `:Z64:${text}:${crc16(Buffer.from(text, 'latin1')).toString(16).padStart(4, '0').toUpperCase()}`;
 }
 
-/** Below this many characters Z64 is never shorter, because of zlib's own overhead. */
+/** Up to this many characters Z64 is never shorter, because of zlib's own overhead. */
 const SHORT = 80;
 
 /** The data of a graphic as run-length or Z64, whichever is shorter. @param stride bytes of a row */

@@ -1,5 +1,5 @@
 /** Names of the objects (graphics, fonts, formats) that a ZPL printer stores. */
-/** Longest name and extension, characters; the rest is cut off. Firmware has such limits too. */
+/** The longest name and extension, characters. The rest is cut off. Firmware has such limits too. */
 const NAME = 16;
 const EXTENSION = 3;
 

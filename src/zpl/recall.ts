@@ -1,13 +1,13 @@
 /**
- * Puts stored formats in place of the `^XF` that recall them, and the data of the recalling format's `^FN` into
- * their fields.
+ * Puts each stored format in place of the `^XF` that recalls it, and the data of the recalling format's `^FN` into the stored
+ * format's fields.
  *
  * Source: ZPL II Programming Guide, ^DF, ^XF and ^FN.
  */
 import { isBarcode, isFont, PRINTS } from './commands.ts';
 import { whole } from './parameters.ts';
 
-/** The most commands that stored formats may add to one label: a few bytes recall many. */
+/** The most commands that stored formats may add to one label, because a few bytes recall many. */
 export const MOST_RECALLED = 30_000;
 
 interface Recalling<Command> {
@@ -16,11 +16,13 @@ interface Recalling<Command> {
   readonly params: (command: Command) => string;
   /** The format that an `^XF` recalls; undefined: the `^XF` stays as it is. */
   readonly stored: (command: Command) => readonly Command[] | undefined;
-  /** Called for the `^XF` that exceeds `MOST_RECALLED`; the rest of the format is left out if it returns. */
+  /** Called for the `^XF` that exceeds `MOST_RECALLED`. If it returns, the rest of the format is left out. */
   readonly tooMany: (command: Command) => void;
 }
 
-/** The format with what it recalls. Commands before an `^XF` stay before what it recalls, and so count for it. */
+/**
+ * The format with the formats that it recalls. Commands before an `^XF` stay before the recalled format, and so apply to it.
+ */
 export function recall<Command>(
   format: readonly Command[],
   { name, params, stored, tooMany }: Recalling<Command>,
@@ -30,7 +32,7 @@ export function recall<Command>(
   if (first < 0) return format;
   const number = (command: Command) => whole(params(command), 0, 0, 9999);
   const values = new Map<number, Command[]>();
-  // Sent data stands in fields that are recalled before its ^CI comes.
+  // The fields that sent data goes into are recalled before the data's ^CI comes. So that ^CI moves to the front of them.
   const encodings: Command[] = [];
   const parts: (readonly Command[])[] = [];
   let field: Command[] = [];
@@ -80,7 +82,7 @@ function isData(name: string): boolean {
   return name === 'FD' || name === 'FV';
 }
 
-/** Whether a command describes or prints its own field only, and so has no effect where it sends a value. */
+/** Whether a command only describes or prints its own field. Such a command has no effect in a field that sends a value. */
 function isOfField(name: string): boolean {
   return PRINTS.has(name) || isFont(name) || isBarcode(name) || /^(?:F[^W]|TB)$/.test(name);
 }

@@ -1,12 +1,12 @@
 /**
  * Cuts a byte stream into ZPL: formats (`^XA … ^XZ`), control commands (`~HS`) and SGD lines (`! U1 getvar "…"`).
  *
- * It works one byte at a time, so it does not matter where the network splits the stream. A control command
- * is emitted as soon as its last byte arrives, even inside a format, as on a printer ("immediate" commands).
- * Binary data (`^GFB`, `^GFC`, `~DY…,B`) is counted by its declared length, never searched for prefixes.
+ * It works one byte at a time, so it does not matter where the network splits the stream. A control command is emitted as soon
+ * as its last byte arrives, even inside a format, as on a printer ("immediate" commands). Binary data (`^GFB`, `^GFC`,
+ * `~DY…,B`) is counted by its declared length, and never searched for prefixes.
  *
- * Memory and time are bounded: a format or download over the limit, and a format of very many commands, is read to its end,
- * and reported as `discarded`.
+ * Memory and time are bounded: a format or download over the limit, or a format of very many commands, is read to its end and
+ * reported as `discarded`.
  *
  * Source: ZPL II Programming Guide, "ZPL Commands", ^CC ^CD ^CT ^GF ~DY; SGD section for `! U1`.
  */
@@ -32,7 +32,7 @@ export type ZplEvent =
   | { kind: 'sgd'; verb: 'getvar' | 'setvar' | 'do'; variable: string; value: string }
   | { kind: 'discarded'; bytes: number };
 
-/** The prefixes and the delimiter in force: they belong to the printer, not to a connection. */
+/** The prefixes and the delimiter in force. They belong to the printer, not to a connection. */
 export interface ZplSyntax {
   format: number;
   control: number;
@@ -49,10 +49,10 @@ const CR = 0x0d;
 const LF = 0x0a;
 const SGD_START = '! U1 ';
 const SGD_LINE_LIMIT = 1024;
-/** The most commands of a format: each takes a hundred bytes, and a few microseconds to be read. */
+/** The most commands of a format. Each takes a hundred bytes, and a few microseconds to read. */
 const MOST_COMMANDS = 100_000;
 
-/** Control commands without parameters: complete with their second letter. */
+/** Control commands without parameters. They are complete with their second letter. */
 const BARE_CONTROLS = words('HS HI HM HD HB JA JR JC JP JX PS PP PH WC EG RV PR JE JD JG JI JL KB HU WQ');
 /** Control commands whose parameters have a fixed length. */
 const FIXED_CONTROLS = new Map([
@@ -62,7 +62,7 @@ const FIXED_CONTROLS = new Map([
   ['CT', 1],
   ['SD', 2],
 ]);
-/** Control commands whose parameters run to the next prefix; line ends within them mean nothing. */
+/** Control commands whose parameters go on to the next prefix. Line ends within them mean nothing. */
 const LONG_CONTROLS = new Set([...Object.keys(DOWNLOADS), 'DE', 'DN']);
 /** Control commands whose parameters end with the line, or at the next prefix. */
 const LINE_CONTROLS = words('TA JB JF JN JO JQ JS NC NR NT PL PM RO');
@@ -119,7 +119,7 @@ export class ZplStream {
   #control: OpenCommand | undefined;
   #line: string | undefined;
   #dropped = 0;
-  /** Bytes of the stream before the one at hand. */
+  /** How many bytes of the stream came before the current one. */
   #at = 0;
 
   /** `limit`: the most bytes that one format or download may have. */
@@ -181,7 +181,7 @@ export class ZplStream {
     else if (!this.#raw && byte === 0x21) this.#line = '!';
   }
 
-  /** Keeps the raw bytes of the format, and throws the format away when there are too many. */
+  /** Keeps the raw bytes of the format, or throws the format away if there are too many. */
   #keep(byte: number): void {
     if (!this.#raw) return;
     if (this.#dropped > 0) this.#dropped++;
@@ -194,7 +194,7 @@ export class ZplStream {
     this.#dropped = raw.length + 1;
     raw.clear();
     this.#commands = [];
-    // The header of a graphic stays: it says how many bytes of binary data follow.
+    // The header of a graphic stays, because it says how many bytes of binary data follow.
     const header = this.#command?.name === 'GF' && this.#command.delimiters < 4;
     if (!header) this.#command?.params.clear();
   }
@@ -207,7 +207,7 @@ export class ZplStream {
       return;
     }
     if (!this.#raw) {
-      // Outside a format commands mean nothing, and a line end ends them.
+      // Outside a format, commands mean nothing, and the end of a line ends them.
       if (byte === CR || byte === LF) this.#command = undefined;
       return;
     }
@@ -245,8 +245,8 @@ export class ZplStream {
   }
 
   /**
-   * Adds a parameter byte. When the `count`th delimiter of command `name` has come and the parameter at `mode` says
-   * binary (B or C), the parameter at `size` is the number of raw bytes that follow.
+   * Adds a parameter byte. If the `count`th delimiter of the command `name` has come, and the parameter at `mode` says binary
+   * (B or C), the parameter at `size` is the number of raw bytes that follow.
    */
   #parameter(
     command: OpenCommand,
@@ -281,7 +281,7 @@ export class ZplStream {
         this.#control = undefined;
         return false;
       }
-      // A ~ that no command follows is a plain character: the escape of ^BX, as label designers write it.
+      // A ~ that no command follows is a plain character. Label designers write it as the escape of ^BX.
       if (control.name === '' && this.#command !== undefined && !isAlphanumeric(byte)) {
         this.#control = undefined;
         this.#commandByte(this.#command, this.#syntax.control);
@@ -289,7 +289,7 @@ export class ZplStream {
       }
       control.name += String.fromCharCode(byte).toUpperCase();
       const { name } = control;
-      // A real printer also swallows unknown control commands: a `~` in field data has to be escaped (^FH).
+      // A real printer also swallows unknown control commands. So a `~` in field data has to be escaped (^FH).
       const known = FIXED_CONTROLS.has(name) || LONG_CONTROLS.has(name) || LINE_CONTROLS.has(name);
       if (control.name.length === 2 && (BARE_CONTROLS.has(name) || !known)) this.#finishControl(control);
       return true;

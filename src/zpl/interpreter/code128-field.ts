@@ -1,6 +1,6 @@
 /**
- * Rewrites the data of a `^BC` in mode N for the rasteriser, which loses a last single character and does not change to code
- * set C in the middle of a symbol.
+ * Rewrites the data of a `^BC` in mode N for the rasteriser, because the rasteriser loses a single last character, and does not
+ * change to code set C in the middle of a symbol.
  *
  * Source: ZPL II Programming Guide, "^BC – Code 128 Bar Code (Subsets A, B, and C)".
  */
@@ -9,20 +9,20 @@ import { GraphicError } from '../graphic-data.ts';
 
 type CodeSet = 'A' | 'B' | 'C';
 
-/** Invocations that choose a code set, and those of characters. */
+/** What the second character of an invocation stands for: a change of the code set, its start, or a character. */
 const CHANGES: Readonly<Record<string, CodeSet>> = { 5: 'C', 6: 'B', 7: 'A' };
 const STARTS: Readonly<Record<string, CodeSet>> = { 9: 'A', ':': 'B', ';': 'C' };
 const CHARACTERS: Readonly<Record<string, string>> = { '<': '^', 0: '>', '=': '~', 1: '\x7f' };
 /** Stands for FNC1; the data has no such character. */
 const FNC1 = '\u0100';
-/** At the end of data it is skipped, and lets the character before it be drawn. */
+/** The rasteriser skips this at the end of data, and then draws the character before it. */
 const SKIPPED = '>:';
 
 /**
  * @param command name and parameters of the barcode
  * @param data of `^FD`, with the indicator of its `^FH`
- * @returns both as the rasteriser draws them
- * @throws GraphicError it cannot draw them
+ * @returns both, in a form that the rasteriser draws
+ * @throws GraphicError the rasteriser cannot draw them
  */
 export function code128Field(
   command: string,
@@ -36,7 +36,7 @@ export function code128Field(
   const field = (content: string) => plainField(name, Buffer.from(content, 'latin1'), undefined);
   const content = changesToC(text);
   if (content === undefined) return { command, field: field(text === '' ? '' : text + SKIPPED) };
-  // In the other modes it chooses the code sets itself; in mode D it begins with FNC1, and strips brackets and blanks.
+  // In modes A and D the rasteriser chooses the code sets itself. In mode D it begins with FNC1, and drops brackets and blanks.
   const [first, ...rest] = content.split(FNC1);
   if (rest.length > 0 && (first !== '' || /[()\s>]/.test(content)))
     throw new GraphicError('^BC is not drawn with this data in code set C');
@@ -45,7 +45,10 @@ export function code128Field(
   return { command: [...set, mode].join(','), field: field(rest.length === 0 ? content : rest.join('>8')) };
 }
 
-/** What the barcode holds, if it changes to code set C after its start. @throws GraphicError for data beyond characters and FNC1 */
+/**
+ * What the barcode holds, if it changes to code set C after its start; undefined: it does not.
+ * @throws GraphicError the data has more than characters and FNC1
+ */
 function changesToC(text: string): string | undefined {
   let set: CodeSet = 'B';
   let content = '';
@@ -70,7 +73,7 @@ function changesToC(text: string): string | undefined {
     } else {
       const pair = /^\d\d/.exec(text.slice(at, at + 2))?.[0];
       if (pair !== undefined) content += set === 'C' ? pair : inSetA(Number(pair));
-      // What is no pair is ignored: a sign before a digit, and a digit with a sign behind it.
+      // What is no pair of digits is ignored: a character that is no digit, and a digit with such a character behind it.
       at += pair !== undefined || /\d/.test(char) ? 2 : 1;
     }
   }

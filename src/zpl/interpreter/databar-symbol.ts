@@ -1,8 +1,8 @@
 /**
  * `^BR`: GS1 DataBar, EAN and UPC, and GS1-128, alone or with a composite part above them.
  *
- * Source: ZPL II Programming Guide, ^BR. Its parameters are those of GS1's encoder for printers (gs1-barcode-engine): from there
- * are the heights that the guide does not name, and `#` for FNC1 in the data.
+ * Source: ZPL II Programming Guide, ^BR. Its parameters are those of GS1's encoder for printers (gs1-barcode-engine). The
+ * heights that the guide does not name, and `#` for FNC1 in the data, are taken from there.
  */
 import { plainElements } from '../../values/gs1-elements.ts';
 import { expandUpce } from '../../values/upce.ts';
@@ -13,30 +13,30 @@ import { checked, padded, requireData, upce } from './symbol-data.ts';
 import type { SymbolEncoder, SymbolField } from './symbol-encoder.ts';
 import { extent, type UprightSymbol } from './upright-symbol.ts';
 
-/** A row: its modules, 1 is dark, and its height, dots. */
+/** A row: its modules (1 is dark), and its height, dots. */
 type Row = readonly [modules: readonly number[], tall: number];
 
 interface Part {
-  /** The encoder's name of the symbol; with `composite` behind it, that of one with a composite part. */
+  /** The encoder's name for the symbol. With `composite` behind it, it names the symbol with a composite part. */
   readonly name: string;
-  /** The data of the part below as the encoder takes them. @throws GraphicError */
+  /** Makes the lower part's data as the encoder takes it. @throws GraphicError */
   readonly read: (data: string) => string;
-  /** Heights of its rows, modules; `separator` and `bars` are what the command says. */
+  /** Heights of its rows, modules. The command gives the heights of `separator` and `bars`. */
   readonly rows: readonly (number | 'separator' | 'bars')[];
-  /** The encoder gives its bars where it stands alone. */
+  /** The encoder gives the symbol as bars if it stands alone. */
   readonly isLinear?: true;
-  /** Its rows repeat. */
+  /** The heights in `rows` repeat. */
   readonly repeats?: true;
-  /** No separator of its own is between it and the part above: those of EAN and UPC are rows of that part. */
+  /** The encoder gives no separate separator above it: with EAN and UPC the separator's rows are rows of the part above. */
   readonly isRetail?: true;
-  /** Of the part above, where it is no CC-A or CC-B: how to ask for it, and the height of its rows, modules. */
+  /** If the part above is neither CC-A nor CC-B: the options that ask for it, and the height of its rows, modules. */
   readonly above?: { readonly options: Readonly<Record<string, string>>; readonly tall: number };
 }
 
 const linear = { isLinear: true } as const;
 const retail = { isLinear: true, isRetail: true } as const;
 
-/** By the number of the type, from 1. */
+/** Type 1 is the first. */
 const PARTS: readonly Part[] = [
   { name: 'databaromni', read: gtin, rows: [33], ...linear },
   { name: 'databartruncated', read: gtin, rows: [13], ...linear },
@@ -65,7 +65,7 @@ const PARTS: readonly Part[] = [
 
 /** Height of a row of CC-A and CC-B, modules. */
 const ABOVE = 2;
-/** The printer prints what it is told: the encoder is not to ask for what GS1's rules ask for. */
+/** The encoder does not check GS1's rules, because a printer prints what it is told. */
 const UNCHECKED = { parse: true, dontlint: true };
 
 /** @throws GraphicError */
@@ -85,7 +85,7 @@ export function databarSymbol(
   const [below = '', above, ...more] = data.split('|');
   if (more.length > 0) throw new GraphicError('^BR cannot hold this data');
   const text = part.read(below);
-  // An even number in a row; without one, a single row.
+  // A row has an even number of segments. If the command names none, there is a single row.
   const segments =
     part.repeats === true ? { segments: String(2 * Math.ceil(whole(width, 22, 2, 22) / 2)) } : {};
   const options = { ...UNCHECKED, ...segments };
@@ -122,7 +122,7 @@ function rowsAlone(
   return encoder.rows(part.name, text, options).map((modules, at): Row => [modules, tallOf(part, at, sizes)]);
 }
 
-/** @param alone the part below, which has as many rows as here */
+/** @param alone the lower part by itself; it has as many rows in the whole symbol */
 function rowsOfBoth(
   part: Part,
   text: string,
@@ -142,7 +142,7 @@ function rowsOfBoth(
   });
 }
 
-/** A row above a DataBar Expanded, which begins two modules from the left: the encoder puts it in the middle. */
+/** Moves a row above a DataBar Expanded: it must begin two modules from the left, but the encoder puts it in the middle. */
 function fromLeft(modules: readonly number[]): readonly number[] {
   const bars = modules.slice(modules.indexOf(1), modules.lastIndexOf(1) + 1);
   return [0, 0, ...bars];
@@ -168,7 +168,7 @@ function upceDigits(data: string): string {
   return short + checked(expandUpce(short)).slice(-1);
 }
 
-/** In the encoder's syntax, in which brackets delimit AIs and `^` begins an ordinal. */
+/** Writes an element string in the encoder's syntax: brackets delimit AIs, and `^` begins an ordinal. */
 function elements(data: string): string {
   const found = plainElements(data, '#');
   if (found === undefined || /[^\x21-\x7e]/.test(data)) throw new GraphicError('^BR cannot hold this data');

@@ -6,7 +6,7 @@ import { downloadedGraphic, GraphicRoom } from './graphic-field.ts';
 import type { PrinterMemory } from './printer-memory.ts';
 import { downloadedFile } from './stored-file.ts';
 
-/** Carries the command out; returns why it could not, if so. */
+/** Carries the command out. If that fails, it returns why. */
 export function download(name: string, params: Buffer, memory: PrinterMemory): string | undefined {
   if (name === 'EG') {
     memory.deleteKind('graphic');

@@ -1,7 +1,7 @@
 /**
- * Draws one label of plain ZPL (as `labelZpl` writes it) as a picture of the media. The rasteriser is
- * WebAssembly: a label takes tens of milliseconds of uninterrupted work, and the module takes 95 MB once, so
- * it is loaded when it is first needed, and belongs on a thread of its own.
+ * Draws one label of plain ZPL (as `labelZpl` writes it) as a picture of the media. The rasteriser is WebAssembly. A label
+ * takes tens of milliseconds of uninterrupted work, so this belongs on a thread of its own. The module takes 95 MB once, so it
+ * is loaded when it is first needed.
  */
 import { setImmediate as yieldToCollector } from 'node:timers/promises';
 import { createCanvas, loadImage } from '@napi-rs/canvas';
@@ -18,11 +18,11 @@ export interface LabelPage {
 }
 
 const MARK = 8;
-/** The rasteriser takes mm, and the resolution only to convert them to dots: at 8 dots/mm that is exact. */
+/** The rasteriser takes mm, and uses the resolution only to convert them to dots. At 8 dots/mm that is exact. */
 const UNIT = 8;
 
 /**
- * The picture of the fields, a PNG; undefined when nothing on the label leaves a mark.
+ * Draws the fields as a PNG. Undefined: nothing on the label leaves a mark.
  * @throws RasteriserFull; Error: the rasteriser cannot draw the label
  */
 export async function drawFields(

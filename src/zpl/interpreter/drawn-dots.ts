@@ -1,6 +1,6 @@
 /**
- * The dots of what the rasteriser has drawn: a PNG of one grey byte a dot, read without the drawing library, which would
- * take four bytes for each, and for longer.
+ * Reads the dots of what the rasteriser has drawn: a PNG with one grey byte for each dot. It does without the drawing library,
+ * which would take four bytes for each dot, and hold them longer.
  *
  * Source: W3C Portable Network Graphics, second edition, 9 "Filtering".
  */
@@ -8,13 +8,14 @@ import { inflateSync } from 'node:zlib';
 import type { LabelPage } from './draw.ts';
 
 const SIGNATURE = 8;
-/** Depth, colour, compression, filters, interlacing: 8 bits of grey, none of the others. */
+/** The header's bytes for depth, colour, compression, filters and interlacing: 8 bits of grey, and the defaults. */
 const GREY = Buffer.from([8, 0, 0, 0, 0]);
-/** Above this a dot is white. */
+/** From this grey on, a dot is white. */
 const THRESHOLD = 128;
 
 /**
- * Calls `black` for each black dot where it is on the media, in no order; those of the picture that are not printed are left out.
+ * Calls `black` with the place of each black dot on the media, in no order. Dots of the picture that are not printed are left
+ * out.
  * @throws RangeError: the picture is not as the rasteriser draws it
  */
 export function forEachDot(picture: Buffer, page: LabelPage, black: (x: number, y: number) => void): void {
@@ -40,7 +41,7 @@ export function forEachDot(picture: Buffer, page: LabelPage, black: (x: number, 
   }
 }
 
-/** @returns rows, each after the byte of its filter */
+/** @returns the rows, each behind the byte of its filter */
 function greyRows(png: Buffer): { width: number; height: number; rows: Uint8Array } {
   const parts: Buffer[] = [];
   for (let at = SIGNATURE; at + 8 <= png.length; ) {

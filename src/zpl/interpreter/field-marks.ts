@@ -1,16 +1,16 @@
 /**
- * Finds where the fields of a format are, without drawing them: where each begins, the size of boxes, lines
- * and graphics, the width of text blocks, the height of characters and bars. The length of a text or a
- * barcode depends on its data and is not known here: it counts as 0.
+ * Finds where the fields of a format are, without drawing them: where each begins, the size of boxes, lines and graphics, the
+ * width of text blocks, and the height of characters and bars. The length of a text or a barcode depends on its data, and is
+ * not known here. It counts as 0.
  *
  * Source: ZPL II Programming Guide, the commands named.
  */
 import { barHeightParameter, isBarcode, isFont } from '../commands.ts';
 import { whole } from '../parameters.ts';
 
-/** A field on the label, dots; half-open. */
+/** Where a field is on the label, dots, half-open. */
 export interface FieldMark {
-  /** The command that gives it something to print: `GB`, `FD`. */
+  /** The command that gives the field something to print: `GB`, `FD`. */
   readonly name: string;
   /** Bytes of the stream before that command. */
   readonly at: number;
@@ -20,7 +20,7 @@ export interface FieldMark {
   readonly height: number;
 }
 
-/** Commands with a field's data, or (^FN) with the number of data that comes later. */
+/** Commands with a field's data; ^FN has the number of data that comes later. */
 const DATA = new Set(['FD', 'FV', 'SN', 'FN']);
 
 interface Size {
@@ -30,15 +30,15 @@ interface Size {
 
 /** What a field's commands have said so far. */
 interface Field {
-  /** ^FO, ^FT, from the label home; `typeset`: y is the baseline, or the lower edge. */
+  /** The place by ^FO or ^FT, from the label home. `typeset`: it is by ^FT, so y is the baseline or the lower edge. */
   readonly x: number;
   readonly y: number;
   readonly typeset: boolean;
-  /** Third parameter of ^FO and ^FT: x is the right edge. */
+  /** By the third parameter of ^FO and ^FT: x is the right edge. */
   readonly fromRight: boolean;
-  /** ^FB, ^TB */
+  /** The width of the block, by ^FB or ^TB. */
   readonly block?: number;
-  /** Height of its bars or characters, and which way it is turned. */
+  /** The height of the field's bars or characters, and which way it is turned. */
   readonly tall?: number;
   readonly turn?: string;
   readonly marked?: true;
@@ -122,7 +122,7 @@ export class FieldMarks {
     if (this.#field.marked) return;
     const { block = 0, tall = this.#characters, turn = this.#turn, typeset } = this.#field;
     const sideways = turn === 'R' || turn === 'B';
-    // How far characters and bars reach from a ^FT depends on font and turn.
+    // How far characters and bars reach from a ^FT depends on the font and the turn, so it counts as 0.
     const across = typeset ? 0 : tall;
     this.#mark(name, at, sideways ? { width: across, height: block } : { width: block, height: across });
     this.#field = { ...this.#field, marked: true };
@@ -130,19 +130,19 @@ export class FieldMarks {
 
   #mark(name: string, at: number, { width, height }: Size): void {
     const { x, y, typeset, fromRight } = this.#field;
-    // A field that ends at x is at least a dot wide.
+    // A field whose right edge is x is at least a dot wide.
     const left = this.#home.x + x - (fromRight ? Math.max(1, width) : 0);
     const top = this.#home.y + y - (typeset ? height : 0);
     this.marks.push({ name, at, x: left, y: top, width, height });
   }
 }
 
-/** How often a parameter of `^XG` repeats each dot: 1 to 10. */
+/** How often `^XG` repeats each dot, by one of its parameters: 1 to 10 times. */
 export function enlarged(parameter: string): number {
   return whole(parameter, 1, 1, 10);
 }
 
-/** The size of a stored picture, or of a graphic as `~DG` defines it: `~DGR:LOGO.GRF,total,row,…`. Enlarged. */
+/** The enlarged size of a stored picture, or of a graphic that `~DG` defines: `~DGR:LOGO.GRF,total,row,…`. */
 export function storedSize(
   stored: Size | { readonly definition: string },
   times: { readonly across: number; readonly down: number },

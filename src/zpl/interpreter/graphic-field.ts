@@ -1,6 +1,6 @@
 /**
- * Rewrites `^GF` and `~DG` for the rasteriser with hexadecimal data. The rasteriser reads no binary data, draws the fill
- * `!` of Zebra's alternative compression wrongly, and unpacks Z64 without a limit.
+ * Rewrites `^GF` and `~DG` with hexadecimal data, because the rasteriser cannot read binary data, draws the fill `!` of Zebra's
+ * alternative compression wrongly, and unpacks Z64 without a limit.
  *
  * Source: ZPL II Programming Guide, ^GF, ~DG, "Alternative Data Compression Scheme".
  */
@@ -19,18 +19,18 @@ export function split(params: Buffer, count: number): { fields: string[]; data: 
   return { fields, data: params.subarray(from) };
 }
 
-/** Without line ends and other bytes that mean nothing. */
+/** The data without line ends and other bytes that mean nothing. */
 export function ascii(data: Buffer): string {
   return data.toString('latin1').replace(/[^\x21-\x7d]/g, '');
 }
 
 /**
- * The most dots of all graphics of a label, each as large as it is printed. The rasteriser takes up to eight bytes for each
- * dot, and takes no single graphic with more.
+ * The most dots that all graphics of a label may have together, each in the size that it is printed in. The rasteriser needs up
+ * to eight bytes for each dot, and takes no single graphic with more.
  */
 const MOST_DOTS = 8 * 3 * 1024 * 1024;
 
-/** How many more graphics a label may have. */
+/** How much room a label has left for graphics. */
 export class GraphicRoom {
   #dots: number;
 

@@ -1,6 +1,6 @@
 /**
- * The fonts that a label's texts call: by a letter that `^CW` has given to a stored font, or by its name (`^A@`). The rasteriser
- * gets each as a download of its own, and the texts by that name.
+ * The fonts that a label's texts use. A text names a stored font by the letter that `^CW` has given to it, or by its name
+ * (`^A@`). The rasteriser gets each font as a download, and the texts then use the name of that download.
  *
  * Source: ZPL II Programming Guide, ^A, ^A@, ^CF and ^CW.
  */
@@ -9,21 +9,21 @@ import { objectName } from '../names.ts';
 import type { FontPiece } from './piece.ts';
 import type { PrinterMemory } from './printer-memory.ts';
 
-/** The font that every printer has in its flash, Swiss 721; font 0 is next to it. */
+/** Swiss 721, the font that every printer has in its flash. Font 0 is drawn instead, because it is the most similar. */
 const RESIDENT = /^[A-Z]:TT0003M_\./;
 
 export class LabelFonts {
   readonly #memory: PrinterMemory;
-  /** By the name in the printer's memory. */
+  /** The fonts in use, by their names in the printer's memory. */
   readonly #used = new Map<string, FontPiece>();
-  /** What `^A@` named last. */
+  /** The font that `^A@` named last. */
   #named: string | undefined;
 
   constructor(memory: PrinterMemory) {
     this.#memory = memory;
   }
 
-  /** What the rasteriser has to get before the texts. */
+  /** The fonts, which the rasteriser must get before the texts. */
   get pieces(): FontPiece[] {
     return [...this.#used.values()];
   }
@@ -49,7 +49,10 @@ export class LabelFonts {
     return font === undefined ? `^${name}${params}` : this.#call(font, turn, [height, width]);
   }
 
-  /** The command for a text without one, whose font `^CF` says; undefined: it is one of the rasteriser's. @throws GraphicError */
+  /**
+   * The font command for a text that has none, by `^CF`. Undefined: the font is one of the rasteriser's own.
+   * @throws GraphicError
+   */
   usual(): string | undefined {
     const letter = (this.#memory.settings.get('CF') ?? '').trim().charAt(0).toUpperCase();
     const font = this.#memory.fontLetters.get(letter);

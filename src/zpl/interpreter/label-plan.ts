@@ -1,11 +1,11 @@
 /**
- * Turns one format into what is to be printed: settings applied, stored formats filled in, and the rest as plain
+ * Turns one format into what is to be printed: settings are applied, stored formats are filled in, and the rest becomes plain
  * ZPL for the rasteriser.
  *
- * The rasteriser draws fields, and silently ignores commands about the label as a whole, so they are handled
- * here: `^PQ ^PO ^PM ^LL ^PW ^LS ^LT ^MU ^SN`, lasting settings, `^DF`/`^XF`/`^FN`. `^LS` and `^LT` become
- * part of the label home. Field data goes to the rasteriser as ASCII with every other byte as `^FH` escape,
- * so that it can misread neither a changed prefix nor a character set.
+ * The rasteriser draws fields, and silently ignores commands about the label as a whole. So these are handled here: `^PQ ^PO
+ * ^PM ^LL ^PW ^LS ^LT ^MU ^SN`, lasting settings, `^DF`/`^XF`/`^FN`. `^LS` and `^LT` become part of the label home. Field data
+ * goes to the rasteriser as ASCII, with every other byte as an `^FH` escape, so that it can misread neither a changed prefix
+ * nor a character set.
  *
  * Source: ZPL II Programming Guide, the commands named.
  */
@@ -38,7 +38,7 @@ export interface MediaDots {
 }
 
 export interface LabelPlan {
-  /** Plain ZPL of one label, in pieces; a serial number differs from label to label. */
+  /** The plain ZPL of one label, in pieces. A serial number differs from label to label. */
   readonly pieces: readonly (Piece | Serial)[];
   /** Labels to print, ≥ 1. */
   readonly quantity: number;
@@ -51,13 +51,13 @@ export interface LabelPlan {
   readonly length: number;
   readonly inverted: boolean;
   readonly mirrored: boolean;
-  /** `^PP` in the format: pause when it is done. */
+  /** The format has `^PP`: the printer pauses when the format is printed. */
   readonly pauseAfter: boolean;
   /** The positions of the fields, before ^PO and ^PM are applied. */
   readonly marks: readonly FieldMark[];
   /** What cannot be printed as asked; the virtual printer crosses the label out. */
   readonly faults: readonly string[];
-  /** What its texts and barcodes say. */
+  /** The data of its texts and barcodes. */
   readonly said: readonly SaidField[];
 }
 
@@ -65,20 +65,20 @@ export interface LabelPlan {
 interface SaidField {
   readonly x: number;
   readonly y: number;
-  /** @param serial of the label, as of `labelPieces` */
+  /** @param serial the label's serial number, as in `labelPieces` */
   readonly data: (serial: number) => string;
 }
 
-/** Parameters are looked for in this many bytes of a command; what follows is data. */
+/** A command's parameters are looked for in this many bytes. What follows is data. */
 const HEAD = 128;
 const MAX_QUANTITY = 99_999_999;
 
-/** The most `^ID` with a `*` that are obeyed in one format: each looks at everything stored. */
+/** The most `^ID` with a `*` that are obeyed in one format, because each looks at everything that is stored. */
 const MOST_SEARCHES = 100;
 
 /**
- * Applies a format to the printer's memory. Undefined when it prints nothing: it only stores a format, only sets
- * the printer up, or is empty.
+ * Applies a format to the printer's memory, and plans its label. Undefined: the format prints nothing, because it only stores a
+ * format, only sets the printer up, or is empty.
  */
 export function planLabel(format: ZplFormat, memory: PrinterMemory, media: MediaDots): LabelPlan | undefined {
   const store = format.commands.findIndex((command) => command.name === 'DF');
@@ -92,7 +92,7 @@ export function planLabel(format: ZplFormat, memory: PrinterMemory, media: Media
   return new PlanBuilder(memory, media).build(format.commands);
 }
 
-/** Settings of the label as a whole: they count wherever in the format they stand. */
+/** Settings of the label as a whole. They apply wherever in the format they stand. */
 const WHOLE_LABEL = words('LL LS LT MU PM PO PW');
 
 class PlanBuilder {
@@ -110,15 +110,15 @@ class PlanBuilder {
   #quantity: string[] = [];
   #pauseAfter = false;
   #hex: string | undefined;
-  /** The field's barcode, and its index in the pieces, where it is one; whether it has data. */
+  /** The field's barcode, and the index in the pieces where its command is, or would be. */
   #barcode: { readonly name: string; readonly params: string; readonly piece: number } | undefined;
   #hasData = false;
-  /** The field's `^FO` or `^FT`. */
+  /** The field's own `^FO` or `^FT`. */
   #origin: string | undefined;
   #homeAt = { x: 0, y: 0 };
-  /** The field names its font. */
+  /** Whether the field names its font. */
   #hasFont = false;
-  /** Dots that the picture moves down, besides `^LT`. */
+  /** How many dots the picture moves down, in addition to `^LT`. */
   #shift = 0;
 
   constructor(memory: PrinterMemory, media: MediaDots) {
@@ -134,7 +134,7 @@ class PlanBuilder {
     for (const command of commands) if (WHOLE_LABEL.has(command.name)) this.#set(command);
     const length = this.#setting('LL', this.#media.height);
     const inverted = settings.get('PO')?.toUpperCase().startsWith('I') ?? false;
-    // Upside down, the end of the label comes first: a label longer than the media loses its beginning.
+    // Upside down, the end of the label comes first. So a label that is longer than the media loses its beginning.
     this.#shift = inverted ? Math.min(0, this.#media.height - length) : 0;
 
     this.#restore('MU', before.get('MU'));
@@ -248,7 +248,7 @@ class PlanBuilder {
     if (!isSymbolField(name)) this.#pieces.push(`^${name}${params}`);
   }
 
-  /** A barcode without data prints nothing; the rasteriser would refuse the label. */
+  /** Leaves out a barcode without data. It prints nothing, but the rasteriser would refuse the label. */
   #leaveOut({ name, piece }: { readonly name: string; readonly piece: number }): void {
     if (!isSymbolField(name)) this.#pieces[piece] = '';
   }
@@ -314,7 +314,7 @@ class PlanBuilder {
     return `^${command.name}${this.#dots(command)}`;
   }
 
-  /** The command's parameters, measured in dots. */
+  /** The command's parameters, with measures in dots. */
   #dots(command: ZplCommand): string {
     return toDots(command.name, text(command), this.#memory.settings.get('MU'), this.#media.dpi);
   }
@@ -356,14 +356,14 @@ class PlanBuilder {
     });
   }
 
-  /** By `^FT` a graphic has its lower left corner there; the rasteriser takes that for the upper one. */
+  /** `^FT` names a graphic's lower left corner, but the rasteriser takes it for the upper one. So `^FO` places it instead. */
   #placeTypeset({ at }: ZplCommand): void {
     const mark = this.#fields.marks.at(-1);
     if (mark?.at !== at || this.#origin?.startsWith('^FT') !== true) return;
     this.#pieces.push(`^FO${fromHome(mark.x, this.#homeAt.x)},${fromHome(mark.y, this.#homeAt.y)}`);
   }
 
-  /** Puts a lasting setting in force, measured in dots. */
+  /** Puts a lasting setting in force. @returns its parameters, with measures in dots */
   #set(command: ZplCommand): string {
     const { settings } = this.#memory;
     const value = this.#dots(command);
@@ -393,7 +393,7 @@ class PlanBuilder {
   }
 }
 
-/** A coordinate as `^FO` takes it: what reaches over the edge begins there. */
+/** A coordinate for `^FO`. What begins beyond the left or upper edge begins at the edge, because `^FO` takes nothing less. */
 function fromHome(place: number, home: number): number {
   return Math.max(0, place - home);
 }

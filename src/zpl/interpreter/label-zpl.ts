@@ -1,4 +1,4 @@
-/** Makes the plain ZPL of one label from its plan: what others made is decoded here, and symbols are encoded. */
+/** Makes the plain ZPL of one label from its plan. Pictures and fonts of others are read only now, and symbols are encoded. */
 import { GraphicError, graphicCommand, hexDigits } from '../graphic-data.ts';
 import { GraphicRoom } from './graphic-field.ts';
 import type { LabelPlan } from './label-plan.ts';
@@ -8,9 +8,9 @@ import { ellipseField } from './shape.ts';
 import type { SymbolEncoder } from './symbol-encoder.ts';
 import { symbolField } from './symbol-field.ts';
 
-/** What the interpreter wants of the renderer. */
+/** What the interpreter needs from the renderer. */
 export interface Renderer extends SymbolEncoder {
-  /** The dots of a PNG, black below half of the light. @throws GraphicError */
+  /** The dots of a PNG. A pixel below half of full brightness is black. @throws GraphicError */
   picture(
     png: Uint8Array,
   ): Promise<{ readonly data: Uint8Array; readonly stride: number; readonly height: number }>;
@@ -18,7 +18,7 @@ export interface Renderer extends SymbolEncoder {
   requireFont(file: Uint8Array): void;
 }
 
-/** The most that all fonts of a label may take, bytes: the rasteriser reads each for every label. */
+/** The most bytes of all fonts of a label, because the rasteriser reads each again for every label. */
 const MOST_FONTS = 2 * 1024 * 1024;
 
 /** The pieces of the label with the given serial number, from 0. */
@@ -59,7 +59,7 @@ async function pictureField(
   return `~DGR:PICTURE.GRF,${data.length},${stride},${hexDigits(data)}^XGR:PICTURE.GRF,${across},${down}`;
 }
 
-/** True when labels of one batch differ. */
+/** Whether the labels of one batch differ. */
 export function isSerial(plan: LabelPlan): boolean {
   return plan.pieces.some((piece) => typeof piece === 'object' && 'step' in piece);
 }

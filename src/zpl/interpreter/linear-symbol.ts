@@ -16,14 +16,14 @@ const GUARD = 5;
 
 interface Bars {
   readonly widths: readonly number[];
-  /** Two widths, whose ratio `^BY` sets. */
+  /** The bars have two widths, whose ratio `^BY` sets. */
   readonly ratio?: true;
   readonly text: string;
-  /** Of EAN and UPC: where its digits stand, modules from the left, and which bars reach down to them. */
+  /** Only for EAN and UPC: where the digits stand, modules from the left, and which bars reach down to them. */
   readonly retail?: { readonly line: readonly LineText[]; readonly isGuard: (at: number) => boolean };
 }
 
-/** Indexes of the parameters: height, whether there is a line, whether it is above. */
+/** Its numbers are indexes of parameters: the height, whether there is a line, whether the line is above. */
 interface LinearSymbology {
   readonly height: number;
   readonly line?: number;
@@ -36,7 +36,7 @@ interface LinearSymbology {
 const PLAIN = { height: 1, line: 2, above: 3 } as const;
 const CHECKED = { height: 2, line: 3, above: 4 } as const;
 
-/** `^BA` writes what Code 93 shifts to with these characters. */
+/** Characters by which `^BA` writes Code 93's shifts. */
 const SHIFTS: Readonly<Record<string, string>> = { '&': '^SFT$', "'": '^SFT%', '(': '^SFT/', ')': '^SFT+' };
 
 const LINEAR: Readonly<Record<string, LinearSymbology>> = {
@@ -91,7 +91,7 @@ const LINEAR: Readonly<Record<string, LinearSymbology>> = {
     ...PLAIN,
     bars: (data, _, encoder) => {
       requireData('BJ', data, /^\d+$/);
-      // The guide has all of it in the bars, as with ^BI, and shows no start: two bars, as IATA's, tell it from Industrial.
+      // By the guide, the bars hold all data, as with ^BI. It shows no start. Two bars, as IATA's, tell it from Industrial.
       return { widths: encoder.widths('iata2of5', data), ratio: true, text: data };
     },
   },
@@ -125,7 +125,7 @@ const LINEAR: Readonly<Record<string, LinearSymbology>> = {
     ...CHECKED,
     bars: (data, _, encoder) => {
       requireData('BP', data, /^[0-9A-F]+$/);
-      // BWIPP has narrow and wide bars of 1 and 3 modules, and spaces of 2 and 4.
+      // BWIPP has narrow and wide bars of 1 and 3 modules, and narrow and wide spaces of 2 and 4.
       const widths = encoder.widths('plessey', data).map((width) => (width > 2 ? 2 : 1));
       return { widths, ratio: true, text: data };
     },
@@ -151,7 +151,7 @@ const LINEAR: Readonly<Record<string, LinearSymbology>> = {
   },
 };
 
-/** What `^BY` says: dots, and wide to narrow. */
+/** The sizes that `^BY` sets, dots, and the ratio of wide to narrow. */
 export interface BarSizes {
   readonly module: number;
   readonly ratio: number;
@@ -183,7 +183,10 @@ export function linearSymbol(
   return { dark, tall, line: { texts, isAbove, module } };
 }
 
-/** `^BT`, TLC39, whose sizes are its own: six digits in Code 39. @throws GraphicError with a serial number behind them */
+/**
+ * `^BT`, TLC39, which has sizes of its own. Only its six digits in Code 39 are drawn.
+ * @throws GraphicError a serial number follows them
+ */
 export function tlc39Symbol(
   { data, dpi }: SymbolField,
   [, width, ratio, height]: readonly string[],
@@ -229,7 +232,7 @@ function place(text: string, from: number, to: number): LineText {
   return { text, from, to };
 }
 
-/** @param check `^BM`'s: A none, B mod 10, C twice mod 10, D mod 11 and mod 10 */
+/** @param check which check digits `^BM` adds: A none, B mod 10, C mod 10 twice, D mod 11 and mod 10 */
 function msi(data: string, check: string): string {
   if (check === 'A') return data;
   if (check !== 'D') return check === 'C' ? twice(data) : data + luhn(data);

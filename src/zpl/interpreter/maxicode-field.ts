@@ -1,5 +1,5 @@
 /**
- * Turns `^BD` (MaxiCode) into a graphic: the rasteriser itself draws only modes 2 and 3 of some carriers.
+ * Turns `^BD` (MaxiCode) into a graphic, because the rasteriser itself draws only modes 2 and 3 of some carriers.
  *
  * Source: ZPL II Programming Guide, ^BD: in modes 2 and 3 the data begins with class of service (3 digits),
  * country (3 digits) and postal code (9 digits, or 6 characters).

@@ -2,7 +2,7 @@
 import type { EllipsePiece } from './shape.ts';
 import type { SymbolField } from './symbol-encoder.ts';
 
-/** A PNG that was downloaded, each of its dots enlarged. */
+/** A PNG that was downloaded. Each of its dots is enlarged. */
 export interface PicturePiece {
   readonly kind: 'picture';
   readonly file: Uint8Array;
@@ -10,13 +10,13 @@ export interface PicturePiece {
   readonly down: number;
 }
 
-/** A font that was downloaded, before the texts that are set in it. */
+/** A font that was downloaded. It stands before the texts that are set in it. */
 export interface FontPiece {
   readonly kind: 'font';
-  /** By which the texts call it. */
+  /** The name by which the texts call it. */
   readonly name: string;
   readonly file: Uint8Array;
 }
 
-/** Plain ZPL, or what becomes plain ZPL only where the label is drawn. */
+/** Plain ZPL, or something that becomes plain ZPL only when the label is drawn. */
 export type Piece = string | SymbolField | PicturePiece | FontPiece | EllipsePiece;

@@ -5,17 +5,17 @@ import { download } from './download.ts';
 import { type LabelPlan, type MediaDots, planLabel } from './label-plan.ts';
 import { type LastingSetting, PrinterMemory } from './printer-memory.ts';
 
-/** The most that a program may store in the simulated printer, and the longest format, bytes. */
+/** The most bytes that a program may store in the simulated printer, and the most bytes of a format. */
 const MEMORY = 16 * 1024 * 1024;
-/** Bytes that are read ahead of the format at hand. */
+/** How many bytes are read at once, so at most that many ahead of the current format. */
 const AHEAD = 4096;
 
 export interface PlannedLabel {
-  /** The plan of the last format that prints; undefined: none does. */
+  /** The plan of the last format that prints. Undefined: no format prints. */
   readonly plan: LabelPlan | undefined;
   /** The commands of that format, without `^XA` and `^XZ`. */
   readonly commands: readonly ZplCommand[];
-  /** The settings in force at the end, measured in dots. */
+  /** The settings in force at the end, with measures in dots. */
   readonly settings: ReadonlyMap<LastingSetting, string>;
   /** Why a format or a download was not taken. */
   readonly faults: readonly string[];
@@ -37,8 +37,8 @@ export function plannedLabel(zpl: string | Uint8Array, media: MediaDots): Planne
 }
 
 /**
- * Plans the formats of a program that print, one when it is asked for; between them, why a format or a download was not
- * taken. No plan is kept, since that of a few bytes may take megabytes.
+ * Plans the formats of a program that print, each only when somebody asks for the next. Between them it yields why a format or
+ * a download was not taken. No plan is kept, because the plan for a few bytes may take megabytes.
  */
 export function* plannedFormats(
   zpl: Uint8Array,

@@ -1,5 +1,5 @@
 /**
- * `^B5` and `^BZ`: postal codes, whose data are in the height of their bars.
+ * `^B5` and `^BZ`: postal codes, which hold their data in the height of their bars.
  *
  * Source: ZPL II Programming Guide, ^B5 and ^BZ; USPS DMM 708.4 (bars of 0.125 and 0.050 in) and USPS-B-3200 (a bar has three
  * parts of nearly one height).
@@ -11,7 +11,7 @@ import { isYes, requireData } from './symbol-data.ts';
 import type { SymbolEncoder, SymbolField } from './symbol-encoder.ts';
 import { type Dark, readLine, type UprightSymbol } from './upright-symbol.ts';
 
-/** Short bars of POSTNET and PLANET, of the height of tall ones. */
+/** The height of short bars in POSTNET and PLANET, as a share of the tall ones'. */
 const SHORT = 0.4;
 
 /** The codes of `^BZ` by its last parameter; 2 is reserved. */
@@ -33,7 +33,7 @@ export function postalSymbol(
     throw new GraphicError(`^BZ is not drawn as postal code ${(type ?? '').slice(0, 4)}`);
   requireData(name, data, /^\d+$/);
   const tall = whole(high, height, 1, 32_000);
-  // The ratio sets the pitch: only so is the guide's example, ^BY3 at 8 dots/mm, the 22 bars an inch that the post asks for.
+  // The ratio sets the pitch. Only then the guide's example, ^BY3 at 8 dots/mm, has the post's 22 bars per inch.
   const pitch = Math.round(module * ratio);
   const fourStates = code === 'onecode';
   const third = Math.round(tall / 3);

@@ -1,13 +1,13 @@
 /**
- * What a ZPL printer remembers from one format to the next: settings that stay until they are changed, and objects
- * stored by name. DRAM (`R:`) is lost when the power goes, flash (`E:`, `B:`, `A:`) is not.
+ * What a ZPL printer remembers from one format to the next: settings that stay until they are changed, and objects that are
+ * stored by name. DRAM (`R:`) is lost when the power goes; flash (`E:`, `B:`, `A:`) is not.
  *
  * Source: ZPL II Programming Guide, ^DF ^XF ^ID ^EF ~DG ~EG, and the persistence notes of each setting command.
  */
 import type { ZplCommand } from '../stream.ts';
 import type { StoredFile } from './stored-file.ts';
 
-/** Settings that stay in force after the format that made them; values are the command's parameters. */
+/** Settings that stay in force after the format that made them. Their values are the command's parameters. */
 const LASTING = ['CI', 'CF', 'BY', 'FW', 'LH', 'LR', 'LL', 'LS', 'LT', 'MU', 'PM', 'PO', 'PW'] as const;
 export type LastingSetting = (typeof LASTING)[number];
 const lasting = new Set<string>(LASTING);
@@ -16,7 +16,7 @@ export function isLastingSetting(name: string): name is LastingSetting {
   return lasting.has(name);
 }
 
-/** A setting's new value. Parameters left out keep their old values, except the size in a ^CF with a font. */
+/** A setting's new value. In ^BY and ^FW, and in a ^CF without a font, parameters that are left out keep their old values. */
 export function lastingValue(name: string, before: string | undefined, value: string): string {
   const given = value.split(',');
   const merges = name === 'BY' || name === 'FW' || (name === 'CF' && given[0]?.trim() === '');
@@ -31,12 +31,12 @@ type StoredObject =
   | { kind: 'graphic'; definition: string; dots: number; bytes: number }
   | StoredFile;
 
-/** Most objects in the memory. Firmware has such a limit too. */
+/** The most objects in the memory. Firmware has such a limit too. */
 const MOST_OBJECTS = 1_000;
 
 /**
- * Whether a name fits a pattern with `*` for any text. It backtracks to the last `*` only, so that an
- * untrusted pattern takes at most as many steps as the product of both lengths.
+ * Whether a name fits a pattern in which `*` stands for any text. It goes back only to the last `*`, so that a stranger's
+ * pattern takes at most as many steps as the product of both lengths.
  */
 function matches(pattern: string, name: string): boolean {
   let at = 0;
@@ -64,7 +64,7 @@ function matches(pattern: string, name: string): boolean {
 export class PrinterMemory {
   readonly #limit: number;
   readonly settings = new Map<LastingSetting, string>();
-  /** The fonts that `^CW` has given a letter. */
+  /** By letter, the fonts that `^CW` has given one. */
   readonly fontLetters = new Map<string, string>();
   readonly #objects = new Map<string, StoredObject>();
   #used = 0;
@@ -82,7 +82,7 @@ export class PrinterMemory {
     return this.#objects.get(name);
   }
 
-  /** Returns false, and stores nothing, when there is no room left. */
+  /** If there is no room left, it stores nothing and returns false. */
   store(name: string, object: StoredObject): boolean {
     const replaced = this.#objects.get(name);
     const used = this.#used + object.bytes - (replaced?.bytes ?? 0);
@@ -92,7 +92,7 @@ export class PrinterMemory {
     return true;
   }
 
-  /** `^ID`: the name may have `*` for any text in its name and its extension. */
+  /** `^ID`. In the name and the extension, `*` stands for any text. */
   delete(pattern: string): void {
     if (!pattern.includes('*')) this.#forget(pattern);
     else for (const name of this.#objects.keys()) if (matches(pattern, name)) this.#forget(name);
@@ -102,7 +102,7 @@ export class PrinterMemory {
     for (const [name, object] of this.#objects) if (object.kind === kind) this.#forget(name);
   }
 
-  /** Power off: settings fall back to their defaults, DRAM is empty. */
+  /** The power goes off: settings fall back to their defaults, and DRAM is empty. */
   powerLoss(): void {
     this.settings.clear();
     this.fontLetters.clear();

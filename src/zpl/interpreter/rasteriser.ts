@@ -1,23 +1,24 @@
 /**
- * The rasteriser of ZPL, a Go program in WebAssembly. Neither Node's limits nor its garbage collector know what the program
- * takes, and WebAssembly memory never shrinks: so the program has a limit of its own, and begins anew once it is large.
- * The package starts its program once and for good, and so is kept from it: this file starts the program.
+ * The rasteriser of ZPL is a Go program in WebAssembly. Neither Node's limits nor its garbage collector know how much memory
+ * the program takes, and WebAssembly memory never shrinks. So the program has a limit of its own, and is started anew once it
+ * is large. The package would start its program once and for good. So the package is kept from doing that, and this file starts
+ * it.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** The most that the program may take, pages of 64 KB: 384 MB. A blood bag’s label at 600 dpi needs over 288. It begins with 32 MB. */
+/** The program's most memory, pages of 64 KB: 384 MB. It begins with 32. A blood bag’s label at 600 dpi needs over 288. */
 const MOST_PAGES = 6144;
-/** Bytes above which it begins anew after a label. Most labels of 4 × 6 inches leave it at 50 MB. */
+/** If the program has more bytes than this after a label, it is started anew. Most labels of 4 × 6 inches leave it at 50 MB. */
 const LARGE = 128 * 1024 * 1024;
-/** Its garbage collector does more before it takes more memory. */
+/** The program's own garbage collector works harder before it takes more memory. */
 const FRUGAL = { GOGC: '50', GOMEMLIMIT: '160MiB' };
 
 type Package = typeof import('zpl-renderer-js');
 type Api = Awaited<Package['ready']>['api'];
 
-// Node's types leave WebAssembly out, and the package's leave its runtime out.
+// Node's types lack WebAssembly, and the package's types lack its runtime.
 interface Instance {
   readonly exports: { readonly mem: { readonly buffer: ArrayBuffer } };
 }
@@ -38,21 +39,21 @@ const wasm: Wasm = Reflect.get(globalThis, 'WebAssembly');
 interface Program {
   readonly api: Api;
   readonly instance: Instance;
-  /** Resolves when it has ended by itself: it ends when it gets no more memory. */
+  /** Resolves when the program has ended by itself, which it does when it gets no more memory. */
   readonly ended: Promise<void>;
-  /** Its timers no longer wake it. */
+  /** Leaves the program: its timers no longer wake it. */
   leave(): void;
   readonly left: boolean;
-  /** Calls under way. */
+  /** How many calls are under way. */
   drawing: number;
 }
 
 let compiled: Promise<object> | undefined;
 let running: Promise<Program> | undefined;
-/** A program was left, and its memory is still there. */
+/** Whether a program was left, and its memory is still there. */
 let isGarbage = false;
 
-/** A label takes more memory than the rasteriser may. */
+/** Thrown for a label that needs more memory than the rasteriser may take. */
 export class RasteriserFull extends Error {
   constructor() {
     super('it takes too much memory');
@@ -60,15 +61,15 @@ export class RasteriserFull extends Error {
   }
 }
 
-/** Loads the rasteriser, which takes a busy machine seconds. */
+/** Loads the rasteriser. On a busy machine that takes seconds. */
 export async function loadRasteriser(): Promise<void> {
   running ??= start();
   await running;
 }
 
 /**
- * Draws labels. Loads the rasteriser with the first.
- * @param width mm
+ * Draws labels. The first call loads the rasteriser.
+ * @param width mm, as is the height
  * @returns PNGs, base64
  * @throws RasteriserFull; Error: it does not understand the ZPL
  */
@@ -83,7 +84,7 @@ export async function rasterise(
   } finally {
     if (isGarbage) {
       isGarbage = false;
-      // Not before the call that used the program has ended, too: its frame would keep the memory.
+      // This waits until the call that used the program has ended too, because its frame would keep the memory.
       await nextTurn();
       collectGarbage();
     }
@@ -101,7 +102,7 @@ async function draw(...label: Parameters<Api['zplToBase64MultipleAsync']>): Prom
   try {
     return await Promise.race([full, program.api.zplToBase64MultipleAsync(...label)]);
   } catch (error) {
-    // The program's end makes its last call fail in any way, and may be known only after that.
+    // When the program ends, its last call may fail with any error, and the end may become known only after that.
     await Promise.race([full, nextTurn()]);
     throw error;
   } finally {
@@ -130,13 +131,13 @@ async function start(): Promise<Program> {
   };
   const resume = go._resume.bind(go);
   go._resume = () => {
-    // A timer that it does not know calls again and again; after its end a call would be an error that nobody catches.
+    // For a timer that the program does not know, this is called again and again; after its end, that would throw uncaught.
     if (left || go.exited) leave();
     else resume();
   };
   const ended = go.run(instance).finally(leave);
   const api: Api = Reflect.get(globalThis, 'zpl');
-  // Its functions would keep the memory of a program that was left.
+  // Its functions would keep the memory of the program after it was left.
   Reflect.deleteProperty(globalThis, 'zpl');
   return {
     api,
@@ -150,9 +151,9 @@ async function start(): Promise<Program> {
   };
 }
 
-/** The package's program, which the package itself does not get to start. */
+/** Compiles the package's program, and keeps the package from starting it. */
 async function compile(): Promise<object> {
-  // Takes effect for memory that grows from now on, in all threads.
+  // This takes effect in all threads, for memory that grows from now on.
   setFlagsFromString(`--wasm-max-mem-pages=${MOST_PAGES}`);
   const { instantiate } = wasm;
   const { promise, resolve } = Promise.withResolvers<unknown>();
@@ -170,7 +171,7 @@ async function compile(): Promise<object> {
   }
 }
 
-/** Frees the memory of a program that was left, which would otherwise stay while its thread has nothing to do. */
+/** Frees the memory of a program that was left. Otherwise it would stay as long as its thread has nothing to do. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('gc');

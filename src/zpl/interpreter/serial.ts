@@ -1,5 +1,5 @@
 /**
- * `^SN`, field data that counts from label to label.
+ * `^SN`: field data that counts from label to label.
  *
  * Source: ZPL II Programming Guide, ^SN.
  */
@@ -13,7 +13,7 @@ export interface Serial {
   readonly zeros: boolean;
 }
 
-/** `^SNv,n,z`: the right-most digits of `v`, at most 12, count by `n`; `z` = Y keeps leading zeros. */
+/** `^SNv,n,z`: the last digits in `v`, at most 12 of them, count by `n`. If `z` is Y, leading zeros are kept. */
 export function serialField(params: string): Serial {
   const [start = '1', step = '1', zeros = 'N'] = params.split(',');
   const match = /(\d{1,12})(\D*)$/.exec(start);

@@ -1,5 +1,6 @@
 /**
- * The boxes, circles and lines of a format as the rasteriser draws them; ellipses, which it does not draw, as graphics.
+ * Writes the boxes, circles and lines of a format in a form that the rasteriser draws. It does not draw ellipses, so they
+ * become graphics.
  *
  * Source: ZPL II Programming Guide, ^GB, ^GC, ^GD and ^GE.
  */
@@ -7,7 +8,7 @@ import { GraphicError, graphicCommand, hexDigits } from '../graphic-data.ts';
 import { whole } from '../parameters.ts';
 import type { GraphicRoom } from './graphic-field.ts';
 
-/** The most dots that each may measure, by the guide: the rasteriser would take any memory for a larger circle. */
+/** By the guide, the most dots that each may measure. For a larger circle the rasteriser would take any amount of memory. */
 const MOST: Readonly<Record<string, number>> = { GB: 32_000, GC: 4095, GD: 32_000, GE: 4095 };
 
 export function isShape(name: string): boolean {
@@ -25,8 +26,8 @@ export function shapeField(name: string, params: string): string {
 }
 
 /**
- * `^GB` for the rasteriser, which draws a square one dot too large if its line is as thick as the square is
- * wide. With half that thickness the square is filled as well. A single dot becomes a graphic.
+ * A `^GB` for the rasteriser. If a square's line is as thick as the square is wide, the rasteriser draws it one dot too large.
+ * Half that thickness fills the square as well, so it is used. A single dot becomes a graphic.
  */
 function boxField(params: string): string {
   const [width, height, thickness, ...rest] = params.split(',');
@@ -38,12 +39,12 @@ function boxField(params: string): string {
   return `^GB${[across, down, Math.ceil(across / 2), ...rest].join(',')}`;
 }
 
-/** `^GE`, dots. */
+/** An ellipse (`^GE`), dots. */
 export interface EllipsePiece {
   readonly kind: 'ellipse';
   readonly width: number;
   readonly height: number;
-  /** How thick its line is, inwards. */
+  /** How far its line reaches inwards. */
   readonly line: number;
   readonly isWhite: boolean;
 }
@@ -61,7 +62,7 @@ export function ellipse(params: string): EllipsePiece {
   };
 }
 
-/** The ellipse as the rasteriser draws it. @throws GraphicTooLarge; GraphicError: a white one, which a graphic cannot be */
+/** The ellipse as a graphic. @throws GraphicTooLarge; GraphicError: it is white, and a graphic cannot be white */
 export function ellipseField({ width, height, line, isWhite }: EllipsePiece, room: GraphicRoom): string {
   if (isWhite) throw new GraphicError('a white ^GE is not drawn');
   room.draw(width * height);
@@ -81,7 +82,9 @@ export function ellipseField({ width, height, line, isWhite }: EllipsePiece, roo
   return graphicCommand(bits.length, stride, hexDigits(bits));
 }
 
-/** How far an ellipse reaches to either side of its middle, `away` above or below it; 0 beyond it. */
+/**
+ * How far an ellipse reaches to each side of its middle, at the height `away` above or below the middle; 0 beyond the ellipse.
+ */
 function halfWidth(across: number, down: number, away: number): number {
   if (across <= 0 || down <= 0 || Math.abs(away) >= down) return 0;
   return across * Math.sqrt(1 - (away / down) ** 2);

@@ -29,7 +29,7 @@ const STACKED: Readonly<
   B4: ({ data, params }, module, tall, encoder) => {
     const mode = params.split(',')[3]?.trim().toUpperCase() || 'A';
     if (mode !== 'A') throw new GraphicError(`^B4 is not drawn in mode ${mode}`);
-    // Its height is counted in modules.
+    // The height is a number of modules.
     return separated(encoder.rows('code49', data), module, tall * module);
   },
   B7: ({ data, params }, _, tall, encoder) => {
@@ -39,7 +39,7 @@ const STACKED: Readonly<
       level: whole(level, 0, 0, 8),
       encoder,
     });
-    // Without a height of rows that of ^BY is the whole symbol's.
+    // If the command has no height for rows, the height of ^BY is the whole symbol's.
     const isGiven = whole(height, 0, 0, 1) > 0;
     const each = isGiven ? tall : Math.max(1, Math.floor(tall / symbol.length));
     return { rows: symbol, tall: () => each };
@@ -49,7 +49,7 @@ const STACKED: Readonly<
     const kind = (mode || 'F').toUpperCase();
     if (kind !== 'F' && kind !== 'E') throw new GraphicError(`^BB is not drawn in mode ${mode}`);
     const options = { ...(columns && { columns }), ...(rows && { rows }) };
-    // E is F with FNC1 before the data.
+    // Mode E is mode F with FNC1 before the data.
     const symbol =
       kind === 'F'
         ? encoder.rows('codablockf', data, options)
@@ -67,13 +67,14 @@ const STACKED: Readonly<
 const MOST_COLUMNS = 30;
 const LEAST_ROWS = 3;
 /**
- * Without columns and rows the symbol has the fewest columns, from two on, with which it has no more rows than these: so the
- * rasteriser and others draw it that were compared with printers. (The guide speaks of twice as many rows as columns.)
+ * If the command names neither columns nor rows, the symbol gets at least two columns, and only as many as it needs to have no
+ * more than this many rows. The rasteriser and other programs that were compared with printers draw it so. (The guide speaks of
+ * twice as many rows as columns.)
  */
 const USUAL_ROWS = 30;
 const USUAL_COLUMNS = 2;
 
-/** @param columns, rows 0: the command leaves the choice. @throws GraphicError */
+/** A column or row count of 0 means that the command names none. @throws GraphicError */
 function pdf417(
   data: string,
   [columns, rows]: readonly [columns: number, rows: number],
@@ -96,7 +97,7 @@ function pdf417(
   const most = rows > 0 ? Math.max(LEAST_ROWS, rows) : USUAL_ROWS;
   let begin = columns || (rows > 0 ? 1 : USUAL_COLUMNS);
   if (columns === 0) {
-    // A wide one tells how many codewords there are at least, and so where to begin.
+    // A symbol of the most columns shows how many codewords there are at least, and so with how many columns to begin.
     const { length } = encode(MOST_COLUMNS);
     const codewords = length > LEAST_ROWS ? MOST_COLUMNS * (length - 1) : 0;
     begin = Math.max(begin, Math.ceil((codewords + 1) / most));
@@ -108,7 +109,7 @@ function pdf417(
   throw new GraphicError('^B7 has too few rows for this data');
 }
 
-/** Every other row separates two others. */
+/** For symbols in which every other row only separates two others. */
 function separated(rows: Stack['rows'], module: number, tall: number): Stack {
   return { rows, tall: (row) => (row % 2 === 0 ? module : tall) };
 }
@@ -119,7 +120,7 @@ export function isStacked(name: string): boolean {
 
 /**
  * @param module of `^BY`, dots
- * @param height of `^BY`, dots, for a row whose height the command does not say
+ * @param height of `^BY`, dots; it is used if the command names no height for a row
  * @throws GraphicError
  */
 export function stackedSymbol(

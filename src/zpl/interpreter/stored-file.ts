@@ -1,6 +1,6 @@
 /**
- * Files that `~DU` and `~DY` bring: TrueType fonts, and PNG pictures. They come from anybody, so only their sizes are read here;
- * the renderer reads the rest, where the label is drawn.
+ * Files that `~DU` and `~DY` bring: TrueType fonts and PNG pictures. They come from strangers, so only their sizes are read
+ * here. The renderer reads the rest when the label is drawn.
  *
  * Source: ZPL II Programming Guide, ~DU and ~DY; W3C Portable Network Graphics, 11.2.2.
  */
@@ -10,7 +10,7 @@ import { ascii, split } from './graphic-field.ts';
 
 /** The most bytes of a file. */
 const MOST_BYTES = 2 * 1024 * 1024;
-/** The most dots of a picture; labels have fewer. */
+/** The most dots of a picture. Labels have fewer. */
 const MOST_DOTS = 16_000_000;
 
 /** A file in a printer's memory. */
@@ -24,7 +24,7 @@ export type StoredFile =
       readonly bytes: number;
     };
 
-/** The file that a download command brings, and its name; undefined for a graphic. @throws GraphicError */
+/** The file that a download command brings, and its name. Undefined: it brings a graphic. @throws GraphicError */
 export function downloadedFile(
   name: string,
   params: Buffer,
@@ -47,7 +47,7 @@ export function downloadedFile(
   throw new GraphicError(`~DY is not drawn with objects of kind ${/^\w{1,3}$/.test(kind) ? kind : 'that'}`);
 }
 
-/** @param format of `~DY`: A and P are digits or base64, B bytes @param total bytes, as the command says */
+/** @param format of `~DY`: A and P are hexadecimal digits or base64, B is bytes @param total how many bytes, by the command */
 function fileOf(data: Buffer, format: string, total: string | undefined): Buffer {
   if (!/^[ABP]$/i.test(format)) throw new GraphicError('~DY is not drawn with data of that format');
   const said = Number.parseInt(total ?? '', 10);

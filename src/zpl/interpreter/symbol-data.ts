@@ -1,4 +1,4 @@
-/** What data and parameters of barcodes stand for, as the printer reads them. */
+/** Reads data and parameters of barcodes as the printer reads them. */
 import { gs1 } from '../../values/check-digits.ts';
 import { zeroSuppressed } from '../../values/upce.ts';
 import { GraphicError } from '../graphic-data.ts';
@@ -12,7 +12,10 @@ export function requireData(name: string, data: string, pattern: RegExp): void {
   if (!pattern.test(data)) throw new GraphicError(`^${name} cannot hold this data`);
 }
 
-/** The last digits of the data, with zeros before them, as the printer does it for EAN and UPC. @throws GraphicError */
+/**
+ * The last `length` digits of the data, filled up with zeros in front, as the printer does for EAN and UPC.
+ * @throws GraphicError
+ */
 export function padded(name: string, data: string, length: number): string {
   requireData(name, data, /^\d+$/);
   return data.padStart(length, '0').slice(-length);
@@ -21,8 +24,8 @@ export function padded(name: string, data: string, length: number): string {
 export const checked = (digits: string): string => digits + gs1(digits);
 
 /**
- * Number system and six digits. The data are a manufacturer's number and an item's, five digits each, by the guide; printers
- * take the six digits of the symbol, too, and the number system (0 or 1) before either.
+ * The number system and six digits of a UPC-E. By the guide, the data are the numbers of a manufacturer and an item, of five
+ * digits each. Printers also take the six digits of the symbol, and the number system (0 or 1) before either.
  * @throws GraphicError
  */
 export function upce(name: string, data: string): string {

@@ -1,16 +1,19 @@
-/** What the interpreter wants of the renderer for the barcodes that the rasteriser does not draw. */
+/** What the interpreter needs from the renderer for the barcodes that the rasteriser does not draw. */
 
-/** What encodes symbols; supplied by the renderer, which has the symbologies. Names and options are those of BWIPP. */
+/** Encodes symbols. The renderer supplies it, because it has the symbologies. Names and options are those of BWIPP. */
 export interface SymbolEncoder {
   /** Widths of bar, space, …, bar in modules. @throws GraphicError the text cannot be encoded */
   widths(name: string, text: string, options?: Record<string, string | boolean>): readonly number[];
-  /** Rows of modules, 1 is dark, each once whatever its height. @throws GraphicError */
+  /** Rows of modules; 1 is dark. Each row is given once, whatever its height. @throws GraphicError */
   rows(
     name: string,
     text: string,
     options?: Record<string, string | boolean>,
   ): readonly (readonly number[])[];
-  /** Bars of a postal code: full, ascender, descender, tracker; of two heights: ascender, tracker. @throws GraphicError */
+  /**
+   * Bars of a postal code: full, ascender, descender, tracker. A code with only two heights has ascenders and trackers.
+   * @throws GraphicError
+   */
   postal(name: string, text: string): readonly ('F' | 'A' | 'D' | 'T')[];
   /** @throws GraphicError */
   maxiCode(
@@ -22,7 +25,7 @@ export interface SymbolEncoder {
 
 /** A field with such a barcode, and the settings that it is drawn with. */
 export interface SymbolField {
-  /** Without prefix: `BU`. */
+  /** The command's name without prefix: `BU`. */
   readonly name: string;
   /** With all measures in dots. */
   readonly params: string;
@@ -30,9 +33,9 @@ export interface SymbolField {
   readonly data: string;
   readonly utf8: boolean;
   readonly dpi: number;
-  /** Of `^FO` or `^FT`; undefined: the field has none. */
+  /** The field's `^FO` or `^FT`. Undefined: the field has none. */
   readonly origin: string | undefined;
-  /** Parameters of `^BY` and `^FW`. */
+  /** Parameters of the `^BY` and the `^FW` in force. */
   readonly by: string;
   readonly turn: string;
 }

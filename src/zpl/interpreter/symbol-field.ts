@@ -1,7 +1,8 @@
 /**
- * The barcodes that the rasteriser does not draw, or draws wrongly, as graphics, with the line that people read as texts.
+ * Makes graphics of the barcodes that the rasteriser does not draw, or draws wrongly. The line that people read becomes texts.
  *
- * Source: ZPL II Programming Guide, the commands named. Where it names no size for the line, it has those of the rasteriser's.
+ * Source: ZPL II Programming Guide, the commands named. It names no sizes for the line, so the line has those of the
+ * rasteriser's.
  */
 import { plainField } from '../field-data.ts';
 import { GraphicError, graphicCommand, hexDigits } from '../graphic-data.ts';
@@ -15,10 +16,10 @@ import { isStacked, stackedSymbol } from './stacked-symbol.ts';
 import type { SymbolEncoder, SymbolField } from './symbol-encoder.ts';
 import { type Dark, extent, type LineText, type ReadLine, type UprightSymbol } from './upright-symbol.ts';
 
-/** More than any of these symbols holds, bytes: longer data is not even tried. PDF417 is the one that holds more. */
+/** None of these symbols holds so many bytes, but PDF417. Longer data is not even tried. */
 const LONGEST = 500;
 const LONGEST_PDF417 = 3072;
-/** Of the line that people read, modules: its height, and its distance from the bars. */
+/** The height of the line that people read, and its distance from the bars, modules. */
 const LINE = 10;
 const GAP = 2;
 
@@ -27,7 +28,7 @@ export function isSymbolField(name: string): boolean {
   return /^B[DRT]$/.test(name) || isLinear(name) || isPostal(name) || isStacked(name);
 }
 
-/** The field as the rasteriser draws it. @throws GraphicError */
+/** The field in a form that the rasteriser draws. @throws GraphicError */
 export function symbolField(field: SymbolField, encoder: SymbolEncoder, room: GraphicRoom): string {
   if (field.data.length > (field.name === 'B7' ? LONGEST_PDF417 : LONGEST)) {
     throw new GraphicError(`${field.name === 'BD' ? 'a MaxiCode' : `^${field.name}`} of too much data`);
@@ -52,7 +53,7 @@ export function symbolField(field: SymbolField, encoder: SymbolEncoder, room: Gr
   return [graphicAt(corner, bits, stride), ...texts].join('^FS');
 }
 
-/** Of ^BR the guide says R, whatever ^FW. */
+/** The turn of a command that names none. For ^BR the guide says R, whatever ^FW says. */
 function usualTurn({ name, turn }: SymbolField): string {
   return name === 'BR' ? 'R' : turn;
 }
@@ -76,22 +77,23 @@ interface Corner {
   readonly top: number;
 }
 
-/** Of a symbol that is not turned, dots. */
+/** The size of a symbol that is not turned, dots. */
 interface Size {
   readonly across: number;
   readonly down: number;
-  /** How much of `down` the bars take that are not guards. */
+  /** How much of `down` the bars take, without the longer part of guard bars. */
   readonly tall: number;
 }
 
-/** How much the symbol has before its bars where it is turned so that its base comes first. */
+/** How many dots the symbol has before its bars. That is 0 unless it is turned so that its base comes first. */
 function beforeBars(turn: string, { down, tall }: Size): number {
   return turn === 'R' || turn === 'I' ? down - tall : 0;
 }
 
 /**
- * The upper left corner of the turned symbol: `^FO` places it, `^FT` the beginning of its base, below which guard bars reach.
- * A base that is turned by 90° runs down on the left of the symbol, by 180° to the left above it, by 270° up on its right.
+ * The upper left corner of the turned symbol. `^FO` places this corner. `^FT` places the beginning of the symbol's base; guard
+ * bars reach below the base. Turned by 90°, the base runs down on the left of the symbol; by 180°, it runs to the left above
+ * it; by 270°, it runs up on its right.
  */
 function placed(origin: string | undefined, turn: string, size: Size): Corner {
   const [first, second, right] = (origin ?? '').slice(3).split(',');
@@ -161,7 +163,7 @@ function lineText(
   const from = (begin + to - room) / 2;
   const along = turn === 'N' || turn === 'R' ? from : box.across - from - room;
   const bars = beforeBars(turn, box);
-  // Turned by 90° or 180°, what is below the bars comes first.
+  // If the symbol is turned by 90° or 180°, what is below the bars comes first.
   const isFirst = isAbove !== (turn === 'R' || turn === 'I');
   const beside = isFirst ? bars - GAP * module - size : bars + box.tall + GAP * module;
   const [x, y] = turn === 'R' || turn === 'B' ? [left + beside, top + along] : [left + along, top + beside];

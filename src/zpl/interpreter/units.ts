@@ -4,7 +4,9 @@
  */
 import { measuredParameters } from '../commands.ts';
 
-/** Dots per unit under `^MU a,b,c`: 1 for dots, dots per mm for M, per inch for I, c/b for a change of dpi. */
+/**
+ * How many dots a unit of `^MU a,b,c` has: 1 for dots, those of a mm for M, those of an inch for I, c/b for a change of dpi.
+ */
 function factor(unit: string, dpi: number): number {
   const [kind = 'D', base = '', desired = ''] = unit.toUpperCase().split(',');
   if (kind.trim() === 'M') return dpi / 25.4;
@@ -13,7 +15,7 @@ function factor(unit: string, dpi: number): number {
   return Number.isFinite(scale) && scale > 0 ? scale : 1;
 }
 
-/** The command's parameters in dots. `unit`: the parameters of the `^MU` in force, if any. */
+/** The command's parameters, with measures in dots. @param unit the parameters of the `^MU` in force, if there is one */
 export function toDots(name: string, params: string, unit: string | undefined, dpi: number): string {
   const scale = unit === undefined ? 1 : factor(unit, dpi);
   const measured = measuredParameters(name);

@@ -1,9 +1,9 @@
 /** A symbol as dark rectangles, before it is turned and placed. */
 
-/** A dark rectangle, dots from the upper left corner of a symbol that is not turned. */
+/** A dark rectangle, in dots from the upper left corner of a symbol that is not turned. */
 export type Dark = readonly [x: number, y: number, width: number, height: number];
 
-/** A text in the middle between two places along the bars, dots from the left. */
+/** A text that stands in the middle between two places along the bars, dots from the left. */
 export interface LineText {
   readonly text: string;
   readonly from: number;
@@ -12,19 +12,19 @@ export interface LineText {
 
 export interface UprightSymbol {
   readonly dark: readonly Dark[];
-  /** How far down it reaches, dots, without the guard bars that stand in the line. */
+  /** How far down the bars reach, dots, without the part of guard bars that stands in the line. */
   readonly tall: number;
   readonly line?: ReadLine;
 }
 
-/** The line that people read: above the bars or below them, its size in proportion to their module, dots. */
+/** The line that people read, above the bars or below them. Its size is in proportion to `module`, dots. */
 export interface ReadLine {
   readonly texts: readonly LineText[];
   readonly isAbove: boolean;
   readonly module: number;
 }
 
-/** The dots around all of it. */
+/** The size of the box around all rectangles, dots. */
 export function extent(dark: readonly Dark[]): { across: number; down: number } {
   return {
     across: Math.max(...dark.map(([x, , width]) => x + width)),

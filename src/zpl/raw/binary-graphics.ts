@@ -1,6 +1,7 @@
 /**
- * Binary graphics of a program in hexadecimal. They are the same dots; but a program is text, and a printer counts binary data by
- * its length, even over the commands behind it and the next label where some of it gets lost.
+ * Rewrites binary graphics of a program in hexadecimal, with the same dots. There are two reasons: a program is text; and a
+ * printer counts binary data by its length. If some of the data gets lost, the printer takes the commands behind it, and the
+ * next label, for data.
  *
  * Source: ZPL II Programming Guide, ^GF.
  */
@@ -8,7 +9,7 @@ const BINARY = /\^GFB,(\d{1,8}),(\d{1,8}),(\d{1,8}),/gi;
 
 /**
  * @param source one character for each byte
- * @returns with ^GFA for each ^GFB that has all of its data; others stay
+ * @returns the source with ^GFA for each ^GFB that has all of its data; other ^GFB stay
  */
 export function hexGraphics(source: string): string {
   let text = '';

@@ -1,6 +1,6 @@
 /**
- * Puts values into a ^BC so that the barcode holds them as they are. What ^BC makes of its data depends on its mode, and in
- * mode N on the code set that the template's own text has chosen before the value.
+ * Puts values into a ^BC so that the barcode holds them as they are. How ^BC reads its data depends on its mode. In mode N it
+ * also depends on the code set that the template's own text has chosen before the value.
  *
  * Source: ZPL II Programming Guide, "^BC – Code 128 Bar Code (Subsets A, B, and C)".
  */
@@ -10,22 +10,22 @@ import { endsByLength } from '../../values/gs1-elements.ts';
 
 type Refuse = (reason: Reason) => Error;
 
-/** The data that mode U takes; the printer adds the check digit. */
+/** How many digits mode U takes. The printer adds the check digit. */
 const UCC_CASE_DIGITS = 19;
-/** An element string as people read it; its brackets and blanks are not encoded. */
+/** An element string as people read it. Its brackets and blanks are not encoded. */
 const BRACKETED = /^(?:\(\d{2,4}\)[^()]+)+$/;
 const ELEMENT = /\((\d{2,4})\)([^()]+)/g;
 
 /** Goes through the data of one field, from left to right. */
 export class Code128Data {
   readonly #mode: string;
-  /** The value is all of the data. */
+  /** Whether the value is all of the data. */
   readonly #alone: boolean;
   #data = '';
   #set: 'A' | 'B' | 'C' = 'B';
-  /** In a code set of digit pairs: the first digit of a pair has come. */
+  /** In a code set of digit pairs: whether only the first digit of a pair has come. */
   #half = false;
-  /** Refuses the last value. */
+  /** Makes the error that refuses the last value. */
   #refuse: Refuse | undefined;
 
   /** @param params of ^BC */
@@ -34,7 +34,7 @@ export class Code128Data {
     this.#alone = alone;
   }
 
-  /** Takes the template's own text, its ^FH escapes resolved. @throws the error of a value that it would break */
+  /** Takes the template's own text, with its ^FH escapes resolved. @throws the error for a value that this text would break */
   own(text: string): void {
     for (const char of text.replace(/[\r\n]/g, '')) {
       const invokes = this.#data.endsWith('>');
@@ -44,7 +44,7 @@ export class Code128Data {
       if (invokes) {
         this.#pairEnds();
         this.#set = (first ? STARTS : CHANGES)[char] ?? this.#set;
-        // The > of an invocation begins no other one.
+        // The > of this invocation must not begin another one.
         this.#data = `${this.#data.slice(0, -2)} `;
       } else if (char !== '>' && this.#set !== 'B') {
         const digit = /\d/.test(char);
@@ -64,7 +64,7 @@ export class Code128Data {
     return data;
   }
 
-  /** @throws the error of a value that the data's length cuts or fills up */
+  /** @throws the error for a value, if the printer would cut the data or fill it up because of its length */
   end(): void {
     this.#pairEnds();
     if (this.#mode !== 'U' || this.#refuse === undefined || !/^\d+$/.test(this.#data)) return;
@@ -72,7 +72,7 @@ export class Code128Data {
     if (this.#data.length !== UCC_CASE_DIGITS && !checked) throw this.#refuse(because('zpl-bc-mode-u', {}));
   }
 
-  /** Whether code sets are chosen by the data. */
+  /** Whether the data chooses the code sets. */
   get #counts(): boolean {
     return !/[ADU]/.test(this.#mode);
   }
@@ -86,7 +86,7 @@ export class Code128Data {
         return text;
       case 'A':
         if (/[^\0-\x7f]/.test(text)) throw refuse(because('zpl-bc-ascii', {}));
-        // Some read >0 as the character > here, as in mode N, and others as two characters.
+        // Some printers read >0 as the character > here, as in mode N, and others as two characters.
         if (text.includes('>')) throw refuse(because('zpl-escape', { command: '^BC' }));
         return text;
       default:
@@ -104,7 +104,7 @@ export class Code128Data {
     let separator = '';
     return text.replace(ELEMENT, (element, ai: string) => {
       const separated = separator + element;
-      // The printer does not end data of variable length by itself: the next AI would belong to it.
+      // The printer does not end data of variable length by itself, so the next AI would belong to that data.
       separator = endsByLength(ai) ? '' : '>8';
       return separated;
     });
@@ -121,7 +121,7 @@ export class Code128Data {
     return text;
   }
 
-  /** A digit without its second one is not printed. */
+  /** Ends a pair of digits. A first digit without its second one would not be printed. */
   #pairEnds(): void {
     if (this.#half && this.#refuse !== undefined)
       throw this.#refuse(because('zpl-bc-pairs', { set: this.#set }));
@@ -129,6 +129,6 @@ export class Code128Data {
   }
 }
 
-/** Invocations that choose a code set at the beginning of the data, and after it. */
+/** What chooses a code set within the data, and at its beginning, by the character after `>`. */
 const CHANGES: Readonly<Record<string, 'A' | 'B' | 'C'>> = { 5: 'C', 6: 'B', 7: 'A' };
 const STARTS: Readonly<Record<string, 'A' | 'B' | 'C'>> = { ...CHANGES, 9: 'A', ':': 'B', ';': 'C' };

@@ -7,7 +7,7 @@ export interface RawCommand {
   /** `^FD`, `~DG`, …; upper case. */
   readonly code: string;
   readonly params: string;
-  /** As it stands in the source. */
+  /** The command as it stands in the source. */
   readonly text: string;
   /** From 1. */
   readonly line: number;
@@ -16,14 +16,14 @@ export interface RawCommand {
 /** A command: ^A with its font, or a prefix and two characters. */
 const COMMAND = /[\^~](?:[Aa][A-Za-z0-9@]|[^^~]{0,2})/y;
 /**
- * A ~ begins a command only if a command name can follow; elsewhere it is a character, as in
- * `^BXN,7,200,0,0,1,~`. A placeholder counts as a name, because its value could be one.
+ * A ~ begins a command only if a command's name can follow. Elsewhere it is a character, as in `^BXN,7,200,0,0,1,~`. A
+ * placeholder counts as a name, because its value could be one.
  */
 const PREFIX = /\^|~(?=\s*[A-Za-z0-9~{])/g;
-/** Control characters that a printer obeys anywhere: STX, ETX, SI are ^XA, ^XZ, ^FS, others flow control. */
+/** Control characters that a printer obeys anywhere: STX, ETX and SI mean ^XA, ^XZ and ^FS, and others are flow control. */
 const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1b\x7f]/;
 const NEW_LINE = 0x0a;
-/** The most commands of a program, also with the stored formats that it recalls: each takes some two hundred bytes. */
+/** The most commands of a program, including the stored formats that it recalls. Each takes some two hundred bytes. */
 export const MOST_COMMANDS = 200_000;
 
 /** Makes the `template-invalid` error for a fault in the source, with its line. */
@@ -38,8 +38,8 @@ export function tooManyCommands(line: number | undefined): JobFaultError {
 }
 
 /**
- * Splits a program at its prefixes; `lead` is the text before the first. Commands that set the prefixes and
- * the delimiter to their defaults, with which label designers begin (`CT~~CD,~CC^~CT~`), are left out.
+ * Splits a program at its prefixes. `lead` is the text before the first prefix. Label designers begin with commands that set
+ * the prefixes and the delimiter to their defaults (`CT~~CD,~CC^~CT~`); these are left out.
  * @throws JobFaultError `template-invalid`: a prefix or the delimiter is changed, or there is a control character
  */
 export function rawCommands(source: string): { lead: string; commands: RawCommand[] } {

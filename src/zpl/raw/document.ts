@@ -1,6 +1,6 @@
 /**
- * Reads a ZPL document: a program that others made, for labels that are printed as they stand. The rules are those of raw
- * templates (`rules.ts`, `program.ts`); but there may be several labels, and no value is filled in.
+ * Reads a ZPL document: a program that others have made, for labels that are printed as they stand. The rules are those of raw
+ * templates (`rules.ts`, `program.ts`), but a document may have several labels, and no value is filled in.
  *
  * Source: ZPL II Programming Guide, ^PQ, ^CI and the persistence notes of each setting command.
  */
@@ -19,17 +19,17 @@ import { type RawCommand, rawFault } from './commands.ts';
 import { readLabels, requireRoom } from './program.ts';
 import { withoutPause } from './template.ts';
 
-/** Settings that the next format begins with. */
+/** Settings that are still in force when the next format begins. */
 const LASTING = words('MU CI CF BY FW LH LL LR LS LT PA PM PO PW CV CW');
-/** Characters of a setting's parameters: the printer reads no more of them either. */
+/** The most characters of a setting's parameters. A printer reads no more either. */
 const SETTING = 256;
-/** Single bytes or UTF-8: in other encodings a byte of a character may be the prefix of a command. */
+/** Encodings of single bytes, and UTF-8. In other encodings a byte of a character may look like the prefix of a command. */
 const ENCODING = /^\s*(?:(?:\d|1[0-3]|27|28|3[1-6])\s*)?(?:,|$)/;
 
 /**
- * A label's state and set-up are for use inside a format.
+ * Reads a document's labels. Their state and set-up are for use inside a format.
  * @param bytes of the file
- * @throws JobFaultError `template-invalid` with the line
+ * @throws JobFaultError `template-invalid`, with the line
  */
 export function readZplDocument(bytes: Uint8Array, { jobId, printerCommands }: ProgramRules): LabelProgram {
   const prefix = ownName(jobId, 'G');
@@ -61,7 +61,7 @@ function labelOf(commands: readonly RawCommand[], state: string, setUp: string):
   return {
     quantity,
     state,
-    // Each label begins with all that any could have set.
+    // Nothing has to be undone after a label, because each begins with everything that one before it could have set.
     lasts: [],
     setUp,
     text: (copies) => {
@@ -79,7 +79,7 @@ function labelOf(commands: readonly RawCommand[], state: string, setUp: string):
 
 /** @throws JobFaultError `template-invalid` */
 function requirePrintable({ code, params, line }: RawCommand): void {
-  // What the printer has stored may be another's.
+  // A format that the printer has stored may be another tenant's.
   if (code === '^XF') {
     throw rawFault(because('zpl-recalls-other', { object: params.trim().slice(0, 40) }), line);
   }
@@ -90,12 +90,12 @@ function textOf(commands: readonly RawCommand[]): string {
   return commands.map(({ text }) => text).join('');
 }
 
-/** What the formats so far have set, each setting once. */
+/** The settings that the formats so far have made, each once. */
 class State {
-  /** Measures are in the unit that was in force. */
+  /** Measures are in the unit that was in force when the setting was made. */
   readonly #settings = new Map<string, { params: string; unit: string }>();
 
-  /** Takes a setting; false: the command is none. */
+  /** Takes a setting. Returns false if the command is none. */
   set({ code, params: all }: RawCommand): boolean {
     const name = code.slice(1);
     if (!code.startsWith('^') || !LASTING.has(name)) return false;
@@ -110,7 +110,7 @@ class State {
     return this.#settings.get('MU')?.params ?? 'D';
   }
 
-  /** For a printer that was just switched on. */
+  /** The commands that make these settings in a printer that was just switched on. */
   get text(): string {
     let text = '';
     let unit = 'D';

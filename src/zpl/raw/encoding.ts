@@ -1,7 +1,6 @@
 /**
- * Reads and converts the encoding of a raw template's fixed text. A template may be written for a code page
- * (^CI), and its fixed text stays in it; values are Unicode, and a field with a value beyond ASCII is sent in
- * UTF-8 (^CI28).
+ * Reads and converts the encoding of a raw template's fixed text. A template may be written for a code page (^CI), and its
+ * fixed text stays in that code page. Values are Unicode, and a field with a value beyond ASCII is sent in UTF-8 (^CI28).
  *
  * Source: ZPL II Programming Guide, "^CI – Change International Font/Encoding", "^FH"; Zebra Code Page 850.
  */
@@ -14,7 +13,7 @@ import { type RawCommand, rawFault } from './commands.ts';
 export interface Encoding {
   /** The parameter of ^CI. */
   readonly set: string;
-  /** The characters from 0x80 on; undefined: UTF-8, or not known. */
+  /** The characters from 0x80 on. Undefined: the encoding is UTF-8, or its characters are not known. */
   readonly high: string | undefined;
 }
 
@@ -33,7 +32,7 @@ export const UTF8: Encoding = { set: '28', high: undefined };
 /** A printer's default encoding. */
 export const POWER_ON: Encoding = { set: '0', high: CP850 };
 
-/** @throws JobFaultError `template-invalid`: not supported, as some ASCII bytes are other characters in it */
+/** @throws JobFaultError `template-invalid`: not supported, because some ASCII bytes are other characters in it */
 export function encodingOf({ params, line }: RawCommand): Encoding {
   const [, set = '', remapped] = /^\s*(\d*)\s*(,)?/.exec(params) ?? [];
   // Remapping applies to single-byte sets only.
@@ -54,8 +53,8 @@ function windowsPage(label: string | undefined): string | undefined {
 }
 
 /**
- * Decodes a program's file: as UTF-8, otherwise in the code page of its first ^CI, or without a ^CI in the
- * printer's default code page. Undefined: the code page is not known.
+ * Decodes a program's file as UTF-8. If it is not UTF-8, it is decoded in the code page of its first ^CI, or in the printer's
+ * default code page if it has no ^CI. Undefined: the code page is not known.
  */
 export function programText(file: Uint8Array): string | undefined {
   const latin = hexGraphics(Buffer.from(file).toString('latin1'));
@@ -67,7 +66,7 @@ export function programText(file: Uint8Array): string | undefined {
   return latin.replace(/[\x80-\xff]/g, (char) => high.charAt(char.charCodeAt(0) - 0x80));
 }
 
-/** A piece of fixed text: ASCII as it stands, escaped bytes from 0x80 on, or a character beyond ASCII. */
+/** A piece of fixed text: ASCII as it stands, escaped bytes that are 0x80 or more, or a character beyond ASCII. */
 type Token = { readonly ascii: string } | { readonly bytes: readonly number[] } | { readonly char: string };
 
 function tokens(text: string, indicator: string | undefined): Token[] {
@@ -94,12 +93,12 @@ function tokens(text: string, indicator: string | undefined): Token[] {
   return found;
 }
 
-/** Whether a text is ASCII only, in its characters and its escaped bytes. */
+/** Whether a text's characters and its escaped bytes are all ASCII. */
 export function isAscii(text: string, indicator: string | undefined): boolean {
   return tokens(text, indicator).every((token) => 'ascii' in token);
 }
 
-/** Whether all bytes given as ^FH escapes are valid UTF-8. */
+/** Whether all bytes that are written as ^FH escapes are valid UTF-8. */
 export function escapesAreUtf8(text: string, indicator: string | undefined): boolean {
   return tokens(text, indicator).every((token) => !('bytes' in token) || utf8Text(token.bytes) !== undefined);
 }
@@ -115,8 +114,8 @@ function utf8Text(bytes: Iterable<number>): string | undefined {
 }
 
 /**
- * Converts fixed text to UTF-8, for a field with ^FH and `indicator`; undefined if a byte is not known.
- * @param guess bytes that are valid UTF-8 stay as they are
+ * Converts fixed text to UTF-8, for a field with ^FH and `indicator`. Undefined: the character of a byte is not known.
+ * @param guess true: bytes that are valid UTF-8 stay as they are
  */
 export function inUtf8(
   text: string,
@@ -139,7 +138,7 @@ export function inUtf8(
   return out;
 }
 
-/** Converts characters beyond ASCII to bytes of the code page; undefined if the code page lacks one. */
+/** Converts characters beyond ASCII to bytes of the code page. Undefined: the code page lacks one of them. */
 export function inCodePage(text: string, indicator: string, { high }: Encoding): string | undefined {
   let out = '';
   for (const token of tokens(text, indicator)) {

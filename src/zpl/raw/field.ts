@@ -1,9 +1,9 @@
 /**
  * Fills a field of a raw ZPL template: joins its fixed text and a record's values to field data.
  *
- * Values stay data (see `field-data.ts`). A UTF-8 field takes any value. A field in another code page is sent
- * as it stands while its values are ASCII; otherwise it is sent in UTF-8 with its fixed text converted:
- * `^CI28` stands before the data, and the template's `^CI` is restored after the field.
+ * Values stay data (see `field-data.ts`). A UTF-8 field takes any value. A field in another code page is sent as it stands if
+ * its values are ASCII. Otherwise it is sent in UTF-8, with its fixed text converted: `^CI28` stands before the data, and the
+ * template's `^CI` is restored after the field.
  */
 
 import { because, type Reason } from '../../contract/reason.ts';
@@ -16,7 +16,7 @@ import { type Encoding, inUtf8, isAscii, UTF8 } from './encoding.ts';
 
 /** A value's place in a field. */
 export interface Slot extends Placeholder {
-  /** The template's own text, already in ZPL form, which is printed where the record has no such value. */
+  /** The template's own text, already as ZPL. It is printed if the record has no such value. */
   readonly fallback: string;
 }
 
@@ -24,9 +24,9 @@ export interface Slot extends Placeholder {
 export interface Reading {
   /** ^FH's indicator. */
   readonly indicator: string;
-  /** ^FB, ^TB: `\&` breaks lines. */
+  /** Whether the field has ^FB or ^TB, in which `\&` breaks lines. */
   readonly block: boolean;
-  /** `^BC`, `^BX`, …: the barcode that the data goes to. */
+  /** The barcode that the data goes to: `^BC`, `^BX`, …. */
   readonly barcode: RawCommand | undefined;
   /** Commands of the field, each with the characters that it reads as escapes (`ownEscapes`). */
   readonly escapes: ReadonlyMap<string, string>;
@@ -37,29 +37,29 @@ export interface RawField extends Reading {
   /** The commands before the data: `^FH^FD`. */
   readonly open: string;
   readonly parts: readonly (string | Slot)[];
-  /** `parts` with fixed text in UTF-8; undefined: a barcode would get other bytes, or a byte is not known. */
+  /** `parts` with fixed text in UTF-8. Undefined: a barcode would get other bytes, or the character of a byte is not known. */
   readonly utf8: readonly (string | Slot)[] | undefined;
 }
 
-/** The characters that a command reads as escapes of its own, with no way to send them as plain data. */
+/** The characters that a command reads as its own escapes. There is no way to send them as plain data. */
 export function ownEscapes({ code, params }: RawCommand): string {
   switch (code) {
-    // Its parameter g names the character; which one it is without depends on the firmware.
+    // Its parameter g names the character. Without g it depends on the firmware.
     case '^BX':
       return params.split(',')[6]?.trim() || '~_';
-    // They stand for Code 93's own shift characters.
+    // These stand for Code 93's own shift characters.
     case '^BA':
       return "&'()";
     case '^B0':
     case '^BO':
       return '~_';
-    // FNC1, and the beginning of the composite part.
+    // These are FNC1, and the beginning of the composite part.
     case '^BR':
       return '#|';
     // "Data between < and > is processed as an escape sequence."
     case '^TB':
       return '<';
-    // The indicators of the clock's date and time; the first is % where none is given.
+    // The indicators of the clock's date and time. If the first is not given, it is %.
     case '^FC': {
       const [first, ...others] = params.split(',').map((indicator) => indicator.trim());
       return [first || '%', ...others].join('');
@@ -69,19 +69,21 @@ export function ownEscapes({ code, params }: RawCommand): string {
   }
 }
 
-/** Digits before the check digit: a printer adds it, cuts what is more, and fills up what is less with zeros. */
+/**
+ * How many digits stand before the check digit. A printer adds that one, cuts off more digits, and fills up fewer with zeros.
+ */
 const RETAIL_DIGITS: Readonly<Record<string, number>> = { '^B8': 7, '^BE': 12, '^BU': 11 };
 
-/** Barcodes that hold nothing but digits: printers leave out other characters, or the barcode. */
+/** Barcodes that hold only digits. Printers leave out other characters, or the whole barcode. */
 const DIGITS_ONLY: ReadonlySet<string> = new Set(['^B2', '^BI', '^BJ', '^BM']);
 
-/** What stands before the data of a ^BQ: error correction and input mode, or the numbers of a symbol in parts. */
+/** What stands before the data of a ^BQ: error correction and input mode; before these, the numbers of a symbol in parts. */
 const QR_SWITCHES = /^(?:D[^,]*,[^,]*,[^,]*,)?[HQML]?[AM],/i;
 
 /**
  * @param parts slots, and fixed text in the form that it has with ^FH
- * @throws JobFaultError `template-invalid`: a value would stand where a ^BQ has its switches, which it would lose
- * @param guess given if the template names no encoding: bytes that are no UTF-8 are read in this code page
+ * @param guess given if the template names no encoding: bytes that are not UTF-8 are read in this code page
+ * @throws JobFaultError `template-invalid`: a value would stand where a ^BQ reads its switches, and would lose characters
  */
 export function rawField(
   open: string,
@@ -109,7 +111,7 @@ export function rawField(
 }
 
 /**
- * The field with the values of a record.
+ * Fills a field with the values of a record.
  * @param textFor gives a slot's value; undefined: the record has none, and the fallback is printed
  * @returns `switched`: the field was switched to UTF-8, and the code page has to be restored after it
  * @throws the error that `refuse` makes
@@ -157,7 +159,7 @@ export function fieldText(
   return { text, switched };
 }
 
-/** Fixed text with its ^FH escapes resolved; each byte is a character. */
+/** Fixed text with its ^FH escapes resolved. Each escaped byte becomes a character. */
 function printed(text: string, indicator: string): string {
   const pieces = Array.from(fieldPieces(text, indicator));
   return pieces
@@ -165,7 +167,7 @@ function printed(text: string, indicator: string): string {
     .join('');
 }
 
-/** A value with the escapes of the barcode or text block that reads the field after ^FH is resolved. */
+/** A value with the escapes of the barcode or text block, which reads the field's data after ^FH is resolved. */
 function plainData(
   { barcode, block, escapes }: Reading,
   text: string,
@@ -187,7 +189,7 @@ function plainData(
     return text;
   }
   const lines = text.replace(/\r\n?/g, '\n').split('\n');
-  // "Field Block": \\ is a backslash, \& a line break, which is added after backslashes are escaped.
+  // "Field Block": \\ is a backslash, \& a line break. Line breaks are added after backslashes are escaped.
   const joined = block ? lines.map((line) => line.replaceAll('\\', '\\\\')).join('\\&') : lines.join(' ');
   return joined.replaceAll('\t', ' ').replace(/[\0-\x1f\x7f]/g, '\ufffd');
 }

@@ -1,10 +1,10 @@
 /**
- * Checks whether a raw ZPL template fits the printer: its fields lie on the media, its ^PW and ^LL are no
- * larger than the media, and its dots are those of the printer's resolution. Otherwise labels are cut off or
- * too small, and the printer does not report it.
+ * Checks whether a raw ZPL template fits the printer: its fields lie on the media, its ^PW and ^LL are no larger than the
+ * media, and its dots are those of the printer's resolution. Otherwise labels are cut off or too small, and no printer reports
+ * that.
  *
- * The virtual printer's interpreter reads the template. Placeholders stand in field data only, and data moves
- * no field; the check ignores how long a text or a barcode becomes with its data.
+ * The virtual printer's interpreter reads the template. Placeholders stand only in field data, and data moves no field. The
+ * check ignores how long a text or a barcode becomes with its data.
  */
 
 import { dots } from '../../contract/dots.ts';
@@ -16,11 +16,11 @@ import { type PlannedLabel, plannedLabel } from '../interpreter/planned-label.ts
 
 export interface RawPlacementFault {
   readonly code: 'off-label' | 'size-mismatch';
-  /** Begins with the line of the source that it is about. */
+  /** It begins with the line of the source that it is about. */
   readonly reason: Reason;
 }
 
-/** What a template is to be printed on; a member that is not known limits nothing. */
+/** What a template is to be printed on. A member that is not known limits nothing. */
 export interface RawMedia {
   readonly dpi?: number | undefined;
   /** mm */
@@ -28,21 +28,21 @@ export interface RawMedia {
   readonly height?: number | undefined;
 }
 
-/** The most that ^PW, ^LL and ^FO take, dots. */
+/** ^PW, ^LL and ^FO take at most this many dots. */
 const UNLIMITED = 32_000;
 /** Resolutions that label printers have. */
 const RESOLUTIONS = [203, 300, 600] as const;
-/** Dots over the edge that are tolerated: 203 dpi is really 203.2, and a 4 × 6 in label has a dot more. */
+/** How many dots over the edge are tolerated: 203 dpi is really 203.2, so a 4 × 6 in label has one dot more. */
 const EDGE = 2;
 const NEW_LINE = 0x0a;
-/** Share by which ^PW and ^LL may differ from the media's size and still match: margins, heads of 104 mm. */
+/** ^PW and ^LL still match the media's size if they differ by this share, because of margins, and heads of 104 mm. */
 const NEAR = 0.03;
 
 export function rawPlacementFaults(template: RawZplTemplate, media: RawMedia): RawPlacementFault[] {
   const { dpi, width, height } = media;
   const limit = (mm: number | undefined) =>
     mm === undefined || dpi === undefined ? UNLIMITED : dots(mm, dpi);
-  // The default does no harm: only ^MU in mm or inches depends on the resolution.
+  // The default resolution does no harm, because only ^MU in mm or inches depends on it.
   const sheet = { dpi: dpi ?? RESOLUTIONS[0], width: limit(width), height: limit(height) };
   const whole = plannedLabel(template.source, sheet);
   const read = whole.plan === undefined ? plannedLabel(withDot(template.source), sheet) : whole;
@@ -55,13 +55,13 @@ export function rawPlacementFaults(template: RawZplTemplate, media: RawMedia): R
   ];
 }
 
-/** Adds a dot to a label whose fields all wait for data: a label that prints nothing has no plan to check. */
+/** Adds a dot to a label whose fields all wait for data. Otherwise it would print nothing, and have no plan to check. */
 function withDot(source: string): string {
   const end = source.toUpperCase().lastIndexOf('^XZ');
   return `${source.slice(0, end)}^FS^FO0,0^GB1,1,1^FS${source.slice(end)}`;
 }
 
-/** Makes a function that gives the line, from 1, of a byte's position. */
+/** Makes a function that finds the line, from 1, for a byte's position. */
 function lineFinder(bytes: Buffer): (at: number) => number {
   const ends: number[] = [];
   for (let at = bytes.indexOf(NEW_LINE); at >= 0; at = bytes.indexOf(NEW_LINE, at + 1)) ends.push(at);

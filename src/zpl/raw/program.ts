@@ -2,7 +2,7 @@
  * Reads a raw ZPL program as labels, and handles what label designers and carriers write around them:
  *
  *     downloads (~DG, ~DY, ~DU)   → sent before the label, under names of the job's own, and deleted after it
- *     formats that print nothing  → their settings go to the beginning of the labels behind
+ *     formats that print nothing  → their settings go to the beginning of the next label
  *     a format stored with ^DF    → put in place of the ^XF that recalls it
  *     set-up of the printer       → left out, and reported
  *
@@ -22,7 +22,9 @@ import { ruling } from './rules.ts';
 interface Download {
   /** The command as it is sent, with the name that the object has in the printer. */
   readonly text: string;
-  /** `R:G0A1B200.GRF`, deleted after the job; undefined: the tenant may leave it in the printer. */
+  /**
+   * The object's name, as in `R:G0A1B200.GRF`. It is deleted after the job. Undefined: the tenant may leave it in the printer.
+   */
   readonly object: string | undefined;
 }
 
@@ -33,7 +35,7 @@ export interface LeftOut {
 }
 
 interface RawLabel {
-  /** Of the formats that print nothing, since the label before. */
+  /** The commands of the formats that print nothing, since the label before. */
   readonly before: readonly RawCommand[];
   /** The format, from its ^XA to its ^XZ. */
   readonly commands: readonly RawCommand[];
@@ -43,7 +45,7 @@ interface RawLabels {
   readonly downloads: readonly Download[];
   readonly labels: readonly RawLabel[];
   readonly leftOut: readonly LeftOut[];
-  /** What the downloads leave for the graphics of a label. */
+  /** The room that the downloads leave for the graphics of a label. */
   readonly room: GraphicRoom;
 }
 
@@ -55,11 +57,11 @@ interface RawProgram extends Omit<RawLabels, 'labels' | 'room'> {
 export interface ProgramOptions {
   /** Six characters that no other job's objects begin with. */
   readonly prefix: string;
-  /** The tenant may send commands that set the printer up. */
+  /** Whether the tenant may send commands that set the printer up. */
   readonly printerCommands: boolean;
 }
 
-/** Extensions of ~DY for pictures and fonts. Its others, for set-up, pages and certificates, are refused. */
+/** The extensions of ~DY for pictures and fonts. Its other extensions, for set-up, pages and certificates, are refused. */
 const OBJECTS_OF_DY: Readonly<Record<string, string>> = {
   B: 'BMP',
   E: 'TTE',
@@ -76,18 +78,18 @@ const REFERENCES: Readonly<Record<string, readonly [parameter: number, extension
   '^A@': [3, 'FNT'],
   '^CW': [1, 'FNT'],
 };
-/** Commands that print, besides `PRINTS`: their data or format comes from elsewhere. */
+/** Commands that print as well as `PRINTS`, with data or a format from elsewhere. */
 const PRINTS_LATER = words('FN SF GS XF');
-/** The most bytes that all graphics of a program may unpack to. 24 dots/mm, 4 × 12 inches take a quarter of it. */
+/** The most bytes that all graphics of a program may unpack to. 4 × 12 inches at 24 dots/mm take a quarter of that. */
 const MOST_UNPACKED = 8 * 1024 * 1024;
-/** UTF-8's mark, as a character and as bytes; and DLE, with which ZebraDesigner begins. */
+/** The byte order mark of UTF-8, as a character or as bytes; and DLE, with which ZebraDesigner begins. */
 const LEAD = /^(?:\ufeff|\xef\xbb\xbf)?\x10?/;
 /** Downloads are numbered with two digits of base 36. */
 const MOST_DOWNLOADS = 36 ** 2;
 
 type Format = readonly RawCommand[];
 
-/** A program that is one label. @throws JobFaultError `template-invalid` with the line */
+/** Reads a program that is one label. @throws JobFaultError `template-invalid`, with the line */
 export function readProgram(source: string, options: ProgramOptions): RawProgram {
   const { labels, room, ...program } = readLabels(source, options, 1);
   const { before = [], commands: [begin, ...rest] = [] } = labels[0] ?? {};
@@ -98,13 +100,13 @@ export function readProgram(source: string, options: ProgramOptions): RawProgram
 }
 
 /**
- * The labels of a program, at least one: each format that prints.
- * @param most labels
- * @throws JobFaultError `template-invalid` with the line
+ * Reads the labels of a program. Each format that prints is a label; there is at least one.
+ * @param most how many labels the program may have
+ * @throws JobFaultError `template-invalid`, with the line
  */
 export function readLabels(source: string, options: ProgramOptions, most: number): RawLabels {
   const { lead, commands } = rawCommands(source.replace(LEAD, ''));
-  // Label designers begin with `CT~~CD,~CC^~CT~`: the first CT has no prefix, and no effect.
+  // Label designers begin with `CT~~CD,~CC^~CT~`. Its first CT has no prefix, and so no effect.
   requireBlank(lead.replace(/^\s*CT/, ''), 1);
   const { formats, downloads } = formatsOf(commands);
   const objects = new OwnObjects(downloads, options);
@@ -147,7 +149,10 @@ export function readLabels(source: string, options: ProgramOptions, most: number
   return { downloads: objects.downloads, labels, leftOut: [...leftOut.values()], room };
 }
 
-/** Refuses graphics that unpack to more than a printer, or the rasteriser, should hold. @throws JobFaultError `template-invalid` */
+/**
+ * Refuses graphics that unpack to more than a printer, or the rasteriser, should hold.
+ * @throws JobFaultError `template-invalid`
+ */
 export function requireRoom(
   commands: readonly RawCommand[],
   room: GraphicRoom = new GraphicRoom(8 * MOST_UNPACKED),
@@ -160,14 +165,14 @@ export function requireRoom(
     } catch (error) {
       if (error instanceof GraphicTooLarge)
         throw rawFault(because('zpl-graphics-large', { most: MOST_UNPACKED / 1024 / 1024 }), line);
-      // What else is wrong with a graphic shows when it is drawn.
+      // Other faults of a graphic show when it is drawn.
       if (!(error instanceof GraphicError)) throw error;
     }
   }
   return room;
 }
 
-/** Deletes downloaded objects, inside a format. */
+/** The commands that delete downloaded objects, for use inside a format. */
 export function deletionsOf(objects: Iterable<string>): string {
   return [...objects].map((object) => `^ID${object}^FS`).join('');
 }
@@ -189,7 +194,9 @@ function requireBlank(text: string, line: number): void {
   if (text.trim() !== '') throw rawFault(because('zpl-text-outside', {}), line);
 }
 
-/** Splits the commands into formats. Outside them only downloads, `~` commands, ^CI and no-ops may stand. */
+/**
+ * Splits the commands into formats. Only downloads, `~` commands, ^CI and commands without effect may stand outside of them.
+ */
 function formatsOf(commands: readonly RawCommand[]): { formats: Format[]; downloads: RawCommand[] } {
   const formats: Format[] = [];
   const downloads: RawCommand[] = [];
@@ -221,7 +228,9 @@ function formatsOf(commands: readonly RawCommand[]): { formats: Format[]; downlo
   return { formats, downloads };
 }
 
-/** Formats that the program stores with ^DF. They are put in place of ^XF, so the printer stores none. */
+/**
+ * The formats that the program stores with ^DF. Each is put in place of the ^XF that recalls it, so the printer stores none.
+ */
 class StoredFormats {
   readonly #formats = new Map<string, { format: Format; line: number; used: boolean }>();
   readonly #stored = new Set<Format>();
@@ -273,8 +282,8 @@ function tooLong(line: number | undefined): Error {
 }
 
 /**
- * Renames the graphics and fonts that the program downloads. A shared printer has one memory for all: under
- * the template's own name an object could replace another tenant's, so each gets a name of the job's own.
+ * Renames the graphics and fonts that the program downloads. A shared printer has one memory for all tenants. Under the
+ * template's own name an object could replace another tenant's, so each object gets a name of the job's own.
  */
 class OwnObjects {
   readonly downloads: Download[] = [];
@@ -306,7 +315,7 @@ class OwnObjects {
     if (fixed !== undefined) return fixed;
     const known = OBJECTS_OF_DY[extension.trim().toUpperCase()];
     if (known === undefined) throw rawFault(because('zpl-object-kind', {}), line);
-    // The printer counts binary data by its length, even over the commands behind it; and a template is text.
+    // A printer counts binary data by its length, even over the commands behind it. And a template is text.
     if (!/^[AP]$/i.test(kind.trim())) throw rawFault(because('zpl-object-data', {}), line);
     return known;
   }
@@ -323,7 +332,7 @@ class OwnObjects {
     return { ...command, params: named, text: command.text.slice(0, command.code.length) + named };
   }
 
-  /** Whether it is an ^ID of a downloaded object, which is deleted anyway when the job is done. */
+  /** Whether a command is an ^ID of a downloaded object. It is left out, because the object is deleted when the job is done. */
   deletes({ code, params }: RawCommand): boolean {
     return code === '^ID' && this.#names.has(objectName(params, 'GRF'));
   }

@@ -1,8 +1,7 @@
 /**
- * Decides which commands a raw ZPL template may have. A printer is often shared, and keeps its settings: so a
- * template may only draw its label, and commands that change the printer for others are refused by name,
- * unless the tenant is allowed printer commands. Set-up commands that labels commonly carry are left out: the
- * printer's format sets them.
+ * Decides which commands a raw ZPL template may have. A printer is often shared, and keeps its settings. So a template may only
+ * draw its label, and commands that change the printer for others are refused by name, unless the tenant is allowed printer
+ * commands. Set-up commands that labels commonly carry are left out, because the printer's format makes these settings.
  *
  * Source: ZPL II Programming Guide, the commands named.
  */
@@ -10,7 +9,7 @@ import { because, becauseOf, type Reason, type ReasonCode } from '../../contract
 import { isFont, words } from '../commands.ts';
 import { type RawCommand, rawFault } from './commands.ts';
 
-/** What happens to a command: it is sent as it stands, or left out for a reason. */
+/** What becomes of a command: it is sent as it stands, or left out for a reason. */
 type Ruling = { readonly keep: true } | { readonly keep: false; readonly reason: Reason };
 
 const KEEP: Ruling = { keep: true };
@@ -21,7 +20,7 @@ const LABEL =
   LH LL LR LS LT MU MC PM PO PQ PW PA RB RF XB`);
 const BARCODE = /^B[0-9ABCDEFIJKLMOPQRSTUXYZ]$/;
 
-/** Set-up commands that labels carry, and the member of a printer's format for the same setting, if any. */
+/** Set-up commands that labels carry, each with the member of a printer's format for the same setting, if there is one. */
 const SET_UP: Readonly<Record<string, string | undefined>> = {
   '~SD': 'darkness',
   '^MD': 'darknessOffset',
@@ -39,7 +38,7 @@ const SET_UP: Readonly<Record<string, string | undefined>> = {
   '~TA': undefined,
 };
 
-/** What a refused command does. All others are refused because they do not draw. */
+/** What refused commands do. Commands that are not named here are refused because they do not draw. */
 const DOES: Readonly<Record<string, DoesCode>> = {
   '^CO': 'does-memory',
   '^EF': 'does-delete',
@@ -89,19 +88,19 @@ const DOES: Readonly<Record<string, DoesCode>> = {
   '^ZZ': 'does-off',
 };
 type DoesCode = Extract<ReasonCode, `does-${string}`>;
-/** `~` commands that no label may have: they act at once, also on other jobs, or the printer answers them. */
+/** `~` commands that no label may have, because they act at once, on other jobs too, or because the printer answers them. */
 const AT_ONCE = /^~(?:H.|J[ABCDEFGILPQRX]|P[HPRS]|W.|EG|RO|KB)$/;
-/** Letters of a printer's built-in fonts; the others are free for ^CW. */
+/** The letters of a printer's built-in fonts. The others are free for ^CW. */
 const BUILT_IN_FONT = /^\s*[A-H0P-V]/i;
 
 /**
- * @param setUp the command stands in a format that prints nothing, as label designers write before the label
- * @param allowed the tenant may send printer commands
- * @throws JobFaultError `template-invalid`: the template may not have it
+ * @param setUp whether the command stands in a format that prints nothing; label designers write one before the label
+ * @param allowed whether the tenant may send printer commands
+ * @throws JobFaultError `template-invalid`: the template may not have the command
  */
 export function ruling(command: RawCommand, setUp: boolean, allowed: boolean): Ruling {
   const { code, params, line } = command;
-  // A printer ignores a prefix without a name, too.
+  // A printer also ignores a prefix without a name.
   if (code.length < 2) return { keep: false, reason: because('begins-no-command', {}) };
   refuseAlways(command);
   if (code.startsWith('^') && draws(code.slice(1))) {
@@ -125,7 +124,7 @@ function draws(name: string): boolean {
 /** Set-up commands that can be left out without effect. */
 function isHarmless(code: string, params: string, setUp: boolean): boolean {
   const value = params.trim().toUpperCase();
-  // ^SZ2 and ^JMA set the usual language and resolution; ^JUS would save a set-up that is left out.
+  // ^SZ2 and ^JMA set the usual language and resolution. ^JUS would save a set-up that is left out here.
   return (
     (code === '^SZ' && value === '2') ||
     (code === '^JM' && value === 'A') ||
@@ -133,7 +132,7 @@ function isHarmless(code: string, params: string, setUp: boolean): boolean {
   );
 }
 
-/** The change that a label command would leave in the printer and that no reset undoes; undefined: none. */
+/** The change that a label command would leave in the printer, and that no reset undoes. Undefined: it leaves none. */
 function labelCommandThatLasts(code: string, params: string): DoesCode | undefined {
   if (code === '^MC' && /^\s*N/i.test(params)) return 'does-overprint';
   if (code === '^CW' && BUILT_IN_FONT.test(params)) return 'does-replace-font';
@@ -146,17 +145,17 @@ function refusal(command: string, does: DoesCode, line: number): Error {
 
 /** Refuses commands that no tenant may use, because labels would get lost, doubled or mixed up. */
 function refuseAlways({ code, params, line }: RawCommand): void {
-  // Copies are sent in parts, and resent from where the connection broke: a serial number would start again.
+  // Copies are sent in parts, and are sent again from where the connection broke. A serial number would then start again.
   if (code === '^SN' || code === '^SF') {
     throw rawFault(because('zpl-counts', { command: code }), line);
   }
   if (code === '^WD') throw rawFault(because('zpl-other-label', {}), line);
-  // The printer's reply, for example the record's own data, would be taken for its answer to a status query.
+  // The printer's reply, which may even be the record's own data, would be taken for the answer to a status query.
   if (/^\^H.$/.test(code)) throw rawFault(because('zpl-answers', { command: code }), line);
   if (AT_ONCE.test(code)) {
     throw rawFault(because('zpl-at-once', { command: code }), line);
   }
-  // The printer counts binary data by its length, even over the commands behind it and the next label.
+  // A printer counts binary data by its length, even over the commands behind it and the next label.
   if (code === '^GF' && !/^\s*(?:A\s*)?(?:,|$)/i.test(params)) {
     throw rawFault(because('zpl-binary', {}), line);
   }

@@ -1,12 +1,12 @@
 /**
- * Compiles raw ZPL templates: a tenant's own ZPL program, with `{{name}}` placeholders inside field data
- * (^FD, ^FV) and fields named by ^FN ("Field Number", `^FN1"name"`).
+ * Compiles raw ZPL templates. A raw template is a tenant's own ZPL program, with `{{name}}` placeholders inside field data
+ * (^FD, ^FV), and with fields that are named by ^FN ("Field Number", `^FN1"name"`).
  *
- * The program is read once, command by command; filling it in only joins strings. A value goes through
- * `escapeFieldData`, with the field's own ^FH indicator or an added one, so that it stays data. Placeholders
- * that could become more than data are refused, and so are commands that change the printer for others
- * (`rules.ts`). `program.ts` handles the downloads and formats around the label. A raw template has its own
- * orientation: the ZPL language refuses landscape jobs, because turning a label would need a picture of it.
+ * The program is read once, command by command. After that, filling it in only joins strings. A value goes through
+ * `escapeFieldData`, with the field's own ^FH indicator or an added one, so that it stays data. Placeholders that could become
+ * more than data are refused, and so are commands that change the printer for others (`rules.ts`). `program.ts` handles the
+ * downloads and formats around the label. A raw template has its own orientation: the ZPL language refuses landscape jobs,
+ * because turning a label would need a picture of it.
  */
 
 import { JobFaultError } from '../../contract/fault.ts';
@@ -48,7 +48,7 @@ export interface RawZpl {
   check(record: LabelRecord, index?: number): void;
   /**
    * The format for one record.
-   * @param copies for the printer to make
+   * @param copies how many the printer makes
    * @param index the record's number in its job, from 0
    * @param copy which of the record's labels is the first, from 0
    * @throws JobFaultError `value-invalid`
@@ -66,23 +66,23 @@ export interface RawOptions {
 
 /** How the current field's data is read, according to its commands so far. */
 interface FieldState {
-  /** ^FH's indicator, where the field has one. */
+  /** ^FH's indicator, if the field has one. */
   indicator: string | undefined;
-  /** ^FB, ^TB: `\&` breaks lines. */
+  /** Whether the field has ^FB or ^TB, in which `\&` breaks lines. */
   block: boolean;
-  /** `^BC`, `^BX`, …: the barcode that the data goes to. */
+  /** The barcode that the data goes to: `^BC`, `^BX`, …. */
   barcode: RawCommand | undefined;
   /** Commands of the field, each with the characters that it reads as escapes. */
   escapes: Map<string, string>;
-  /** Its data has come. */
+  /** Whether the field's data has come. */
   filled: boolean;
   /** A named ^FN whose field data has not come yet. */
   number: { code: string; name: string } | undefined;
-  /** The ^CI that restores the encoding after the field: always, or only if its values made it UTF-8. */
+  /** The ^CI that restores the encoding after the field; `always`, or only if the field's values made it UTF-8. */
   back: { readonly text: string; readonly always: boolean } | undefined;
 }
 
-/** The place of ^PQ, for the number of copies; `rest` holds its other parameters. */
+/** The place of ^PQ, which takes the number of copies. `rest` holds its other parameters. */
 interface Quantity {
   readonly rest: string;
 }
@@ -121,7 +121,7 @@ class LabelReader {
   readonly pieces: Piece[] = [];
   readonly #recalls: boolean;
   readonly #names: ReadonlyMap<number, string>;
-  /** The template has a ^CI, so it states its encoding. */
+  /** Whether the template has a ^CI, and so states its encoding. */
   readonly #encoded: boolean;
   #encoding: Encoding;
   #quantity = '';
@@ -139,7 +139,7 @@ class LabelReader {
     const { code, params, text } = command;
     const data = code === '^FD' || code === '^FV';
     if (!data) refusePlaceholders(command);
-    // ^FO and ^FT may stand behind commands of their field; only behind its data they begin another one.
+    // ^FO and ^FT may stand behind other commands of their field. Only behind its data they begin another field.
     const begins = (code === '^FO' || code === '^FT') && this.#state.filled;
     if (code === '^XZ' || code === '^FS' || begins) this.#fieldEnds(command);
     else if (data) this.#data(command);
@@ -187,9 +187,9 @@ class LabelReader {
   }
 
   /**
-   * Adds the field of a named ^FN. In a label that is printed directly it is a field like any other, and ^FN
-   * is left out; where ^XF recalls a stored format, the number assigns the value to that format's field, so
-   * ^FN stays. The field's own ^FD is its default.
+   * Adds the field of a named ^FN. In a label that is printed directly it is a field like any other, and ^FN is left out. If
+   * ^XF recalls a stored format, the number assigns the value to that format's field, so ^FN stays. The field's own ^FD is its
+   * default.
    */
   #numbered(fallback: string): void {
     const { number, indicator } = this.#state;
@@ -199,7 +199,7 @@ class LabelReader {
     this.#state.number = undefined;
   }
 
-  /** The template's own text beside a value, escaped where ^FH is added to its field. */
+  /** The template's own text beside a value. It is escaped if ^FH is added to its field. */
   #escapable(text: string): string {
     const { indicator } = this.#state;
     return indicator === undefined ? text.replaceAll('_', '_5F') : closedData(text, indicator);
@@ -279,7 +279,7 @@ function refusePlaceholders({
   }
 }
 
-/** The names of numbered fields; a number may be used again without its name. */
+/** The names of numbered fields. A number may be used again without its name. */
 function fieldNumbers(commands: readonly RawCommand[]): Map<number, string> {
   const names = new Map<number, string>();
   for (const { code, params, line } of commands) {
@@ -347,7 +347,7 @@ function filled(
   };
 
   const own = pieces.reduce((sum, piece) => sum + (typeof piece === 'string' ? piece.length : 0), 0);
-  /** Yields each field in turn, up to the length limit: a long value may be used thousands of times. */
+  /** Yields each field in turn, up to the length limit, because a long value may be used thousands of times. */
   function* textOfAll(
     record: LabelRecord,
     index: number,
