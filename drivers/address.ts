@@ -1,7 +1,4 @@
-/**
- * Device addresses as URIs. An error names the part that is wrong; the URI itself is never repeated in one,
- * since it may carry credentials.
- */
+/** Device addresses as URIs. An error names the part that is wrong, but never the URI, because it may carry credentials. */
 import { isIPv6 } from 'node:net';
 import { TransportError } from './connection.ts';
 

@@ -1,13 +1,13 @@
 /**
- * Open connections to devices, whatever carries them, and the errors (`TransportError`) when there is none.
+ * Open connections to devices, whatever carries them, and the errors if there is none (`TransportError`).
  *
- * "Written" means that the operating system or the device's connection took the bytes, nothing more. What was
- * printed of them is only known from the language's status query (see `device.ts`).
+ * "Written" means that the operating system or the device's connection took the bytes, and nothing more. Only the language's
+ * status query tells what was printed (see `device.ts`).
  */
 import { z } from 'zod';
 import { defineFaults, titled } from '../src/contract/define-faults.ts';
 
-/** Why a device could not be used; `retrySafe`: none of the bytes that were to be written have reached it. */
+/** Why a device could not be used. `retrySafe`: none of the bytes that were to be written have reached it. */
 export class TransportError extends defineFaults(
   'TransportError',
   {
@@ -30,7 +30,7 @@ export class TransportError extends defineFaults(
 /** Times in ms. */
 export const transportTimeouts = z.object({
   connect: z.int().min(1).default(5_000),
-  /** Longest time without the device taking a single byte. */
+  /** The longest time in which the device takes not a single byte. */
   write: z.int().min(1).default(30_000),
   query: z.int().min(1).default(3_000),
 });
@@ -46,7 +46,7 @@ export interface QueryOptions {
 /** An open connection to a device. It serialises queries and writes itself. */
 export interface Connection {
   /**
-   * Writes all bytes with back-pressure; resolves when the connection took the last one.
+   * Writes all bytes with back-pressure. It resolves when the connection has taken the last one.
    * @throws TransportError `write-timeout`, `connection-lost`; the signal's reason when aborted.
    */
   write(bytes: Uint8Array, signal: AbortSignal): Promise<void>;
@@ -59,12 +59,12 @@ export interface Connection {
     complete: (reply: Uint8Array) => boolean,
     options: QueryOptions,
   ): Promise<Uint8Array>;
-  /** The bytes are only stored, as in a regular file: no device reads them while they are written. */
+  /** True: the bytes are only stored, as in a regular file, so no device reads them while they are written. */
   readonly inert?: boolean;
   /** Aborted when the connection is gone, with the reason. */
   readonly closed: AbortSignal;
   /** Never throws, and returns after a bounded time. What was written still reaches the device. */
   close(): Promise<void>;
-  /** Breaks the connection at once: bytes under way never reach the device. Absent where it can't do that. */
+  /** Breaks the connection at once, so that bytes under way never reach the device. Absent: the connection cannot do that. */
   reset?(): void;
 }

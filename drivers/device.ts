@@ -18,7 +18,7 @@ export interface DeviceIdentity {
   /** Printable width and length, mm. */
   width?: number;
   height?: number;
-  /** The languages it prints, best first, and the media it takes, loaded first; absent: not reported. */
+  /** The languages that it prints, the best first, and the media that it takes, the loaded first. Absent: not reported. */
   languages?: LanguageId[];
   media?: { width: number; height: number }[];
   /** The type and resolution of PWG raster that it wants, if it takes PWG raster. */
@@ -29,18 +29,18 @@ export interface DeviceStatus {
   state: PrinterState;
   reasons: PrinterReason[];
   supplies?: PrinterSupply[];
-  /** Labels that the device has accepted and not printed yet; 0: all are out; null: it cannot tell. */
+  /** How many labels the device has accepted and not printed yet. 0: all are out. Null: the device cannot tell. */
   labelsPending: number | null;
-  /** How many of `labelsPending` are formats, counted once however many copies they have; default: all. */
+  /** How many of `labelsPending` are formats. The device counts a format once, however many copies it has. Default: all. */
   formatsPending?: number;
   /**
-   * Labels the device has printed in its life; null: it cannot tell. Read before `labelsPending`, unless that
-   * is 0: a label that comes out between the two queries may be in neither count, but is never in both.
+   * How many labels the device has printed in its life. Null: it cannot tell. It is read before `labelsPending`, unless that is
+   * 0. So a label that comes out between the two queries may be in neither count, but is never in both.
    */
   odometer: number | null;
-  /** The device holds a part of a label and waits for the rest; it counts that label as pending. */
+  /** The device holds a part of a label and waits for the rest. That label counts as pending. */
   unfinished?: true;
 }
 
-/** How a device is, without what it counts: also other services say that of it. */
+/** How a device is, without what it counts. Other services, such as a print server, can report this of it too. */
 export type DeviceState = Pick<DeviceStatus, 'state' | 'reasons' | 'supplies'>;

@@ -1,17 +1,16 @@
 /**
  * Tells a slow device from a stuck one while a program writes to it.
  *
- * The kernel reports room for more only when a third of the send buffer is free. The buffer grows to
- * megabytes on a fast network: a printer that takes 30 KB/s was measured to leave the program without a sign
- * of life for 46 s while it was printing all the time. The kernel's count of unacknowledged bytes shows every
- * step.
+ * The kernel reports room for more only when a third of the send buffer is free, and on a fast network the buffer grows to
+ * megabytes. So a printer that takes 30 KB/s left the program without a sign of life for 46 s (measured), while it was printing
+ * all the time. The kernel's count of unacknowledged bytes shows every step.
  *
  * Source: proc(5), `/proc/net/tcp`: local and remote address, state, `tx_queue:rx_queue`, hexadecimal.
  */
 import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 
-/** Checks within the time that the device has. */
+/** How often the count is checked within the time that the device has. */
 const LOOKS = 4;
 
 /**
@@ -37,7 +36,7 @@ export function watchForStall(socket: Socket, ms: number, stuck: () => void): ()
   };
 }
 
-/** Bytes that the other side has not acknowledged; undefined where the system does not tell. */
+/** How many bytes the other side has not acknowledged. Undefined: the system does not tell. */
 async function unacknowledged(socket: Socket): Promise<number | undefined> {
   const { localPort, remotePort, remoteFamily } = socket;
   if (process.platform !== 'linux' || localPort === undefined || remotePort === undefined) return undefined;
@@ -50,6 +49,6 @@ async function unacknowledged(socket: Socket): Promise<number | undefined> {
     'g',
   );
   const [only, ...others] = [...table.matchAll(line)];
-  // Two connections with the same ports to different devices: it is not worth telling them apart.
+  // If two connections to different devices have the same ports, it is not worth telling them apart.
   return only?.[1] === undefined || others.length > 0 ? undefined : Number.parseInt(only[1], 16);
 }

@@ -1,17 +1,18 @@
 /**
- * Which packets of multicast DNS are read. Anybody on the network can send any number of them, of any kind, and they are read
- * on a thread that keeps leases, drives printers or serves callers. One of 64 KB, whose names are pointers to pointers, is 0.4 s of work.
+ * Decides which packets of multicast DNS are read. Anybody on the network can send any number of them, of any kind, and they
+ * are read on a thread that keeps leases, drives printers or serves callers. A packet of 64 KB whose names are pointers to
+ * pointers takes 0.4 s of work.
  */
 
-/** Bytes of a packet, at most (RFC 6762 §17). */
+/** The most bytes of a packet (RFC 6762 §17). */
 const LONGEST = 9_000;
-/** Pointers, one leading to the next: a name has labels before it points on (RFC 1035 §4.1.4). */
+/** The most pointers in a row. No more are needed: a name has labels before it points on (RFC 1035 §4.1.4). */
 const MOST_POINTERS = 4;
 const HEADER = 12;
 const POINTER = 0xc0;
 /**
- * The most time in each window that is spent on packets, both ms; a printer not heard is asked again. A quarter of each second
- * is as much, but would be spent at one go, and all others would wait for it.
+ * A window, and the most time in it that is spent on packets, ms. A printer that was not heard is asked again. A quarter of
+ * each second would be as much time, but might be spent at one go, and everything else would wait for it.
  */
 const WINDOW = 200;
 const MOST_SPENT = 50;
@@ -26,7 +27,7 @@ export class PacketGate {
     this.#now = now;
   }
 
-  /** Has the packet read, if it is one, and there is time for it. */
+  /** Calls `read`, if the packet is readable and there is time left for it. */
   pass(packet: Uint8Array, read: () => void): void {
     const begun = this.#now();
     if (begun - this.#since >= WINDOW) {
@@ -39,7 +40,7 @@ export class PacketGate {
   }
 }
 
-/** Whether reading it takes time in proportion to its length. */
+/** Whether the time to read a packet is in proportion to its length. */
 export function isReadable(packet: Uint8Array): boolean {
   if (packet.length > LONGEST) return false;
   /** How many pointers follow one another from each byte that may be one. */

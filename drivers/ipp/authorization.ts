@@ -1,11 +1,11 @@
 /**
- * HTTP authentication towards IPP printers: Digest, or Basic where that is safe.
+ * HTTP authentication towards IPP printers: Digest, or Basic if that is safe.
  *
  *   request ─▶ 401 with challenges ─▶ the best of them is answered ─▶ request again, once
  *                                     and kept: later requests carry an answer from the start
  *
- * Nothing is sent before a printer has asked. Digest (SHA-256 before MD5) never shows the password. Basic
- * does, so it is only answered where that is safe, or where the operator has allowed it (`inClear`).
+ * Nothing is sent before a printer has asked. Digest (SHA-256 rather than MD5) never shows the password. Basic does, so it is
+ * only answered if that is safe, or if the operator has allowed it (`inClear`).
  * Source: RFC 7616 (Digest), RFC 7617 (Basic), RFC 9110 §11 (challenges).
  */
 import { createHash, randomBytes } from 'node:crypto';
@@ -14,7 +14,7 @@ import { TransportError } from '../connection.ts';
 interface IppCredentials {
   user: string;
   password: string;
-  /** Allows Basic where it is not safe: whoever answers at the address sees the password. */
+  /** Allows Basic even if it is not safe. Then whoever answers at the address sees the password. */
   inClear?: boolean;
 }
 
@@ -51,8 +51,7 @@ export class Authorization {
   #answer: Answer | undefined;
 
   /**
-   * @param isSafe whether only this computer, or a printer with a verified certificate, would see a password
-   *   now
+   * @param isSafe whether only this computer, or a printer with a verified certificate, would see a password that is sent now
    * @param clientNonce makes an unpredictable nonce; replaced in tests
    */
   constructor(
@@ -65,7 +64,7 @@ export class Authorization {
     this.#clientNonce = clientNonce;
   }
 
-  /** The header's value for the next request; undefined: the printer has not asked yet. */
+  /** The header's value for the next request. Undefined: the printer has not asked yet. */
   header(request: Request): string | undefined {
     if (this.#answer === undefined) return undefined;
     const { user, password } = this.#credentials;
@@ -77,8 +76,8 @@ export class Authorization {
   /**
    * Takes the printer's challenges.
    * @param sent the header that the refused request had
-   * @returns whether a new answer can be tried; false: the one sent was wrong, or no challenge is supported
-   * @throws TransportError `device-unreachable`, where only Basic is offered and neither safe nor allowed
+   * @returns whether a new answer can be tried; false: the answer that was sent is wrong, or no challenge is supported
+   * @throws TransportError `device-unreachable`: only Basic is offered, and it is neither safe nor allowed
    */
   asked(header: string, sent: string | undefined): boolean {
     const challenges = parseChallenges(header);
@@ -130,7 +129,7 @@ export class Authorization {
   }
 }
 
-/** Without `qop`, Digest is that of RFC 2069, which is obsolete; `-sess` algorithms are not needed here. */
+/** Digest without `qop` is that of RFC 2069, which is obsolete, so it is not taken. `-sess` algorithms are not needed here. */
 function isDigest({ scheme, parameters }: Challenge, algorithm: string): boolean {
   const said = parameters.get('algorithm') ?? 'MD5';
   const qop = (parameters.get('qop') ?? '').split(',').map((one) => one.trim().toLowerCase());
@@ -143,7 +142,7 @@ function isDigest({ scheme, parameters }: Challenge, algorithm: string): boolean
   );
 }
 
-/** Whatever is not a challenge is left out; never throws. */
+/** Leaves out whatever is not a challenge, and never throws. */
 export function parseChallenges(header: string): Challenge[] {
   const challenges: { scheme: string; parameters: Map<string, string> }[] = [];
   // A scheme, or a parameter (quoted or not). A match begins only at a whole token, so this is linear.

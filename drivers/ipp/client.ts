@@ -1,9 +1,9 @@
 /**
- * An IPP client (RFC 8011): the operations that an agent needs of a printer or a print server.
+ * An IPP client (RFC 8011) with the operations that an agent needs from a printer or a print server.
  *
- * Two kinds of failure: `TransportError`, when there was no proper answer, and `IppStatusError`, when the
- * printer answered that it would not. For an operation that prints, only the second says that nothing was
- * taken: after the first, a job may exist, and has to be looked for.
+ * There are two kinds of failure. `TransportError`: there was no proper answer. `IppStatusError`: the printer answered that it
+ * would not do it. For an operation that prints, only the second means that nothing was taken. After the first, a job may
+ * exist, and has to be looked for.
  */
 import { hostname } from 'node:os';
 import { z } from 'zod';
@@ -30,7 +30,7 @@ const DEFAULT_IPP_PORT = 631;
 export class IppStatusError extends Error {
   readonly status: number;
   readonly statusName: string;
-  /** The printer may take the same request later: it is busy, down, or does not accept jobs now. */
+  /** The printer may take the same request later, because it is busy or down, or does not accept jobs now. */
   readonly retrySafe: boolean;
 
   constructor(operation: OperationName, status: number, message: string | undefined) {
@@ -48,7 +48,7 @@ const RETRY_LATER: ReadonlySet<number> = new Set([0x0502, 0x0505, 0x0506, 0x0507
 const usableId = z.int().min(1);
 
 export interface IppClientOptions {
-  /** Shared by a printer's clients, so that it need not challenge each of them. */
+  /** A printer's clients share it, so that the printer need not challenge each of them. */
   authorization?: Authorization;
   limits?: Partial<IppHttpLimits>;
   /** For ipps: which certificates to trust. */
@@ -98,13 +98,13 @@ export class IppClient {
     return groupOf(answer, 'printer')?.attributes ?? [];
   }
 
-  /** The queues of a CUPS server, one list of attributes each. */
+  /** The queues of a CUPS server, each as a list of attributes. */
   async cupsGetPrinters(signal: AbortSignal, requested: string[] = ['all']): Promise<IppAttribute[][]> {
     try {
       const answer = await this.request('CUPS-Get-Printers', requestedAttributes(requested), signal);
       return answer.groups.filter((group) => group.tag === 'printer').map((group) => group.attributes);
     } catch (error) {
-      // What CUPS says when it has no queues at all.
+      // CUPS says this if it has no queues at all.
       if (error instanceof IppStatusError && error.statusName === 'client-error-not-found') return [];
       throw error;
     }
@@ -157,8 +157,8 @@ export class IppClient {
 
   /**
    * Sends any operation. The attributes that identify printer and requester are put first (RFC 8011 §4.1.4).
-   * @throws TransportError as `IppHttp.post`, and `reply-invalid` for an answer that is not IPP or not to this
-   *   request; IppStatusError; IppCodecError `value-invalid`
+   * @throws TransportError as `IppHttp.post`, and `reply-invalid`: the answer is not IPP, or belongs to another request;
+   *   IppStatusError; IppCodecError `value-invalid`
    */
   async request(
     operation: OperationName,
@@ -221,7 +221,7 @@ function addresses(uri: string): { ipp: string; http: URL } {
   if (url.username !== '' || url.password !== '') {
     throw new TransportError('address-invalid', 'credentials are not allowed in an ipp:// address');
   }
-  // Parsed as http, a written port 80 (or 443) looks like an absent one, so the port is read from the text.
+  // After parsing as http, a port 80 (or 443) that is written looks like one that is not. So the port is read from the text.
   const written = /^\/\/[^/?#]*:(\d+)(?:[/?#]|$)/.exec(match?.[2] ?? '')?.[1];
   url.port = written ?? String(DEFAULT_IPP_PORT);
   const port = written ?? String(DEFAULT_IPP_PORT);
@@ -240,7 +240,7 @@ function requestedAttributes(names: string[]): IppAttribute[] {
   return [{ name: 'requested-attributes', values: names.map((value) => ({ tag: 'keyword', value })) }];
 }
 
-/** @throws TransportError `reply-invalid` where the answer names no job */
+/** @throws TransportError `reply-invalid`: the answer names no job */
 function jobIn(operation: OperationName, answer: IppMessage): number {
   const result = usableId.safeParse(numbersOf(groupOf(answer, 'job')?.attributes ?? [], 'job-id')[0]);
   if (!result.success) throw new TransportError('reply-invalid', `${operation}: no usable job-id`);

@@ -1,9 +1,9 @@
 /**
  * Decodes IPP messages (RFC 8010 §3).
  *
- * The bytes are untrusted. Lengths are unsigned and checked against what is left, so the cursor only ever
- * moves forward and every round of every loop consumes at least one byte; the number of values, the depth of
- * collections and the size of the message have limits. The result is always a message or an `IppCodecError`.
+ * The bytes are untrusted. Lengths are unsigned and checked against what is left. So the cursor only moves forward, and every
+ * round of every loop consumes at least one byte. The number of values, the depth of collections and the size of the message
+ * have limits. The result is always a message or an `IppCodecError`.
  */
 import {
   END_COLLECTION,
@@ -22,18 +22,18 @@ import {
 } from './message.ts';
 
 export interface IppLimits {
-  /** Most bytes of attributes (what follows them is not counted). */
+  /** The most bytes of attributes. What follows the attributes is not counted. */
   bytes: number;
-  /** Most values in all, those in collections included. */
+  /** The most values in all, including those in collections. */
   values: number;
-  /** Deepest nesting of collections. */
+  /** How deep collections may be nested. */
   depth: number;
 }
 
 /** 500 printers with all their attributes are about 5 MB and 150,000 values. */
 const IPP_LIMITS: IppLimits = { bytes: 16 * 1024 * 1024, values: 500_000, depth: 16 };
 
-/** The lowest tag of a value; tags below it are delimiters. */
+/** The lowest tag of a value. Tags below it are delimiters. */
 const FIRST_VALUE_TAG = 0x10;
 
 function inverse<Name extends string>(table: Readonly<Record<Name, number>>): Map<number, Name> {
@@ -46,7 +46,7 @@ const OUT_OF_BAND = inverse(OUT_OF_BAND_TAGS);
 const STRINGS = inverse(STRING_TAGS);
 
 /**
- * Reads one message; what follows its attributes becomes `data` (a view, not a copy).
+ * Reads one message. What follows its attributes becomes `data` (a view, not a copy).
  * @throws IppCodecError `truncated`, `malformed`, `limit-exceeded`
  */
 export function decodeIpp(bytes: Uint8Array, limits: IppLimits = IPP_LIMITS): IppMessage {
@@ -86,7 +86,7 @@ class Decoder {
     return { version, code, requestId, groups, data: this.#bytes.subarray(this.#at) };
   }
 
-  /** A new attribute, or, without a name, one more value of the last one. */
+  /** Reads a new attribute, or, if it has no name, one more value of the last attribute. */
   #attribute(tag: number, group: IppGroup): void {
     const name = this.#name();
     const value = this.#value(tag, 1);
@@ -106,14 +106,14 @@ class Decoder {
     const bytes = this.#take(this.#uint(2));
     if (tag !== VALUE_TAGS.collection)
       return plainValue(tag, bytes) ?? { tag: 'raw', code: tag, value: bytes };
-    // The value of the begin tag itself is empty, or to be ignored.
+    // The value of the begin tag itself is empty, or must be ignored.
     if (depth > this.#limits.depth) {
       throw new IppCodecError('limit-exceeded', `collections nested over ${this.#limits.depth} deep`);
     }
     return { tag: 'collection', value: this.#members(depth) };
   }
 
-  /** The members of a collection up to its end tag: a name, then its values, each of them nameless. */
+  /** Reads the members of a collection up to its end tag. A member is a name, and then its values, which have no name. */
   #members(depth: number): IppAttribute[] {
     const members: IppAttribute[] = [];
     for (;;) {
@@ -174,7 +174,7 @@ class Decoder {
   }
 }
 
-/** Decodes a value that is not a collection; undefined where its bytes do not fit the tag. */
+/** Decodes a value that is not a collection. Undefined: its bytes do not fit the tag. */
 function plainValue(tag: number, bytes: Buffer): IppValue | undefined {
   const string = STRINGS.get(tag);
   if (string !== undefined) return { tag: string, value: bytes.toString('utf8') };
@@ -211,7 +211,7 @@ function plainValue(tag: number, bytes: Buffer): IppValue | undefined {
   }
 }
 
-/** DateAndTime (RFC 2579): local time and its distance from UTC; months from 1. */
+/** DateAndTime (RFC 2579): a local time, and its distance from UTC. Months count from 1. */
 function dateTime(bytes: Buffer): IppValue | undefined {
   if (bytes.length !== 11) return undefined;
   const [
@@ -227,10 +227,10 @@ function dateTime(bytes: Buffer): IppValue | undefined {
   ] = bytes.subarray(2);
   if (sign !== 0x2b && sign !== 0x2d) return undefined;
   if (hour > 23 || minute > 59 || second > 60 || tenth > 9 || east > 14 || eastMinutes > 59) return undefined;
-  // Not the constructor: it takes the years 0 to 99 for 1900 to 1999.
+  // The constructor is not used, because it takes the years 0 to 99 for 1900 to 1999.
   const local = new Date(0);
   local.setUTCFullYear(bytes.readUInt16BE(0), month - 1, day);
-  // `setUTCFullYear` moves a month or day that does not exist on to the next.
+  // If a month or day does not exist, `setUTCFullYear` goes on to the next one.
   if (local.getUTCMonth() !== month - 1 || local.getUTCDate() !== day) return undefined;
   local.setUTCHours(hour, minute, second, tenth * 100);
   const offset = (east * 60 + eastMinutes) * (sign === 0x2b ? 1 : -1);

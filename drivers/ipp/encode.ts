@@ -58,7 +58,7 @@ function writeValue(parts: Uint8Array[], name: Uint8Array, value: IppValue, dept
   parts.push(Buffer.of(END_COLLECTION), lengthOf(NOTHING), lengthOf(NOTHING));
 }
 
-/** Any value tag but those that frame collections: such a value would change the structure of the message. */
+/** Takes any value tag, but not those that frame collections, because these would change the structure of the message. */
 function rawCode(code: number): number {
   if (code === VALUE_TAGS.collection || code === END_COLLECTION || code === MEMBER_NAME) {
     throw invalid(`a raw value with tag 0x${code.toString(16)}`);

@@ -1,13 +1,13 @@
 /**
- * HTTP for IPP (RFC 8010 §4): one POST per request, the document streamed behind the attributes.
+ * HTTP for IPP (RFC 8010 §4): one POST for each request, with the document streamed behind the attributes.
  *
- * A printer's HTTP server may stop reading, answer before it has read everything, answer with a web page, or
- * never answer. So each phase has a timeout of its own (connecting; each step of sending; the whole answer,
- * counted from the last byte sent), the answer has a size limit, and an early answer ends the sending.
+ * A printer's HTTP server may stop reading, answer before it has read everything, answer with a web page, or never answer. So
+ * each phase has a timeout of its own (connecting; each step of sending; the whole answer, from the last byte sent). The answer
+ * has a size limit, and an early answer ends the sending.
  *
- * Connections are kept and used again for requests without a document. If the printer closed a kept one while
- * it was idle, the next request on it fails and is sent once more on a new connection. A document always gets
- * a new connection: if a kept one broke, it would be unknown whether the printer has the document.
+ * Connections are kept and used again for requests without a document. If the printer closed a kept one while it was idle, the
+ * next request on it fails, and is sent once more on a new connection. A document always gets a new connection, because if a
+ * kept one broke, nobody would know whether the printer has the document.
  */
 import {
   type AgentOptions,
@@ -25,7 +25,7 @@ import { type IppTls, tlsAgent } from './tls.ts';
 /** Times in ms, sizes in bytes. */
 export interface IppHttpLimits {
   connect: number;
-  /** Longest time without the printer taking a single byte. */
+  /** The longest time in which the printer takes not a single byte. */
   write: number;
   /** From the last byte sent to the last byte of the answer. */
   reply: number;
@@ -43,7 +43,7 @@ export const IPP_HTTP_LIMITS: IppHttpLimits = {
 export type IppDocument = Uint8Array | AsyncIterable<Uint8Array>;
 
 const KEPT_CONNECTIONS = 2;
-/** How long, ms, an idle connection is kept; CUPS closes them after 30 s. */
+/** How long an idle connection is kept, ms. CUPS closes them after 30 s. */
 const KEPT_FOR = 20_000;
 
 export class IppHttp {
@@ -66,7 +66,7 @@ export class IppHttp {
   }
 
   /**
-   * Posts `head` and `document`; returns the body of the answer.
+   * Posts `head` and `document`, and returns the body of the answer.
    * @throws TransportError `device-unreachable`, `connect-timeout`, `write-timeout`, `connection-lost`,
    *   `query-timeout`, `reply-invalid`, `reply-too-long`; the signal's reason when aborted
    */
@@ -78,7 +78,7 @@ export class IppHttp {
       try {
         return await this.#once(head, document, signal);
       } catch (error) {
-        // The printer may ask for credentials twice: first, and again because its nonce has expired.
+        // The printer may ask for credentials twice: once at first, and once because its nonce has expired.
         if (error instanceof Unauthorized && !streamed && asked < 2 && error.answerable) continue;
         if (error instanceof StaleConnection && document === undefined && stale === 0) stale += 1;
         else throw asTransportError(error);
@@ -101,7 +101,7 @@ export class IppHttp {
       headers: {
         'content-type': 'application/ipp',
         accept: 'application/ipp',
-        // Content-Length is sent where the length is known: some printers do not take chunked bodies.
+        // If the length is known, Content-Length is sent, because some printers do not take chunked bodies.
         ...(!(document && Symbol.asyncIterator in document) && {
           'content-length': head.length + (document?.length ?? 0),
         }),
@@ -131,7 +131,7 @@ class StaleConnection extends Error {
   }
 }
 
-/** The printer asks for credentials; it has not processed the request. */
+/** The printer asks for credentials, and has not processed the request. */
 class Unauthorized extends TransportError {
   readonly challenges: string;
   answerable = false;
@@ -146,7 +146,7 @@ function asTransportError(error: unknown): unknown {
   return error instanceof StaleConnection ? error.error : error;
 }
 
-/** One request and its answer; every failure rejects `#failed`. */
+/** One request and its answer. Every failure rejects `#failed`. */
 class Exchange {
   readonly #request: ClientRequest;
   readonly #limits: IppHttpLimits;
@@ -155,10 +155,10 @@ class Exchange {
   readonly #answered = Promise.withResolvers<IncomingMessage>();
   /** Stops the timeout of the current phase. */
   #stopTimeout: () => void = () => undefined;
-  /** Ends the current step of sending; `#send` then continues, or stops if `#over` is set. */
+  /** Ends the current step of sending. `#send` then goes on, or stops if `#over` is set. */
   #wake: (() => void) | undefined;
   #connected = false;
-  /** Failed or answered: nothing more is sent. */
+  /** The request has failed or was answered, so nothing more is sent. */
   #over = false;
   #sentAll = false;
   #received = false;
@@ -185,7 +185,7 @@ class Exchange {
         this.#connected = true;
         this.#limit('write');
       };
-      // A connection that was kept, or whose certificate is already checked.
+      // The connection was kept, or its certificate is already checked.
       if (request.reusedSocket || !socket.connecting) connected();
       else socket.once('encrypted' in socket ? 'secureConnect' : 'connect', connected);
     });
@@ -223,7 +223,7 @@ class Exchange {
     if (!this.#over) this.#limit('reply');
   }
 
-  /** One step of sending. The time limit does not count what the document's source takes between two steps. */
+  /** One step of sending. The time that the document's source takes between two steps does not count. */
   async #step(send: (done: () => void) => void): Promise<void> {
     if (this.#connected) this.#limit('write');
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -289,7 +289,7 @@ function* slices(document: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < document.length; at += 64 * 1024) yield document.subarray(at, at + 64 * 1024);
 }
 
-/** The body of an answer that is IPP. */
+/** The body of an answer, after a check that it is IPP. */
 function checkedAnswer(response: IncomingMessage, body: Uint8Array): Uint8Array {
   const type = response.headers['content-type'] ?? 'none';
   if (response.statusCode === 401) throw new Unauthorized(response.headers['www-authenticate'] ?? '');

@@ -1,10 +1,9 @@
 /**
- * An IPP message as data: what the codec reads and writes.
+ * An IPP message as data, which the codec reads and writes.
  *
- * Every value carries its tag, because the tag is part of the meaning: `keyword` "none" and `name` "none" are
- * different media. A value whose bytes are not what its tag promises (printers send dates of year 0 while
- * their clock is not set), or whose tag is unknown, is kept as it came (`raw`) and does not spoil the
- * message.
+ * Every value carries its tag, because the tag is part of the meaning: `keyword` "none" and `name` "none" are different media.
+ * If a value's tag is unknown, or its bytes are not what its tag promises (printers send dates of year 0 while their clock is
+ * not set), the value is kept as it came (`raw`) and does not spoil the message.
  *
  * Source: RFC 8010 (encoding), RFC 8011 (model), RFC 3380 and PWG 5100.x for the further out-of-band values.
  */
@@ -73,7 +72,7 @@ export type IppValue =
   | { tag: 'integer' | 'enum'; value: number }
   | { tag: 'boolean'; value: boolean }
   | { tag: 'octetString'; value: Uint8Array }
-  /** `offset`: the time zone in which the value was written, minutes east of UTC. */
+  /** `offset`: the time zone that the value was written in, minutes east of UTC. */
   | { tag: 'dateTime'; value: Date; offset: number }
   | { tag: 'resolution'; x: number; y: number; unit: 'dpi' | 'dpcm' }
   | { tag: 'rangeOfInteger'; min: number; max: number }
@@ -83,7 +82,7 @@ export type IppValue =
   | { tag: OutOfBandTag }
   | { tag: 'raw'; code: number; value: Uint8Array };
 
-/** A 1setOf is several values; there is always at least one. */
+/** A 1setOf has several values. There is always at least one. */
 export interface IppAttribute {
   name: string;
   values: IppValue[];
@@ -120,7 +119,7 @@ export function groupOf(message: IppMessage, tag: GroupTag): IppGroup | undefine
   return message.groups.find((group) => group.tag === tag);
 }
 
-/** The values of an attribute; none where it is missing. */
+/** The values of an attribute; none if it is missing. */
 export function valuesOf(attributes: readonly IppAttribute[], name: string): IppValue[] {
   return attributes.find((attribute) => attribute.name === name)?.values ?? [];
 }

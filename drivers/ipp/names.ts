@@ -1,4 +1,7 @@
-/** Numbers that IPP gives to operations, states and outcomes. Source: RFC 8011 §5.4.15, §5.3.7, §5.4.11, Appendix B; IANA "IPP Registrations"; CUPS for 0x4000 and up. */
+/**
+ * The numbers of operations, states and outcomes in IPP. Source: RFC 8011 §5.4.15, §5.3.7, §5.4.11, Appendix B; IANA "IPP
+ * Registrations"; CUPS for 0x4000 and up.
+ */
 
 export const OPERATIONS = {
   'Print-Job': 0x0002,

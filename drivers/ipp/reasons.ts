@@ -1,6 +1,6 @@
 /**
- * Translates printer-state-reasons to `PrinterReason`. Printers add a severity, keywords of other registries,
- * and keywords of their own. Source: RFC 8011 §5.4.12, PWG 5100.9 §2, CUPS ("offline-report", "com.…").
+ * Translates printer-state-reasons to `PrinterReason`. Printers add a severity, and use keywords of other registries and of
+ * their own. Source: RFC 8011 §5.4.12, PWG 5100.9 §2, CUPS ("offline-report", "com.…").
  */
 import type { PrinterReason } from '../../src/contract/printer.ts';
 
@@ -25,8 +25,8 @@ const WORDS: ReadonlyMap<string, PrinterReason> = new Map([
 ]);
 
 /**
- * @param stopped whether the printer is stopped: an unknown keyword is `other` then, as it is with the suffix
- *   `-error`; otherwise it is left out
+ * @param stopped whether the printer is stopped: then an unknown keyword becomes `other`. It also does so with the suffix
+ *   `-error`. Otherwise it is left out
  */
 export function printerReasons(words: readonly string[], stopped: boolean): PrinterReason[] {
   const reasons = words.flatMap((word): PrinterReason[] => {

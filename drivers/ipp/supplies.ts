@@ -1,12 +1,13 @@
 /**
- * How much a printer has left of what it uses up, where it says so.
- * Source: PWG 5100.13 ("printer-supply": the members of the Printer MIB's prtMarkerSuppliesTable as `name=value;`), RFC 3805
- * (a level below 0 is not known; a container that is filled has the room that is left), CUPS ("marker-levels", in percent).
+ * How much a printer has left of what it uses up, if it says so.
+ * Source: PWG 5100.13 ("printer-supply": the members of the Printer MIB's prtMarkerSuppliesTable as `name=value;`), RFC 3805 (a
+ * level below 0 is not known; of a container that is being filled, the level is the room left), CUPS ("marker-levels", in
+ * percent).
  */
 import { MOST_SUPPLIES, type PrinterSupply } from '../../src/contract/printer.ts';
 import { type IppAttribute, numbersOf, stringsOf, valuesOf } from './message.ts';
 
-/** To be asked for by name. */
+/** These attributes must be asked for by name. */
 export const SUPPLY_ATTRIBUTES = [
   'printer-supply',
   'printer-supply-description',
@@ -17,7 +18,7 @@ export const SUPPLY_ATTRIBUTES = [
 /** Most characters of a supply's name. */
 const NAME = 100;
 
-/** Of printers that tell both, what `printer-supply` says: it has levels that are no percentages, too. */
+/** If a printer tells both, `printer-supply` counts, because it also has levels that are not percentages. */
 export function suppliesOf(said: readonly IppAttribute[]): PrinterSupply[] {
   const names = stringsOf(said, 'printer-supply-description');
   const supplies = valuesOf(said, 'printer-supply').map((value, index) => {

@@ -1,9 +1,9 @@
 /**
- * Which certificates an ipps: connection trusts. Printers make their own certificates, which no authority has
- * signed. So the operator names an authority (`ca`) or the printer's one certificate (`fingerprint256`,
- * compared before a single byte is sent), or the first certificate shown is the only one accepted from then
- * on (`firstUse`: which printer it belongs to has to be found out by asking, before anything is printed).
- * With none of these, the system's authorities decide.
+ * Which certificates an ipps: connection trusts. Printers make their own certificates, which no authority has signed. So there
+ * are three ways. The operator names an authority (`ca`). Or the operator names the printer's one certificate
+ * (`fingerprint256`), which is compared before a single byte is sent. Or the first certificate that is shown is the only one
+ * that is accepted from then on (`firstUse`); whoever uses this has to ask the device which printer it is, before anything is
+ * printed. With none of these, the system's authorities decide.
  */
 import type { X509Certificate } from 'node:crypto';
 import { Agent, type AgentOptions, type RequestOptions } from 'node:https';
@@ -22,9 +22,9 @@ export interface IppTls {
 /** `FirstUse.shown` for a certificate that one of the system's authorities has signed for this host. */
 export const BY_AUTHORITY = 'authority';
 
-/** The certificate that was shown first; connections that show another are refused before a byte is sent. */
+/** The certificate that was shown first. A connection that shows another one is refused before a byte is sent. */
 export class FirstUse {
-  /** Its SHA-256, or `BY_AUTHORITY`; null: nothing was shown yet. */
+  /** The certificate's SHA-256, or `BY_AUTHORITY`. Null: none was shown yet. */
   shown: string | null = null;
 }
 
@@ -49,7 +49,7 @@ export function tlsAgent(
   return new Agent({ ...options, ...(ca !== undefined && { ca }) });
 }
 
-/** @param authorized the system's authorities vouch for it */
+/** @param authorized whether the system's authorities vouch for the certificate */
 type IsKnown = (shown: string, authorized: boolean) => boolean;
 
 class PinnedAgent extends Agent {

@@ -1,10 +1,12 @@
-/** For languages with a command per line (TSPL, EPL2). No drawing code: the agent's own thread loads this. */
+/**
+ * For languages with one command in each line (TSPL, EPL2). This has no drawing code, because the agent's own thread loads it.
+ */
 
 export function commandLines(commands: readonly string[]): Buffer {
   return Buffer.from(commands.map((command) => `${command}\r\n`).join(''));
 }
 
-/** At least `bytes` bytes of empty lines: they are no command, and complete a BITMAP or GW cut short. */
+/** Empty lines of at least `bytes` bytes. They are no command, and they complete a BITMAP or GW that was cut short. */
 export function emptyLines(bytes: number): Buffer {
   return Buffer.alloc(bytes + (bytes % 2), '\r\n');
 }

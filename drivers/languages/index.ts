@@ -1,4 +1,4 @@
-/** The table of languages a label can be sent in. Drawing code is only loaded when an encoder is opened. */
+/** The table of languages that a label can be sent in. Drawing code is loaded only when an encoder is opened. */
 import { type LanguageId, languageId } from '../../src/contract/format.ts';
 import { labelsOnSheet, type QueuedJob } from '../../src/contract/queued-job.ts';
 import { epl } from './epl/language.ts';
@@ -30,10 +30,10 @@ export function labelsPerPage(job: Pick<QueuedJob, 'template' | 'format'>): numb
 const ofPages = (madeOf: Language['madeOf']) =>
   languageId.options.filter((id) => printsPages(id) && LANGUAGES[id].madeOf === madeOf);
 
-/** Languages of pages that a print queue's driver converts for its printer. */
+/** The languages of pages that a print queue's driver converts for its printer. */
 export const CONVERTIBLE: readonly LanguageId[] = ofPages('vectors');
 
-/** Pages of dots: a queue's driver would scale them; a printer not told the format may print the bytes. */
+/** The languages of dots. A queue's driver would scale the dots; a printer that is not told the format may print the bytes. */
 export const PICTURES: readonly LanguageId[] = ofPages('dots');
 
 /** The encoder of a job. @throws JobFaultError `template-invalid`, `language-unsupported` */

@@ -1,22 +1,22 @@
 /**
- * Splits a label's ink into a few tight blocks, for languages that take pictures without compression, so that
- * the white paper between the blocks is not sent.
+ * Splits a label's ink into a few tight blocks, for languages that take pictures without compression, so that the white paper
+ * between the blocks is not sent.
  *
- * The picture is processed in bands of `BAND` rows. Adjacent inked bytes of a band form spans, and a span is
- * merged into a block of the band above if that wastes less white than a block of its own would cost. So a
- * frame around the label becomes four thin blocks, and its contents do not become one large block. Blocks may
- * overlap, with the same dots. In total they never exceed one block of everything, unless `apart` demands it.
+ * The picture is processed in bands of `BAND` rows. Adjacent inked bytes of a band form a span. A span is merged into a block
+ * of the band above if that wastes less white than a block of its own would cost. So a frame around the label becomes four thin
+ * blocks, and its contents do not become one large block. Blocks may overlap; then both have the same dots there. All blocks
+ * together are never larger than one block of everything, unless `apart` demands it.
  */
 import type { Bitmap } from '../../src/render/image/bitmap.ts';
 
 export interface InkBlock {
-  /** From the picture's left edge, dots: a multiple of 8. */
+  /** Distance from the picture's left edge, dots, a multiple of 8. */
   readonly x: number;
   readonly y: number;
-  /** Bytes a row. */
+  /** Bytes in a row. */
   readonly stride: number;
   readonly height: number;
-  /** Rows of whole bytes, most significant bit left; here 0 is black. */
+  /** Rows of whole bytes, with the most significant bit left. Here 0 is black. */
   readonly data: Uint8Array;
 }
 
@@ -28,7 +28,7 @@ interface Region {
   readonly bottom: number;
 }
 
-/** Rows of a band. */
+/** How many rows a band has. */
 const BAND = 8;
 
 /**
@@ -66,7 +66,7 @@ function spanBlocks(bitmap: Bitmap, whole: Region, overhead: number): Region[] {
   return [...done, ...open].sort((a, b) => a.top - b.top || a.left - b.left);
 }
 
-/** The inked bytes of a band, with gaps of at most `gap` bytes in them. */
+/** The spans of inked bytes in a band. A span may have gaps of at most `gap` bytes in it. */
 function spans({ data, stride }: Bitmap, band: Region, gap: number): Region[] {
   const found: Region[] = [];
   for (let left = band.left; left < band.right; left++) {
@@ -90,7 +90,7 @@ function union(a: Region, b: Region): Region {
   };
 }
 
-/** Bytes. */
+/** The size of a region, bytes. */
 function area({ left, right, top, bottom }: Region): number {
   return (right - left) * (bottom - top);
 }
@@ -119,7 +119,7 @@ function blockOf({ data, stride }: Bitmap, { left, right, top, bottom }: Region)
   return { x: left * 8, y: top, stride: width, height: bottom - top, data: turned };
 }
 
-/** Splits a block until the two bytes follow each other in the data of none. */
+/** Splits a block until no part's data has the two bytes one after the other. */
 function separated(block: InkBlock, apart: readonly [number, number]): InkBlock[] {
   const { stride, height, data } = block;
   const at = Buffer.from(data.buffer, data.byteOffset, data.byteLength).indexOf(Uint8Array.from(apart));

@@ -1,6 +1,6 @@
 /**
- * The encoder that is shared by languages that send a label as dots of the printer's head (TSPL, EPL2). Of
- * each label it sends the part that lies on the media.
+ * The encoder for languages that send a label as dots of the printer's head (TSPL, EPL2). It sends the part of each label that
+ * lies on the media.
  */
 import { setImmediate } from 'node:timers/promises';
 import { dots } from '../../src/contract/dots.ts';
@@ -16,7 +16,7 @@ import { type InkBlock, inkBlocks } from './ink-blocks.ts';
 import type { OpenEncoder } from './language.ts';
 import { openLabels } from './pages.ts';
 
-/** The commands around the dots, a line each. */
+/** The commands around the dots, each a line. */
 interface DotCommands {
   /** The commands before a job's labels. */
   setUp(job: QueuedJob): string[];
@@ -30,17 +30,17 @@ interface DotCommands {
   readonly apart?: readonly [number, number];
   /** Ends a label: prints the picture `copies` times. */
   print(copies: number): string;
-  /** For labels that others have written in the language; left out: none of those are taken. */
+  /** For labels that others have written in the language. If left out, none of those are taken. */
   readonly program?: {
-    /** What each of them begins with, whatever was set before. */
+    /** The commands that each of these labels begins with, whatever was set before. */
     start(job: QueuedJob): string[];
-    /** What puts back commands that only some of them give, by name. */
+    /** For commands that only some of these labels give: by name, the command that restores the usual setting. */
     readonly usual: Readonly<Record<string, string>>;
     deletion(object: string): string;
   };
 }
 
-/** One white dot, sent for a blank label: it counts as a label too. */
+/** One white dot. It is sent for a blank label, which counts as a label too. */
 const BLANK: InkBlock = { x: 0, y: 0, stride: 1, height: 1, data: Uint8Array.of(0xff) };
 
 /** The encoder of a language that sends labels as dots. */
@@ -64,17 +64,17 @@ export function encoderOfDots(commands: DotCommands): OpenEncoder {
         const own = program?.(records[record] ?? {}, record, { copies, sent });
         if (own !== undefined) {
           const { downloads, setUp: more, state, label, holder, objects, lasts } = own;
-          // Where a power cycle of the printer would go unnoticed, each label carries the document's downloads.
+          // If a power cycle of the printer would go unnoticed, each label carries the document's downloads.
           sent = format.storedFormats === false ? undefined : holder;
           for (const name of objects) stored.add(name);
           const bytes = (text: string) => Buffer.from(text, 'latin1');
           const before = [bytes(downloads), commandLines(start), bytes(more + state), commandLines([clear])];
-          // Not at the end of the job alone, which does not come where the job is canceled.
+          // This is done after each label, because the end of a job does not come if the job is canceled.
           const after = commandLines(lasts.flatMap((name) => others?.usual[name] ?? []));
           return Buffer.concat([...before, bytes(label), after]);
         }
         const list = await layout(records[record] ?? {}, record, copy);
-        // The drawing library frees its memory when the event loop turns; see `raster.ts`.
+        // The drawing library frees its memory when the event loop turns (see `raster.ts`).
         await setImmediate();
         if (list.dpi !== format.dpi) throw otherDpi(list.dpi, format.dpi);
         const placed = onMedia(rasterBitmap(list), format);
@@ -96,14 +96,14 @@ export function encoderOfDots(commands: DotCommands): OpenEncoder {
   };
 }
 
-/** Dots cannot be scaled to another resolution: the bars of a barcode would no longer be equally wide. */
+/** Dots cannot be scaled to another resolution, because the bars of a barcode would no longer be equally wide. */
 export function otherDpi(dpi: number, wanted: number): JobFaultError {
   return faultFor('language-unsupported', because('drawn-for-dpi', { designed: dpi, wanted }));
 }
 
 /**
- * The part of a picture that lies on the media when it is moved by the format's `labelTop` and `labelShift`,
- * and the place of that part, dots; undefined: no part does.
+ * The part of a picture that lies on the media after the picture is moved by the format's `labelTop` and `labelShift`, and that
+ * part's place, dots. Undefined: no part lies on the media.
  */
 function onMedia(
   bitmap: Bitmap,
@@ -120,7 +120,7 @@ function onMedia(
   return { x: x + left, y: y + top, bitmap: cropBitmap(bitmap, left, top, width, height) };
 }
 
-/** The length of a label, mm: that of the media, or on continuous media that of the template. */
+/** The length of a label, mm. It is the media's length; on continuous media it is the template's. */
 export function labelLength({ template, format, orientation }: QueuedJob): number {
   if (format.mediaTracking !== 'continuous') return format.height;
   const length =

@@ -1,6 +1,6 @@
 /**
- * Lays a job's labels out as pages, for languages of pages (PDF, PWG raster, PNG). A page is one label, or as
- * many labels as the template's sheet has, in the job's order; the last page may have fewer.
+ * Lays a job's labels out as pages, for languages of pages (PDF, PWG raster, PNG). A page is one label, or as many labels as
+ * the template's sheet has, in the job's order. The last page may have fewer.
  */
 import { setImmediate } from 'node:timers/promises';
 import { faultFor } from '../../src/contract/fault.ts';
@@ -21,8 +21,8 @@ export interface PageRun {
 }
 
 /**
- * Opens a job for `pages`, which makes pages of some of its labels; the first of them begins a page.
- * @throws JobFaultError `template-invalid`, `language-unsupported`; when pages are made, as of `LabelEncoder.label`
+ * Opens a job. `pages` makes pages of some of its labels; the first of these begins a page.
+ * @throws JobFaultError `template-invalid`, `language-unsupported`; `pages` throws what `LabelEncoder.label` throws
  */
 export async function openPages(job: QueuedJob) {
   const { template, format, orientation, records } = job;
@@ -81,9 +81,9 @@ export async function encoderOfPages(
 interface OpenLabels {
   /** Lays out one label of a record. */
   layout(record: LabelRecord, index: number, copy?: number): DisplayList | Promise<DisplayList>;
-  /** As of `LabelEncoder`. */
+  /** As in `LabelEncoder`. */
   check?(record: number): void | Promise<void>;
-  /** Of documents, as of `compileDocument`. */
+  /** Only for documents, as in `compileDocument`. */
   readonly program?: ReturnType<typeof compileDocument>['program'];
 }
 
@@ -94,7 +94,8 @@ export async function openLabels(job: QueuedJob): Promise<OpenLabels> {
     const { dpi, language } = format;
     const target = { dpi, orientation, media: format, records, job, language };
     const { layout, check, program } = compileDocument(template, target);
-    // A page's vectors are drawn once more and compared, which takes longer than its dots: not before they are sent.
+    // A page's vectors are drawn once more and compared, which takes longer than its dots. So PDF has a check of its own,
+    // without them.
     const apart = language === 'pdf' && { check: (record: number) => check(records[record] ?? {}, record) };
     return { layout, ...apart, program };
   }
@@ -106,7 +107,7 @@ export async function openLabels(job: QueuedJob): Promise<OpenLabels> {
   return compileRawPictures(template, { ...format, job });
 }
 
-/** @throws JobFaultError `language-unsupported` in landscape: a raw template sets its own orientation */
+/** @throws JobFaultError `language-unsupported`: the job is in landscape, but a raw template sets its own orientation */
 export function requireOwnOrientation(job: QueuedJob): void {
   if (job.orientation !== 'landscape') return;
   throw faultFor('language-unsupported', because('raw-landscape', {}));

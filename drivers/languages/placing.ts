@@ -1,4 +1,4 @@
-/** The settings for a label's place at every label printer; ranges from the ZPL II Programming Guide. */
+/** The settings for a label's place, which every label printer has. The ranges are from the ZPL II Programming Guide. */
 import type { SettingLimits } from '../../src/contract/print-settings.ts';
 
 export const PLACING = {

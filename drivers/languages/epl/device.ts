@@ -1,8 +1,8 @@
 /**
- * The status of an EPL2 printer: its error codes, asked for by `^ee`. No counter tells which labels are out
+ * The status of an EPL2 printer: the error codes with which it answers `^ee`. No counter tells which labels are out
  * (`src/agent/job/loop.ts` deals with that), and a printer without errors may be idle or printing.
  *
- * Printers answer over USB and serial lines; most print servers in front of them do not forward the answers.
+ * Printers answer over USB and serial lines. Most print servers in front of them do not forward the answers.
  * Source: EPL Programming Guide 14245L, "^ee"; ESim manual (a printer may give several codes).
  */
 import type { PrinterReason } from '../../../src/contract/printer.ts';
@@ -11,13 +11,13 @@ import type { DeviceStatus } from '../../device.ts';
 import { emptyLines } from '../command-lines.ts';
 import type { DeviceDialect } from '../language.ts';
 
-/** The range of S (print speed); what a step means depends on the printer. */
+/** The range of S (print speed). What a step means depends on the printer. */
 export const SPEED = { from: 1, to: 6 };
 
 const STATUS = new TextEncoder().encode('^ee\r\n');
 const LINE_FEED = 0x0a;
 
-/** Codes that stop printing. The others report commands that were not understood, which are in the past. */
+/** Codes that stop printing. The others report earlier commands that were not understood. */
 const STOPS: Readonly<Record<string, PrinterReason>> = {
   '07': 'media-empty',
   '11': 'cover-open',

@@ -2,11 +2,11 @@
  * Encodes labels in EPL2, the language of Eltron's printers and their successors by Zebra (LP 2844 and
  * others).
  *
- * A label is sent as dots, one GW for each inked block ("Direct Graphic Write": a 0 bit prints a dot), for
- * the reasons in `../tspl/encode.ts`. The printer reads the data by its length, so it can hold any byte.
+ * A label is sent as dots, with one GW for each inked block ("Direct Graphic Write": a 0 bit prints a dot). The reasons are in
+ * `../tspl/encode.ts`. The printer reads the data by its length, so the data can hold any byte.
  *
- * Source: EPL Programming Guide 14245L, by the command named; Zebra's note that a comma or a line feed has to stand
- * before GW's data.
+ * Source: EPL Programming Guide 14245L, the commands named; Zebra's note that a comma or a line feed has to stand before GW's
+ * data.
  */
 
 import { dots } from '../../../src/contract/dots.ts';
@@ -16,7 +16,7 @@ import { eplDeletion } from '../../../src/programs/epl.ts';
 import { encoderOfDots, labelLength } from '../label-dots.ts';
 import { SPEED } from './device.ts';
 
-/** Q needs the length of the gap or mark, which a format does not hold: the usual length, mm. */
+/** The usual length of a gap or mark, mm. Q needs it, and a format does not hold it. */
 const BETWEEN_LABELS = 3;
 
 export const openEpl = encoderOfDots({
@@ -67,7 +67,9 @@ function formLength(job: QueuedJob): string[] {
   return [`Q${dots(labelLength(job), dpi)},${next}`];
 }
 
-/** O ("Hardware Options") sets all options at once: those not named are off. No rewinder, no applicator. */
+/**
+ * O ("Hardware Options") sets all options at once, so options that it does not name are off. It has no rewinder or applicator.
+ */
 function options({ printMode, thermalMode }: PrinterFormat): string[] {
   const known = printMode === 'tear-off' || printMode === 'peel-off' || printMode === 'cutter';
   if (!known && thermalMode === undefined) return [];

@@ -10,7 +10,7 @@ export const epl: Language = {
   commandSets: ['EPL', 'EPL2'],
   prints: 'labels',
   madeOf: 'dots',
-  // No print mode or ribbon: O sets all hardware options at once, so they are set in the configuration only.
+  // Print mode and ribbon are missing, because O sets all hardware options at once. So they are set only in the configuration.
   settings: {
     // Command D.
     darkness: { from: 0, to: 15, step: 1 },

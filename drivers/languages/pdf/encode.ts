@@ -1,11 +1,11 @@
 /**
- * Encodes labels as PDF: vectors from the same display list as every other language (raw ZPL as a picture),
- * one document for one record or several, each page exactly the label, or exactly the sheet of labels.
+ * Encodes labels as PDF: vectors from the same display list as every other language (raw ZPL as a picture). One document has
+ * one record or several. Each page is exactly the label, or exactly the sheet of labels.
  *
- * The drawing library rounds pages to whole points and would draw each copy anew. So a page is drawn once,
- * rounded up, and the document is finished here: page objects with the exact /MediaBox, one for each copy,
- * that share one content stream (ISO 32000-1 §7.7.3), and a new cross-reference table (§7.5.4). Objects that
- * are superseded stay in the file, unreferenced. A page that is a form (`page-form.ts`) is left empty, and gets it here.
+ * The drawing library rounds pages to whole points, and would draw each copy anew. So a page is drawn once, rounded up, and the
+ * document is finished here. Each copy gets a page object with the exact /MediaBox; they share one content stream (ISO 32000-1
+ * §7.7.3). A new cross-reference table follows (§7.5.4). Objects that were replaced stay in the file, but nothing refers to
+ * them. A page that is a form (`page-form.ts`) is left empty by the library, and gets the form here.
  */
 import { deflateSync, inflateSync } from 'node:zlib';
 import { PDFDocument } from '@napi-rs/canvas';
@@ -23,7 +23,7 @@ export async function openPdf(job: QueuedJob): Promise<LabelEncoder> {
   return await encoderOfPages(job, pdfDocument);
 }
 
-/** What is known of a page once it is drawn; points. */
+/** What is known of a page once it is drawn. Sizes are points. */
 interface DrawnPage {
   readonly width: number;
   readonly height: number;
@@ -31,10 +31,10 @@ interface DrawnPage {
   readonly form: PageForm | undefined;
 }
 
-/** The version that forms may need: Skia writes 1.4. */
+/** The version that forms may need. Skia writes 1.4. */
 const VERSION = '%PDF-1.7';
 
-/** A PDF of the pages, in their order, each repeated `copies` times. A page is asked for once the one before it is drawn. */
+/** A PDF of the pages, in their order, each `copies` times. A page is asked for only when the one before it is drawn. */
 export async function pdfDocument(runs: AsyncIterable<PageRun> | Iterable<PageRun>): Promise<Uint8Array> {
   const document = new PDFDocument({ creator: 'Platen' });
   const text = new PdfText();
@@ -73,7 +73,7 @@ function finish(file: Buffer, pages: readonly DrawnPage[], hidden: PdfText): Buf
       ? text.slice(offset + head.length, text.indexOf('\nendobj', offset))
       : '';
   });
-  // Skia writes many pages as a tree of nodes. Here all pages are put directly under its root instead.
+  // Skia writes many pages as a tree of nodes. Here all pages are put directly under the tree's root.
   const root = objects.findIndex((body) => body.startsWith('<</Type /Pages\n') && !body.includes('/Parent '));
   const leaves = (node: number): number[] => {
     const kids = /\/Kids \[([^[\]]*)\]/.exec(objects[node] ?? '')?.[1];
@@ -109,7 +109,7 @@ function finish(file: Buffer, pages: readonly DrawnPage[], hidden: PdfText): Buf
       : page.replace(/\/Contents \d+ 0 R/, `/Contents ${addNew(deflated(content))} 0 R`);
   };
   const forms = new PlacedForms({ reserve: () => offsets.push(at) - 1, add });
-  /** A page object that has nothing but the form. */
+  /** A page object that has only the form. */
   const withForm = (form: PageForm): string => {
     const content = addNew(stream(drawingOf(form)));
     const resources = `/Resources <</XObject <</P ${forms.place(form)} 0 R>>>>`;
@@ -148,13 +148,13 @@ function finish(file: Buffer, pages: readonly DrawnPage[], hidden: PdfText): Buf
   return Buffer.concat([file.subarray(0, table), Buffer.from(chunks.join(''), 'latin1')]);
 }
 
-/** A page object with further fonts. */
+/** Adds fonts to a page object. */
 function withFonts(page: string, fonts: readonly string[]): string {
   if (fonts.length === 0) return page;
   return page.replace(/\/Font <</, `/Font <<${fonts.join(' ')} `);
 }
 
-/** The content of a stream, inflated; Skia writes the stream's length into its dictionary. */
+/** The inflated content of a stream. Skia writes the stream's length into its dictionary. */
 function streamOf(file: Buffer, offset: number): string {
   const head = file.toString('latin1', offset, offset + LONGEST_HEAD);
   const start = head.indexOf('stream\n') + 'stream\n'.length;

@@ -1,23 +1,26 @@
 /**
  * Makes the text in a PDF searchable and copyable.
  *
- * The drawing library records the character of each glyph, but nothing for glyphs that stand for several
- * characters or for a part of one: Arabic comes out in pieces, Devanagari with holes. So lines with such
- * glyphs are marked while they are drawn, and the content stream is corrected afterwards: the visible glyphs
- * are declared to be no text (an empty `/ActualText`, ISO 32000-1 §14.9.4), and the text follows in an
- * invisible font (Type 3, §9.6.5), its characters in their order on the page, as PDF readers expect it.
+ * The drawing library records the character of each glyph, but nothing for glyphs that stand for several characters or for a
+ * part of one. So Arabic would be copied in pieces, and Devanagari with holes. Lines with such glyphs are marked while they are
+ * drawn, and the content stream is corrected afterwards: the visible glyphs are declared to be no text (an empty `/ActualText`,
+ * ISO 32000-1 §14.9.4), and the text follows in an invisible font (Type 3, §9.6.5). Its characters are in their order on the
+ * page, as PDF readers expect.
  */
 import type { SKRSContext2D } from '@napi-rs/canvas';
 import type { TextItem } from '../../../src/render/display-list.ts';
 import { measureLine, startsRightToLeft } from '../../../src/render/text/measure.ts';
 
-/** A text of scripts in which each glyph is one character, apart from the ligatures of Latin. */
+/** A text in scripts in which each glyph is one character, apart from the ligatures of Latin. */
 const GLYPH_BY_GLYPH =
   /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Hebrew}\p{Script=Common}]*$/u;
 const LIGATURE = /f[fijlt]/;
 const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}]/u;
 
-/** Widths of marks: rectangles narrower than any element, as high as the line's index, taken out again. */
+/**
+ * Widths of the marks at a line's beginning and end. A mark is a rectangle that is narrower than any element; it is taken out
+ * again. The height of the mark at the end is the line's number times `COUNT`.
+ */
 const BEGIN = 1 / 4096;
 const END = 1 / 8192;
 const COUNT = 1 / 4096;
@@ -27,7 +30,7 @@ const MARK = /^0 0 (\.000244140\d*|\.000122070\d*) ([\d.]+) re\nf\n/gm;
 const CODES = 255;
 
 interface Line {
-  /** As it stands on the page, from left to right. */
+  /** The text as it stands on the page, from left to right. */
   readonly text: string;
   readonly size: number;
   readonly width: number;
@@ -38,7 +41,7 @@ export class PdfText {
   readonly #lines: Line[] = [];
   readonly #codes = new Map<string, number>();
 
-  /** Draws a line of text at the context's origin, and marks it if its glyphs do not yield its text. */
+  /** Draws a line of text at the context's origin. If the glyphs would not give the text back, the line is marked. */
   draw(context: SKRSContext2D, item: TextItem, draw: () => void): void {
     const { text, face, size, spacing } = item;
     const plain = GLYPH_BY_GLYPH.test(text) && (face === 'condensed' || !LIGATURE.test(text));
@@ -53,12 +56,12 @@ export class PdfText {
     context.fillRect(0, 0, END, index * COUNT);
   }
 
-  /** No line was marked. */
+  /** Whether no line was marked. */
   get empty(): boolean {
     return this.#lines.length === 0;
   }
 
-  /** A page's content stream with its marks replaced; undefined: it has none. */
+  /** A page's content stream with its marks replaced. Undefined: it has no marks. */
   content(stream: string): string | undefined {
     let marks = 0;
     const content = stream.replace(MARK, (_, side: string, height: string) => {
@@ -132,7 +135,7 @@ function visualOrder(text: string): string {
     const rtl = part.trim() === '' ? (before?.rtl ?? base) : RIGHT_TO_LEFT.test(part);
     if (before?.rtl === rtl) before.text += part;
     else {
-      // Blanks between two directions take the paragraph's direction.
+      // Blanks between words of two directions have the paragraph's direction.
       const blanks = before !== undefined && before.rtl !== base ? blanksAtEnd(before.text) : '';
       if (before !== undefined) before.text = before.text.slice(0, before.text.length - blanks.length);
       if (blanks !== '' && rtl !== base) runs.push({ text: blanks, rtl: base });

@@ -1,4 +1,6 @@
-/** A label as a PNG: one bit a dot, with its resolution. A picture is one page, so each page is a document of its own. */
+/**
+ * A label as a PNG with one bit for each dot, and its resolution. A picture is one page, so each page is a document of its own.
+ */
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
 import { rasterizePage } from '../../../src/render/output/raster.ts';
 import type { LabelEncoder } from '../language.ts';

@@ -1,14 +1,14 @@
 /**
- * Encodes labels as PWG Raster (PWG 5102.4-2012), which every driverless printer takes: pages of dots, each
- * exactly the label or the sheet of labels, one page for each copy.
+ * Encodes labels as PWG Raster (PWG 5102.4-2012), which every driverless printer takes. Its pages are dots. Each page is
+ * exactly the label or the sheet of labels, and there is one page for each copy.
  *
- * A stream is a word that gives the byte order, then for each page a header of 1796 bytes and the rows. Equal
- * rows are sent once, with a repeat count; a row is runs of one dot group, or dot groups as they are (§5.4,
- * after Apple's PackBits). A dot group fills whole bytes: eight dots at one bit a dot, else one dot.
+ * A stream begins with a word that gives the byte order. Then each page has a header of 1796 bytes, and its rows. Equal rows
+ * are sent once, with a repeat count. A row consists of runs, which repeat one dot group, and of dot groups as they are (§5.4,
+ * after Apple's PackBits). A dot group fills whole bytes: it is eight dots at one bit for each dot, and otherwise one dot.
  *
  * The dots are black or white. They are sent in the first of these types that the printer lists
- * (`pwg-raster-document-type-supported`): grey, of which only the ends of the scale are used, one bit a dot,
- * or colour. A printer that lists none gets `sgray_8`.
+ * (`pwg-raster-document-type-supported`): grey, of which only the ends of the scale are used; one bit for each dot; or colour.
+ * A printer that lists none of them gets `sgray_8`.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { RasterType } from '../../../src/contract/format.ts';
@@ -59,7 +59,7 @@ function rasterPage(page: Page, type: RasterType): Uint8Array {
   return Buffer.concat([header(page, pixel), ...rows(bitmap, pixel)]);
 }
 
-/** §5.3, table 4. What is not set is 0, which leaves it to the printer. */
+/** The header (§5.3, table 4). Members that are not set are 0, which leaves them to the printer. */
 function header(page: Page, { space, colors, bitsPerColor }: PixelType): Buffer {
   const bytes = Buffer.alloc(HEADER_BYTES);
   const number = (value: number, at: number) => bytes.writeUInt32BE(value, at);
@@ -67,7 +67,7 @@ function header(page: Page, { space, colors, bitsPerColor }: PixelType): Buffer 
   bytes.write('PwgRaster', 0, 'latin1');
   number(page.dpi, 276);
   number(page.dpi, 280);
-  // NumCopies: copies are pages of their own, so that the printer counts labels.
+  // NumCopies is 1. Copies are pages of their own, so that the printer counts labels.
   number(1, 340);
   // PageSize, points.
   number(Math.round((page.widthMm * 72) / 25.4), 352);
@@ -109,7 +109,7 @@ function rows(bitmap: Bitmap, pixel: PixelType): Uint8Array[] {
   return parts;
 }
 
-/** A row's bytes: the bitmap's at one bit a dot, else a byte for each colour of a dot, 0 for black. */
+/** A row's bytes. At one bit for each dot they are the bitmap's. Otherwise each colour of a dot has a byte; 0 is black. */
 function pixels(row: Uint8Array, width: number, { bitsPerColor, colors }: PixelType): Uint8Array {
   if (bitsPerColor === 1) return row;
   const bytes = new Uint8Array(width * colors).fill(0xff);
@@ -136,7 +136,7 @@ function packed(row: Uint8Array, group: number): Uint8Array {
       out.push(end - at - 1, ...row.subarray(at * group, (at + 1) * group));
     } else {
       while (end < count && end - at < MOST_IN_RUN && !(end + 1 < count && same(end, end + 1))) end++;
-      // A single group goes out as a run of one, since the count of one literal, 257 - 1, does not fit a byte.
+      // A single group is sent as a run of one, because its count as one literal, 257 - 1, does not fit into a byte.
       out.push(end - at === 1 ? 0 : 257 - (end - at), ...row.subarray(at * group, end * group));
     }
     at = end;

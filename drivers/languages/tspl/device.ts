@@ -1,8 +1,8 @@
 /**
- * The status of a TSPL printer, asked for by `<ESC>!?`, which the printer answers at once with one byte,
- * whatever else it does. The answer overtakes the labels that were sent before it, and TSPL has no counter
- * that is known to count printed labels, so which labels are out stays unknown (`src/agent/job/loop.ts` deals
- * with that). There is also no query for the serial number that every printer of the family answers.
+ * The status of a TSPL printer. The printer answers `<ESC>!?` at once with one byte, whatever else it is doing. So the answer
+ * overtakes labels that were sent before the question. TSPL has no counter that is known to count printed labels, so it stays
+ * unknown which labels are out (`src/agent/job/loop.ts` deals with that). It also has no query for the serial number that every
+ * printer of the family answers.
  *
  * Source: TSPL/TSPL2 Programming Language, "<ESC>!?"; bit 6 as in the manuals of Gprinter's similar printers.
  */
@@ -14,7 +14,7 @@ import type { DeviceDialect } from '../language.ts';
 
 const STATUS = Uint8Array.of(0x1b, 0x21, 0x3f);
 const PRINTING = 0x20;
-/** The most answers, late ones included, that arrive at once; more bytes are not a status. */
+/** The most answers that arrive at once, including late ones. More bytes are not a status. */
 const MOST_ANSWERS = 4;
 
 const STOPS: readonly (readonly [bit: number, reason: PrinterReason])[] = [

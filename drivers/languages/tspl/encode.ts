@@ -1,13 +1,12 @@
 /**
  * Encodes labels in TSPL and TSPL2, the language of TSC's printers and of many similar ones.
  *
- * A label is sent as dots, one BITMAP for each inked block: every printer of the family draws those alike,
- * unlike fonts and barcodes, and nothing that a record holds can become a command.
+ * A label is sent as dots, with one BITMAP for each inked block. There are two reasons: every printer of the family draws
+ * bitmaps alike, unlike fonts and barcodes; and nothing that a record holds can become a command.
  *
- * Two things of the TSPL/TSPL2 Programming Language manual matter here. "BITMAP": a 0 bit prints a dot; mode
- * 0 (OVERWRITE) takes the data as it is. And `<ESC>!` starts a command that is carried out wherever it
- * arrives, even in the data of a BITMAP ("<ESC>!R" restarts the printer): so the data never has these two
- * bytes in a row.
+ * Two things in the TSPL/TSPL2 Programming Language manual matter here. "BITMAP": a 0 bit prints a dot, and mode 0 (OVERWRITE)
+ * takes the data as it is. And `<ESC>!` starts a command that is carried out wherever it arrives, even in the data of a BITMAP
+ * ("<ESC>!R" restarts the printer). So the data never has these two bytes in a row.
  */
 import type { PrinterFormat } from '../../../src/contract/format.ts';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
@@ -15,7 +14,7 @@ import { tsplDeletion } from '../../../src/programs/tspl.ts';
 import { encoderOfDots, labelLength } from '../label-dots.ts';
 
 const IMMEDIATE = [0x1b, 0x21] as const;
-/** The length of the gap or mark, which GAP and BLINE need and no format holds: the usual 3 mm, as LPrint. */
+/** The usual length of a gap or mark, 3 mm, which LPrint uses too. GAP and BLINE need it, and a format does not hold it. */
 const BETWEEN_LABELS = '3 mm,0 mm';
 
 const TRACKING = {
@@ -24,7 +23,7 @@ const TRACKING = {
   mark: `BLINE ${BETWEEN_LABELS}`,
 } as const;
 
-/** Each mode also switches off what other modes switch on. An applicator is set up at the printer only. */
+/** Each mode also switches off what other modes switch on. An applicator can only be set up at the printer. */
 const PRINT_MODE = {
   'tear-off': ['SET PEEL OFF', 'SET CUTTER OFF', 'SET TEAR ON'],
   'peel-off': ['SET CUTTER OFF', 'SET PEEL ON'],
@@ -43,7 +42,7 @@ export const openTspl = encoderOfDots({
   print: (copies) => `PRINT 1,${copies}`,
   program: {
     start: (job) => ['', labelSize(job), ...PLACE],
-    // As TSC's printers leave the factory.
+    // These are the factory settings of TSC's printers.
     usual: { CODEPAGE: 'CODEPAGE 850', COUNTRY: 'COUNTRY 001' },
     deletion: tsplDeletion,
   },
@@ -53,7 +52,7 @@ const PLACE = ['DIRECTION 0,0', 'REFERENCE 0,0'];
 
 /**
  * The commands before a job's labels. The empty first line ends what another sender may have left unfinished.
- * DIRECTION and REFERENCE persist from earlier jobs, so both are reset to what the dots assume.
+ * DIRECTION and REFERENCE stay in force from earlier jobs, so both are reset to what the dots assume.
  */
 function setUp(job: QueuedJob): string[] {
   return ['', labelSize(job), ...settings(job.format), ...PLACE];

@@ -1,9 +1,9 @@
 /**
  * Turns display lists into ZPL: a label becomes the fields of one format (^XA … ^XZ).
  *
- * The printer itself draws only what it draws exactly as the renderer does: filled boxes, Code 128 with the
- * code sets spelt out, EAN-13, and text that its own font is sure to have. All else is sent as a graphic of
- * the dots that the raster has. Section names in comments are those of the ZPL II Programming Guide.
+ * The printer itself draws only what it draws exactly as the renderer does: filled boxes, the barcodes of `src/zpl/bars.ts`,
+ * and text that its own font is sure to have. All else is sent as a graphic, with the same dots as the raster. Section names in
+ * comments are those of the ZPL II Programming Guide.
  */
 import type { BarsItem, DisplayList, FillItem, Item, TextItem } from '../../../src/render/display-list.ts';
 import type { Rotation } from '../../../src/render/image/bitmap.ts';
@@ -19,15 +19,15 @@ const ORIENTATION: Readonly<Record<Rotation, string>> = { 0: 'N', 90: 'R', 180: 
 
 /** ^FO, ^FT, ^GB take 0 to 32000 dots. */
 const MOST_DOTS = 32_000;
-/** ^A takes a scalable font's height from 10 dots on; for a smaller one the printer takes that of ^CF. */
+/** ^A takes heights of a scalable font from 10 dots on. For a smaller one the printer would take the height of ^CF. */
 const LEAST_HEIGHT = 10;
 
-/** One white dot: a format without any field feeds no label, and a blank label is a label too. */
+/** One white dot. A blank label is a label too, but a format without any field feeds none. */
 export const BLANK = '^FO0,0^GB1,1,1,W^FS';
 
 /**
- * A field that the printer draws itself. `frame` holds place and appearance, `data` the content, if it has
- * any. They are separate because a stored format keeps the frame and a record sends the data.
+ * A field that the printer draws itself. `frame` holds its place and appearance; `data` holds its content, if it has any. They
+ * are separate, because a stored format keeps the frame, and a record sends the data.
  */
 export interface NativeField {
   readonly frame: string;
@@ -36,7 +36,7 @@ export interface NativeField {
   readonly escaped: boolean;
 }
 
-/** ^FD ("Field Data") to the end of the field. */
+/** The part of a field from ^FD ("Field Data") to its end. */
 export function dataEnd(data: string, escaped: boolean): string {
   return `${escaped ? '^FH' : ''}^FD${data}^FS`;
 }
@@ -46,13 +46,13 @@ export function completeField({ frame, data, escaped }: NativeField): string {
   return data === undefined ? frame : frame + dataEnd(data, escaped);
 }
 
-/** The fields of one item. `canvas`: whether the drawing library was used and left garbage (`raster.ts`). */
+/** The fields of one item. `canvas`: whether the drawing library was used, and so left garbage (`raster.ts`). */
 export function itemFields(item: Item, sheet: Sheet): { zpl: string; canvas: boolean } {
   const native = nativeField(item, sheet);
   return native === undefined ? drawnFields(item, sheet) : { zpl: completeField(native), canvas: false };
 }
 
-/** Fields already made, by item. The renderer keeps one item for what a job's labels repeat. */
+/** Fields that were made before, by item. For content that a job's labels repeat, the renderer keeps the same item. */
 const drawnBefore = new WeakMap<Item, string>();
 
 /** The fields of an item as a graphic. @param sheet the label that the item was laid out for */
@@ -61,15 +61,15 @@ export function drawnFields(item: Item, sheet: Sheet): { zpl: string; canvas: bo
   if (known !== undefined) return { zpl: known, canvas: false };
   const { x, y, bitmap, ink } = stampOf(item);
   const canvas = item.kind !== 'bitmap' && item.kind !== 'bars';
-  // ^FR ("Field Reverse Print") swaps black and white. White text already stands on black; any other white
-  // item is first drawn in black, so that ^FR turns it white.
+  // ^FR ("Field Reverse Print") swaps black and white. White text already stands on black. Any other white item is first drawn
+  // in black, so that ^FR turns it white.
   const ground = ink === 'white' && item.kind !== 'text' ? graphicField(bitmap, x, y, sheet) : '';
   const zpl = ground + graphicField(bitmap, x, y, sheet, ink === 'white');
   drawnBefore.set(item, zpl);
   return { zpl, canvas };
 }
 
-/** The item as a field; undefined: no command is certain to draw it as the renderer does. */
+/** The item as a field. Undefined: no command is certain to draw it as the renderer does. */
 export function nativeField(item: Item, sheet: Sheet): NativeField | undefined {
   switch (item.kind) {
     case 'fill':
@@ -84,8 +84,9 @@ export function nativeField(item: Item, sheet: Sheet): NativeField | undefined {
 }
 
 /**
- * A filled rectangle: ^GB ("Graphic Box") as thick as it is wide or high. A square is half as thick, which
- * fills it too: with full thickness zebrash (see `src/zpl/interpreter/draw.ts`) makes it a dot larger.
+ * A filled rectangle: a ^GB ("Graphic Box") whose line is as thick as the rectangle is wide or high. For a square the line is
+ * only half as thick, which fills it too. With full thickness zebrash (see `src/zpl/interpreter/draw.ts`) would make it a dot
+ * larger.
  */
 function fillField(item: FillItem, sheet: Sheet): string {
   const x = Math.max(0, item.x);
@@ -99,8 +100,8 @@ function fillField(item: FillItem, sheet: Sheet): string {
 }
 
 /**
- * Text in the scalable font (^A0), placed by its baseline (^FT, "Field Typeset": the place does not depend on
- * the font's ascent). The width is given beside the height: otherwise ^CF of an earlier job could set it.
+ * Text in the scalable font (^A0). It is placed by its baseline (^FT, "Field Typeset"), so that its place does not depend on
+ * the font's ascent. Both height and width are given, because otherwise the ^CF of an earlier job could set the width.
  */
 function textField(item: TextItem): NativeField | undefined {
   if (item.x < 0 || item.y < 0 || item.x > MOST_DOTS || item.y > MOST_DOTS) return undefined;
@@ -111,13 +112,13 @@ function textField(item: TextItem): NativeField | undefined {
   return { frame: `^FT${item.x},${item.y}${font}${reverse}`, data, escaped: data !== item.text };
 }
 
-/** undefined: no command is certain to draw the same bars. */
+/** The bars as a field. Undefined: no command is certain to draw the same bars. */
 function barsField({ x, y, width, height, turn, module, wide, native }: BarsItem): NativeField | undefined {
   const bars = native === undefined ? undefined : zplBars(native, module, wide);
   if (bars === undefined || 'reason' in bars) return undefined;
   const tall = turn === 90 || turn === 270 ? width : height;
   const orientation = ORIENTATION[turn];
-  // The printer adds no digits below, and no check digit: the data has it already.
+  // The printer must add no digits below the bars, and no check digit, because the data has it already.
   const command = {
     BC: `^BC${orientation},${tall},N,N,N,N`,
     BE: `^BE${orientation},${tall},N,N`,

@@ -1,20 +1,18 @@
 /**
  * The identity and status of a ZPL printer, asked for on the connection that carries the labels.
  *
- * The queries travel in the same stream as the labels, so the answer to `~HS` counts every format that was
- * sent before it. Two traps:
- * - Old firmware does not answer `~HS` at all while it is out of media or ribbon or the head is open (guide,
- *   `~HS`); `~HQES` is asked then.
- * - An answer that comes after its question timed out looks like the answer to the next one, and an old
- *   "nothing pending" would pass labels off as printed. After a timeout the printer is therefore asked twice and
- *   only the second answer counts; and SGD variables, whose answers carry no name, are not asked again on that
- *   connection.
+ * The queries travel in the same stream as the labels, so the answer to `~HS` counts every format that was sent before it.
+ * There are two traps:
+ * - Old firmware does not answer `~HS` at all while it is out of media or ribbon, or while the head is open (guide, `~HS`).
+ *   Then `~HQES` is asked.
+ * - An answer that comes after its question has timed out looks like the answer to the next question. An old "nothing pending"
+ *   would then pass labels off as printed. So after a timeout the printer is asked twice, and only the second answer counts.
+ *   The answers of SGD variables carry no name, so after a timeout these are not asked again on that connection.
  *
- * On a connection where variables were answered, `~HS` and the counter are asked for in one write, with one
- * wait. A device that answers only a part of it takes one query at a time, and is asked that way from then on
- * (`DeviceHabits`). On a printer that mixes the data of two connections, the second query may end up in a
- * label that another sender begins just then: after an `~HS` with a partial format, the counter is not asked
- * for.
+ * On a connection where variables were answered, `~HS` and the counter are asked for in one write, with one wait. If a device
+ * answers only a part of that, it takes one query at a time, and is asked that way from then on (`DeviceHabits`). Some printers
+ * mix the data of two connections. There the second query may end up in a label that another sender is just beginning. So after
+ * an `~HS` that reports a partial format, the counter is not asked for.
  *
  * Source: ZPL II Programming Guide, `~HI`, `~HS`, `~HQ`, and the SGD commands named below.
  */
@@ -47,17 +45,19 @@ const IDENTITY_VARIABLES = [
 ];
 const ODOMETER = 'odometer.total_label_count';
 
-/** What `~HI` calls dots per mm, in dots per inch. */
+/** Dots per inch, for what `~HI` calls dots per mm. */
 const DPI = { 6: 152, 8: 203, 12: 300, 24: 600 } as const;
 
-/** Time, ms, for late answers to arrive before the second query. */
+/** How long late answers may take to arrive before the second query, ms. */
 const SETTLE = 200;
 
-/** Connections on which an `~HS` was not answered, and those on which an SGD variable was not. */
+/** Connections on which an `~HS` was not answered. */
 const owesStatus = new WeakSet<Connection>();
+/** Connections on which an SGD variable was not answered. */
 const withoutVariables = new WeakSet<Connection>();
-/** Connections on which variables were answered; and those that may answer a counter query late. */
+/** Connections on which variables were answered. */
 const withVariables = new WeakSet<Connection>();
+/** Connections on which the answer to a query for the counter may still come. */
 const owesCount = new WeakSet<Connection>();
 /** Connections on which the last `~HS` reported a partial format. */
 const half = new WeakSet<Connection>();
@@ -66,12 +66,12 @@ const half = new WeakSet<Connection>();
 const counted = new WeakMap<Connection, number | null>();
 
 /**
- * `~JX` cancels a format that has only half arrived, and no other. It works inside the data of `^FD` and `^GFA` too,
- * which it ends (guide, `^GF`), but not inside binary data (`^GFB`, `~DY`), which we never send.
+ * `~JX` cancels a format that has arrived only in part, and no other. It also works inside the data of `^FD` and `^GFA`, which
+ * it ends (guide, `^GF`). It does not work inside binary data (`^GFB`, `~DY`), but we never send that.
  */
 const abandon = new TextEncoder().encode('~JX\r\n');
 
-/** `~JA` cancels what waits and the rest of a batch, and clears the buffer (guide, `~JA`). */
+/** `~JA` cancels the formats that wait and the rest of a batch, and clears the buffer (guide, `~JA`). */
 const forget = new TextEncoder().encode('~JA\r\n');
 
 export const zplDevice = { abandon, forget, identify, status } satisfies DeviceDialect;
@@ -101,7 +101,7 @@ async function identify(connection: Connection, signal: AbortSignal): Promise<De
 }
 
 interface HostAndCount {
-  /** undefined: it did not answer. */
+  /** Undefined: the printer did not answer. */
   host: HostStatus | undefined;
   odometer: number | null;
 }
@@ -119,7 +119,7 @@ async function status(
   }
   if (host.partialFormat) return { ...fromHostStatus(host), unfinished: true, odometer: null };
   const described = fromHostStatus(host);
-  // The counter has moved, so a label may have come out since `~HS` was answered: `~HS` is asked again.
+  // If the counter has moved, a label may have come out since `~HS` was answered, so `~HS` is asked again below.
   if (odometer === null || odometer === before || described.labelsPending === 0)
     return { ...described, odometer };
   const together = mayBoth(connection, habits);
@@ -151,7 +151,7 @@ function mayBoth(connection: Connection, habits: DeviceHabits | undefined): habi
   return withVariables.has(connection) && !owes;
 }
 
-/** Asks `~HS` and the counter in one write. @throws TransportError where one of the two is not answered */
+/** Asks `~HS` and the counter in one write. @throws TransportError if one of the two is not answered */
 async function both(
   connection: Connection,
   signal: AbortSignal,
@@ -169,7 +169,7 @@ async function both(
     const reply = await connection.query(question, complete, { signal });
     const host = parseHostStatus(reply);
     if (heldHalf(connection, host)) {
-      // The query for the counter may still be answered, late.
+      // The answer to the query for the counter may still come, but late.
       owesCount.add(connection);
       return { host, odometer: null };
     }
@@ -211,8 +211,8 @@ function fromHostStatus(host: HostStatus): Omit<DeviceStatus, 'odometer'> {
   const notes: PrinterReason[] = [];
   if (host.labelWaiting) notes.push('label-waiting');
   if (host.bufferFull) notes.push('spool-area-full');
-  // The printer counts formats, each of at least one label, and the remaining labels of the format it prints.
-  // A partial format, a full buffer or a label not yet taken means that the printer is not done either.
+  // The printer counts formats, each of which has at least one label, and the remaining labels of the format that it is
+  // printing. If it has a partial format, a full buffer or a label that was not taken yet, it is not done either.
   const counted = host.formatsInBuffer + host.labelsRemaining;
   const busy = host.partialFormat || host.bufferFull || host.labelWaiting;
   const [labelsPending, formatsPending] = counted === 0 && busy ? [1, 1] : [counted, host.formatsInBuffer];
@@ -220,7 +220,7 @@ function fromHostStatus(host: HostStatus): Omit<DeviceStatus, 'odometer'> {
   return { state, reasons: [...stops, ...notes], labelsPending, formatsPending };
 }
 
-/** `~HQES` counts nothing: what is pending stays unknown, and so does whether a printer without error is idle. */
+/** `~HQES` counts nothing. So it stays unknown what is pending, and whether a printer without errors is idle. */
 function fromErrorStatus(errors: ErrorStatus): Omit<DeviceStatus, 'odometer'> {
   const stops: PrinterReason[] = [];
   if (errors.mediaOut) stops.push('media-empty');
@@ -248,7 +248,7 @@ async function hostStatus(connection: Connection, signal: AbortSignal): Promise<
     heldHalf(connection, answer);
     return answer;
   } catch (error) {
-    // Aborted or too late: an answer may still be on its way.
+    // The query was aborted or took too long, so an answer may still be on its way.
     owesStatus.add(connection);
     throw error;
   }
@@ -263,7 +263,7 @@ async function serialNumber(connection: Connection, signal: AbortSignal): Promis
   return (await ifAnswered(answer)) ?? null;
 }
 
-/** The values of SGD variables, in order; null: this printer, or this connection, answers none. */
+/** The values of SGD variables, in order. Null: this printer, or this connection, answers none. */
 async function variables(
   connection: Connection,
   names: readonly string[],
@@ -297,7 +297,7 @@ async function ask<T>(
   return parse(await connection.query(Buffer.from(question, 'latin1'), complete, { signal }));
 }
 
-/** Undefined where the device said nothing, or nothing that makes sense; any other failure is thrown on. */
+/** The answer; undefined if the device said nothing, or nothing that makes sense. Any other failure is thrown on. */
 async function ifAnswered<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
@@ -314,7 +314,7 @@ function unanswered(error: unknown): boolean {
   );
 }
 
-/** A serial number that tells printers apart; `000000` and the like are what boards without one have. */
+/** A serial number that tells printers apart, or null. Boards without a serial number have `000000` and the like. */
 function believable(serial: string | null): string | null {
   return serial !== null && !/^(.)\1*$/.test(serial) ? serial : null;
 }

@@ -1,8 +1,8 @@
 /**
  * Encodes labels in ZPL II: designed templates from their display lists, raw ZPL templates as they are.
  *
- * What does not depend on a record is made when the job is opened. A label that the printer draws itself then
- * only takes joining strings; only a label with text as graphics lets the event loop turn (see `raster.ts`).
+ * What does not depend on a record is made when the job is opened. After that, a label that the printer draws itself takes only
+ * the joining of strings. Only a label that has text as graphics lets the event loop turn (see `raster.ts`).
  */
 import { setImmediate } from 'node:timers/promises';
 import type { DocumentTemplate } from '../../../src/contract/document-template.ts';
@@ -57,7 +57,7 @@ function openDocument(job: QueuedJob, template: DocumentTemplate): LabelEncoder 
     const record = records[index] ?? {};
     const own = program(record, index, { copies, sent });
     if (own !== undefined) {
-      // Where a power cycle of the printer would go unnoticed, each label carries the document's downloads.
+      // If a power cycle of the printer would go unnoticed, each label carries the document's downloads.
       sent = format.storedFormats === false ? undefined : own.holder;
       for (const name of own.objects) stored.add(name);
       return Buffer.from(zplText(own, start), 'latin1');
@@ -68,7 +68,7 @@ function openDocument(job: QueuedJob, template: DocumentTemplate): LabelEncoder 
   });
 }
 
-/** What the printer has room for, dots. */
+/** How much the printer has room for, dots. */
 function headOf(job: QueuedJob): { width: number; height: number } {
   const { width, dpi } = job.format;
   return { width: dots(width, dpi), height: dots(labelLength(job), dpi) };
@@ -101,7 +101,7 @@ async function openDesigned(job: QueuedJob, template: DesignedTemplate): Promise
     const recalled = stored?.recall(list);
     const { zpl, canvas } = recalled ?? whole(list);
     if (canvas) await setImmediate();
-    // Without ^PQ a format prints one label.
+    // A format without ^PQ prints one label.
     const end =
       recalled !== undefined && copies === 1 && !cuts(job.format) ? '' : printQuantity(copies, job.format);
     return `^XA${zpl}${end}^XZ`;
@@ -110,12 +110,12 @@ async function openDesigned(job: QueuedJob, template: DesignedTemplate): Promise
   return encoder(job, once, make, label.check);
 }
 
-/** @throws JobFaultError `language-unsupported` in landscape: a raw template sets its own orientation */
+/** @throws JobFaultError `language-unsupported`: the job is in landscape, but a raw template sets its own orientation */
 function openRaw(job: QueuedJob, template: RawZplTemplate): LabelEncoder {
   requireOwnOrientation(job);
   const { format } = job;
   const raw = compileRawZpl(template, job, { start: rawStart(format, headOf(job)) });
-  // Where a power cycle of the printer would go unnoticed, each label carries the template's downloads.
+  // If a power cycle of the printer would go unnoticed, each label carries the template's downloads.
   const each = format.storedFormats === false ? raw.downloads : '';
   const once = {
     begin: () => (each === '' ? raw.downloads : ''),

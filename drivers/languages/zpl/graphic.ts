@@ -6,8 +6,8 @@ import { graphicCommand, graphicData } from '../../../src/zpl/graphic-data.ts';
 const MOST_BYTES = 99_999;
 
 /**
- * The fields that draw a bitmap at (x, y), in bands that ^GF can hold. What lies off the label is left out: ^FO
- * takes no negative coordinates.
+ * The fields that draw a bitmap at (x, y), in bands that ^GF can hold. What lies off the label is left out, because ^FO takes
+ * no negative coordinates.
  * @param reverse white dots on black (^FR)
  */
 export function graphicField(

@@ -1,9 +1,9 @@
 /**
- * Parses the answers of ZPL printers. Every parser takes bytes that may be anything, and either returns the
- * answer or throws `reply-invalid`; none looks at a byte more than a fixed number of times.
+ * Parses the answers of ZPL printers. Every parser takes bytes that may be anything, and either returns the answer or throws
+ * `reply-invalid`. No parser looks at a byte more than a fixed number of times.
  *
- * Printers put noise around their answers (alerts, line ends, answers to what others asked), so an answer is
- * looked for by its frame, STX … ETX or quotes, and not expected to be alone.
+ * Printers put noise around their answers (alerts, line ends, answers to what others asked). So an answer is found by its
+ * frame, which is STX … ETX or quotes, and is not expected to be alone.
  *
  * Source: ZPL II Programming Guide (P1099958), `~HS` Host Status Return, `~HI` Host Identification, `~HQ` Host
  * Query (`ES`, `SN`), and "SGD Printer Commands" (`getvar`: the value in double quotes, `"?"` when there is none).
@@ -16,7 +16,7 @@ const STX = 0x02;
 const ETX = 0x03;
 const QUOTE = 0x22;
 
-/** Longest model, serial number or other text that is believed, characters. */
+/** The most characters of a model, serial number or other text that is believed. */
 const LONGEST_TEXT = 200;
 
 function frames(reply: Uint8Array): string[] {
@@ -84,17 +84,17 @@ const hostStatus = z.object({
   paused: flag,
   /** Dots. */
   labelLength: count,
-  /** Formats received and not yet printed: formats, not labels. */
+  /** How many formats, not labels, were received and not printed yet. */
   formatsInBuffer: count,
   bufferFull: flag,
-  /** A format has begun and its end has not come yet. */
+  /** A format has begun, and its end has not come yet. */
   partialFormat: flag,
   underTemperature: flag,
   overTemperature: flag,
   headUp: flag,
   ribbonOut: flag,
   labelWaiting: flag,
-  /** Labels still to come of the format that is printing. */
+  /** How many labels are still to come of the format that is printing. */
   labelsRemaining: count,
 });
 export type HostStatus = z.infer<typeof hostStatus>;
@@ -105,7 +105,7 @@ export type HostStatus = z.infer<typeof hostStatus>;
  * @throws TransportError `reply-invalid`
  */
 export function parseHostStatus(reply: Uint8Array): HostStatus {
-  // The last complete answer: an earlier one may be late and belong to an earlier question.
+  // The last complete answer counts. An earlier one may be late, and belong to an earlier question.
   const split = frames(reply).map((frame) => frame.split(',', 20).map((field) => field.trim()));
   const third = split.findLastIndex((fields) => fields.length === 2);
   const [one, two] = third < 2 ? [] : split.slice(third - 2, third);
@@ -142,7 +142,7 @@ const text = z
 const hostIdentification = z.object({
   model: text,
   firmware: text,
-  /** Dots per mm as the printer names it: 6, 8, 12 or 24; undefined where it says something else. */
+  /** Dots per mm as the printer names them: 6, 8, 12 or 24. Undefined: it says something else. */
   dpmm: z
     .union([z.literal(6), z.literal(8), z.literal(12), z.literal(24)])
     .optional()
@@ -163,7 +163,7 @@ export function parseHostIdentification(reply: Uint8Array): HostIdentification {
   throw invalid('~HI', 'expected model, firmware and resolution');
 }
 
-/** Bits of group 1 of the error flags; the guide gives them by nibble: nibble 1 value 4 is 0x4, nibble 5 value 1 is 0x10000. */
+/** Bits in group 1 of the error flags. The guide names them by nibble: nibble 1 value 4 is 0x4, nibble 5 value 1 is 0x10000. */
 const ERROR_BITS = { mediaOut: 0x1, ribbonOut: 0x2, headOpen: 0x4, paused: 0x10000 } as const;
 const NAMED_ERRORS = Object.values(ERROR_BITS).reduce((sum, bit) => sum | bit, 0);
 const PAPER_NEAR_END = 0x8;
@@ -173,13 +173,13 @@ export interface ErrorStatus {
   ribbonOut: boolean;
   headOpen: boolean;
   paused: boolean;
-  /** An error that is none of these: cutter, head temperature, …. */
+  /** Another error than these: cutter, head temperature, …. */
   other: boolean;
-  /** A warning, not an error: the roll is nearly used up. */
+  /** This is a warning, not an error: the roll is nearly used up. */
   mediaLow: boolean;
 }
 
-/** `ERRORS: 1 00000000 00000005`: whether there are any, group 2 (nibbles 16–9), group 1 (nibbles 8–1). */
+/** `ERRORS: 1 00000000 00000005`: whether there are any, then group 2 (nibbles 16–9) and group 1 (nibbles 8–1). */
 const flagsLine = (name: string) =>
   new RegExp(`\\b${name}:[ \\t]{0,40}([01])[ \\t]{1,10}([0-9A-F]{8})[ \\t]{1,10}([0-9A-F]{8})`, 'i');
 const ERRORS = flagsLine('ERRORS');
@@ -229,7 +229,7 @@ export function parseSerialNumber(reply: Uint8Array): string | null {
 }
 
 /**
- * The values of one or more `! U1 getvar`, in order; null for `"?"` and `""`, which stand for unknown.
+ * The values of one or more `! U1 getvar`, in order. `"?"` and `""` stand for unknown, and become null.
  * @throws TransportError `reply-invalid`
  */
 export function parseValues(reply: Uint8Array, expected: number): (string | null)[] {
@@ -243,7 +243,7 @@ export function parseValues(reply: Uint8Array, expected: number): (string | null
   });
 }
 
-/** A value that is a whole number (`"203"`), or null: some printers put a unit or a word there. */
+/** A value as a whole number (`"203"`). Null: it is none, as some printers put a unit or a word there. */
 export function wholeNumber(value: string | null): number | null {
   return value !== null && /^\d{1,15}$/.test(value) ? Number(value) : null;
 }

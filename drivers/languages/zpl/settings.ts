@@ -1,7 +1,7 @@
 /**
- * The commands for the printer settings of a format (ZPL II Programming Guide, the commands named). Sent once
- * before a job's labels, and again with every new connection; a setting that the format leaves out is not
- * changed. The printer keeps the settings until something else sets them, or until it is switched off.
+ * The commands for the printer settings of a format (ZPL II Programming Guide, the commands named). They are sent once before a
+ * job's labels, and again with every new connection. A setting that the format leaves out is not changed. The printer keeps the
+ * settings until something else sets them, or until it is switched off.
  */
 import type { PrinterFormat } from '../../../src/contract/format.ts';
 
@@ -9,7 +9,7 @@ const TRACKING = { continuous: 'N', gap: 'Y', mark: 'M' } as const;
 const PRINT_MODE = { 'tear-off': 'T', 'peel-off': 'P', rewind: 'R', applicator: 'A', cutter: 'C' } as const;
 const THERMAL_MODE = { transfer: 'T', direct: 'D' } as const;
 
-/** Commands to send before the first label; empty when the format sets nothing. */
+/** Commands to send before the first label; empty if the format sets nothing. */
 export function printerSettings(format: PrinterFormat): string {
   const { mediaTracking, printMode, thermalMode } = format;
   const commands = [
@@ -25,21 +25,21 @@ export function printerSettings(format: PrinterFormat): string {
   return darkness(format) + (inFormat === '' ? '' : `^XA${inFormat}^XZ`);
 }
 
-/** ~SD takes two digits, and on printers that know tenths a decimal. */
+/** ~SD takes two digits. On printers that know tenths, it also takes a decimal. */
 function darkness({ darkness: value }: PrinterFormat): string {
   if (value === undefined) return '';
   const [whole = '0', tenth] = String(value).split('.');
   return `~SD${whole.padStart(2, '0')}${tenth === undefined ? '' : `.${tenth}`}`;
 }
 
-/** With ^MMC alone, ^PQ says where the printer cuts. */
+/** Whether the printer cuts labels. Only with a cutter (^MMC) ^PQ says where it cuts. */
 export function cuts(format: PrinterFormat): boolean {
   return format.printMode === 'cutter';
 }
 
 /**
- * ^PQ ("Print Quantity"): the printer makes the copies. With a cutter each is a group of its own and cut off, without
- * the pause that would otherwise follow a group.
+ * ^PQ ("Print Quantity"): the printer makes the copies. With a cutter, each copy is a group of its own, so that it is cut off.
+ * The pause that would follow a group is switched off.
  */
 export function printQuantity(copies: number, format: PrinterFormat): string {
   return cuts(format) ? `^PQ${copies},1,0,Y` : `^PQ${copies}`;

@@ -1,21 +1,20 @@
 /**
- * Stored formats for ZPL: a batch sends what its labels have in common once, and then only what differs.
+ * Stored formats for ZPL: a batch sends what its labels have in common only once, and then only what differs.
  *
- * ZPL II Programming Guide, "^DF – Download Format", "^XF – Recall Format", "^FN – Field Number", "^ID –
- * Object Delete". ^DF stores commands as text, and the printer replaces ^XF with that text; so a recalled
- * label starts from the same known settings as one that is sent whole.
+ * ZPL II Programming Guide, "^DF – Download Format", "^XF – Recall Format", "^FN – Field Number", "^ID – Object Delete". ^DF
+ * stores commands as text, and the printer replaces ^XF with that text. So a recalled label starts from the same known settings
+ * as one that is sent whole.
  *
- * One of the job's records is the pattern: its fields that the printer draws itself are stored, the variable
- * ones as ^FN. A field of another record with the same place and appearance is sent as ^FN with its data; any
- * other (a graphic, text that was centred or shrunk elsewhere) is sent whole in that record's format, and so
- * is painted after everything that is stored. Where the changed order would change the picture, which takes
- * something white, and where a label lacks a stored box or barcode, the label is sent whole, as if alone. (An
- * ^FN that gets no data prints nothing; interpreters are not sure of that for a barcode.)
+ * One of the job's labels is the pattern. Its fields that the printer draws itself are stored, the variable ones as ^FN. If a
+ * field of another label has the same place and appearance, it is sent as ^FN with its data. Any other field (a graphic, or
+ * text that was centred or shrunk to another place) is sent whole in that label's format, and so is painted after everything
+ * that is stored. A label is sent whole, as if it were alone, in two cases: the changed order would change the picture, which
+ * takes something white; or the label lacks a stored box or barcode. (An ^FN that gets no data prints nothing, but interpreters
+ * differ in that for a barcode.)
  *
- * R: is memory that a printer loses with its power. `begin` sends the format again whenever an encoder is
- * opened again, and the agent opens it again on every new connection. Where something between agent and
- * printer hides the printer's power cycles, the printer format's `storedFormats: false` sends every label
- * whole.
+ * R: is memory that a printer loses with its power. `begin` sends the format again whenever an encoder is opened again, and the
+ * agent opens it again on every new connection. If something between agent and printer hides the printer's power cycles,
+ * `storedFormats: false` in the printer's format makes every label be sent whole.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
@@ -25,34 +24,34 @@ import { itemBounds } from '../../../src/render/item-bounds.ts';
 import type { CompiledLabel } from '../../../src/render/label-layout.ts';
 import { completeField, dataEnd, drawnFields, type NativeField, nativeField } from './designed.ts';
 
-/** Fewer records are sent label by label. */
+/** A job with fewer labels that differ sends each label whole. */
 const FEWEST_RECORDS = 3;
-/** Labels that are looked at to find the pattern. */
+/** How many labels are looked at to find the pattern. */
 const SAMPLES = 16;
 /** "^FN": 400 fields or fewer are recommended. */
 const MOST_FIELDS = 400;
-/** A stored format larger than this would crowd the memory of small printers, bytes. */
+/** The most bytes of a stored format. A larger one would crowd the memory of small printers. */
 const LARGEST = 64 * 1024;
 
-/** A field that labels cannot be recalled without is stored if at least this share of the samples has it. */
+/** A field without which labels cannot be recalled is stored if at least this share of the samples has it. */
 const COMMON = 0.75;
 
 /** A field of the stored format. */
 interface Slot {
   readonly item: Item;
   readonly frame: string;
-  /** Its ^FN; undefined: it has no data. */
+  /** The number of its ^FN. Undefined: the field has no data. */
   readonly number: number | undefined;
-  /** A label without it cannot be recalled. */
+  /** Whether a label that lacks the field cannot be recalled. */
   readonly required: boolean;
 }
 
 interface StoredFormat {
-  /** Stores it; sent before the first label. */
+  /** Stores the format; sent before the first label. */
   readonly begin: string;
-  /** Deletes it; sent after the last. */
+  /** Deletes the format; sent after the last label. */
   readonly end: string;
-  /** The fields of one label, after ^XA; undefined: this label has to be sent whole. */
+  /** The fields of one label, for use after ^XA. Undefined: this label has to be sent whole. */
   recall(list: DisplayList): { zpl: string; canvas: boolean } | undefined;
 }
 
@@ -67,12 +66,12 @@ interface BatchParts {
 }
 
 /**
- * The stored format for a job, undefined where it would not save bytes. The same job always gives the same one.
- * A record that cannot be made is passed over here; it fails where its label is made.
+ * The stored format for a job; undefined if it would not save bytes. The same job always gives the same format. A record that
+ * cannot be made is passed over here. It fails when its label is made.
  */
 export async function storedFormat(parts: BatchParts): Promise<StoredFormat | undefined> {
   const { job, label } = parts;
-  // Labels per record that differ; the printer makes equal copies itself.
+  // How many labels of a record differ. The printer makes equal copies itself.
   const each = label.countsCopies ? job.copies : 1;
   const count = job.records.length * each;
   if (count < FEWEST_RECORDS || job.format.storedFormats === false) return undefined;
@@ -109,7 +108,7 @@ function variableFields(list: DisplayList, { fixed }: BatchParts): NativeField[]
   return list.items.flatMap((item) => (fixed.has(item) ? [] : (nativeField(item, list) ?? [])));
 }
 
-/** The fields of the pattern: the sample whose fields stand where most other samples have theirs. */
+/** The fields of the pattern, which is the sample whose fields stand where most other samples have theirs. */
 function patternSlots(samples: readonly DisplayList[], parts: BatchParts): Slot[] {
   const frames = samples.map((list) => variableFields(list, parts).map(({ frame }) => frame));
   const seen = new Map<string, number>();
@@ -118,7 +117,7 @@ function patternSlots(samples: readonly DisplayList[], parts: BatchParts): Slot[
   const list = samples[scores.indexOf(Math.max(...scores))];
   if (list === undefined) return [];
   let numbers = 0;
-  // What is not stored is painted last, and so has to be all that is painted over it.
+  // What is not stored is painted last. So whatever is painted over it must not be stored either.
   const after: Item[] = [];
   const notStored = (item: Item): Slot[] => {
     after.push(item);
@@ -178,7 +177,7 @@ function recall(
   return { zpl: `${escaped ? '^CI28' : ''}^XFR:${name}^FS${data}${whole}`, canvas };
 }
 
-/** Would the label look different if the two were painted the other way round? */
+/** Whether the label would look different if the two were painted the other way round. */
 function orderMatters(a: Item, b: Item): boolean {
   return (isWhite(a) || isWhite(b)) && overlap(itemBounds(a), itemBounds(b));
 }
@@ -191,7 +190,7 @@ function overlap(a: Rect, b: Rect): boolean {
   return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 }
 
-/** The length of a label's fields and settings when it is sent alone. Graphics count nothing: they cost the same. */
+/** The length of a label's fields and settings if the label is sent whole. */
 function wholeLength(list: DisplayList, { fixed, settings }: BatchParts): number {
   return list.items.reduce((sum, item) => {
     const known = fixed.get(item);
