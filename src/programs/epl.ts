@@ -6,19 +6,23 @@
  */
 import { because } from '../contract/reason.ts';
 import {
+  all,
   besideTexts,
+  commandsIn,
+  firstQuoted,
   firstWord,
   isPlain,
   type LineCommand,
   type LineLanguage,
-  Lines,
   lineFault,
   quantityIn,
   type Ruling,
 } from './line-program.ts';
 
-const GRAPHIC = /^GW(\d{1,5}),(\d{1,5}),(\d{1,5}),(\d{1,5})(?:,|\r?\n)/;
-const STORED = /^GM"([^"\r\n]{1,40})"(\d{1,8})[ \t]*\r?\n/;
+const HEADS = {
+  GW: /^GW\d{1,5},\d{1,5},(?<stride>\d{1,5}),(?<height>\d{1,5})(?:,|\r?\n)/,
+  GM: /^GM"[^"\r\n]{1,40}"(?<size>\d{1,8})[ \t]*\r?\n/,
+};
 /** Characters of the longest head before data. */
 const HEAD = 80;
 
@@ -45,30 +49,12 @@ const RULINGS: Readonly<Record<string, Ruling>> = {
 const OPTIONS = /^O(?:[CDFLNPS]\d{0,3},?)*$/;
 
 export const EPL: LineLanguage = {
-  *commands(source) {
-    const lines = new Lines(source);
-    while (!lines.ended) {
-      lines.begin();
-      const line = lines.number;
-      const head = lines.ahead(HEAD);
-      const graphic = GRAPHIC.exec(head);
-      const stored = STORED.exec(head);
-      if (graphic !== null) {
-        const [start, , , stride, height] = graphic;
-        const data = Number(stride) * Number(height);
-        yield { name: 'GW', said: start.trimEnd(), text: lines.data(start.length, data), data, line };
-      } else if (stored !== null) {
-        const [start, , size] = stored;
-        const data = Number(size);
-        yield { name: 'GM', said: start.trimEnd(), text: lines.data(start.length, data), data, line };
-      } else {
-        const { said, text } = lines.rest();
-        const [word = ''] = /^[A-Za-z]+/.exec(said.trimStart()) ?? [];
-        // A printer would wait for data that nobody has counted.
-        yield { name: /^G[WM]$/.test(word) ? '' : word, said: said.trim(), text, data: 0, line };
-      }
-    }
-  },
+  commands: (source) =>
+    commandsIn(source, HEADS, HEAD, ({ said, text }) => {
+      const [word = ''] = /^[A-Za-z]+/.exec(said.trimStart()) ?? [];
+      // A printer would wait for data that nobody has counted.
+      return { name: /^G[WM]$/.test(word) ? '' : word, said: said.trim(), text };
+    }),
   ruling: (command) => {
     const { said, line } = command;
     if (said === '') return 'draws';
@@ -87,12 +73,7 @@ export const EPL: LineLanguage = {
     return ruling;
   },
   key: (command) => nameIn(command).replace(/^(?:Z|J|r|W)[A-Z]$/, (name) => name.charAt(0)),
-  reference: ({ name, text }) => {
-    if (name !== 'GG') return undefined;
-    const from = text.indexOf('"') + 1;
-    const to = text.indexOf('"', from);
-    return from > 0 && to > from ? { from, to } : undefined;
-  },
+  reference: ({ name, text }) => (name === 'GG' ? firstQuoted(text) : undefined),
   stored: (name) => name.trim(),
   print: (copies) => `P${copies}\r\n`,
 };
@@ -100,10 +81,6 @@ export const EPL: LineLanguage = {
 /** Deletes an object that a job has stored; the guide says it twice. */
 export function eplDeletion(name: string): string {
   return `GK"${name}"\r\n`.repeat(2);
-}
-
-function all<R extends Ruling>(names: string, ruling: R): Record<string, R> {
-  return Object.fromEntries(names.split(' ').map((name) => [name, ruling]));
 }
 
 /** Letters may be parameters: ODP. */

@@ -226,7 +226,7 @@ class OwnObjects {
 }
 
 /** A source's lines, one after the other, of which a language takes the binary data that follows. */
-export class Lines {
+class Lines {
   readonly #source: string;
   #at = 0;
   #line = 0;
@@ -280,6 +280,59 @@ export class Lines {
     // The printer carries out a line that has ended.
     return { said, text: found < 0 ? `${text}\r\n` : text };
   }
+}
+
+/**
+ * Cuts a source into its commands. Each is a line, but a command of `heads` goes on with binary data behind its head.
+ * @param heads by name, how these begin; the data has `size` bytes, or `height` rows of `stride` bytes
+ * @param longest characters of the longest head
+ * @param lineOf reads any other command
+ */
+export function* commandsIn(
+  source: string,
+  heads: Readonly<Record<string, RegExp>>,
+  longest: number,
+  lineOf: (line: ReturnType<Lines['rest']>) => Pick<LineCommand, 'name' | 'said' | 'text'>,
+): Generator<LineCommand> {
+  const lines = new Lines(source);
+  while (!lines.ended) {
+    lines.begin();
+    const line = lines.number;
+    yield { data: 0, ...(withData(lines, heads, longest) ?? lineOf(lines.rest())), line };
+  }
+}
+
+function withData(
+  lines: Lines,
+  heads: Readonly<Record<string, RegExp>>,
+  longest: number,
+): Omit<LineCommand, 'line'> | undefined {
+  const ahead = lines.ahead(longest);
+  for (const [name, head] of Object.entries(heads)) {
+    const found = head.exec(ahead);
+    if (found === null) continue;
+    const { 0: start, groups: { size, stride, height } = {} } = found;
+    const data = Number(size ?? Number(stride) * Number(height));
+    return { name, said: start.trimEnd(), text: lines.data(start.length, data), data };
+  }
+  return undefined;
+}
+
+/** The same ruling for all of these commands, whose names are separated by blanks. */
+export function all<R extends Ruling>(names: string, ruling: R): Record<string, R> {
+  return Object.fromEntries(
+    names
+      .trim()
+      .split(/\s+/)
+      .map((name) => [name, ruling]),
+  );
+}
+
+/** Where the first quoted text of a line stands; undefined: there is none, or it is empty. */
+export function firstQuoted(text: string): { from: number; to: number } | undefined {
+  const from = text.indexOf('"') + 1;
+  const to = text.indexOf('"', from);
+  return from > 0 && to > from ? { from, to } : undefined;
 }
 
 /** What is said of a line that nobody knows: no more of it, since it may be a label's text. */

@@ -6,12 +6,14 @@
  */
 import { because } from '../contract/reason.ts';
 import {
+  all,
   besideTexts,
+  commandsIn,
+  firstQuoted,
   firstWord,
   isPlain,
   type LineCommand,
   type LineLanguage,
-  Lines,
   lineFault,
   quantityIn,
   type Ruling,
@@ -19,8 +21,11 @@ import {
 import { ProgramFault } from './program.ts';
 
 const IMMEDIATE = '\x1b!';
-const GRAPHIC = /^BITMAP +-?\d{1,5}, ?-?\d{1,5}, ?(\d{1,5}), ?(\d{1,5}), ?[012],/i;
-const STORED = /^DOWNLOAD +(?:([A-Z]), ?)?"([^"\r\n]+)", ?(\d+),/i;
+const STORED = /^DOWNLOAD +(?:([A-Z]), ?)?"([^"\r\n]+)", ?(?<size>\d+),/i;
+const HEADS = {
+  BITMAP: /^BITMAP +-?\d{1,5}, ?-?\d{1,5}, ?(?<stride>\d{1,5}), ?(?<height>\d{1,5}), ?[012],/i,
+  DOWNLOAD: STORED,
+};
 /** Characters of the longest head before data. */
 const HEAD = 120;
 
@@ -60,32 +65,15 @@ export const TSPL: LineLanguage = {
     const at = source.indexOf(IMMEDIATE);
     if (at >= 0)
       throw new ProgramFault(because('program-at-once', { command: `<ESC>!${source.charAt(at + 2)}` }));
-    const lines = new Lines(source);
-    while (!lines.ended) {
-      lines.begin();
-      const line = lines.number;
-      const head = lines.ahead(HEAD);
-      const graphic = GRAPHIC.exec(head);
-      const stored = STORED.exec(head);
-      if (graphic !== null) {
-        const [start, stride, height] = graphic;
-        const data = Number(stride) * Number(height);
-        yield { name: 'BITMAP', said: start, text: lines.data(start.length, data), data, line };
-      } else if (stored !== null) {
-        const [start, , , size] = stored;
-        const data = Number(size);
-        yield { name: 'DOWNLOAD', said: start, text: lines.data(start.length, data), data, line };
-      } else {
-        const { said: all, text } = lines.rest();
-        const marks = all.startsWith('<xpml>') ? all.lastIndexOf(MARK_END) : -1;
-        const from = marks < 0 ? 0 : marks + MARK_END.length;
-        const said = all.slice(from).trim();
-        const name = nameIn(said);
-        // A printer would wait for data that nobody has counted.
-        const waits = name === 'BITMAP' || STORED.test(said);
-        yield { name: waits ? '' : name, said, text: text.slice(from), data: 0, line };
-      }
-    }
+    yield* commandsIn(source, HEADS, HEAD, ({ said: whole, text }) => {
+      const marks = whole.startsWith('<xpml>') ? whole.lastIndexOf(MARK_END) : -1;
+      const from = marks < 0 ? 0 : marks + MARK_END.length;
+      const said = whole.slice(from).trim();
+      const name = nameIn(said);
+      // A printer would wait for data that nobody has counted.
+      const waits = name === 'BITMAP' || STORED.test(said);
+      return { name: waits ? '' : name, said, text: text.slice(from) };
+    });
   },
   ruling: (command) => {
     const { name, said, line } = command;
@@ -103,12 +91,8 @@ export const TSPL: LineLanguage = {
     return ruling;
   },
   key: ({ name }) => (name === 'BLINE' ? 'GAP' : name),
-  reference: ({ name, text }) => {
-    if (!/^(?:PUTBMP|PUTPCX|TEXT|BLOCK)$/.test(name)) return undefined;
-    const from = text.indexOf('"') + 1;
-    const to = text.indexOf('"', from);
-    return from > 0 && to > from ? { from, to } : undefined;
-  },
+  reference: ({ name, text }) =>
+    /^(?:PUTBMP|PUTPCX|TEXT|BLOCK)$/.test(name) ? firstQuoted(text) : undefined,
   stored: (name) => name.trim().toUpperCase(),
   print: (copies) => `PRINT 1,${copies}\r\n`,
 };
@@ -116,15 +100,6 @@ export const TSPL: LineLanguage = {
 /** Deletes an object that a job has stored. */
 export function tsplDeletion(name: string): string {
   return `KILL "${name}"\r\n`;
-}
-
-function all<R extends Ruling>(names: string, ruling: R): Record<string, R> {
-  return Object.fromEntries(
-    names
-      .trim()
-      .split(/\s+/)
-      .map((name) => [name, ruling]),
-  );
 }
 
 function nameIn(said: string): string {
