@@ -201,13 +201,19 @@ function heldHalf(connection: Connection, { partialFormat }: HostStatus): boolea
   return partialFormat;
 }
 
-function fromHostStatus(host: HostStatus): Omit<DeviceStatus, 'odometer'> {
+/** What stops a printer, by the flags of `~HS` or `~HQES`. */
+function stopsOf(flags: Omit<ErrorStatus, 'mediaLow'>): PrinterReason[] {
   const stops: PrinterReason[] = [];
-  if (host.mediaOut) stops.push('media-empty');
-  if (host.ribbonOut) stops.push('marker-supply-empty');
-  if (host.headUp) stops.push('cover-open');
-  if (host.paused) stops.push('paused');
-  if (host.overTemperature) stops.push('other');
+  if (flags.mediaOut) stops.push('media-empty');
+  if (flags.ribbonOut) stops.push('marker-supply-empty');
+  if (flags.headOpen) stops.push('cover-open');
+  if (flags.paused) stops.push('paused');
+  if (flags.other) stops.push('other');
+  return stops;
+}
+
+function fromHostStatus(host: HostStatus): Omit<DeviceStatus, 'odometer'> {
+  const stops = stopsOf({ ...host, headOpen: host.headUp, other: host.overTemperature });
   const notes: PrinterReason[] = [];
   if (host.labelWaiting) notes.push('label-waiting');
   if (host.bufferFull) notes.push('spool-area-full');
@@ -222,12 +228,7 @@ function fromHostStatus(host: HostStatus): Omit<DeviceStatus, 'odometer'> {
 
 /** `~HQES` counts nothing. So it stays unknown what is pending, and whether a printer without errors is idle. */
 function fromErrorStatus(errors: ErrorStatus): Omit<DeviceStatus, 'odometer'> {
-  const stops: PrinterReason[] = [];
-  if (errors.mediaOut) stops.push('media-empty');
-  if (errors.ribbonOut) stops.push('marker-supply-empty');
-  if (errors.headOpen) stops.push('cover-open');
-  if (errors.paused) stops.push('paused');
-  if (errors.other) stops.push('other');
+  const stops = stopsOf(errors);
   const notes: PrinterReason[] = errors.mediaLow ? ['media-low'] : [];
   return {
     state: stops.length > 0 ? 'stopped' : 'unknown',
