@@ -5,6 +5,7 @@ import { TransportError } from '../../drivers/connection.ts';
 import { Authorization } from '../../drivers/ipp/authorization.ts';
 import { type IppClientOptions, IppStatusError } from '../../drivers/ipp/client.ts';
 import { groupOf, type IppGroup, type IppMessage, stringsOf } from '../../drivers/ipp/message.ts';
+import { fault } from '../kit/wire/fault.ts';
 import { type Answer, httpPeer, ippAnswer } from '../kit/wire/http-peer.ts';
 import { JobClient } from '../kit/wire/job-client.ts';
 import { peer } from '../kit/wire/peer.ts';
@@ -27,15 +28,6 @@ function client(uri: string, options: IppClientOptions = {}): JobClient {
   const made = new JobClient(uri, options);
   onTestFinished(() => made.close());
   return made;
-}
-
-async function fault(promise: Promise<unknown>): Promise<unknown> {
-  return promise.then(
-    () => {
-      throw new Error('expected a failure');
-    },
-    (error) => error,
-  );
 }
 
 test('every operation says what it is about, in the order of RFC 8011', async () => {

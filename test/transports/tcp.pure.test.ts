@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Connection, TransportError } from '../../drivers/connection.ts';
 import { standardTransports } from '../../drivers/transports/index.ts';
+import { fault } from '../kit/wire/fault.ts';
 import { answering, everything, peer } from '../kit/wire/peer.ts';
 
 const never = new AbortController().signal;
@@ -18,15 +19,6 @@ async function open(uri: string, timeouts: { connect?: number; write?: number; q
   const connection = await standardTransports.open(uri, never, timeouts);
   onTestFinished(() => connection.close());
   return connection;
-}
-
-async function fault(promise: Promise<unknown>): Promise<TransportError> {
-  return promise.then(
-    () => {
-      throw new Error('expected a failure');
-    },
-    (error) => error,
-  );
 }
 
 async function gone(connection: Connection): Promise<TransportError> {
