@@ -4,27 +4,16 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openDataDir } from '../../src/agent/data-dir.ts';
 import { Journal } from '../../src/agent/journal.ts';
 import { expected, jobFor } from '../kit/agent/site.ts';
 import { type StartOptions, useSite } from '../kit/agent/use-site.ts';
-import { type Lpd, startLpd } from '../kit/programs/cups-lpd.ts';
-import { type Cupsd, startCupsd } from '../kit/programs/cupsd.ts';
+import { useLpd } from '../kit/programs/cups-lpd.ts';
 import { peer } from '../kit/wire/peer.ts';
 
 const site = useSite();
-let cups: Cupsd;
-let lpd: Lpd;
-
-beforeAll(async () => {
-  cups = await startCupsd();
-  lpd = await startLpd(cups);
-});
-afterAll(async () => {
-  await lpd?.stop();
-  await cups?.stop();
-});
+const lpd = useLpd();
 
 const startAgent = (uri: string, options: StartOptions = {}) => site.startAgent({ uri }, options);
 
@@ -77,8 +66,8 @@ test('a FIFO that nobody reads: the job waits, and prints when somebody does', a
 
 test("LPD, through CUPS's server for it: delivered and held, or printed on the operator's word", async () => {
   const printer = await site.startPrinter();
-  await cups.addQueue('labels', `socket://127.0.0.1:${printer.port}`);
-  const uri = `lpd://127.0.0.1:${lpd.port}/labels`;
+  await lpd().cups.addQueue('labels', `socket://127.0.0.1:${printer.port}`);
+  const uri = `lpd://127.0.0.1:${lpd().port}/labels`;
   const first = await startAgent(uri);
   const held = jobFor(first.printerId, 3, 2);
   expect(await site.print(held)).toMatchObject({
@@ -123,8 +112,8 @@ test('an LPD server that breaks the connection: sent again before the data file,
 
 test('cups: is another name for the queue', async () => {
   const printer = await site.startPrinter();
-  await cups.addQueue('named', `socket://127.0.0.1:${printer.port}`);
-  const { printerId, description } = await startAgent(`cups://127.0.0.1:${cups.port}/named`, trusted);
+  await lpd().cups.addQueue('named', `socket://127.0.0.1:${printer.port}`);
+  const { printerId, description } = await startAgent(`cups://127.0.0.1:${lpd().cups.port}/named`, trusted);
   expect(description.evidence).toBe('uuid');
   const job = jobFor(printerId, 3);
   expect(await site.print(job)).toMatchObject({ status: 'printed' });

@@ -3,11 +3,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { DocumentPort } from '../../drivers/transports/document/document.ts';
 import { standardTransports } from '../../drivers/transports/index.ts';
-import { type Lpd, startLpd } from '../kit/programs/cups-lpd.ts';
-import { type Cupsd, startCupsd } from '../kit/programs/cupsd.ts';
+import { useLpd } from '../kit/programs/cups-lpd.ts';
 import { startDocumentSink } from '../kit/wire/document-sink.ts';
 import { peer } from '../kit/wire/peer.ts';
 
@@ -15,17 +14,7 @@ const signal = new AbortController().signal;
 const media = { width: 50, height: 25 };
 const ALL = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
 const LARGE = randomBytes(300_000);
-let cups: Cupsd;
-let server: Lpd;
-
-beforeAll(async () => {
-  cups = await startCupsd();
-  server = await startLpd(cups);
-});
-afterAll(async () => {
-  await server?.stop();
-  await cups?.stop();
-});
+const server = useLpd();
 
 function open(uri: string): DocumentPort {
   const port = standardTransports.documents(uri, { connect: 2_000, query: 2_000 });
@@ -49,8 +38,8 @@ async function sink() {
 
 test('cups-lpd: every byte value and a large document arrive as they are, each once', async () => {
   const device = await sink();
-  await cups.addQueue('lpd_labels', device.uri);
-  const port = open(`lpd://127.0.0.1:${server.port}/lpd_labels`);
+  await server().cups.addQueue('lpd_labels', device.uri);
+  const port = open(`lpd://127.0.0.1:${server().port}/lpd_labels`);
   expect(await port.describe(signal)).toMatchObject({
     spooler: 'delivers',
     mediaTypes: { zpl: expect.any(String) },
@@ -67,14 +56,14 @@ test('cups-lpd: every byte value and a large document arrive as they are, each o
 });
 
 test('cups-lpd: a queue that it does not have is a refusal, and the job has not begun', async () => {
-  const port = open(`lpd://127.0.0.1:${server.port}/nobody`);
+  const port = open(`lpd://127.0.0.1:${server().port}/nobody`);
   await expect(create(port, 'x')).rejects.toMatchObject({ name: 'DocumentRefusal', retryLater: true });
 });
 
 test('cups-lpd: a job that is given up before its data file prints nothing', async () => {
   const device = await sink();
-  await cups.addQueue('given_up', device.uri);
-  const port = open(`lpd://127.0.0.1:${server.port}/given_up`);
+  await server().cups.addQueue('given_up', device.uri);
+  const port = open(`lpd://127.0.0.1:${server().port}/given_up`);
   const job = await create(port, 'given up');
   await port.cancel(job, signal);
   expect(await port.jobState(job, signal)).toMatchObject({ phase: 'aborted', began: false });
@@ -168,18 +157,4 @@ test('a job of another process is not known, and a server that says nothing is n
   await wait(20);
   abort.abort(new Error('the agent stops'));
   await told;
-});
-
-test.each([
-  'lpd://host',
-  'lpd://host/',
-  'lpd://host/a/b',
-  'lpd://host/a%20b',
-  'lpd://host/%',
-  'lpd:queue',
-  'lpd://u:p@host/q',
-])('%s is no address', (uri) => {
-  expect(() => standardTransports.documents(uri)).toThrow(
-    expect.objectContaining({ code: 'address-invalid' }),
-  );
 });

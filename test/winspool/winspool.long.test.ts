@@ -136,20 +136,6 @@ test.each(['Zebra ZD421', '\\\\server\\labels 100%', 'Drucker für Ü', '标签'
 );
 
 test.each([
-  'winspool:',
-  'winspool:a%',
-  'winspool:a%00b',
-  'winspool:a?b',
-  'winspool:a#b',
-  'winspool://host/a',
-  'winspool:a%2Cb',
-])('%s is no address', (uri) => {
-  expect(() => standardTransports.documents(uri)).toThrow(
-    expect.objectContaining({ code: 'address-invalid' }),
-  );
-});
-
-test.each([
   [0x0, 'pending'],
   // PRINTING; and stuck while it prints.
   [0x10, 'processing'],

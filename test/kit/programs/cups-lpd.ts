@@ -2,16 +2,35 @@
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { afterAll, beforeAll } from 'vitest';
 import { freePort } from '../wire/listening.ts';
-import type { Cupsd } from './cupsd.ts';
+import { type Cupsd, startCupsd } from './cupsd.ts';
 import { Programs } from './programs.ts';
 
-export interface Lpd {
+interface Lpd {
   port: number;
   stop(): Promise<void>;
 }
 
-export async function startLpd(cups: Cupsd): Promise<Lpd> {
+/** For the tests of a file a cupsd, and the port of its LPD server. */
+export function useLpd(): () => { readonly cups: Cupsd; readonly port: number } {
+  let cups: Cupsd | undefined;
+  let lpd: Lpd | undefined;
+  beforeAll(async () => {
+    cups = await startCupsd();
+    lpd = await startLpd(cups);
+  });
+  afterAll(async () => {
+    await lpd?.stop();
+    await cups?.stop();
+  });
+  return () => {
+    if (cups === undefined || lpd === undefined) throw new Error('the LPD server does not run yet');
+    return { cups, port: lpd.port };
+  };
+}
+
+async function startLpd(cups: Cupsd): Promise<Lpd> {
   const port = await freePort();
   const programs = new Programs();
   const env = { ...process.env, CUPS_SERVER: `127.0.0.1:${cups.port}` };

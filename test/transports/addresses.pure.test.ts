@@ -1,3 +1,4 @@
+/** Addresses of devices that take documents: what a short one stands for, and what is none. */
 import { expect, test } from 'vitest';
 import { queueAddress } from '../../drivers/transports/document/cups.ts';
 import { standardTransports } from '../../drivers/transports/index.ts';
@@ -20,6 +21,20 @@ test.each([
   'cups://server/printers/labels',
   'cups:labels?x=1',
   'cups:labels#1',
+  'lpd://host',
+  'lpd://host/',
+  'lpd://host/a/b',
+  'lpd://host/a%20b',
+  'lpd://host/%',
+  'lpd:queue',
+  'lpd://u:p@host/q',
+  'winspool:',
+  'winspool:a%',
+  'winspool:a%00b',
+  'winspool:a?b',
+  'winspool:a#b',
+  'winspool://host/a',
+  'winspool:a%2Cb',
 ])('%s is no address', (uri) => {
   expect(() => standardTransports.documents(uri)).toThrow(
     expect.objectContaining({ code: 'address-invalid' }),
