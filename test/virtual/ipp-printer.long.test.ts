@@ -1,9 +1,8 @@
-import { access, readFile, writeFile } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { type IppAttribute, numbersOf, stringsOf } from '../../drivers/ipp/message.ts';
 import { enumeration, integer, keyword } from '../../src/ipp/values.ts';
-import { VirtualIppPrinter } from '../../src/virtual/ipp/ipp-printer.ts';
 import { decode, look, qr, temporaryDirectory } from '../kit/printers/bench-printer.ts';
 import { ANY, ippBench, never, PDF, pdfOf, ZPL } from '../kit/printers/ipp-bench.ts';
 
@@ -324,19 +323,5 @@ describe('what it says of itself', () => {
     expect(database?.values).toHaveLength(2);
     const media = await client.getPrinterAttributes(never, ['media-supported', 'media-default']);
     expect(stringsOf(media, 'media-supported')).toEqual(['custom_50x25mm_50x25mm', 'na_index-4x6_4x6in']);
-  });
-
-  it('refuses a directory that it cannot read, and a port that is taken', async () => {
-    const outDir = await temporaryDirectory();
-    await writeFile(`${outDir}/last-job`, 'many');
-    const options = { name: 'p', dpi: 203, width: 30, height: 20, announce: false } as const;
-    await expect(new VirtualIppPrinter({ ...options, outDir }).start()).rejects.toThrow('last-job');
-    const { printer } = await ippBench();
-    const taken = new VirtualIppPrinter({
-      ...options,
-      outDir: await temporaryDirectory(),
-      port: printer.port,
-    });
-    await expect(taken.start()).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 });

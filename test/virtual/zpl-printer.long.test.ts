@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { blackenRect, createBitmap } from '../../src/render/image/bitmap.ts';
@@ -306,19 +306,5 @@ describe('start and stop', () => {
     }
     expect(serials[0]).toBe(serials[1]);
     expect(serials[0]).toMatch(/^VZ[0-9A-F]{10}$/);
-  });
-
-  it('refuses a directory whose printer.json it cannot read, and a port that is taken', async () => {
-    const outDir = await temporaryDirectory();
-    await writeFile(join(outDir, 'printer.json'), '{');
-    const options = { name: 'p', dpi: 203, width: 30, height: 20 } as const;
-    await expect(new VirtualZplPrinter({ ...options, outDir }).start()).rejects.toThrow('printer.json');
-    const { printer } = await bench();
-    const taken = new VirtualZplPrinter({
-      ...options,
-      outDir: await temporaryDirectory(),
-      port: printer.port,
-    });
-    await expect(taken.start()).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 });
