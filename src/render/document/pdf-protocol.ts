@@ -3,7 +3,6 @@ import type { DocumentTemplate } from '../../contract/document-template.ts';
 import type { Rect } from '../display-list.ts';
 import type { Bitmap } from '../image/bitmap.ts';
 import type { PageForm } from '../page-form.ts';
-import type { PageReply } from './page-thread.ts';
 
 /** A file; its bytes are shared with the thread, not copied for each page. */
 export interface PdfFile {
@@ -38,4 +37,3 @@ export type PdfPart =
   | { readonly pages: number }
   | { readonly width: number; readonly height: number }
   | DrawnPart;
-export type PdfReply = PageReply<PdfPart>;

@@ -1,6 +1,5 @@
 /** Draws pages of PDF documents in dots, on a thread of its own: a page may take as much time and memory as it likes. */
 import { setImmediate as breathe } from 'node:timers/promises';
-import { parentPort } from 'node:worker_threads';
 import type { PDFDocument } from '@cantoo/pdf-lib';
 import type { Canvas } from '@napi-rs/canvas';
 import {
@@ -12,12 +11,12 @@ import {
 } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { because, type Reason } from '../../contract/reason.ts';
 import { inBandsOf } from '../image/in-bands.ts';
+import { PictureFault } from '../image/picture-fault.ts';
 import { afterwards, type Matrix, type PageForm } from '../page-form.ts';
 import { openPdf } from './open-pdf.ts';
 import { POINTS_PER_INCH, pageCanvas } from './page-canvas.ts';
-import type { PdfFile, PdfOrder, PdfPart, PdfReply } from './pdf-protocol.ts';
-
-type Request = PdfOrder & { readonly id: number };
+import { servePages } from './page-worker.ts';
+import type { PdfFile, PdfOrder, PdfPart } from './pdf-protocol.ts';
 
 /** A scan that is off by no more than this share has the printer's resolution, and each of its pixels is printed as a dot. */
 const SAME_RESOLUTION = 0.01;
@@ -25,14 +24,6 @@ const SAME_RESOLUTION = 0.01;
 const SOON = 2_000_000;
 /** Most pages of a document. */
 const MOST_PAGES = 2_000;
-
-class Refused extends Error {
-  readonly reason: Reason;
-  constructor(reason: Reason) {
-    super(reason.code);
-    this.reason = reason;
-  }
-}
 
 /** pdf.js leaves out what it cannot read, and only prints a message. For compressed data its level is the lowest one. */
 const FAULTY =
@@ -63,16 +54,17 @@ async function documentOf({ key, bytes }: PdfFile): Promise<PDFDocumentProxy> {
   const document = await open.document;
   const { numPages: pages } = document;
   // pdf.js believes the number that the file says.
-  if (!(pages > 0)) throw new Refused(because('document-broken', {}));
-  if (pages > MOST_PAGES) throw new Refused(because('document-pages', { pages, most: MOST_PAGES }));
+  if (!(pages > 0)) throw new PictureFault(because('document-broken', {}));
+  if (pages > MOST_PAGES) throw new PictureFault(because('document-pages', { pages, most: MOST_PAGES }));
   return document;
 }
 
-async function answerTo(request: Request): Promise<PdfPart> {
+async function answerTo(request: PdfOrder): Promise<PdfPart> {
+  faulty = false;
   const document = await documentOf(request.file);
   if (request.kind === 'pages') return { pages: document.numPages };
   if (request.page > document.numPages) {
-    throw new Refused(because('document-no-page', { page: request.page, pages: document.numPages }));
+    throw new PictureFault(because('document-no-page', { page: request.page, pages: document.numPages }));
   }
   const page = await document.getPage(request.page);
   const { dpi } = request;
@@ -93,7 +85,7 @@ async function answerTo(request: Request): Promise<PdfPart> {
     height: part.height,
     transform: onPart(here),
   });
-  if (faulty) throw new Refused(because('document-faulty', { page: request.page }));
+  if (faulty) throw new PictureFault(because('document-faulty', { page: request.page }));
   const { user } = process.threadCpuUsage(since);
   try {
     const bitmap = inBandsOf(canvas, request.halftone);
@@ -235,26 +227,8 @@ function sizeIn(args: unknown): { width: number; height: number } | undefined {
 }
 
 function refusal(error: unknown): Reason {
-  if (error instanceof Refused) return error.reason;
   const name = error instanceof Error ? error.name : '';
   return because(name === 'PasswordException' ? 'document-encrypted' : 'document-broken', {});
 }
 
-const port = parentPort;
-if (port === null) throw new Error('pdf-worker.ts runs as a worker thread');
-
-async function serve(request: Request): Promise<void> {
-  faulty = false;
-  const since = process.threadCpuUsage();
-  const answer = await answerTo(request).then(
-    (made) => ({ made }),
-    (error: unknown) => ({ refused: refusal(error) }),
-  );
-  const bitmap = 'made' in answer && 'bitmap' in answer.made ? answer.made.bitmap : undefined;
-  const { user, system } = process.threadCpuUsage(since);
-  const reply: PdfReply = { id: request.id, worked: (user + system) / 1_000, ...answer };
-  port?.postMessage(reply, bitmap === undefined ? [] : [bitmap.data.buffer as ArrayBuffer]);
-}
-
-port.on('message', (request: Request) => void serve(request));
-port.postMessage('loaded');
+servePages(answerTo, refusal, (made) => ('bitmap' in made ? [made.bitmap.data.buffer as ArrayBuffer] : []));
