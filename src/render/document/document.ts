@@ -21,6 +21,7 @@ import { MOST_ELEMENT_DOTS, requireDots } from '../dot-limit.ts';
 import { cropBitmap, type Rotation, turnBitmap } from '../image/bitmap.ts';
 import { inBands, rowsAtOnce } from '../image/in-bands.ts';
 import { PictureFault } from '../image/picture-fault.ts';
+import { isSameResolution } from '../image/picture-file.ts';
 import { blackRect } from '../ink.ts';
 import { type MediaGrid, mediaGrid } from '../label-layout.ts';
 import { afterwards, type Matrix, type PageForm } from '../page-form.ts';
@@ -39,11 +40,6 @@ import type { DrawnPart, PdfFile } from './pdf-protocol.ts';
 import { type ProgramPart, programOf, programPart } from './programs.ts';
 import { rasterDocument, rasterPicture } from './raster-pages.ts';
 import { zplPicture } from './zpl-pages.ts';
-
-/**
- * A picture that is off by no more than this share has the printer's resolution: for 8 dots a mm, files say 203.2 or 203 dpi.
- */
-const SAME_RESOLUTION = 0.01;
 
 export interface DocumentTarget {
   readonly dpi: number;
@@ -193,7 +189,7 @@ function requireOwnPage(
   };
   const [member] = Object.entries(changed).find(([, is]) => is) ?? [];
   if (member !== undefined) throw new PictureFault(because('document-own', { member, language }));
-  if (said !== undefined && Math.abs(said / dpi - 1) > SAME_RESOLUTION)
+  if (said !== undefined && !isSameResolution(said / dpi))
     throw new PictureFault(because('drawn-for-dpi', { designed: said, wanted: dpi }));
 }
 
@@ -301,7 +297,7 @@ function openPicture(
 ): DocumentPage {
   const scale = (own: number | undefined) => {
     const ratio = dpi / (said ?? own ?? dpi);
-    return Math.abs(ratio - 1) <= SAME_RESOLUTION ? 1 : ratio;
+    return isSameResolution(ratio) ? 1 : ratio;
   };
   const width = Math.max(1, Math.round(image.width * scale(resolution?.x)));
   const height = Math.max(1, Math.round(image.height * scale(resolution?.y)));

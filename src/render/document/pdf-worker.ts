@@ -12,14 +12,13 @@ import {
 import { because, type Reason } from '../../contract/reason.ts';
 import { inBandsOf } from '../image/in-bands.ts';
 import { PictureFault } from '../image/picture-fault.ts';
+import { isSameResolution } from '../image/picture-file.ts';
 import { afterwards, type Matrix, type PageForm } from '../page-form.ts';
 import { openPdf } from './open-pdf.ts';
 import { POINTS_PER_INCH, pageCanvas } from './page-canvas.ts';
 import { servePages } from './page-worker.ts';
 import type { PdfFile, PdfOrder, PdfPart } from './pdf-protocol.ts';
 
-/** A scan that is off by no more than this share has the printer's resolution, and each of its pixels is printed as a dot. */
-const SAME_RESOLUTION = 0.01;
 /** If drawing a page takes more µs of work than this, it gets no form, because the form would take as long again. */
 const SOON = 2_000_000;
 /** Most pages of a document. */
@@ -148,7 +147,7 @@ async function placesOf(page: PDFPageProxy, dpi: number): Promise<{ here: Place;
   const sideways = { pixels: turned ? scan.height : scan.width, length: turned ? c : a, from: e };
   const down = { pixels: turned ? scan.width : scan.height, length: turned ? b : d, from: f };
   const resolution = [sideways, down].map(({ pixels, length }) => pixels / Math.abs(length));
-  if (!resolution.every((scale) => Math.abs(scale - 1) <= SAME_RESOLUTION)) return asItIs;
+  if (!resolution.every(isSameResolution)) return asItIs;
   const place = (inset: number) => ({ x: along(sideways, inset), y: along(down, inset) });
   return { here: place(0), form: place(INSET) };
 }

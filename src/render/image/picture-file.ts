@@ -113,6 +113,14 @@ export interface Resolution {
   readonly y: number;
 }
 
+/** A picture that is off by no more than this share has the printer's resolution. For 8 dots a mm, files say 203.2 or 203 dpi. */
+const SAME = 0.01;
+
+/** Whether a picture has the printer's resolution, so that each of its pixels is printed as a dot. @param ratio of these */
+export function isSameResolution(ratio: number): boolean {
+  return Math.abs(ratio - 1) <= SAME;
+}
+
 const INCH = 0.0254;
 
 /** The resolution that a PNG or JPEG file says. Undefined: it says none, or one that nobody scans or prints at. */
