@@ -34,6 +34,15 @@ export function hostAndPort(uri: URL, defaultPort: number): { host: string; port
   return { host, port };
 }
 
+/** A part of an address without its percent-encoding; empty if it is not percent-encoded. */
+export function withoutPercents(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return '';
+  }
+}
+
 /** A host as it is written in a URI. */
 export function inUri(host: string): string {
   return isIPv6(host) ? `[${host}]` : host;

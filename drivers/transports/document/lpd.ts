@@ -21,7 +21,7 @@
 import { randomInt } from 'node:crypto';
 import { hostname } from 'node:os';
 import { languageId } from '../../../src/contract/format.ts';
-import { hostAndPort, inUri } from '../../address.ts';
+import { hostAndPort, inUri, withoutPercents } from '../../address.ts';
 import { type Connection, TransportError, type TransportTimeouts } from '../../connection.ts';
 import type { DeviceStatus } from '../../device.ts';
 import { socketAddress, tcpTransport } from '../stream/tcp.ts';
@@ -161,12 +161,7 @@ class LpdPort implements DocumentPort {
 /** @throws TransportError `address-invalid` */
 function queueOf(uri: URL): string {
   const [, text = ''] = /^\/([^/]+)\/?$/.exec(uri.pathname) ?? [];
-  let queue = '';
-  try {
-    queue = decodeURIComponent(text);
-  } catch {
-    // Not percent-encoded: treated as missing.
-  }
+  const queue = withoutPercents(text);
   if (!/^[\x21-\x7e]{1,127}$/.test(queue)) {
     throw new TransportError('address-invalid', 'expected lpd://host/queue, a queue of printable ASCII');
   }

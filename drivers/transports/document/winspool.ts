@@ -14,6 +14,7 @@
  */
 import { languageId } from '../../../src/contract/format.ts';
 import type { PrinterReason } from '../../../src/contract/printer.ts';
+import { withoutPercents } from '../../address.ts';
 import { TransportError, type TransportTimeouts } from '../../connection.ts';
 import type { DeviceState, DeviceStatus } from '../../device.ts';
 import { plainText } from '../device-id.ts';
@@ -217,12 +218,8 @@ function lost(what: string): TransportError {
 
 /** @throws TransportError `address-invalid` */
 export function printerName(uri: URL): string {
-  let name = '';
-  try {
-    name = uri.host === '' && uri.search === '' && uri.hash === '' ? decodeURIComponent(uri.pathname) : '';
-  } catch {
-    // Not percent-encoded: treated as missing.
-  }
+  const plain = uri.host === '' && uri.search === '' && uri.hash === '';
+  const name = plain ? withoutPercents(uri.pathname) : '';
   // Windows takes at most 220 characters. `\\server\printer` is a printer that the user is connected to.
   if (!/^[^\p{C},!]{1,220}$/u.test(name)) {
     throw new TransportError('address-invalid', 'expected winspool:printer%20name');
