@@ -46,6 +46,20 @@ test('words that a later version has stored are shown as other and internal, and
   expect(printers).toMatchObject({ status: 200, body: [{ reasons: ['other'] }] });
 });
 
+test('how many jobs are before it: those that came sooner, but not one that a person has had go on', async () => {
+  const ids = [await newJob(), await newJob(), await newJob()];
+  const before = () => Promise.all(ids.map(async (id) => (await details(id)).before));
+  const [first, second, third] = await before();
+  expect([(second ?? 0) - (first ?? 0), (third ?? 0) - (second ?? 0)]).toEqual([1, 1]);
+  const [id = ''] = ids;
+  await report(id, {});
+  expect(await before()).toEqual([0, second, third]);
+  await report(id, { status: 'failed', error: { code: 'internal', message: 'x' } });
+  expect(await before()).toEqual([0, first, second]);
+  await service.admin('POST', `/jobs/${id}/resume`, { from: 0 });
+  expect(await before()).toEqual([(first ?? 0) + 2, first, second]);
+});
+
 describe('the life of a job', () => {
   test('is told in order, with what held it up and who decided', async () => {
     const id = await newJob();

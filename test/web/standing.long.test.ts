@@ -56,6 +56,14 @@ test('a stopped printer stands on the start page with what waits for it, and all
   await button(/^… show \d+ more waits$/).click();
   expect(await life.count()).toBeGreaterThan(folded);
   const behind = await print('virtual-1', '110002');
+  // The job behind it gives no reason of its own: its printer does, and the job before it.
+  await site.show(page, `jobs/${behind}`);
+  await page
+    .getByText(/^Waiting: out of labels since \d\d:\d\d and 1 job is before it\s*0 of 1$/)
+    .waitFor(PATIENTLY);
+  const next = page.getByRole('region', { name: 'What happens next' });
+  await next.locator('.note.warn').getByText('it goes on by itself').waitFor();
+  expect(await barriers(page)).toEqual([]);
   await site.show(page, '');
   const row = page.getByRole('listitem').filter({ hasText: 'virtual-1' });
   await row.getByText(/^out of labels, since \d\d:\d\d$/).waitFor();
@@ -72,10 +80,12 @@ test('a stopped printer stands on the start page with what waits for it, and all
   const phone = await site.signedIn({ width: 360, height: 740, locale: 'de-DE' });
   await site.show(phone, 'jobs?status=queued,printing');
   const why = phone.locator('.why', { hasText: 'keine Etiketten mehr' });
-  expect(await why.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true);
+  // The job behind it waits for the same.
+  await expect.poll(() => why.count()).toBe(2);
+  expect(await why.evaluateAll((all) => all.every((one) => one.scrollWidth <= one.clientWidth))).toBe(true);
   // A short badge leaves the job's name its room.
   const badges = await phone.locator('tbody tr', { has: why }).locator('.badge').allInnerTexts();
-  expect(badges).toEqual(['Wartet']);
+  expect(badges).toEqual(['Wartet', 'Wartet']);
   expect([await barriers(phone), await overflow(phone)]).toEqual([[], 0]);
   await phone.context().close();
   await button('Move all …: virtual-1').click();

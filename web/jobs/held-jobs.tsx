@@ -1,5 +1,4 @@
 /** The page of jobs of which a person has to say what is out: the list, and one job with its decision. */
-import { jobDetails } from '../../src/contract/job-details.ts';
 import { jobPage } from '../../src/contract/job-search.ts';
 import { go, to } from '../address/place.ts';
 import { Older } from '../controls/older.tsx';
@@ -11,6 +10,7 @@ import { Decision } from './decision.tsx';
 import { JobActions } from './job-actions.tsx';
 import { faultWords, shortId, TestBadge } from './job-words.tsx';
 import { useOlderJobs } from './older-jobs.ts';
+import { useJob } from './one-job.ts';
 
 export function HeldJobs({ id }: { id: string | undefined }) {
   return id === undefined ? <HeldList /> : <HeldJob id={id} />;
@@ -66,9 +66,7 @@ function HeldList() {
 
 function HeldJob({ id }: { id: string }) {
   const { held: words, general } = t.value;
-  const { live, reload } = useLive(jobDetails, `/jobs/${encodeURIComponent(id)}`, ({ jobs }) =>
-    jobs.includes(id),
-  );
+  const { live, reload } = useJob(id);
   const job = live.data;
   return (
     <Page

@@ -1,6 +1,6 @@
 /** The page of one job: its state, its history, its labels and values, and its actions. */
 import { useSignal } from '@preact/signals';
-import { type JobDetails, type JobEvent, jobDetails, jobRecords } from '../../src/contract/job-details.ts';
+import { type JobDetails, type JobEvent, jobRecords } from '../../src/contract/job-details.ts';
 import { to } from '../address/place.ts';
 import { Page, Shown } from '../controls/page.tsx';
 import { Time } from '../controls/time.tsx';
@@ -8,12 +8,14 @@ import { useLive } from '../service/live.ts';
 import { may } from '../service/session.ts';
 import { formatWords, inFull, t, whenExactly } from '../texts/texts.ts';
 import { JobActions } from './job-actions.tsx';
-import { faultWords, reasonsInWords, shortId } from './job-words.tsx';
+import { faultWords, shortId } from './job-words.tsx';
 import { LabelStrip } from './label-strip.tsx';
 import { foldedLife } from './life.ts';
 import { Head, Next } from './next.tsx';
+import { useJob } from './one-job.ts';
 import { useOutcome } from './outcomes.tsx';
 import { useSenders } from './senders.ts';
+import { reasonsInWords } from './wait-words.ts';
 
 /** Labels whose pictures are shown at a time. */
 const STRIP = 8;
@@ -21,9 +23,7 @@ const RECORDS = 20;
 
 export function JobPage({ id }: { id: string }) {
   const { job: words, jobs } = t.value;
-  const { live, reload } = useLive(jobDetails, `/jobs/${encodeURIComponent(id)}`, ({ jobs }) =>
-    jobs.includes(id),
-  );
+  const { live, reload, still } = useJob(id);
   const job = live.data;
   const { nameOf } = useSenders();
   useOutcome(job);
@@ -31,14 +31,14 @@ export function JobPage({ id }: { id: string }) {
     <Page
       title={job?.template.name ?? words.number(shortId(id))}
       crumb={{ words: jobs.title, href: to(['jobs']) }}
-      beside={job && <Head job={job} />}
+      beside={job && <Head job={job} still={still} />}
       actions={job && <JobActions job={job} onDone={reload} />}
     >
       <Shown of={live} onRetry={reload}>
         {(found) => (
           <div class="split">
             <div class="stack wide">
-              <Next job={found} />
+              <Next job={found} still={still} />
               <Labels job={found} />
               <Values job={found} />
             </div>

@@ -1,11 +1,16 @@
 /** A table of jobs; on a narrow screen, two lines for each. */
+import { z } from 'zod';
 import type { ListedJob } from '../../src/contract/job-search.ts';
+import { printerDetails } from '../../src/contract/printer-actions.ts';
 import { to } from '../address/place.ts';
 import { Meter } from '../controls/meter.tsx';
+import { whyStill } from '../controls/still-words.ts';
 import { Ago } from '../controls/time.tsx';
+import { useLive } from '../service/live.ts';
 import { TemplateThumb } from '../templates/template-picture.tsx';
 import { t } from '../texts/texts.ts';
 import { StatusWords, shortId, TestBadge } from './job-words.tsx';
+import { waitsInLane } from './wait-words.ts';
 
 type Picking = { picked: ReadonlySet<string>; onPick: (ids: readonly string[], on: boolean) => void };
 
@@ -18,6 +23,15 @@ const SHORT = 16;
 export function JobTable({ jobs, picking, onePrinter = false }: JobTableProps) {
   const { jobs: words } = t.value;
   const all = picking !== undefined && jobs.every(({ id }) => picking.picked.has(id));
+  const printers = useLive(
+    z.array(printerDetails),
+    jobs.some(waitsInLane) ? '/printers' : null,
+    ({ printers }) => printers.length > 0,
+  ).live.data;
+  const stillOf = (job: ListedJob) => {
+    const printer = waitsInLane(job) ? printers?.find(({ id }) => id === job.printer.id) : undefined;
+    return printer && whyStill(printer);
+  };
   return (
     <div class="card flush">
       <table class="cards jobs">
@@ -82,7 +96,7 @@ export function JobTable({ jobs, picking, onePrinter = false }: JobTableProps) {
               </td>
               <td class="state" data-label={words.status}>
                 <div>
-                  <StatusWords job={job} />
+                  <StatusWords job={job} still={stillOf(job)} />
                 </div>
               </td>
               {!onePrinter && (

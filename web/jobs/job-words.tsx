@@ -1,10 +1,11 @@
-/** Words for a job's state, reasons and errors. */
-import type { JobReason, JobView } from '../../src/contract/job.ts';
+/** Words for a job's state and errors. */
+import type { JobView } from '../../src/contract/job.ts';
 import type { JobDetails } from '../../src/contract/job-details.ts';
 import type { JobStatus } from '../../src/contract/job-life.ts';
 import { MOST_COUNTED } from '../../src/contract/job-search.ts';
 import { reasonWords } from '../controls/reason-words.ts';
-import { listed, saidOf, t } from '../texts/texts.ts';
+import { saidOf, t } from '../texts/texts.ts';
+import { isStuck, whyWords } from './wait-words.ts';
 
 /** Amber waits for somebody and goes on once that is mended; red went wrong, and does not go on by itself. */
 const TONE: Readonly<Record<JobStatus, string>> = {
@@ -16,21 +17,9 @@ const TONE: Readonly<Record<JobStatus, string>> = {
   held: 'warn',
 };
 
-/** Reasons that need no person. */
-const HARMLESS: readonly JobReason[] = ['busy', 'media-low', 'connecting-to-device', 'cancel-requested'];
-
 /** How many jobs there are; from `MOST_COUNTED` on there may be more. */
 export function countWords(count: number): string {
   return count >= MOST_COUNTED ? `${MOST_COUNTED}+` : String(count);
-}
-
-export function reasonsInWords(reasons: readonly JobReason[]): string {
-  return listed(reasons.map((reason) => t.value.reason[reason]));
-}
-
-/** Whether the job goes on only once somebody has done something. */
-export function isStuck(reasons: readonly JobReason[]): boolean {
-  return reasons.some((reason) => !HARMLESS.includes(reason));
 }
 
 type Standing = Pick<JobView, 'status' | 'reasons' | 'uncertain'>;
@@ -40,11 +29,17 @@ function inDoubt({ status, uncertain }: Standing): number {
   return status === 'canceled' && uncertain !== null ? uncertain.to - uncertain.from : 0;
 }
 
+type StatusProps = {
+  job: Standing;
+  /** Why nothing comes out of its printer, while the job waits in its lane. */
+  still: string | undefined;
+};
+
 /** @param why the reasons in words, where the badge is to say them too */
-export function StatusBadge({ job, why }: { job: Standing; why?: string }) {
+export function StatusBadge({ job, still, why }: StatusProps & { why?: string }) {
   const { job: words, status: states } = t.value;
-  const { status, reasons } = job;
-  const stuck = isStuck(reasons);
+  const { status } = job;
+  const stuck = isStuck(job, still);
   const tone = `badge ${stuck || inDoubt(job) > 0 ? 'warn' : TONE[status]}`;
   if (why !== undefined)
     return <span class={tone}>{`${stuck ? states.queued : states[status]}: ${why}`}</span>;
@@ -64,12 +59,12 @@ export function TestBadge() {
 }
 
 /** The state of a job, and why it waits, or how many of its labels may be out. */
-export function StatusWords({ job }: { job: Standing }) {
+export function StatusWords({ job, still }: StatusProps) {
   const doubt = inDoubt(job);
-  const why = job.reasons.length > 0 || doubt === 0 ? reasonsInWords(job.reasons) : t.value.job.doubt(doubt);
+  const why = job.reasons.length > 0 || doubt === 0 ? whyWords(job, still) : t.value.job.doubt(doubt);
   return (
     <>
-      <StatusBadge job={job} />
+      <StatusBadge job={job} still={still} />
       {why !== '' && (
         <span class="small muted why" title={why}>
           {why}

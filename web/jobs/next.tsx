@@ -3,19 +3,23 @@ import type { JobDetails } from '../../src/contract/job-details.ts';
 import { to } from '../address/place.ts';
 import { Meter } from '../controls/meter.tsx';
 import { t, when } from '../texts/texts.ts';
-import { cameOut, faultWords, isStuck, reasonsInWords, StatusBadge, TestBadge } from './job-words.tsx';
+import { cameOut, faultWords, StatusBadge, TestBadge } from './job-words.tsx';
+import { isStuck, whyWords } from './wait-words.ts';
+
+/** `still`: as `useJob` has it. */
+type NextProps = { job: JobDetails; still: string | undefined };
 
 /** State, reasons, count and time in one piece: `Waiting: out of labels  3 of 20  since 08:45`. */
-export function Head({ job }: { job: JobDetails }) {
+export function Head({ job, still }: NextProps) {
   const { job: words, jobs } = t.value;
   const { status, reasons, labels, reasonsSince } = job;
-  const waits = reasons.length > 0 && isUnderWay(job) && !reasons.includes('cancel-requested');
+  const why = isUnderWay(job) && !reasons.includes('cancel-requested') ? whyWords(job, still) : '';
   return (
     <div class="row numbers">
       {job.test && <TestBadge />}
-      <StatusBadge job={job} {...(waits ? { why: reasonsInWords(reasons) } : {})} />
+      <StatusBadge job={job} still={still} {...(why === '' ? {} : { why })} />
       <span>{status === 'canceled' ? cameOut(job) : jobs.of(labels.printed, labels.total)}</span>
-      {waits && reasonsSince !== null && <span class="muted">{words.since(when(reasonsSince))}</span>}
+      {why !== '' && reasonsSince !== null && <span class="muted">{words.since(when(reasonsSince))}</span>}
     </div>
   );
 }
@@ -34,15 +38,16 @@ export function isToDecide({ status, actions }: JobDetails): boolean {
   return status === 'held' || actions.includes('release');
 }
 
-export function Next({ job }: { job: JobDetails }) {
+export function Next({ job, still }: NextProps) {
   const { job: words } = t.value;
   const doubt = job.status === 'held' || job.uncertain !== null;
   const tone = doubt ? 'warn' : job.status === 'failed' ? 'bad' : '';
   const underWay = isUnderWay(job);
+  const stuck = underWay && isStuck(job, still);
   return (
     <section class="stack tight" aria-label={words.next}>
-      <div class={`note ${underWay && isStuck(job.reasons) ? 'warn' : tone}`}>
-        <p>{nextWords(job)}</p>
+      <div class={`note ${stuck ? 'warn' : tone}`}>
+        <p>{nextWords(job, stuck)}</p>
         {job.restOf !== null && (
           <p>{job.restOf.printer === null ? words.isRestOfGone : words.isRest(job.restOf.printer)}</p>
         )}
@@ -67,7 +72,7 @@ export function Next({ job }: { job: JobDetails }) {
   );
 }
 
-function nextWords(job: JobDetails): string {
+function nextWords(job: JobDetails, stuck: boolean): string {
   const { job: words } = t.value;
   const [rest] = job.rests;
   if (job.status === 'canceled' && rest !== undefined) return words.nextMoved(rest.printer);
@@ -80,7 +85,7 @@ function nextWords(job: JobDetails): string {
       return words.nextLeft(job.moving.printer);
   }
   if (job.status === 'printing' && stops) return words.nextStopping(job.labels.sent - job.labels.printed);
-  if (isUnderWay(job) && isStuck(job.reasons)) return words.nextWaits;
+  if (stuck) return words.nextWaits;
   return {
     queued: words.nextQueued,
     printing: words.nextPrinting,

@@ -4,15 +4,15 @@
  */
 import { effect, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { type JobDetails, jobDetails } from '../../src/contract/job-details.ts';
+import type { JobDetails } from '../../src/contract/job-details.ts';
 import { to } from '../address/place.ts';
 import { say } from '../controls/toast.tsx';
 import { Refusal } from '../service/call.ts';
-import { useLive } from '../service/live.ts';
 import { session } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
 import { cameOut } from './job-words.tsx';
 import { isStopping } from './next.tsx';
+import { useJob } from './one-job.ts';
 
 /** Jobs that are followed at a time: each is asked for by itself. */
 const MOST = 20;
@@ -48,7 +48,7 @@ export function Outcomes() {
 }
 
 function Outcome({ id }: { id: string }) {
-  const { live } = useLive(jobDetails, `/jobs/${encodeURIComponent(id)}`, ({ jobs }) => jobs.includes(id));
+  const { live } = useJob(id);
   const job = live.data;
   // The job is gone, or not for this person: nothing of it will be known.
   const refused = live.problem instanceof Refusal && [403, 404].includes(live.problem.status);

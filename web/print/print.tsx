@@ -9,7 +9,7 @@ import { ChoiceField, TextField, typed } from '../controls/field.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
 import { stateOf } from '../controls/still-words.ts';
 import { say } from '../controls/toast.tsx';
-import { reasonsInWords } from '../jobs/job-words.tsx';
+import { reasonsInWords } from '../jobs/wait-words.ts';
 import { nameAndPlace, type Printer, printerList } from '../printers/printer-words.tsx';
 import { Attempts } from '../service/attempts.ts';
 import { ofTheTenant, useLive } from '../service/live.ts';

@@ -1,18 +1,15 @@
 /** The progress of a job that has just been sent. */
-import { jobDetails } from '../../src/contract/job-details.ts';
 import { to } from '../address/place.ts';
 import { Shown } from '../controls/page.tsx';
 import { JobActions } from '../jobs/job-actions.tsx';
 import { Head, isToDecide, Next } from '../jobs/next.tsx';
+import { useJob } from '../jobs/one-job.ts';
 import { useOutcome } from '../jobs/outcomes.tsx';
-import { useLive } from '../service/live.ts';
 import { t } from '../texts/texts.ts';
 
 export function Progress({ job, onAnother }: { job: string; onAnother: () => void }) {
   const { print: words, job: jobWords } = t.value;
-  const { live, reload } = useLive(jobDetails, `/jobs/${encodeURIComponent(job)}`, (change) =>
-    change.jobs.includes(job),
-  );
+  const { live, reload, still } = useJob(job);
   useOutcome(live.data);
   // The one thing to do next stands out: the decision, where the job needs one.
   const decides = live.data !== undefined && isToDecide(live.data);
@@ -22,8 +19,8 @@ export function Progress({ job, onAnother }: { job: string; onAnother: () => voi
         {(found) => (
           <>
             <h2>{words.progressOf(found.template.name, found.printer.name)}</h2>
-            <Head job={found} />
-            <Next job={found} />
+            <Head job={found} still={still} />
+            <Next job={found} still={still} />
           </>
         )}
       </Shown>

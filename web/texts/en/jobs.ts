@@ -131,6 +131,8 @@ export const jobWords = {
     values: 'Values',
     facts: 'Facts',
     next: 'What happens next',
+    before: (n: number) => `${jobs(n)} ${verb(n, 'is', 'are')} before it`,
+    notItsTurn: 'not its turn yet',
     nextQueued: 'It waits for its turn at the printer, and then prints by itself.',
     nextPrinting: 'Its agent prints it. Nobody has to do anything.',
     nextWaits: 'Once that is mended at the printer, it goes on by itself.',

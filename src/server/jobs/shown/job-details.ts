@@ -8,11 +8,11 @@ import {
   type JobRecords,
   jobEventKind,
 } from '../../../contract/job-details.ts';
-import { jobStatus, mayBecome } from '../../../contract/job-life.ts';
+import { jobStatus, mayBecome, statesIn } from '../../../contract/job-life.ts';
 import type { LabelRecord } from '../../../contract/print-request.ts';
 import { documentField } from '../../../contract/template.ts';
 import { oneJob } from '../../one-job.ts';
-import { type Pool, rowsOf } from '../../store/pool.ts';
+import { inSql, type Pool, rowsOf } from '../../store/pool.ts';
 import { COLUMNS, jobRow, jobViewOf } from './job-row.ts';
 import { labelDataOf } from './label-data.ts';
 import { movingTo } from './moving-to.ts';
@@ -29,10 +29,20 @@ const detailsRow = jobRow.extend({
   is_rest: z.boolean(),
   printer_before: z.string().nullable(),
   move_to: movingTo.nullable(),
+  before: z.int(),
   held_by: z.string().nullable(),
   held_at: z.date().nullable(),
   held_why: z.string().nullable(),
 });
+
+/**
+ * How many jobs are before a waiting one. A job that a person has had go on, or has moved, goes to the end of its lane: it has been
+ * dispatched anew. Other tenants' jobs at a shared printer are counted for nobody.
+ */
+const BEFORE = `CASE WHEN status = 'queued' THEN (SELECT count(*)::int FROM platen.jobs b
+    WHERE b.lane = jobs.lane AND b.tenant_id = jobs.tenant_id AND b.status IN (${inSql(statesIn('under way'))})
+      AND (b.status = 'printing' OR (coalesce(b.dispatched_at, 'infinity'), b.seq) < (coalesce(jobs.dispatched_at, 'infinity'), jobs.seq)))
+  ELSE 0 END AS before`;
 
 /** An entry of the job's history: what the job was at that moment, and who changed it and why. */
 const eventRow = jobRow
@@ -70,7 +80,7 @@ export async function jobDetailsOf(pool: Pool, id: string): Promise<JobDetails> 
     `SELECT ${COLUMNS}, account, payload IS NOT NULL AS has_data, reprint_of, is_rest,
        (SELECT i.sender FROM platen.ipp_jobs i WHERE i.job_id = jobs.id) AS sender,
        (SELECT before.printer_name FROM platen.jobs before WHERE before.id = jobs.reprint_of) AS printer_before,
-       move_to, s.held_by, s.held_at, s.held_why
+       ${BEFORE}, move_to, s.held_by, s.held_at, s.held_why
      FROM platen.jobs LEFT JOIN platen.lane_settings s ON s.lane = jobs.lane WHERE id = $1`,
     id,
   );
@@ -110,6 +120,7 @@ export async function jobDetailsOf(pool: Pool, id: string): Promise<JobDetails> 
     events: life,
     statusSince: sinceOf(life, ({ kind }) => kind === job.status),
     reasonsSince: row.reasons.length === 0 ? null : sinceReasons(life, row.reasons),
+    before: row.before,
     hold:
       job.status === 'queued' && row.held_at !== null && row.held_by !== null
         ? { by: row.held_by, at: row.held_at.toISOString(), why: row.held_why }
