@@ -92,6 +92,17 @@ test('labels that may be out are said on that card, with the way to decide, at e
   );
   await told.getByRole('link', { name: 'Open it' }).click(PATIENTLY);
   await page.getByRole('heading', { name: 'What happened' }).waitFor();
+  // Among its labels the uncertain ones are marked, and are the first to be seen.
+  const doubt = page.locator('.strip figure.doubt');
+  const marked = Math.min(sent - printed, 7);
+  await expect.poll(() => doubt.count()).toBe(marked);
+  expect(await doubt.getByText('uncertain', { exact: true }).count()).toBe(marked);
+  await doubt.getByRole('link', { name: `Label ${printed + 1}, uncertain` }).waitFor();
+  await page
+    .getByRole('link', { name: `Label ${printed}`, exact: true })
+    .first()
+    .waitFor();
+  expect([await barriers(page), await overflow(page)]).toEqual([[], 0]);
   // In lists it is amber, and among those to decide about, as the navigation and the start page count them.
   await site.show(page, '');
   await page.getByRole('link', { name: '1 To decide', exact: true }).click();

@@ -9,7 +9,7 @@ import { may } from '../service/session.ts';
 import { formatWords, inFull, t, whenExactly } from '../texts/texts.ts';
 import { JobActions } from './job-actions.tsx';
 import { faultWords, shortId } from './job-words.tsx';
-import { LabelStrip } from './label-strip.tsx';
+import { LabelPages } from './label-strip.tsx';
 import { foldedLife } from './life.ts';
 import { Head, Next } from './next.tsx';
 import { useJob } from './one-job.ts';
@@ -17,8 +17,6 @@ import { useOutcome } from './outcomes.tsx';
 import { useSenders } from './senders.ts';
 import { reasonsInWords } from './wait-words.ts';
 
-/** Labels whose pictures are shown at a time. */
-const STRIP = 8;
 const RECORDS = 20;
 
 export function JobPage({ id }: { id: string }) {
@@ -55,8 +53,6 @@ export function JobPage({ id }: { id: string }) {
 
 function Labels({ job }: { job: JobDetails }) {
   const { job: words } = t.value;
-  const count = useSignal(STRIP);
-  const shown = Math.min(count.value, job.labels.total);
   return (
     <section class="stack tight">
       <h2>{words.labels}</h2>
@@ -65,21 +61,8 @@ function Labels({ job }: { job: JobDetails }) {
       {may('labels:read') && job.data && (
         <>
           <p class="muted small">{words.everyDot}</p>
-          <LabelStrip job={job.id} labels={Array.from({ length: shown }, (_, index) => ({ index }))} />
-          {shown < job.labels.total && (
-            <div class="row">
-              <button
-                type="button"
-                class="button"
-                onClick={() => {
-                  count.value += STRIP;
-                }}
-              >
-                {words.moreLabels}
-              </button>
-              <span class="muted small">{words.labelOf(shown, job.labels.total)}</span>
-            </div>
-          )}
+          {/* Where labels become uncertain while the page is open, it shows these. */}
+          <LabelPages key={job.uncertain?.from} job={job} first={job.uncertain?.from ?? 0} />
         </>
       )}
     </section>

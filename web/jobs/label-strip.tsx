@@ -1,10 +1,13 @@
-/** A strip with pictures of a job's labels, as the printer gets them. */
+/** Strips with pictures of a job's labels, as the printer gets them. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import type { JobView } from '../../src/contract/job.ts';
 import { t } from '../texts/texts.ts';
 
 /** Width of a picture in a strip, pixels: enough for screens with two pixels per CSS pixel. */
 const WIDTH = 360;
+/** Labels whose pictures are shown at a time. */
+const SHOWN = 8;
 
 /** `fixed`: it cannot be chosen. */
 export type Shown = { index: number; note?: string; doubt?: boolean; fixed?: boolean };
@@ -45,11 +48,68 @@ export function LabelStrip({ job, labels, gap, ...choosing }: StripProps) {
   );
 }
 
+type PagesProps = Choosing & {
+  job: Pick<JobView, 'id' | 'labels' | 'uncertain'>;
+  /** The label that is to be seen first; the one before it is shown, too. */
+  first: number;
+  /** Stands beside the buttons that show more labels. */
+  children?: ComponentChildren;
+};
+
+/** Some of a job's labels and, with a click, those before and after them; each uncertain one says that it is. */
+export function LabelPages({ job, first, children, ...choosing }: PagesProps) {
+  const { job: words, held } = t.value;
+  const { total } = job.labels;
+  const begin = useSignal(Math.max(0, first - 1));
+  const end = useSignal(begin.value + SHOWN);
+  const shown = Math.min(end.value, total);
+  const labels = Array.from({ length: shown - begin.value }, (_, at) => {
+    const index = begin.value + at;
+    const doubt = job.uncertain !== null && job.uncertain.from <= index && index < job.uncertain.to;
+    return { index, doubt, ...(doubt ? { note: held.doubt } : {}) };
+  });
+  return (
+    <>
+      <LabelStrip job={job.id} labels={labels} {...choosing} />
+      {(begin.value > 0 || shown < total || children !== undefined) && (
+        <div class="row">
+          {begin.value > 0 && (
+            <button
+              type="button"
+              class="button"
+              onClick={() => {
+                begin.value = Math.max(0, begin.value - SHOWN);
+              }}
+            >
+              {words.labelsBefore}
+            </button>
+          )}
+          {shown < total && (
+            <button
+              type="button"
+              class="button"
+              onClick={() => {
+                end.value += SHOWN;
+              }}
+            >
+              {words.moreLabels}
+            </button>
+          )}
+          {children}
+          {shown < total && <span class="muted small">{words.labelOf(shown, total)}</span>}
+        </div>
+      )}
+    </>
+  );
+}
+
 type LabelProps = Choosing & { job: string; index: number; note: string | undefined; doubt: boolean };
 
 function Label({ job, index, note, doubt, chosen, onChoose }: LabelProps) {
   const { job: words } = t.value;
   const missing = useSignal(false);
+  // Who hears the picture or the button alone hears that, too.
+  const name = note === undefined ? words.picture(index + 1) : `${words.picture(index + 1)}, ${note}`;
   const picture = missing.value ? (
     <div class="no-picture muted small">{words.noPicture}</div>
   ) : (
@@ -58,7 +118,7 @@ function Label({ job, index, note, doubt, chosen, onChoose }: LabelProps) {
       loading="lazy"
       decoding="async"
       src={pictureOf(job, index, WIDTH)}
-      alt={words.picture(index + 1)}
+      alt={name}
       onError={() => {
         missing.value = true;
       }}
@@ -82,7 +142,7 @@ function Label({ job, index, note, doubt, chosen, onChoose }: LabelProps) {
           type="button"
           class="choose-label"
           aria-pressed={chosen?.(index) ?? false}
-          aria-label={words.picture(index + 1)}
+          aria-label={name}
           onClick={() => onChoose(index)}
         >
           {picture}

@@ -11,12 +11,9 @@ import { may } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
 import { chosenIn, countOf, has, type Ranges, textOf, toggled } from './chosen-labels.ts';
 import { endOf } from './job-words.tsx';
-import { LabelStrip } from './label-strip.tsx';
+import { LabelPages } from './label-strip.tsx';
 import { actionPath, type QuestionProps, useWhy } from './question.tsx';
 import { TargetChoice, useTargets } from './target-printer.tsx';
-
-/** Pictures that are shown at a time. */
-const SHOWN = 8;
 
 /**
  * What is chosen before anybody has: of a canceled job what is certain not to be out, and was not moved; else its uncertain
@@ -40,9 +37,6 @@ export function Reprint({ job, attempts, onDone, onClose }: QuestionProps) {
   const { field, why } = useWhy();
   const chosen = chosenIn(which.value, total);
   const count = chosen === undefined ? 0 : countOf(chosen);
-  // The pictures begin where the choice does.
-  const begin = useSignal(Math.max(0, (chosen?.[0]?.from ?? 0) - 1));
-  const end = useSignal(begin.value + SHOWN);
   const run = async () => {
     if (chosen === undefined) return;
     const body = {
@@ -60,11 +54,6 @@ export function Reprint({ job, attempts, onDone, onClose }: QuestionProps) {
     onDone();
   };
   const { uncertain } = job;
-  const shown = Array.from({ length: Math.min(end.value, total) - begin.value }, (_, at) => {
-    const index = begin.value + at;
-    const doubt = uncertain !== null && uncertain.from <= index && index < uncertain.to;
-    return { index, doubt, ...(doubt ? { note: t.value.held.doubt } : {}) };
-  });
   return (
     <Ask
       large
@@ -79,49 +68,24 @@ export function Reprint({ job, attempts, onDone, onClose }: QuestionProps) {
         <p class="note warn">{words.maybeOut(uncertain.from + 1, uncertain.to)}</p>
       )}
       {may('labels:read') && total > 1 && (
-        <>
-          <LabelStrip
-            job={job.id}
-            labels={shown}
-            chosen={(index) => has(chosen ?? [], index)}
-            onChoose={(index) => {
-              which.value = textOf(toggled(chosen ?? [], index));
+        <LabelPages
+          job={job}
+          first={chosen?.[0]?.from ?? 0}
+          chosen={(index) => has(chosen ?? [], index)}
+          onChoose={(index) => {
+            which.value = textOf(toggled(chosen ?? [], index));
+          }}
+        >
+          <button
+            type="button"
+            class="button"
+            onClick={() => {
+              which.value = textOf([{ from: 0, to: total }]);
             }}
-          />
-          <div class="row">
-            {begin.value > 0 && (
-              <button
-                type="button"
-                class="button"
-                onClick={() => {
-                  begin.value = Math.max(0, begin.value - SHOWN);
-                }}
-              >
-                {words.labelsBefore}
-              </button>
-            )}
-            {end.value < total && (
-              <button
-                type="button"
-                class="button"
-                onClick={() => {
-                  end.value += SHOWN;
-                }}
-              >
-                {words.moreLabels}
-              </button>
-            )}
-            <button
-              type="button"
-              class="button"
-              onClick={() => {
-                which.value = textOf([{ from: 0, to: total }]);
-              }}
-            >
-              {words.chooseAll(total)}
-            </button>
-          </div>
-        </>
+          >
+            {words.chooseAll(total)}
+          </button>
+        </LabelPages>
       )}
       <TextField
         label={words.reprintWhich}
