@@ -1,4 +1,4 @@
-/** Entry point of the console: signs in, follows changes at the service, and renders the pages. */
+/** Entry point of the console: signs in, follows what changes at the service, and renders the pages. */
 import './styles/console.css';
 import { effect } from '@preact/signals';
 import { render } from 'preact';

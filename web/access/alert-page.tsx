@@ -1,4 +1,4 @@
-/** One receiver of alerts: what is told, and the newest messages. */
+/** The page of one receiver of alerts: which alerts it gets, and its newest messages. */
 import { z } from 'zod';
 import { alertView } from '../../src/contract/alert.ts';
 import { ofTheTenant, useLive } from '../service/live.ts';

@@ -1,4 +1,4 @@
-/** The page Alerts: who is told, by mail or in a chat, what needs somebody. */
+/** The page Alerts: who gets a mail or a chat message when something needs a person. */
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import { ALERTS, type AlertView, alertView } from '../../src/contract/alert.ts';
@@ -120,7 +120,7 @@ export function After({ alert: { minutes, quiet } }: { alert: AlertView }) {
   );
 }
 
-/** A kind that only a newer service knows is shown by its code. */
+/** A newer service may send a kind that this page does not know; the page then shows its code. */
 function kindWords(kind: string): string {
   const known: Readonly<Record<string, string>> = t.value.alerts.kinds;
   return known[kind] ?? kind;

@@ -24,10 +24,10 @@ import { ofTenant, session } from '../service/session.ts';
 import { inFull, t, whenExactly } from '../texts/texts.ts';
 import { deedOf, detailOf, type Names, saidValue } from './deed-words.ts';
 
-/** Entries of one request of an export. */
+/** How many entries an export asks for in one request. */
 const BATCH = 1_000;
 
-/** The filters, in the address as on the way to the service; `since` is a word, whose time is said with each request. */
+/** The filters, with the same names in the address and in requests; `since` is a word that each request replaces by a time. */
 const FILTERS = ['about', 'text', 'since'] as const;
 
 function pathOf(query: URLSearchParams, more: Readonly<Record<string, string>> = {}): string {
@@ -52,7 +52,7 @@ export function Audit() {
     page: live.data && rowsOf(live.data),
     ask: async (before, signal) =>
       rowsOf(await call(auditPage, timed(pathOf(query, { before })), { signal })),
-    // No entry ever leaves the list: what is not on the first page any more stands below it.
+    // Nothing is ever removed from the audit, so an entry that has left the first page stands below it.
     below: () => true,
   });
   const said = (work: () => Promise<void>) => () => {
@@ -136,7 +136,7 @@ function Filters({ query }: { query: URLSearchParams }) {
   );
 }
 
-/** What templates, printers, integrations and people are called now, by their IDs. */
+/** The present names of templates, printers, integrations and people, by their IDs. */
 function useNames(): Names {
   const templates = useLive(z.array(templateView), ofTenant('/templates'), () => false).live.data ?? [];
   const printers = useLive(z.array(printerView), '/printers', () => false).live.data ?? [];
@@ -152,7 +152,7 @@ function useNames(): Names {
   ]);
 }
 
-/** The pages on which the objects of deeds are; the lists of those that have no page of their own. */
+/** `PAGE_OF`: the page of an object of this kind; `LIST_OF`: for kinds without a page of their own, the list that has them. */
 const PAGE_OF: Readonly<Record<string, string>> = {
   job: 'jobs',
   jobs: 'jobs',
@@ -169,7 +169,7 @@ const LIST_OF: Readonly<Record<string, string>> = {
   passkey: 'people',
 };
 
-/** What was done something to, by its name where it still has one, with the way to its page. */
+/** The object of a deed, by its name if it still has one, with a link to its page. */
 function About({ entry: { object, what }, names }: { entry: AuditEntry; names: Names }) {
   if (object === null) return null;
   const [kind = ''] = what.split('.');
@@ -190,7 +190,7 @@ function About({ entry: { object, what }, names }: { entry: AuditEntry; names: N
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** What an entry names besides, jobs with the way to them. */
+/** The details of an entry; a job among them is a link to its page. */
 function Details({ of, names }: { of: AuditEntry['details']; names: Names }) {
   return (
     <div class="small muted">
@@ -257,14 +257,17 @@ function Entries({ entries }: { entries: readonly AuditEntry[] }) {
   );
 }
 
-/** Whether the address is short enough not to wrap: IPv4 is, IPv6 may need two lines. */
+/** Whether the address fits on one line: IPv4 does, IPv6 may need two. */
 function isShort(from: string | null): boolean {
   return from !== null && from.length <= 15;
 }
 
 const COLUMNS = ['at', 'who', 'what', 'object', 'details', 'from'] as const;
 
-/** A cell of CSV. A spreadsheet program takes what begins so for a formula: others choose the names that are in it. */
+/**
+ * A cell of CSV. The apostrophe keeps a spreadsheet program from running the text as a formula: strangers choose some of the
+ * names in it.
+ */
 function cellOf(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return `"${safe.replaceAll('"', '""')}"`;

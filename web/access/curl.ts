@@ -1,7 +1,7 @@
-/** A line to paste into a shell that prints a label with a new account. */
+/** A command line that prints a label with a new account, for people to paste into a shell. */
 import type { IntegrationCreated } from '../../src/contract/admin.ts';
 
-/** What the command prints; `NO_EXAMPLE` has placeholder words for a missing printer or template. */
+/** What the command prints. `NO_EXAMPLE` has placeholders for a printer or a template that does not exist yet. */
 export type Example = { idT: string; printer: string; data: readonly Readonly<Record<string, string>>[] };
 export const NO_EXAMPLE: Example = {
   idT: 'TEMPLATE_ID',
@@ -9,7 +9,7 @@ export const NO_EXAMPLE: Example = {
   data: [{ FIELD: 'VALUE' }],
 };
 
-/** Secret and token go through pipes, because everybody on the machine can read a command line. */
+/** The secret and the token go through pipes, because everybody on the machine can read a command line. */
 export function curlOf(account: IntegrationCreated, example: Example): string {
   const form = [
     'grant_type=client_credentials',
@@ -22,7 +22,7 @@ export function curlOf(account: IntegrationCreated, example: Example): string {
     'read -rs API_SECRET    # paste the secret, press Enter',
     `AUTH=$(printf '%s' "${form}" | curl -sS ${quoted(account.tokenUrl)} -d @- |`,
     `  sed 's/.*"access_token":"\\([^"]*\\)".*/Authorization: Bearer \\1/')`,
-    // Where there is no token it says why, and sends nothing.
+    // Without a token the command says why there is none, and sends nothing.
     'case $AUTH in (Authorization*)',
     `  printf '%s\\n' "$AUTH" | curl -sS ${quoted(account.printEndpoint)} -H @- -H ${quoted(`x-tenant: ${account.tenant}`)} \\`,
     `  -H 'Content-Type: application/json' -H "Idempotency-Key: try-$(date +%s)" \\`,

@@ -1,21 +1,21 @@
-/** What the audit says, in words. */
+/** Words for what the audit says. */
 import { t } from '../texts/texts.ts';
 import { scopeWords } from './scope-words.ts';
 
-/** What things are called now, by their IDs. */
+/** The present names of things, by their IDs. */
 export type Names = ReadonlyMap<string, string>;
 
 type Words = Readonly<Record<string, string>>;
 
-/** Details that are IDs of things with names. */
+/** Details whose values are IDs of things that have names. */
 const IDS: readonly string[] = ['printerId', 'printers'];
 
-/** The deed in words; a deed that only a newer service knows is shown by its code. */
+/** The deed in words, or its code where only a newer service knows the deed. */
 export function deedOf(what: string): string {
   return known(t.value.audit.deeds, what);
 }
 
-/** What a detail is called. */
+/** The name of a detail. */
 export function detailOf(name: string): string {
   return known({ ...t.value.printers.settingNames, ...t.value.audit.details }, name);
 }
@@ -47,7 +47,7 @@ export function saidValue(name: string, value: unknown, names: Names): string {
   return typeof value === 'number' ? value.toLocaleString(t.value.locale) : String(value);
 }
 
-/** The words for what a detail may say. */
+/** Words for the values that a detail may have. */
 function valuesOf(name: string): Words {
   const { audit, people, printers } = t.value;
   const others: Readonly<Record<string, Words>> = {

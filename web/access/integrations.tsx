@@ -1,4 +1,4 @@
-/** The page Integrations: service accounts of the systems that print over HTTP, the quota and the usage. */
+/** The page Integrations: the service accounts of systems that print over HTTP, the quota, and the usage. */
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import {

@@ -1,4 +1,4 @@
-/** Dialogs for service accounts: create one, show its secret this one time, add a second secret, revoke. */
+/** Dialogs for service accounts: create one, show its secret once, add a second secret, revoke. */
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import {
@@ -173,13 +173,13 @@ export function Rotate({ account, onClose, onRotated }: RotateProps) {
 
 type EndProps = {
   account: IntegrationView;
-  /** What ends: the whole account, or one of its two secrets. */
+  /** What ends: the whole account, or the older or newer of its two secrets. */
   what: 'account' | 'old' | 'new';
   onDone: () => void;
   onClose: () => void;
 };
 
-/** Asks before the account is revoked, or one of its secrets removed. */
+/** Asks before it revokes the account or removes one of its secrets. */
 export function End({ account, what, onDone, onClose }: EndProps) {
   const { integrations: words } = t.value;
   const [title, action, says] = {
@@ -208,8 +208,8 @@ export function End({ account, what, onDone, onClose }: EndProps) {
 const UNSUITABLE = new Set(['test-failed', 'test-held', 'test-slow']);
 
 /**
- * The example for the command: the first template with its samples, at an idle printer if there is one.
- * @param test the printer is one that takes tests
+ * What the command prints: the first template with its samples, at an idle printer if there is one.
+ * @param test only printers that take tests are considered
  */
 function useExample(test: boolean): Example {
   const printers = useLive(printerList, '/printers', () => false).live.data?.filter(

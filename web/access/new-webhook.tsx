@@ -1,4 +1,4 @@
-/** Dialogs for webhooks: create one, show its secret this one time, and what is asked before it is changed. */
+/** Dialogs for webhooks: create one, show its secret once, and ask before anything is done to one. */
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import {
@@ -17,7 +17,7 @@ import { call } from '../service/call.ts';
 import { ofTenant } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
 
-/** What is asked about a webhook; `message`: this one alone is sent again. */
+/** What a person is asked about a webhook. `message`: only this message is sent again. */
 export type WebhookQuestion = {
   about: 'test' | 'rotate' | 'delete' | 'replay';
   webhook: Pick<WebhookView, 'id' | 'url'>;

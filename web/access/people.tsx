@@ -80,7 +80,7 @@ export function People() {
             ]}
             menu={(person) => ({
               about: person.name,
-              // Who was revoked comes back by another invitation alone.
+              // Somebody who was revoked can come back only by a new invitation.
               items:
                 person.state === 'revoked'
                   ? []
@@ -189,7 +189,7 @@ function ChangeRole({ person, onDone, onClose }: PersonProps) {
       onAction={async () => {
         await call(personView, pathOf(person), { method: 'PUT', body: { role: role.value } });
         onDone();
-        // What this person may do is another thing now, and the pages with it.
+        // Whoever changed their own role may now do other things, and see other pages.
         if (person.id === session.value?.person.id) await findSession();
       }}
     >

@@ -1,7 +1,7 @@
-/** What an integration may, in words. */
+/** Words for what an integration may do. */
 import { t } from '../texts/texts.ts';
 
-/** @param scope permissions with spaces between them */
+/** @param scope permissions, separated by spaces */
 export function scopeWords(scope: string): string {
   const { integrations: words } = t.value;
   const known: Readonly<Record<string, string>> = words.may;

@@ -1,4 +1,4 @@
-/** Labels by day, as a chart and as a table, and the shares of templates and printers in them. */
+/** The labels of each day, as a chart and as a table, and how many of them each template and each printer had. */
 import { useSignal } from '@preact/signals';
 import { type Usage as Counted, usage } from '../../src/contract/admin.ts';
 import { Choice } from '../controls/field.tsx';
@@ -65,7 +65,7 @@ function Chart({ days, total }: { days: Counted['days']; total: number }) {
       <figcaption>{said}</figcaption>
       <svg role="img" aria-label={said} viewBox={`0 0 ${days.length} 100`} preserveAspectRatio="none">
         {days.map(({ day, labels }, index) => {
-          // A day with any labels has a visible bar.
+          // Any day that has labels gets a visible bar.
           const height = labels === 0 ? 0 : Math.max(1, (100 * labels) / most.labels);
           return (
             <rect key={day} x={index + 0.1} y={100 - height} width="0.8" height={height}>

@@ -1,4 +1,4 @@
-/** One webhook: its newest messages, what was answered, and which are sent again. */
+/** The page of one webhook: its newest messages, the answers to them, and which are sent again. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
@@ -23,7 +23,7 @@ import { t, when } from '../texts/texts.ts';
 import { Question, Secret, type WebhookQuestion } from './new-webhook.tsx';
 import { eventsWords, eventWords, WebhookState } from './webhooks.tsx';
 
-/** ms after which messages are looked at again while one is about to be sent. */
+/** ms between requests for the messages while one of them is about to be sent. */
 const SOON = 2_000;
 
 export function WebhookPage({ id }: { id: string }) {
@@ -55,20 +55,20 @@ export function WebhookPage({ id }: { id: string }) {
 }
 
 type ReceiverProps = {
-  /** The page that lists its like. */
+  /** The page that lists all receivers of this kind. */
   list: 'webhooks' | 'alerts';
   id: string;
   title: string;
   live: Live<unknown>;
   reload: () => void;
-  /** undefined: there is none of this ID, or it is not known yet. */
+  /** undefined: no receiver has this ID, or the page does not know yet. */
   receiver: Pick<WebhookView, 'id' | 'url' | 'disabled' | 'failingSince'> | undefined;
   facts: ComponentChildren;
   eventWords: (event: string) => string;
   hasSecret?: boolean;
 };
 
-/** A webhook, or a receiver of alerts: how it fares, and its messages. */
+/** The page of a webhook or of a receiver of alerts: its state and its messages. */
 export function ReceiverPage({
   list,
   id,
@@ -193,7 +193,7 @@ export function ReceiverPage({
 type MessagesProps = {
   messages: readonly WebhookMessage[];
   eventWords: (event: string) => string;
-  /** Nothing is sent: the webhook is disabled. */
+  /** The webhook is disabled, so nothing is sent. */
   rests: boolean;
   onAgain: (message: string) => void;
 };
@@ -261,13 +261,13 @@ function MessageState({
   return <span class="badge warn">{words.next(when(dueAt))}</span>;
 }
 
-/** Why there was no answer, in words where there are any: the service says a code of the system, or a sentence. */
+/** Why there was no answer. The service gives a system's error code, for which there may be words, or a sentence. */
 function unanswered(why: string): string {
   const known: Readonly<Record<string, string>> = t.value.webhooks.unanswered;
   return Object.hasOwn(known, why) ? `${known[why]}` : why;
 }
 
-/** The newest answer. Its text is a stranger's. */
+/** The newest answer. Its text comes from a stranger's server. */
 function Answer({ message: { attempts } }: { message: WebhookMessage }) {
   const { webhooks: words } = t.value;
   const [last] = attempts;

@@ -1,4 +1,4 @@
-/** The page Webhooks: the addresses that are told what became of jobs and printers, and how each one does. */
+/** The page Webhooks: the addresses that hear what became of jobs and printers, and the state of each. */
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import {
@@ -116,7 +116,7 @@ function List({ webhooks, onAsk }: ListProps) {
   );
 }
 
-/** An event that only a newer service knows is shown by its code. */
+/** A newer service may send an event that this page does not know; the page then shows its code. */
 export function eventWords(event: string): string {
   const known: Readonly<Record<string, string>> = t.value.webhooks.eventWords;
   return known[event] ?? event;
@@ -127,7 +127,7 @@ export function eventsWords({ events }: WebhookView): string {
   return all ? t.value.webhooks.all : listed(events.map(eventWords));
 }
 
-/** Amber tries by itself; red is not sent to any more before somebody has it sent again. */
+/** Amber: the service goes on trying by itself. Red: it sends nothing more until somebody tells it to. */
 export function WebhookState({
   webhook: { disabled, failingSince },
 }: {

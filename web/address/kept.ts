@@ -1,4 +1,4 @@
-/** Settings that the browser keeps for its workstation: nothing personal, nothing that a page depends on. */
+/** Settings that the browser keeps for this workstation: nothing personal, and nothing that a page depends on. */
 import { type Signal, signal } from '@preact/signals';
 
 /** A text kept in `localStorage`. Where the browser refuses storage, the text lasts as long as the page. */
@@ -16,7 +16,7 @@ export function kept(name: string): Signal<string> & { keep: (value: string) => 
       try {
         localStorage.setItem(key, value);
       } catch {
-        // As above.
+        // A private window again.
       }
     },
   });

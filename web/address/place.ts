@@ -1,4 +1,4 @@
-/** The place in the console: path and filters, in the part of the address after `#`, which no server sees. */
+/** Where in the console a person is: path and filters, in the part of the address after `#`, which no server sees. */
 import { signal } from '@preact/signals';
 
 export type Place = { path: readonly string[]; query: URLSearchParams };
@@ -21,7 +21,7 @@ export const place = signal<Place>(read());
 
 export function followAddress(): void {
   addEventListener('hashchange', () => {
-    // A sign-in link that is opened in a tab with the console loads the page anew, as in a new tab.
+    // A sign-in link may be opened in a tab that already shows the console: then the page is loaded again, as in a new tab.
     if (/^#(?:sign-in|invitation)=/.test(location.hash)) {
       location.reload();
       return;
@@ -32,7 +32,7 @@ export function followAddress(): void {
 
 export type Query = Readonly<Record<string, string | undefined>>;
 
-/** An address within the console. Empty members of the query are left out. */
+/** An address within the console. Members of the query that are empty are left out. */
 export function to(path: readonly string[], query: Query = {}): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
@@ -59,7 +59,7 @@ export function keepPlace(): void {
   try {
     sessionStorage.setItem(KEPT, location.hash);
   } catch {
-    // A private window may refuse storage; then the person comes back to the start page.
+    // A private window may refuse storage. The person then comes back to the start page.
   }
 }
 
@@ -72,11 +72,11 @@ export function comeBack(): void {
     history.replaceState(null, '', hash);
     place.value = read();
   } catch {
-    // As above.
+    // A private window again.
   }
 }
 
-/** Takes the token of a link out of the address, where somebody could read it over a shoulder. */
+/** Removes a link's token from the address, where somebody could read it over the person's shoulder. */
 export function takeToken(name: 'sign-in' | 'invitation' | 'refused'): string | undefined {
   const prefix = `#${name}=`;
   if (!location.hash.startsWith(prefix)) return undefined;

@@ -14,7 +14,7 @@ export type Asked =
   | { about: 'rename' | 'approve' | 'let-in' | 'move' | 'revoke'; agent: AgentView }
   | { about: 'withdraw'; invitation: OpenInvitation };
 
-/** Of agents that tenants share only those who may do what concerns all tenants decide. */
+/** About a shared agent, only people who may do what concerns all tenants decide. */
 export function keeps({ tenant }: Pick<AgentView, 'tenant'>): boolean {
   return may('integrations') && (may('deployment') || tenant === session.value?.tenant.id);
 }
@@ -67,7 +67,7 @@ function ApproveAll({ agent, onDone, onClose }: Props) {
       action={words.approve}
       onClose={onClose}
       onAction={async () => {
-        // Those that are seen here: one that came since waits on.
+        // Only the printers that the person sees here; one that has come since then goes on waiting.
         const body = { state: 'approved', printers: waiting.map(({ id }) => id) };
         const { printers } = await call(printersDecided, pathOf(agent, 'printers'), { body });
         say(words.approvedSome(printers.length));

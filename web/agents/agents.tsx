@@ -1,4 +1,4 @@
-/** The page Agents: those that print here, who is invited, and what waits until somebody decides. */
+/** The page Agents: the agents that print here, those that are invited, and what waits for a decision. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { z } from 'zod';
@@ -63,7 +63,7 @@ export function Agents() {
               <BroughtPrinters agents={agents} onDone={reload} />
               <List
                 rows={[
-                  // The lists come one after the other: an agent is not shown beside the code it has used.
+                  // One list arrives before the other. An agent must not be shown beside the code that it has used.
                   ...(open.live.data ?? [])
                     .filter(({ id }) => agents.every(({ enrolled }) => enrolled?.invitation !== id))
                     .map((invitation) => ({ invitation })),
@@ -121,7 +121,7 @@ function invitedBy({ data }: Live<AgentView[]>, { id }: InvitationMade): AgentVi
 type ListProps = {
   rows: readonly Row[];
   onAsk: (asked: Asked) => void;
-  /** What to do where there is none. */
+  /** What to do when there is no agent. */
   children: ComponentChildren;
 };
 
@@ -216,7 +216,7 @@ function State({ row }: { row: Row }) {
   );
 }
 
-/** A code that only a newer service knows is shown as it is. */
+/** A code that only a newer service knows is shown as it stands. */
 function refusedWords(code: string): string {
   const known: Readonly<Record<string, string>> = t.value.agents.refused;
   return known[code] ?? code;

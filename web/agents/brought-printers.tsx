@@ -1,4 +1,4 @@
-/** Printers that agents at other sites have brought, and that wait until somebody says whether they get their jobs. */
+/** Printers that agents at other sites have brought, and that wait until somebody says whether the agent gets their jobs. */
 import { useSignal } from '@preact/signals';
 import { type AgentView, printersDecided } from '../../src/contract/agent-view.ts';
 import { CardTable } from '../controls/card-table.tsx';

@@ -1,4 +1,4 @@
-/** Invites an agent at another site: its code is shown once, with what becomes of it meanwhile. */
+/** Invites an agent at another site: shows the code once, and meanwhile what becomes of it. */
 import { useSignal } from '@preact/signals';
 import { type AgentView, type InvitationMade, invitationMade } from '../../src/contract/agent-view.ts';
 import { CopyButton } from '../controls/copy.tsx';
@@ -62,7 +62,7 @@ export function Invite({ onMade, onClose }: InviteProps) {
 type CodeProps = {
   name: string;
   made: InvitationMade;
-  /** Once it has enrolled. */
+  /** The agent, once it has enrolled. */
   agent: AgentView | undefined;
   onClose: () => void;
 };
@@ -102,7 +102,7 @@ export function Code({ name, made: { url, expiresAt }, agent, onClose }: CodePro
   );
 }
 
-/** What has become of the code, as it happens. */
+/** Shows live what becomes of the code. */
 function Progress({ agent }: { agent: AgentView | undefined }) {
   const { agents: words } = t.value;
   const connected = agent?.enrolled?.connectedSince !== null;

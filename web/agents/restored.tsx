@@ -1,4 +1,7 @@
-/** That the service's database is older than its agents: it was restored. Those that have enrolled since are let in here, all at once. */
+/**
+ * Says that the service's database was restored, and so is older than what its agents know. Lets in, all at once, the agents that
+ * have enrolled since the back-up.
+ */
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import type { AgentView } from '../../src/contract/agent-view.ts';

@@ -1,4 +1,4 @@
-/** Printers of agents' configurations that were never reached, and why. */
+/** Printers that an agent's configuration names and that were never reached, and why. */
 import type { AgentView } from '../../src/contract/agent-view.ts';
 import { Time } from '../controls/time.tsx';
 import { t } from '../texts/texts.ts';

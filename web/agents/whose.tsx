@@ -1,4 +1,4 @@
-/** The choice of the tenant whose printers an agent has; for who may do what concerns all tenants. */
+/** Chooses the tenant whose printers an agent has. Only for people who may do what concerns all tenants. */
 import type { Signal } from '@preact/signals';
 import { z } from 'zod';
 import { tenantView } from '../../src/contract/admin.ts';
@@ -6,7 +6,7 @@ import { ChoiceField } from '../controls/field.tsx';
 import { useLive } from '../service/live.ts';
 import { t } from '../texts/texts.ts';
 
-/** Stands in the choice for every tenant: it is no tenant's ID. */
+/** The choice's value for all tenants; no tenant has this ID. */
 export const EVERY = '';
 
 export function Whose({ tenant }: { tenant: Signal<string> }) {

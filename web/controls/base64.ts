@@ -1,6 +1,6 @@
-/** Files in the form in which templates and records hold them. */
+/** Reads a file as base64, the form in which templates and records hold files. */
 
-/** Bytes that are encoded at a time: a multiple of three, and few enough to be arguments of one call. */
+/** How many bytes are encoded at a time: a multiple of three, and few enough to be the arguments of one call. */
 const AT_ONCE = 32_766;
 
 export async function base64Of(file: File): Promise<string> {

@@ -1,9 +1,9 @@
-/** Where a popover opens: below its button, or above where there is no room. */
+/** Places a popover: below its button, or above where there is no room below. */
 
-/** Pixels between the two, and between the popover and the edge of the window. */
+/** Pixels between the popover and its button, and between the popover and the edge of the window. */
 const [GAP, EDGE] = [4, 8];
 
-/** Puts an open popover beside its button, and the focus onto its first button, as long as it is nowhere in it. */
+/** Puts an open popover beside its button. If the focus is not in the popover yet, it goes to its first button. */
 export function placeBeside(popover: HTMLElement, button: HTMLElement): void {
   const at = button.getBoundingClientRect();
   const { offsetWidth, offsetHeight } = popover;
@@ -11,7 +11,7 @@ export function placeBeside(popover: HTMLElement, button: HTMLElement): void {
   const isRoomBelow = at.bottom + GAP + offsetHeight < innerHeight;
   popover.style.left = `${left}px`;
   popover.style.top = `${isRoomBelow ? at.bottom + GAP : Math.max(EDGE, at.top - GAP - offsetHeight)}px`;
-  // The toggle event comes a moment after it has opened: the focus may be on something in it by then.
+  // The toggle event comes a moment after the popover has opened: by then the focus may already be in it.
   if (!popover.contains(document.activeElement))
     popover.querySelector<HTMLElement>('button:enabled, select')?.focus();
 }

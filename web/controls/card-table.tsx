@@ -1,4 +1,4 @@
-/** A table whose rows are cards on a narrow screen: what a column is called stands beside its cell there. */
+/** A table whose rows become cards on a narrow screen, where each cell has its column's name beside it. */
 import type { ComponentChildren } from 'preact';
 import { t } from '../texts/texts.ts';
 import { Menu, type MenuItem } from './menu.tsx';
@@ -6,9 +6,9 @@ import { Menu, type MenuItem } from './menu.tsx';
 export type Column<Row> = {
   title: string;
   cell: (row: Row) => ComponentChildren;
-  /** What the row is about: the first line of its card, without the title. */
+  /** The cell says what the row is about: it is the first line of the card, without the column's name. */
   lead?: boolean;
-  /** Of the cell. */
+  /** The cell's class. */
   look?: string | ((row: Row) => string);
 };
 
@@ -16,7 +16,7 @@ type CardTableProps<Row> = {
   rows: readonly Row[];
   keyOf: (row: Row) => string | number;
   columns: readonly Column<Row>[];
-  /** What can be done with a row, in a last column; `about` names the row for whoever hears it. */
+  /** What can be done with a row, in a last column. `about` names the row for screen readers. */
   menu?: (row: Row) => { about: string; items: readonly MenuItem[] };
 };
 

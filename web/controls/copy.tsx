@@ -28,20 +28,20 @@ export function CopyButton({ text, about }: { text: string; about: string }) {
 }
 
 /**
- * Without https a browser has no clipboard API; then a selection is copied, as with the keyboard.
- * @returns whether the browser says that it was copied
+ * Without https a browser has no clipboard API. Then the text is selected and copied, as with the keyboard.
+ * @returns whether the browser says that it copied the text
  */
 async function copyText(text: string, beside: HTMLElement | null): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // No clipboard API, or not allowed to use it.
+    // There is no clipboard API, or the page may not use it.
   }
   const area = document.createElement('textarea');
   area.value = text;
   area.className = 'unseen';
-  // Inside the same dialog: a modal dialog does not let the focus leave it.
+  // The field stands in the same dialog, because a modal dialog does not let the focus out.
   (beside?.parentElement ?? document.body).append(area);
   area.select();
   const copied = document.execCommand('copy');

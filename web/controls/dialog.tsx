@@ -9,7 +9,7 @@ import { say } from './toast.tsx';
 type DialogProps = {
   title: string;
   large?: boolean;
-  /** Nothing but its own buttons closes it: neither Escape nor a phone's way back. */
+  /** Only its own buttons close it, and neither Escape nor a phone's Back. */
   stays?: boolean;
   onClose: () => void;
   children: ComponentChildren;
@@ -32,7 +32,8 @@ export function Dialog({ title, large = false, stays = false, onClose, children 
         if (stays) event.preventDefault();
       }}
       onClose={() => {
-        // A browser closes a dialog at the second Escape, whatever the page says. One that is gone says so, too, a moment later.
+        // A second Escape closes a dialog whatever the page says. A dialog that has left the page sends this event, too, a moment
+        // later.
         if (box.current === null) return;
         if (stays) box.current.showModal();
         else onClose();
@@ -50,21 +51,21 @@ type AskProps = {
   title: string;
   /** Label of the button that runs `onAction`. */
   action: string;
-  /** Label of the button that closes the dialog and does nothing; left out: "Not now". */
+  /** Label of the button that closes the dialog without doing anything. Default: "Not now". */
   keep?: string;
   danger?: boolean;
   large?: boolean;
   disabled?: boolean;
   onClose: () => void;
-  /** An error that it throws is shown, and the dialog stays open. */
+  /** If it throws, the error is shown and the dialog stays open. */
   onAction: () => Promise<void>;
   children?: ComponentChildren;
 };
 
 /**
  * A dialog that asks before it runs `onAction`.
- * While the action runs the dialog stays, so that its error has a place.
- * @param action label of the button that opened the dialog; a trailing " …" is cut: here the button acts
+ * The dialog stays while the action runs, so that an error has a place to be shown.
+ * @param action label of the button that opened the dialog; a trailing " …" is cut off, because this button acts at once
  */
 export function Ask({
   title,
@@ -88,7 +89,7 @@ export function Ask({
     try {
       await onAction();
     } catch (error) {
-      // A browser closes a dialog at the second Escape, whatever the page says.
+      // A second Escape closes a dialog whatever the page says, so the error may have no dialog to stand in.
       if (closed.current) say(error instanceof Error ? wordsOf(error) : String(error), true);
       throw error;
     }

@@ -1,4 +1,4 @@
-/** Form fields: a label, an input or a choice, and its hint and fault below. */
+/** Form fields: a label, an input or a choice, and below it a hint and a fault. */
 
 import type { Signal } from '@preact/signals';
 import type { ComponentChildren, InputHTMLAttributes } from 'preact';
@@ -69,7 +69,7 @@ export function TextField({ label, value, onText, hint, fault, type = 'text', ..
   );
 }
 
-/** Binds a field to a signal: each key stroke changes `text`. */
+/** Binds a field to a signal: every keystroke changes `text`. */
 export function typed(text: Signal<string>): Pick<TextProps, 'value' | 'onText'> {
   return {
     value: text.value,
@@ -103,7 +103,7 @@ type BareChoice = Omit<ChoiceProps, 'label' | 'hint'> & {
   'aria-describedby'?: string;
 };
 
-/** A choice without a visible label of its own. */
+/** A choice without a visible label. */
 export function Choice({ value, options, onChoice, ...rest }: BareChoice) {
   return (
     <select {...rest} value={value} onChange={({ currentTarget }) => onChoice(currentTarget.value)}>

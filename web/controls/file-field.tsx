@@ -1,4 +1,4 @@
-/** A labelled field to choose a file of this computer. */
+/** A labelled field for choosing a file on this computer. */
 import { Field } from './field.tsx';
 
 type FileProps = {
@@ -8,7 +8,7 @@ type FileProps = {
   /** Endings and media types, as `<input accept>` lists them. */
   accept: string;
   onFile: (file: File) => void;
-  /** The field is emptied after each choice, so that the same file can be chosen again. */
+  /** The field is cleared after each choice, so that the same file can be chosen again. */
   oneMore?: boolean;
 };
 

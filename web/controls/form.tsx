@@ -1,4 +1,4 @@
-/** A form with one action: the button is disabled while the action runs; an error is shown above it. */
+/** A form with one action. While the action runs, its button is disabled; an error is shown above the button. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { Problem } from './problem.tsx';
@@ -25,10 +25,10 @@ export function useSubmit(action: () => Promise<void>) {
 type FormProps = {
   action: string;
   primary?: boolean;
-  /** The form is a card of its own on a page with other things. */
+  /** The form is drawn as a card, because it shares its page with other things. */
   card?: boolean;
   onAction: () => Promise<void>;
-  /** Words for an error in this form; undefined: the general words. */
+  /** This form's own words for an error; undefined: the general words. */
   wordsOf?: (problem: Error) => string | undefined;
   children: ComponentChildren;
 };

@@ -1,4 +1,4 @@
-/** Loads a part of the console when it is first shown, so that the first page does not wait for it. */
+/** Loads a part of the console only when it is first shown, so that the first page need not wait for it. */
 import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';

@@ -1,4 +1,4 @@
-/** The end of a list: a button for the page after it, and why that did not come. */
+/** The end of a list: a button that loads the next page, and why that page could not be loaded. */
 import { t } from '../texts/texts.ts';
 import { Problem } from './problem.tsx';
 

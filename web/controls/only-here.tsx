@@ -1,4 +1,4 @@
-/** Says of an address that no other machine reaches the service there. */
+/** Warns of an address at which no other machine reaches the service. */
 const LOOPBACK = /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 export function OnlyHere({ url, says }: { url: string; says: string }) {

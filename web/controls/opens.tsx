@@ -1,4 +1,4 @@
-/** A button that sets a signal; the caller shows a dialog while the signal is true. */
+/** A button that sets a signal to true; the caller shows a dialog while it is. */
 import type { Signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 

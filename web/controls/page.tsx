@@ -1,4 +1,4 @@
-/** The frame of a page: its heading, which takes the focus when the page opens, and the service's data. */
+/** The frame of a page: a heading, which takes the focus when the page opens, and the service's data. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { to } from '../address/place.ts';
@@ -16,7 +16,7 @@ type PageProps = {
   children: ComponentChildren;
 };
 
-/** What the browser's tab says. */
+/** Sets the title of the browser's tab. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · ${t.value.general.product}`;
@@ -26,7 +26,7 @@ export function useTitle(title: string): void {
 export function Page({ title, crumb, beside, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useTitle(title);
-  // Before the page is painted: otherwise a key pressed at once would go to the previous page.
+  // The focus moves before the page is painted; otherwise a key that is pressed at once would go to the previous page.
   useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), []);
   return (
     <>
@@ -51,10 +51,10 @@ export function Page({ title, crumb, beside, actions, children }: PageProps) {
 
 type ShownProps<T> = { of: Live<T>; onRetry: () => void; children: (data: T) => ComponentChildren };
 
-/** Shows the data, or that it is loading, or why there is none. Data that may be out of date is pale. */
+/** Shows the data, or that it is loading, or why there is none. Data that may be out of date is shown pale. */
 export function Shown<T>({ of: { data, problem, stale }, onRetry, children }: ShownProps<T>) {
   if (data !== undefined) {
-    // That the service does not answer is said by the shell, once for the whole page.
+    // If the service does not answer, the shell says so once for the whole page.
     const refused = problem !== undefined && problem.name !== 'NoAnswer';
     return (
       <div class={stale || problem !== undefined ? 'stack wide old' : 'stack wide'}>

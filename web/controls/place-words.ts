@@ -1,4 +1,4 @@
-/** Words for a JSON pointer into a template, or into what a form sends: the place where something is wrong. */
+/** Says in words where something is wrong: translates a JSON pointer into a template, or into what a form sends. */
 import { t } from '../texts/texts.ts';
 
 /** `/elements/3/x`, RFC 6901. */
@@ -23,7 +23,7 @@ function placeOf(pointer: string): string {
   return Object.hasOwn(called, path) ? (called[path] ?? path) : path;
 }
 
-/** What forms call the members that they send. */
+/** The labels that forms have for the members that they send. */
 function inForms(): Readonly<Record<string, string>> {
   const { people, webhooks, alerts, signIn, print, printers, job } = t.value;
   return {

@@ -1,11 +1,11 @@
-/** An error in words for the person who looks at the page. */
+/** Shows an error in words for the person at the page. */
 import type { Reason } from '../../src/contract/reason.ts';
 import { type Fault, NoAnswer, OtherVersion, Refusal } from '../service/call.ts';
 import { t } from '../texts/texts.ts';
 import { placeWords } from './place-words.ts';
 import { faultInRecord, reasonWords, recordOf } from './reason-words.ts';
 
-/** Most faults that are listed. */
+/** At most this many faults are listed. */
 const MOST = 20;
 
 export function wordsOf(problem: Error): string {
@@ -18,12 +18,12 @@ export function wordsOf(problem: Error): string {
   return problem.message;
 }
 
-/** Words for a refusal: its reason; else the page's words for its code; else the service's own detail. */
+/** Words for a refusal: its reason, else the page's words for its code, else the service's own detail. */
 export function refusalWords(code: string, detail: string, reason: Reason | undefined): string {
   return reasonWords(reason) ?? t.value.problem.refusals[code] ?? detail;
 }
 
-/** The faults to list below the refusal: several of them, or one that the page has words for. */
+/** The faults to list below the refusal, if there are several, or if the page has words for one. */
 function toldApart({ code, faults }: Refusal): readonly Fault[] {
   const known = faults.some(({ reason }) => reasonWords(reason) !== undefined);
   // The general words for `payload-invalid` do not say which place is wrong.
@@ -31,12 +31,12 @@ function toldApart({ code, faults }: Refusal): readonly Fault[] {
   return known || vague || faults.length > 1 ? faults.slice(0, MOST) : [];
 }
 
-/** The general words for a refusal, used where its faults are listed below. */
+/** The general words for a refusal, which stand above the list of its faults. */
 function inGeneral({ code, title }: Refusal): string {
   return t.value.problem.refusals[code] ?? title;
 }
 
-/** @param several whether to name the record, because a record other than the first is at fault */
+/** @param several whether to name the record, because other records than the first are at fault */
 function FaultWords({ fault, several }: { fault: Fault; several: boolean }) {
   const own = recordOf(fault);
   if (own !== undefined) {

@@ -1,4 +1,4 @@
-/** Words for the reasons that the service gives, about values, elements and records. */
+/** Words for the reasons that the service gives for refusing values, elements and records. */
 import { type Reason, sentence } from '../../src/contract/reason.ts';
 import type { Fault } from '../service/call.ts';
 import { t } from '../texts/texts.ts';
@@ -8,13 +8,13 @@ const DECIMAL = /^\d+\.\d+$/;
 /** `/data/3/field`: a value of a record. */
 const OF_RECORD = /^\/data\/(\d{1,6})(?:\/(.*))?$/;
 
-/** @returns undefined where the page does not know the code: then the service's own English is shown */
+/** @returns undefined where the page does not know the code; the service's own English is shown then */
 export function reasonWords(reason: Reason | undefined): string | undefined {
   const words = inner(reason);
   return words === undefined ? undefined : words.slice(0, 1).toUpperCase() + words.slice(1);
 }
 
-/** The sentence as the table has it, without a capital at its start: it may stand inside another one. */
+/** The sentence as the table has it, which begins with no capital, because it may stand inside another sentence. */
 function inner(reason: Reason | undefined): string | undefined {
   const { reasons } = t.value.problem;
   if (reason === undefined || !Object.hasOwn(reasons, reason.code)) return undefined;
@@ -29,7 +29,7 @@ function written(value: string | number): string {
   return number === undefined ? String(value) : number.toLocaleString(t.value.locale, { useGrouping: false });
 }
 
-/** The record that a fault is about, from 0, and its field where the fault is about one field alone. */
+/** The record that a fault is about, counted from 0, and its field if the fault is about only one. */
 export function recordOf({ pointer = '' }: Fault): { record: number; field: string | undefined } | undefined {
   const [, record, field] = OF_RECORD.exec(pointer) ?? [];
   if (record === undefined) return undefined;

@@ -1,13 +1,13 @@
-/** A search field that narrows a list while somebody types, or once they have typed. */
+/** A search field that narrows a list while somebody types, or once they have finished. */
 import { useId } from 'preact/hooks';
 
 type SearchProps = {
   label: string;
   value: string;
   onText: (text: string) => void;
-  /** With Enter, or when the field is left. */
+  /** Called on Enter, and when the focus leaves the field. */
   onEntered?: (text: string) => void;
-  /** Why the typed text cannot find anything. */
+  /** Why no search is possible with the text. */
   fault?: string | undefined;
 };
 

@@ -3,12 +3,12 @@ import type { PrinterDetails } from '../../src/contract/printer-actions.ts';
 import { standsStill } from '../../src/contract/printer-view.ts';
 import { listed, t, when } from '../texts/texts.ts';
 
-/** A printer that its agent does not reach has the status `unknown`; people are shown `offline`. */
+/** A printer that its agent does not reach has the status `unknown`, which people are shown as `offline`. */
 export function stateOf({ status, reasons }: PrinterDetails): PrinterDetails['status'] {
   return status === 'unknown' && standsStill({ status, reasons }) ? 'offline' : status;
 }
 
-/** Why nothing comes out of it now, and since when; undefined: it prints, or can. */
+/** Why nothing comes out of the printer now, and since when; undefined: it prints, or can print. */
 export function whyStill(printer: PrinterDetails): string | undefined {
   const { printers: words, reason } = t.value;
   const { held, reasons, since } = printer;

@@ -19,7 +19,7 @@ const relative = computed(
   () => new Intl.RelativeTimeFormat(t.value.locale, { numeric: 'auto', style: 'short' }),
 );
 
-/** How long ago it was, on the day that it was; the tooltip has the full date. */
+/** How long ago something was, if less than a day; after that its time. The tooltip has the full date. */
 export function Ago({ at }: { at: string }) {
   const minutes = Math.max(0, Math.round((now.value - Date.parse(at)) / 60_000));
   const [count, unit] =

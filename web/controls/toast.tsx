@@ -1,9 +1,9 @@
-/** Short messages about what has just been done. Screen readers read them out. */
+/** Short messages about what has just been done, which screen readers read out. */
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 
 const LASTS_MS = 6_000;
-/** For a message with a link or a button in it. */
+/** A message with a link or a button stays longer, so that people can use it. */
 const OFFERS_MS = 20_000;
 
 type Toast = { id: number; words: ComponentChildren; bad: boolean };

@@ -1,4 +1,4 @@
-/** Aligns several elements, or distributes them at equal distances. */
+/** Aligns several elements, or distributes them with equal gaps. */
 import { change, moved, type Placed, type Scene } from './document.ts';
 import type { Box } from './frame.ts';
 
@@ -14,7 +14,7 @@ export function around(boxes: readonly Box[]): Box {
   return { x, y, width: right - x, height: bottom - y };
 }
 
-/** What is aligned as one: an element, or a group of elements with the frame around them all. */
+/** What is aligned as a whole: one element, or a group with the frame around all of its elements. */
 type Unit = { readonly keys: readonly number[]; readonly frame: Box };
 
 function unitsOf(chosen: readonly Framed[]): Unit[] {
@@ -29,7 +29,7 @@ function unitsOf(chosen: readonly Framed[]): Unit[] {
   }));
 }
 
-/** Aligns the units to the frame around them all; a single unit, to the label. */
+/** Aligns the units to the frame around all of them, or a single unit to the label. */
 export function align(scene: Scene, chosen: readonly Framed[], to: Alignment): Scene {
   const { width, height } = scene.document;
   const units = unitsOf(chosen);
@@ -52,7 +52,7 @@ export function align(scene: Scene, chosen: readonly Framed[], to: Alignment): S
   });
 }
 
-/** Moves the units so that the gaps between them are equal; the outermost two stay. */
+/** Moves the units so that the gaps between them are equal. The outermost two stay where they are. */
 export function distribute(scene: Scene, chosen: readonly Framed[], along: 'x' | 'y'): Scene {
   const units = unitsOf(chosen);
   if (units.length < 3) return scene;

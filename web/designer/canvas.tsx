@@ -1,6 +1,6 @@
 /**
  * The drawing area of the designer: the service's picture of the label, with elements and handles over it. An
- * element that has been moved since the picture was drawn is shown at its new place, with its old dots.
+ * element that has been moved since the picture was drawn appears at its new place with its old dots.
  */
 import type { ComponentChild } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
@@ -17,14 +17,14 @@ import { isOpen } from './new-elements.ts';
 import { Grid, Rulers } from './rulers.tsx';
 import { Typing } from './typing.tsx';
 
-/** Pixels; the side of a handle. */
+/** The side of a handle, in pixels. */
 const HANDLE = 9;
 
 export function Canvas({ editor }: { editor: Editor }) {
   const { designer: words } = t.value;
   const gestures = useMemo(() => new Gestures(editor), [editor]);
   const group = useRef<SVGGElement>(null);
-  // A double click is told to what has captured the pointer, the whole drawing.
+  // The drawing captures the pointer, so a double click comes to it and not to the element: this remembers which was pressed.
   const pressed = useRef<number | undefined>(undefined);
   const { document: label } = editor.scene.value;
   const landscape = editor.orientation.value === 'landscape';
@@ -106,7 +106,7 @@ function isHandle(name: string | undefined): name is Handle {
   return name !== undefined && HANDLES.includes(name);
 }
 
-/** The picture as the service drew it; one that was drawn in landscape is turned back. */
+/** The picture as the service drew it, turned back if it was drawn in landscape. */
 function Picture({ last: { preview, look, scene } }: { last: Drawn }) {
   if (preview.png === null) return null;
   const mm = (dots: number) => (dots * 25.4) / look.dpi;
@@ -165,7 +165,7 @@ function Dots({ editor }: { editor: Editor }) {
 }
 
 /**
- * Red over what would not print: the dots of elements that do not fit, cut off at the label's edge; and the frames of
+ * Marks in red what would not print: the dots of elements that do not fit, cut off at the label's edge, and the frames of
  * elements that cannot be drawn at all.
  */
 function Refused({ editor, last }: { editor: Editor; last: Drawn }) {
@@ -187,7 +187,7 @@ function Refused({ editor, last }: { editor: Editor; last: Drawn }) {
   );
 }
 
-/** A dotted line below each element that a ZPL printer draws with its own means. */
+/** Draws a dotted line below each element that a ZPL printer draws with its own means. */
 function PrinterMarks({ editor }: { editor: Editor }) {
   const printer = editor.drawing.last.value?.printer;
   if (printer === undefined) return null;
@@ -223,7 +223,7 @@ function Things({ editor, gestures }: { editor: Editor; gestures: Gestures }) {
     () => new Intl.NumberFormat(t.value.locale, { maximumFractionDigits: 2 }),
     [t.value.locale],
   );
-  // Nodes of unchanged elements are reused: during a drag that is all but the dragged ones.
+  // The nodes of unchanged elements are reused: during a drag, all but those of the dragged elements.
   const before = useRef(new Map<number, { of: string; element: LabelElement; node: ComponentChild }>());
   const nodes = new Map<number, { of: string; element: LabelElement; node: ComponentChild }>();
   const shown = placed(editor.scene.value)
@@ -268,7 +268,7 @@ function Things({ editor, gestures }: { editor: Editor; gestures: Gestures }) {
   return <g ref={all}>{shown}</g>;
 }
 
-/** Widens the box of a thin element to at least 10 pixels each way, so that a pointer can hit it. */
+/** Widens the box of a thin element to at least 10 pixels in each direction, so that a pointer can hit it. */
 function roomy(box: Box, zoom: number): Box {
   const least = 10 / zoom;
   const [width, height] = [Math.max(box.width, least), Math.max(box.height, least)];

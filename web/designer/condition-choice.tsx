@@ -1,4 +1,4 @@
-/** Chooses when an element is drawn: always, or where a field is filled, is empty, or has a certain value. */
+/** Chooses when an element is drawn: always, or only if a field is filled, is empty, or has a certain value. */
 import { Choice, Field } from '../controls/field.tsx';
 import { t } from '../texts/texts.ts';
 import type { Editor } from './editor.ts';

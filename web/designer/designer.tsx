@@ -20,7 +20,7 @@ import { Side } from './side.tsx';
 import { Toolbar } from './toolbar.tsx';
 import { ViewBar } from './view-bar.tsx';
 
-/** Most pixels of the width of a picture that is only looked at. */
+/** The greatest width, in pixels, of a picture that people only look at. */
 const SHOWN = 800;
 
 export function Designer({ id }: { id: string }) {
@@ -84,7 +84,7 @@ type OpeningProps = {
   onReload: () => void;
 };
 
-/** Offers the unsaved draft of an earlier visit before the designer opens, where the browser kept one. */
+/** Before the designer opens, offers the unsaved draft of an earlier visit if the browser kept one. */
 function Opening(props: OpeningProps) {
   const { designer: words } = t.value;
   const drafts = useMemo(() => new DraftPlace(session.value?.tenant.id ?? '', props.id), [props.id]);
@@ -130,7 +130,7 @@ function Opening(props: OpeningProps) {
   );
 }
 
-/** A label with the samples of its fields. */
+/** A picture of a label with the samples of its fields. */
 function OneVersion({ label, says }: { label: LabelDocument; says: string }) {
   const request = useMemo(() => ({ template: label, width: SHOWN }), [label]);
   const { preview, problem } = usePreview(request);
@@ -153,7 +153,7 @@ function Desk({ id, version, saved, isDraft, drafts, from, onReload }: DeskProps
     return [made, new Saving({ id, editor: made, drafts, version, saved, isDraft })] as const;
   }, [id, version, saved, isDraft, drafts, from]);
   const stage = useRef<HTMLDivElement>(null);
-  // Computed, so that this component does not render with every step of a drag.
+  // It is computed, so that this component does not render anew with every step of a drag.
   const name = useComputed(() => editor.scene.value.document.name);
   const fitLabel = () => {
     const { current } = stage;
@@ -253,7 +253,7 @@ function Desk({ id, version, saved, isDraft, drafts, from, onReload }: DeskProps
         <Toolbar editor={editor} />
         <div class="desk">
           <section class="stage-column" aria-label={words.canvas}>
-            {/* biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the elements within */}
+            {/* biome-ignore lint/a11y/noStaticElementInteractions: the keys act on the elements within */}
             <div
               ref={stage}
               class="stage-scroll"
@@ -261,7 +261,7 @@ function Desk({ id, version, saved, isDraft, drafts, from, onReload }: DeskProps
               // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard
               tabIndex={0}
               onKeyDown={(event) => {
-                // What is typed on the label is text.
+                // In the field on the label, keys are text and no commands.
                 if (event.target instanceof HTMLTextAreaElement) return;
                 if (pressOnLabel(event, editor, fitLabel)) event.preventDefault();
               }}
@@ -283,7 +283,7 @@ function Desk({ id, version, saved, isDraft, drafts, from, onReload }: DeskProps
   );
 }
 
-/** Says whether the picture shows the current label, dot for dot as a printer gets it. */
+/** Says whether the picture shows the label as it is now, dot for dot as a printer gets it. */
 function Status({ editor }: { editor: Editor }) {
   const { designer: words } = t.value;
   const { busy, problem, last } = editor.drawing;

@@ -1,20 +1,20 @@
 /**
- * The scene of the designer: the template's JSON as it is saved, with what only the designer knows of its
- * elements. Every operation returns a new scene that shares the unchanged parts with the old one, so what is
- * not touched is saved as it was, byte for byte.
+ * The scene of the designer: the template's JSON as it is saved, and what only the designer knows of its
+ * elements. Every operation returns a new scene, which shares all unchanged parts with the old one: what nobody
+ * has touched is saved as it was, byte for byte.
  */
 import type { z } from 'zod';
 import { LIMITS } from '../../src/contract/limits.ts';
 import { designedTemplate, templateElement } from '../../src/contract/template.ts';
 
-/** The template as it is written: a member that is left out has its default. */
+/** The template as its author wrote it: members that are left out have their defaults. */
 export type LabelDocument = z.input<typeof designedTemplate>;
 export type LabelElement = z.input<typeof templateElement>;
 export type ElementType = LabelElement['type'];
 
-/** What the designer knows of an element; none of it is saved. */
+/** What only the designer knows of an element. None of it is saved. */
 type Layer = {
-  /** Identifies the element, also after it has been moved among the others. */
+  /** Identifies the element, even after its place among the others has changed. */
   readonly key: number;
   readonly locked: boolean;
   readonly hidden: boolean;
@@ -22,7 +22,7 @@ type Layer = {
 
 export type Scene = {
   readonly document: LabelDocument;
-  /** One for each element, in their order. */
+  /** One for each element, in the order of the elements. */
   readonly layers: readonly Layer[];
   /** Keys of the selected elements. */
   readonly selected: readonly number[];
@@ -82,14 +82,14 @@ function groupOf(all: readonly Placed[], key: number): number[] {
   return all.filter(({ element }) => element.group === group).map((own) => own.key);
 }
 
-/** The first of `1`, `2`, … that is no group's name yet. */
+/** The first of `1`, `2`, … that no group has as its name. */
 export function freeGroup(taken: ReadonlySet<string | undefined>): string {
   let number = 1;
   while (taken.has(String(number))) number += 1;
   return String(number);
 }
 
-/** Gives elements that are added group names that the label does not have yet; one alone loses its group. */
+/** Prepares elements that are added: their groups get names that are new on the label, and a group of only one is dropped. */
 function regrouped(scene: Scene, elements: readonly LabelElement[]): LabelElement[] {
   const taken = new Set(scene.document.elements.map(({ group }) => group));
   const names = new Map<string, string>();
@@ -115,7 +115,7 @@ export function within(mm: number, least = -LIMITS.labelSide, most = LIMITS.labe
   return Math.min(most, Math.max(least, rounded(mm)));
 }
 
-/** Changes each of these elements by `how`; locked elements stay as they are. */
+/** Changes each of these elements with `how`. Locked elements stay as they are. */
 export function change(
   scene: Scene,
   keys: readonly number[],
@@ -131,13 +131,13 @@ export function change(
   return changed ? { ...scene, document: { ...scene.document, elements } } : scene;
 }
 
-/** Sets members of an element; `undefined` removes one. A change that the schema refuses changes nothing. */
+/** Sets members of an element; `undefined` removes a member. If the schema refuses the result, nothing is changed. */
 export function changed(element: LabelElement, members: Readonly<Record<string, unknown>>): LabelElement {
   const next = withMembers(element, members);
   return isElement(next) ? next : element;
 }
 
-/** As `changed`, for the label itself. */
+/** Sets members of the label itself, as `changed` does of an element. */
 export function changeLabel(scene: Scene, members: Readonly<Record<string, unknown>>): Scene {
   const next = withMembers(scene.document, members);
   return isLabel(next) ? { ...scene, document: next } : scene;
@@ -149,7 +149,7 @@ function withMembers(thing: object, members: Readonly<Record<string, unknown>>):
   );
 }
 
-/** Adds elements on top of all others and selects them; no more than a template may have. */
+/** Adds elements on top of all others and selects them, but no more than a template may have. */
 export function add(scene: Scene, elements: readonly LabelElement[]): Scene {
   const room = LIMITS.elements - scene.document.elements.length;
   const added = regrouped(scene, elements.slice(0, Math.max(0, room)).filter(isElement));
@@ -167,7 +167,7 @@ export function remove(scene: Scene, keys: readonly number[]): Scene {
   return rest.length === scene.layers.length ? scene : arranged(scene, rest);
 }
 
-/** Copies elements, moved by `by` (mm); the copies are selected instead of the originals. */
+/** Copies elements, and moves the copies by `by` (mm). The copies are then selected in place of the originals. */
 export function duplicate(scene: Scene, keys: readonly number[], by: { x: number; y: number }): Scene {
   const copies = placed(scene).filter(({ key }) => keys.includes(key));
   return add(
@@ -178,7 +178,7 @@ export function duplicate(scene: Scene, keys: readonly number[], by: { x: number
 
 type Direction = 'forward' | 'backward' | 'front' | 'back';
 
-/** Moves elements in the drawing order; a later element lies above an earlier one. */
+/** Moves elements in the drawing order, in which a later element lies above an earlier one. */
 export function reorder(scene: Scene, keys: readonly number[], to: Direction): Scene {
   const order = placed(scene);
   const chosen = (own: Placed) => keys.includes(own.key);
@@ -197,7 +197,7 @@ export function reorder(scene: Scene, keys: readonly number[], to: Direction): S
   return arranged(scene, order);
 }
 
-/** Moves one element to a place in the drawing order, from 0. */
+/** Moves one element to a place in the drawing order, counted from 0. */
 export function moveLayer(scene: Scene, key: number, to: number): Scene {
   const order = placed(scene);
   const own = order.find((one) => one.key === key);
@@ -216,7 +216,7 @@ function arranged(scene: Scene, order: readonly Placed[]): Scene {
   };
 }
 
-/** A locked element cannot be changed, a hidden one is not drawn; neither stays selected. */
+/** Locks or hides an element, or undoes that. A locked one cannot be changed, a hidden one is not drawn; neither stays selected. */
 export function mark(scene: Scene, key: number, marks: { locked?: boolean; hidden?: boolean }): Scene {
   const layers = scene.layers.map((own) => (own.key === key ? { ...own, ...marks } : own));
   return select({ ...scene, layers }, scene.selected, true);
@@ -235,7 +235,7 @@ export function move(scene: Scene, keys: readonly number[], dx: number, dy: numb
   return change(scene, keys, (element) => moved(element, dx, dy));
 }
 
-/** What a text or a barcode says, and the name of the property that has it. */
+/** The content of a text or a barcode, and the name of the property that holds it. */
 export function contentOf(element: LabelElement): { name: 'text' | 'value'; text: string } | undefined {
   if (element.type === 'text') return { name: 'text', text: element.text };
   return element.type === 'barcode' ? { name: 'value', text: element.value } : undefined;

@@ -1,11 +1,11 @@
-/** Drafts of unsaved labels, kept by the browser so that a crash or a closed tab loses nothing. */
+/** Drafts of unsaved labels. The browser keeps them, so that a crash or a closed tab loses nothing. */
 import { z } from 'zod';
 import { isLabel, type LabelDocument } from './document.ts';
 
 const stored = z.object({ at: z.iso.datetime(), version: z.string(), document: z.unknown() });
 export type Draft = {
   at: string;
-  /** Version of the saved template that the draft began with. */
+  /** The version of the saved template with which the draft began. */
   version: string;
   document: LabelDocument;
 };
@@ -17,7 +17,7 @@ export class DraftPlace {
     this.#key = `platen.draft.${tenant}.${template}`;
   }
 
-  /** @returns undefined where there is no draft, or none that can be read */
+  /** @returns undefined if there is no draft, or it cannot be read */
   get(): Draft | undefined {
     try {
       const { at, version, document } = stored.parse(JSON.parse(localStorage.getItem(this.#key) ?? 'null'));
@@ -32,7 +32,7 @@ export class DraftPlace {
     try {
       localStorage.setItem(this.#key, JSON.stringify(draft));
     } catch {
-      // Storage is full or refused (private window): then there is no draft.
+      // Storage is full, or refused as in a private window. Then there is no draft.
     }
   }
 
@@ -40,7 +40,7 @@ export class DraftPlace {
     try {
       localStorage.removeItem(this.#key);
     } catch {
-      // As above.
+      // Storage is refused, as in a private window.
     }
   }
 }

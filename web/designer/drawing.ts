@@ -1,4 +1,4 @@
-/** Fetches the service's picture of the open label: one request at a time, always for the latest scene. */
+/** Fetches the service's picture of the open label, with one request at a time, always for the latest scene. */
 import { signal } from '@preact/signals';
 import type { Preview } from '../../src/contract/label-picture.ts';
 import type { LabelRecord, Orientation } from '../../src/contract/print-request.ts';
@@ -10,30 +10,30 @@ import type { Box } from './frame.ts';
 export type Look = {
   readonly dpi: number;
   readonly orientation: Orientation;
-  /** Undefined: the samples of the fields. */
+  /** undefined: the label is drawn with the samples of its fields. */
   readonly record: LabelRecord | undefined;
 };
 
-/** A problem, with the key of the element that it is about. */
+/** A problem, and the key of the element that it is about. */
 export type Found = TemplateProblem & { readonly key: number | undefined };
 
 export type Drawn = {
   readonly scene: Scene;
   readonly look: Look;
   readonly preview: Preview;
-  /** The box of each element's ink, mm, by key; `dots` has the box of the black dots of texts. */
+  /** By key, the box of each element's ink, mm; `dots` has, of texts, the box of their black dots. */
   readonly ink: ReadonlyMap<number, Box>;
   readonly dots: ReadonlyMap<number, Box>;
-  /** Which elements a ZPL printer draws with its own means, by key. */
+  /** By key, the elements that a ZPL printer draws with its own means. */
   readonly printer: ReadonlyMap<number, 'text' | 'bars'>;
-  /** The elements as they were when this was drawn, by key. */
+  /** By key, the elements as they were when this picture was drawn. */
   readonly elements: ReadonlyMap<number, LabelElement>;
   readonly problems: readonly Found[];
-  /** Keys of elements that would not print: they do not fit, though they are in the picture, or cannot be drawn. */
+  /** Keys of elements that would not print: those that do not fit, though the picture has them, and those that cannot be drawn. */
   readonly refused: ReadonlySet<number>;
 };
 
-/** ms before the next attempt when the service did not answer. */
+/** ms before the next attempt if the service did not answer. */
 const AGAIN = 2_000;
 
 export class Drawing {

@@ -1,4 +1,4 @@
-/** The state of the open designer: the label with its history, the view, and the service's picture of it. */
+/** The state of the open designer: the label with its history, the view of it, and the service's picture. */
 import { computed, effect, signal } from '@preact/signals';
 import type { Orientation } from '../../src/contract/print-request.ts';
 import type { Framed } from './align.ts';
@@ -24,19 +24,19 @@ import { isOpen, placedFreely } from './new-elements.ts';
 import { Records } from './records.ts';
 import { rasterOf, type Snap } from './snapping.ts';
 
-/** ms without a move during a drag, before a new picture is requested. */
+/** ms for which the pointer must rest during a drag before a new picture is requested. */
 const REST = 150;
 
 const NO_FIELDS: NonNullable<LabelDocument['fields']> = [];
 
-/** Factor of one zoom step. */
+/** By which factor one step zooms. */
 export const STEP = 1.25;
-/** Limits of the zoom, pixels per mm. */
+/** The least and the greatest zoom, pixels per mm. */
 const [SMALLEST, LARGEST] = [0.5, 40];
 
 export class Editor {
   readonly history = signal<History>(begin(sceneOf({ name: '', width: 1, height: 1, elements: [] })));
-  /** During a drag: the scene as it would be if the drag ended now. */
+  /** The scene; during a drag, as it would be if the drag ended now. */
   readonly dragged = signal<Scene | undefined>(undefined);
   readonly scene = computed(() => this.dragged.value ?? this.history.value.now);
   /** Keys of the selected elements, also during a drag. */
@@ -55,9 +55,9 @@ export class Editor {
   /** Whether elements that a printer draws with its own means are marked. */
   readonly marks = signal(true);
   readonly grid = signal(false);
-  /** The element whose content is typed on the label. */
+  /** The element whose content is being typed on the label. */
   readonly typing = signal<number | undefined>(undefined);
-  /** Values that the label is shown with, by field; a field without value and default is left out. */
+  /** The values with which the label is shown, by field. A field with neither a value nor a default is left out. */
   readonly samples = computed<ReadonlyMap<string, string>>(() => {
     const record = this.record.value;
     const { fields = [] } = this.scene.value.document;
@@ -68,7 +68,7 @@ export class Editor {
       }),
     );
   });
-  /** The element that is to have the focus, anew with each request. */
+  /** The element that is to have the focus. Each request sets a new object, so that the same element can be asked for again. */
   readonly focused = signal<{ readonly key: number | undefined }>({ key: undefined });
   /** Pixels per mm. */
   readonly zoom = signal(4);
@@ -78,7 +78,7 @@ export class Editor {
   constructor(document: LabelDocument) {
     this.history.value = begin(sceneOf(document));
     if (document.dpi !== undefined) this.dpi.value = document.dpi;
-    // The selection is drawn by the page itself, so a change of it alone requests no picture.
+    // The page itself draws the selection, so no picture is requested if only that changes.
     const [now, layers] = [
       computed(() => this.scene.value.document),
       computed(() => this.scene.value.layers),
@@ -88,7 +88,7 @@ export class Editor {
       const scene = { document: now.value, layers: layers.value, selected: [] };
       const look = { dpi: this.dpi.value, orientation: this.orientation.value, record: this.record.value };
       clearTimeout(rest);
-      // During a drag elements are shown with their old dots; a picture is requested when the pointer rests.
+      // During a drag elements are shown with their old dots. A picture is requested when the pointer rests.
       if (this.dragged.peek() === undefined) this.drawing.want(scene, look);
       else rest = setTimeout(() => this.drawing.want(scene, look), REST);
     });
@@ -107,15 +107,15 @@ export class Editor {
     this.zoom.value = Math.min(LARGEST, Math.max(SMALLEST, this.zoom.value * by));
   }
 
-  /** @param together see `step` */
+  /** @param together as `step` has it */
   do(work: (scene: Scene) => Scene, together?: string): void {
     this.history.value = step(this.history.value, work(this.history.value.now), together);
   }
 
   /**
    * Sets members of elements, as one step; `undefined` removes one.
-   * @param word changes in a row with the same word are one step of undo
-   * @returns whether the schema takes them, for one of the elements at least
+   * @param word successive changes with the same word are undone as one step
+   * @returns whether the schema takes the change for at least one of the elements
    */
   set(keys: readonly number[], members: Readonly<Record<string, unknown>>, word?: string): boolean {
     let taken = false;
@@ -129,7 +129,7 @@ export class Editor {
     return taken;
   }
 
-  /** Adds a new element, where it covers no other if there is room, and gives it the focus. */
+  /** Adds a new element and gives it the focus. If there is room, it covers no other element. */
   put(element: LabelElement): void {
     const others = placed(this.scene.value).filter(({ hidden, element: other }) => !hidden && !isOpen(other));
     const boxes = others.map((own) => this.frame(own));
@@ -137,12 +137,12 @@ export class Editor {
     this.focusChosen();
   }
 
-  /** Moves the focus to the element that is chosen. */
+  /** Moves the focus to the selected element. */
   focusChosen(): void {
     this.focused.value = { key: this.history.value.now.selected[0] };
   }
 
-  /** Lets the content of the one chosen element be typed where it stands. @returns whether it has any */
+  /** Lets the content of the one selected element be typed where it stands. @returns whether it has any content */
   typeOnLabel(): boolean {
     const [own, ...more] = this.selected;
     if (own === undefined || more.length > 0 || contentOf(own.element) === undefined) return false;
@@ -158,7 +158,7 @@ export class Editor {
     this.history.value = redo(this.history.value);
   }
 
-  /** @param alone without the rest of its group */
+  /** @param alone select it without the rest of its group */
   select(keys: readonly number[], alone = false): void {
     this.do((scene) => select(scene, keys, alone));
   }
@@ -167,17 +167,17 @@ export class Editor {
     return selection(this.scene.value);
   }
 
-  /** The box of an element's ink; undefined: it has not been drawn. */
+  /** The box of an element's ink; undefined: the element has not been drawn yet. */
   ink(own: Pick<Placed, 'key' | 'element'>): Box | undefined {
     return this.#drawnAt(own, 'ink');
   }
 
-  /** Frame of an element, from its ink where it has no box. Older ink is moved along with the element. */
+  /** The frame of an element, or of its ink if it has no box. Ink drawn before the element moved is moved with it. */
   frame(own: Pick<Placed, 'key' | 'element'>): Box {
     return frameOf(own.element, this.ink(own));
   }
 
-  /** As `frame`, but of a text the box of its black dots: used for alignment. */
+  /** As `frame`, but a text has the box of its black dots. Alignment goes by this. */
   outline(own: Pick<Placed, 'key' | 'element'>): Box {
     return outlineOf(own.element, this.frame(own), this.#drawnAt(own, 'dots'));
   }

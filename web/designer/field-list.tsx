@@ -1,4 +1,4 @@
-/** The list of the label's fields: what each is called and typed as, its sample and its default, and whether jobs are known by it. */
+/** The list of the label's fields: name, caption, how it is typed, sample, default, and whether lists name jobs by it. */
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { TextField, typed } from '../controls/field.tsx';
@@ -24,7 +24,7 @@ export function FieldList({ editor }: { editor: Editor }) {
       });
       return changeLabel(scene, { fields: next });
     }, `field ${at} ${member}`);
-  // Jobs are known by one value.
+  // Lists name a job by one value, so only one field can be the reference.
   const refer = (at: number, on: boolean) =>
     editor.do((scene) => {
       const next = (scene.document.fields ?? []).map(({ reference: _before, ...field }, place) =>
@@ -125,7 +125,7 @@ export function FieldList({ editor }: { editor: Editor }) {
   );
 }
 
-/** What the page Print has people type. */
+/** What the page Print lets people type. */
 function kindWords(kind: FieldKind = { kind: 'text' }): string {
   const { kinds } = t.value.designer;
   switch (kind.kind) {

@@ -1,4 +1,4 @@
-/** Filters that the designer can put after a field, with arguments to be changed by hand; and conditions. */
+/** Filters that the designer can put after a field, with arguments for people to change; and conditions. */
 
 export const FILTERS = [
   'upper',
@@ -16,7 +16,7 @@ export const FILTERS = [
   'months:6',
 ] as const;
 
-/** Adds a filter to the last placeholder before the caret, else to the first; undefined: there is none. */
+/** Adds a filter to the last placeholder before the caret, or else to the first one; undefined: there is no placeholder. */
 export function withFilter(text: string, caret: number, filter: string): string | undefined {
   const found = [...text.matchAll(/\{\{[^{}]*\}\}/g)];
   const own = found.findLast(({ index }) => index < caret) ?? found[0];
@@ -25,11 +25,11 @@ export function withFilter(text: string, caret: number, filter: string): string 
   return `${text.slice(0, end).trimEnd()} | ${filter}${text.slice(end)}`;
 }
 
-/** What a condition can ask of a field. */
+/** What a condition can require of a field. */
 export const CONDITIONS = ['filled', 'empty', 'equals'] as const;
 export type Condition = (typeof CONDITIONS)[number];
 
-/** The text of a condition: `{{hazard}}`, `{{paid | not}}` or `{{rh | equals:'NEG'}}`. */
+/** A condition as the template has it: `{{hazard}}`, `{{paid | not}}` or `{{rh | equals:'NEG'}}`. */
 export function conditionOf(field: string, condition: Condition, value: string): string {
   if (condition === 'filled') return `{{${field}}}`;
   if (condition === 'empty') return `{{${field} | not}}`;

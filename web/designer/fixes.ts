@@ -1,4 +1,4 @@
-/** The fix of a problem, where exactly one change mends it: a button beside the problem. */
+/** Finds the fix of a problem that exactly one change mends. A button beside the problem offers it. */
 import type { TemplateProblem } from '../../src/contract/template-problem.ts';
 import { numeral } from '../texts/texts.ts';
 import {
@@ -14,10 +14,10 @@ import {
 } from './document.ts';
 import { type Box, MODULE, scaledModule } from './frame.ts';
 
-/** A problem, with the key of the element that it is about. */
+/** A problem, and the key of the element that it is about. */
 type Found = TemplateProblem & { readonly key: number | undefined };
 
-/** `word` is the label of the button, a key of `designer.fixes`; `about` names what the fix changes. */
+/** `word`: the button's label, a key of `designer.fixes`; `about`: names what the fix changes. */
 export type Fix = {
   readonly word: 'declare' | 'removeUnused' | 'narrower' | 'ownWidth' | 'wrap' | 'wholeDots' | 'ontoLabel';
   readonly about?: string;
@@ -25,9 +25,9 @@ export type Fix = {
 };
 
 /**
- * @param frame of the problem's element, mm
- * @param dpi resolution that the label is shown with
- * @param checked the label that the problem was found in, which may be older than the scene
+ * @param frame that of the problem's element, mm
+ * @param dpi the resolution with which the label is shown
+ * @param checked the label in which the problem was found, which may be older than the scene
  */
 export function fixOf(
   problem: Found,
@@ -63,7 +63,7 @@ function declared({ reason }: Found): Fix | undefined {
   return { word: 'declare', about: name, mend };
 }
 
-/** By the thing itself: its place is another's as soon as one before it is gone. */
+/** Removes the thing itself, and not what is at its place: once one before it is gone, another thing has that place. */
 function removed(
   { pointer }: Found,
   checked: LabelDocument,
@@ -85,7 +85,7 @@ function elementOf(scene: Scene, key: number | undefined): LabelElement | undefi
   return placed(scene).find((own) => own.key === key)?.element;
 }
 
-/** For an element as it was checked: the second click of two finds another one, and changes nothing. */
+/** Mends the element only while it is as it was checked: the second click of a double click changes nothing. */
 function ofElement({ key, code, reason }: Found, scene: Scene, frame: Box, dpi: number): Fix | undefined {
   const element = elementOf(scene, key);
   if (element === undefined || key === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Frames of elements, and how an element changes when its frame is pulled or turned. All in mm. */
+/** Frames of elements, and how an element changes if its frame is pulled or turned. All lengths are in mm. */
 import { LIMITS } from '../../src/contract/limits.ts';
 import { changed, type LabelElement, moved, rounded, within } from './document.ts';
 import { SYMBOLOGY_FACTS } from './symbologies.ts';
@@ -7,14 +7,14 @@ export type Box = { readonly x: number; readonly y: number; readonly width: numb
 export type Corner = 'n' | 'ne' | 'e' | 'se' | 's' | 'sw' | 'w' | 'nw';
 export type Handle = Corner | 'start' | 'end';
 
-/** Least side of a frame that is pulled. */
+/** The least side that a frame can be pulled to. */
 const LEAST = 0.5;
-/** Default width of a module, as in `src/contract/template.ts`. */
+/** The default width of a module, as in `src/contract/template.ts`. */
 export const MODULE = 0.33;
 
 /**
- * The element's box as it is designed; where it has none, the box of its ink.
- * @param ink of the last picture; undefined: the element has not been drawn yet
+ * The element's box as it is designed, or the box of its ink if it has none.
+ * @param ink the ink in the last picture; undefined: the element has not been drawn yet
  */
 export function frameOf(element: LabelElement, ink?: Box): Box {
   const { x, y } = element;
@@ -50,7 +50,7 @@ export function frameOf(element: LabelElement, ink?: Box): Box {
   }
 }
 
-/** @param dots box of a text's dots in the last picture; it counts for a side that the text has no box for */
+/** @param dots the box of a text's dots in the last picture; it counts where the text has no width or no height */
 export function outlineOf(element: LabelElement, frame: Box, dots: Box | undefined): Box {
   if (element.type !== 'text' || dots === undefined) return frame;
   const across = element.width === undefined ? dots : frame;
@@ -77,14 +77,14 @@ function guessText(text: string, size: number, lying: boolean): { width: number;
 
 const ALL: readonly Corner[] = ['nw', 'n', 'ne', 'e', 'se', 's', 'sw', 'w'];
 
-/** The handles that an element can be pulled at. */
+/** The handles by which an element can be pulled. */
 export function handlesOf(element: LabelElement): readonly Handle[] {
   if (element.type === 'line') return ['start', 'end'];
   if (element.type !== 'barcode') return ALL;
   return SYMBOLOGY_FACTS[element.symbology].kind === 'fixed' ? [] : ['e', 'se', 's'];
 }
 
-/** The handles of several selected elements. */
+/** The handles of the frame around several selected elements. */
 export const CORNERS = ['nw', 'ne', 'se', 'sw'] as const satisfies readonly Corner[];
 
 export function pointOf(handle: Handle, element: LabelElement, frame: Box): { x: number; y: number } {
@@ -101,7 +101,7 @@ export function cornerOf(handle: Handle, frame: Box): { x: number; y: number } {
   };
 }
 
-/** The frame with one handle moved; no side gets shorter than `LEAST`. */
+/** The frame after one handle has been moved. No side gets shorter than `LEAST`. */
 export function pulled(frame: Box, handle: Corner, dx: number, dy: number): Box {
   const left = handle.includes('w') ? Math.min(frame.x + dx, frame.x + frame.width - LEAST) : frame.x;
   const top = handle.includes('n') ? Math.min(frame.y + dy, frame.y + frame.height - LEAST) : frame.y;
@@ -110,7 +110,7 @@ export function pulled(frame: Box, handle: Corner, dx: number, dy: number): Box 
   return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
-/** As `pulled`; at a corner the frame keeps its shape. */
+/** As `pulled`, but a corner keeps the proportions of the frame. */
 function shaped(frame: Box, handle: Corner, dx: number, dy: number): Box {
   const free = pulled(frame, handle, dx, dy);
   if (handle.length === 1) return free;
@@ -126,8 +126,8 @@ function shaped(frame: Box, handle: Corner, dx: number, dy: number): Box {
 
 /**
  * The element after one of its handles has been pulled.
- * @param frame of the element when the pull began
- * @param dpi resolution at which modules of barcodes are whole dots
+ * @param frame the element's frame when the pull began
+ * @param dpi the resolution at which a barcode's modules are whole dots
  */
 export function resized(
   element: LabelElement,
@@ -148,7 +148,7 @@ export function resized(
   const side = (mm: number) => within(mm, LEAST);
   const across = /[ew]/.test(handle) ? { width: side(next.width) } : {};
   const down = /[ns]/.test(handle) ? { height: side(next.height) } : {};
-  // A text without a width gets one, and its `x` becomes the left edge instead of the point that it hung at.
+  // A text without a width gets one. Its `x` then is the left edge, and no longer the point by which it was aligned.
   const left = /w/.test(handle) || ('width' in across && !hasOwnWidth(element)) ? { x: within(next.x) } : {};
   const top = /n/.test(handle) ? { y: within(next.y) } : {};
   return changed(element, { ...left, ...top, ...across, ...down });
@@ -160,7 +160,7 @@ function hasOwnWidth(element: LabelElement): boolean {
 
 type Barcode = Extract<LabelElement, { type: 'barcode' }>;
 
-/** Changes the height of bars; across, the width of the symbol's space if it has one, else of its modules. */
+/** Changes the height of the bars; in the other direction, the width of the symbol's space, or of its modules if it has none. */
 function resizedSymbol(element: Barcode, from: Box, to: Box, dpi: number): LabelElement {
   const [along, alongBefore] = upright(element) ? [to.width, from.width] : [to.height, from.height];
   const [high, highBefore] = upright(element) ? [to.height, from.height] : [to.width, from.width];
@@ -181,7 +181,7 @@ function resizedSymbol(element: Barcode, from: Box, to: Box, dpi: number): Label
   return changed(element, members);
 }
 
-/** The member that sets the module width to about `scale` times the old one, in whole dots. */
+/** The member that makes modules about `scale` times as wide as before, in whole dots. */
 export function scaledModule(element: Barcode, scale: number, dpi: number): Record<string, number> {
   const { moduleDots, module = MODULE } = element;
   const before = moduleDots ?? Math.max(1, Math.round((module * dpi) / 25.4));
@@ -192,7 +192,7 @@ export function scaledModule(element: Barcode, scale: number, dpi: number): Reco
 
 type Label = { readonly width: number; readonly height: number };
 
-/** Moved as little as puts the frame on the label; along a side that the label has no room for, as it is. */
+/** The shortest move that puts the frame on the label. Along a side for which the label has no room, there is none. */
 export function onLabel(frame: Box, label: Label): { dx: number; dy: number } {
   const by = (from: number, side: number, room: number) =>
     side > room ? 0 : Math.min(Math.max(from, 0), room - side) - from;
@@ -201,7 +201,7 @@ export function onLabel(frame: Box, label: Label): { dx: number; dy: number } {
 
 /**
  * Turns the element by 90° clockwise about the middle of its frame.
- * @param label it stays on this label; left out: wherever that is
+ * @param label the element is kept on this label; left out: it may leave the label
  */
 export function turned(element: LabelElement, frame: Box, label?: Label): LabelElement {
   const next = turnedAboutMiddle(element, frame);
@@ -252,7 +252,7 @@ function turnedAboutMiddle(element: LabelElement, frame: Box): LabelElement {
   });
 }
 
-/** The point at which a text without a box hangs, where its ink fills this frame. */
+/** The point `x`, `y` of a text without a box whose ink is to fill this frame. */
 function hungAt(
   { x, y, width, height }: Box,
   rotation: 0 | 90 | 180 | 270,

@@ -1,4 +1,4 @@
-/** Pointer gestures on the label: select, move, pull a handle, or draw a lasso. All places are in mm. */
+/** Pointer gestures on the label: selecting, moving, pulling a handle, drawing a lasso. All places are in mm. */
 import { signal } from '@preact/signals';
 import { around, type Framed } from './align.ts';
 import { change, move, placed, type Scene, select } from './document.ts';
@@ -14,7 +14,7 @@ type Begun =
   | { kind: 'scale'; from: Point; base: Scene; handle: Corner; framed: readonly Framed[] }
   | { kind: 'lasso'; from: Point; before: readonly number[] };
 
-/** Pixels: from `THRESHOLD` on a press is a drag; within `REACH` an edge snaps to another. */
+/** Pixels. A press that moves by `THRESHOLD` or more is a drag; an edge snaps to another one within `REACH`. */
 const THRESHOLD = 3;
 const REACH = 6;
 
@@ -28,12 +28,12 @@ export class Gestures {
     this.#editor = editor;
   }
 
-  /** During a press, the focus that comes with it selects nothing. */
+  /** Whether the pointer is pressed. The focus that comes with a press must not select anything. */
   get pressing(): boolean {
     return this.#begun !== undefined;
   }
 
-  /** @param key undefined: the press is beside all elements */
+  /** @param key the element that is pressed; undefined: the press is beside all elements */
   press(at: Point, key: number | undefined, adds: boolean): void {
     const editor = this.#editor;
     const { selected } = editor.scene.value;
@@ -59,7 +59,7 @@ export class Gestures {
     };
   }
 
-  /** @param key undefined: the handle is a corner around all selected elements */
+  /** @param key the element that has the handle; undefined: it is a corner of the frame around all selected elements */
   pressHandle(at: Point, key: number | undefined, handle: Handle): void {
     const base = this.#editor.scene.value;
     if (key === undefined) {
@@ -72,7 +72,7 @@ export class Gestures {
     this.#begun = { kind: 'pull', from: at, base, key, handle, frame: this.#editor.frame(own) };
   }
 
-  /** @param free without snapping */
+  /** @param free nothing snaps */
   drag(at: Point, free: boolean): void {
     const begun = this.#begun;
     if (begun === undefined) return;
@@ -147,7 +147,7 @@ export class Gestures {
   }
 }
 
-/** The selected elements without one of them and its group. */
+/** The selected elements, but for one of them and its group. */
 function without(scene: Scene, key: number): number[] {
   const all = placed(scene);
   const group = all.find((own) => own.key === key)?.element.group;

@@ -1,7 +1,7 @@
-/** Groups: elements that are selected, moved and resized as one. In the template they share a group name. */
+/** Groups of elements, which are selected, moved and resized as one. In the template they share the name of their group. */
 import { change, changed, freeGroup, placed, type Scene, select } from './document.ts';
 
-/** Makes one group of these elements, also of such as had other groups. */
+/** Makes these elements one group, even if some of them had other groups. */
 export function group(scene: Scene, keys: readonly number[]): Scene {
   if (keys.length < 2) return scene;
   const others = placed(scene).filter(({ key }) => !keys.includes(key));

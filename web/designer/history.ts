@@ -1,11 +1,11 @@
-/** Undo and redo: earlier and later scenes, which share their unchanged parts. */
+/** Undo and redo, by earlier and later scenes, which share all unchanged parts. */
 import type { Scene } from './document.ts';
 
 export type History = {
   readonly past: readonly Scene[];
   readonly now: Scene;
   readonly future: readonly Scene[];
-  /** Names what the last step was part of, such as typing in a field; see `step`. */
+  /** Names what the last step was part of, such as typing in a field. `step` says what it is for. */
   readonly together: string | undefined;
 };
 
@@ -15,12 +15,12 @@ export function begin(scene: Scene): History {
   return { past: [], now: scene, future: [], together: undefined };
 }
 
-/** @param together steps in a row with the same text here are undone as one */
+/** @param together successive steps that have the same text here are undone as one */
 export function step(history: History, scene: Scene, together?: string): History {
   const { past, now } = history;
   if (scene === now) return history;
   if (scene.document === now.document && scene.layers === now.layers) {
-    // A change of the selection is no step of its own, but nothing joins the step before it any more.
+    // A change of the selection is not a step, but after it nothing joins the step before any more.
     return { ...history, now: scene, together: undefined };
   }
   const joins = together !== undefined && together === history.together;

@@ -1,4 +1,4 @@
-/** Lists of the label's fields and of filters, to put into a text at the caret. */
+/** Lists of the label's fields and of filters, from which people insert one into a text at the caret. */
 import type { RefObject } from 'preact';
 import { t } from '../texts/texts.ts';
 import type { Editor } from './editor.ts';

@@ -23,11 +23,11 @@ const ARROWS: Readonly<Record<string, { x: number; y: number }>> = {
   ArrowUp: { x: 0, y: -1 },
   ArrowDown: { x: 0, y: 1 },
 };
-/** Distance of a copy from its original, mm. */
+/** How far a copy lies from its original, mm. */
 const BESIDE = { x: 2, y: 2 };
 const MOST_BESIDE = 1_000;
 
-/** Letters as without Caps Lock: whether Shift is held, the event says. */
+/** The key, with letters in lower case despite Caps Lock; the event itself says whether Shift is held. */
 function keyOf({ key }: Pick<KeyboardEvent, 'key'>): string {
   return key.length === 1 ? key.toLowerCase() : key;
 }
@@ -53,7 +53,7 @@ export function pressOnLabel(event: Pressed, editor: Editor, showAll: () => void
   if (arrow !== undefined && selected.length > 0) {
     const unit = event.shiftKey ? 1 : 25.4 / editor.dpi.value;
     const [across, down] = [arrow.x * unit, arrow.y * unit];
-    // In landscape the label is shown turned by 90° clockwise; arrows count as it is seen.
+    // In landscape the label is shown turned by 90° clockwise. Arrows move elements as people see the label.
     const landscape = editor.orientation.value === 'landscape';
     const by = landscape ? { dx: down, dy: -across } : { dx: across, dy: down };
     const sides = landscape ? { dx: down, dy: across } : by;
@@ -118,7 +118,7 @@ export function pressOnLabel(event: Pressed, editor: Editor, showAll: () => void
 
 type By = { dx: number; dy: number };
 
-/** @param by where the end of a line goes @param sides what is added to width and height of anything else */
+/** @param by how far the end of a line moves @param sides what is added to the width and height of anything else */
 function grow(editor: Editor, by: By, sides: By): void {
   const { selected } = editor.scene.value;
   if (selected.length > 1) {
@@ -138,7 +138,7 @@ function grow(editor: Editor, by: By, sides: By): void {
   );
 }
 
-/** Copies the selected elements as JSON text: it can be pasted into other labels and into an editor. */
+/** Copies the selected elements as JSON text, which can be pasted into other labels and into a text editor. */
 export function copyChosen(event: ClipboardEvent, editor: Editor): void {
   const elements = editor.selected.map(({ element }) => element);
   if (elements.length === 0 || event.clipboardData === null) return;
@@ -147,7 +147,7 @@ export function copyChosen(event: ClipboardEvent, editor: Editor): void {
   if (event.type === 'cut') editor.do((scene) => remove(scene, scene.selected));
 }
 
-/** @returns whether the clipboard had an element */
+/** @returns whether the clipboard had an element to paste */
 export function pasteInto(event: ClipboardEvent, editor: Editor): boolean {
   const elements = elementsIn(event.clipboardData?.getData('text/plain') ?? '');
   if (elements.length === 0) return false;
@@ -157,7 +157,7 @@ export function pasteInto(event: ClipboardEvent, editor: Editor): boolean {
   return true;
 }
 
-/** Adds elements, beside those that they would cover, and selects them. */
+/** Adds elements and selects them. Where they would cover others, they are put beside those. */
 export function paste(scene: Scene, elements: readonly LabelElement[]): Scene {
   const by = freeStep(scene, elements);
   return add(
@@ -166,7 +166,7 @@ export function paste(scene: Scene, elements: readonly LabelElement[]): Scene {
   );
 }
 
-/** How many times `BESIDE` to move pasted elements, so that none covers one of its type. */
+/** By how many times `BESIDE` pasted elements are moved, so that none lies exactly on another one of its type. */
 function freeStep(scene: Scene, elements: readonly LabelElement[]): number {
   const corner = (type: string, x: number, y: number) => `${type} ${x.toFixed(2)} ${y.toFixed(2)}`;
   const taken = new Set(placed(scene).map(({ element }) => corner(element.type, element.x, element.y)));

@@ -1,4 +1,4 @@
-/** The list of all elements, the topmost first, to reorder, lock and hide them. */
+/** The list of all elements, the topmost first, in which people reorder, lock and hide them. */
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { Icon, type IconName } from '../controls/icon.tsx';
@@ -13,7 +13,7 @@ export function Layers({ editor }: { editor: Editor }) {
   const layers = placed(editor.scene.value).toReversed();
   const list = useRef<HTMLOListElement>(null);
   const dragged = useSignal<{ key: number; scene: Scene } | null>(null);
-  /** The layer that is dragged goes below those whose middle is above the pointer. */
+  /** The dragged layer goes below all those whose middle is above the pointer. */
   const drag = ({ clientY }: PointerEvent) => {
     const { value } = dragged;
     if (value === null) return;
@@ -73,7 +73,7 @@ export function Layers({ editor }: { editor: Editor }) {
                 onPointerDown={(event) => {
                   if (event.button !== 0) return;
                   event.preventDefault();
-                  // The list stays where it is while its rows change places.
+                  // The list captures the pointer, because the rows change their places during the drag.
                   list.current?.setPointerCapture(event.pointerId);
                   dragged.value = { key, scene: editor.scene.value };
                 }}

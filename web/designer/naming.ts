@@ -1,4 +1,4 @@
-/** Names of elements, for lists and screen readers: the type and the beginning of the content. */
+/** Names of elements for lists and screen readers: the type, and how the content begins. */
 import { t } from '../texts/texts.ts';
 import type { LabelElement } from './document.ts';
 

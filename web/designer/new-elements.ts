@@ -1,19 +1,19 @@
-/** New elements: each prints something, and lies on the label where nothing is yet, near the middle if there is room. */
+/** New elements. Each prints something, and lies near the middle of the label, at a free place if there is one. */
 import { type ElementType, type LabelElement, moved, within } from './document.ts';
 import { type Box, frameOf, onLabel } from './frame.ts';
 import { SYMBOLOGY_FACTS } from './symbologies.ts';
 
 type Size = { width: number; height: number };
 
-/** mm between a new element and the others, the least side of a picture, and a step beside elements that it covers. */
+/** mm: the gap between a new element and others, the least side of a picture, and the step by which it moves off what it covers. */
 const [GAP, LEAST, BESIDE] = [1, 0.5, 2];
 const MOST_STEPS = 100;
-/** mm; as wide as the barcode of the example is with modules as usual, and as narrow ones; and the line below it. */
+/** mm: the width of the example's barcode with usual modules, and with narrow ones; and the height of the text line below it. */
 const [WIDE, NARROW, LINE] = [50, 34, 5];
-/** mm; the narrow modules of a barcode on a label that is less wide than the example. */
+/** mm: the narrow modules that a barcode gets on a label that is not as wide as the example. */
 const NARROW_MODULE = 0.25;
 
-/** @param text content of a new text */
+/** @param text the content of a new text */
 export function newElement(type: Exclude<ElementType, 'image'>, label: Size, text: string): LabelElement {
   const at = (width: number, height: number) => ({
     x: within((label.width - width) / 2),
@@ -47,8 +47,8 @@ export function newElement(type: Exclude<ElementType, 'image'>, label: Size, tex
 }
 
 /**
- * @param data of a picture file, base64
- * @param shape its width and height, in any unit
+ * @param data a picture file, in base64
+ * @param shape the picture's width and height, in any unit
  */
 export function newPicture(data: string, label: Size, shape: Size): LabelElement {
   const scale = Math.min(
@@ -60,14 +60,14 @@ export function newPicture(data: string, label: Size, shape: Size): LabelElement
   return { type: 'image', x, y, width, height, data };
 }
 
-/** Whether others may lie within the element: it is a frame. */
+/** Whether other elements may lie within this one, because it is an empty frame. */
 export function isOpen(element: LabelElement): boolean {
   return (element.type === 'box' || element.type === 'ellipse') && element.filled !== true;
 }
 
 /**
- * The element at the place nearest to its own where it is on the label and covers no other; where there is no such place,
- * a step beside those that lie at its corner.
+ * The element at the nearest place where it is on the label and covers no other element. If there is no such place, it is moved
+ * by steps until no other element has its corner there.
  */
 export function placedFreely(element: LabelElement, others: readonly Box[], label: Size): LabelElement {
   const frame = newFrame(element);
@@ -93,7 +93,7 @@ export function placedFreely(element: LabelElement, others: readonly Box[], labe
   return moved(element, step * BESIDE, step * BESIDE);
 }
 
-/** Of an element that has not been drawn yet. */
+/** The frame of an element that has not been drawn yet. */
 function newFrame(element: LabelElement): Box {
   const frame = frameOf(element);
   if (element.type !== 'barcode') return frame;
@@ -112,7 +112,7 @@ function overlap(one: Box, other: Box): boolean {
 
 type Barcode = Extract<LabelElement, { type: 'barcode' }>;
 
-/** Changes the symbology: drops options but a shared `ratio`, gives bars a height, replaces the example. */
+/** Changes the symbology: drops all options but a `ratio` that both have, gives bars a height, and replaces the example value. */
 export function withSymbology(element: Barcode, symbology: Barcode['symbology']): Barcode {
   const [before, after] = [SYMBOLOGY_FACTS[element.symbology], SYMBOLOGY_FACTS[symbology]];
   const gone: ReadonlySet<string> = new Set([

@@ -1,4 +1,4 @@
-/** The page for a new template: an empty label of a size, or one of the samples. */
+/** The page for a new template: an empty label of a chosen size, or one of the samples. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { templateView } from '../../src/contract/admin.ts';
@@ -16,7 +16,7 @@ import { isLabel, type LabelDocument } from './document.ts';
 import { NumberInput } from './number-input.tsx';
 import { SAMPLES } from './samples.ts';
 
-/** mm; sizes of label rolls as they are sold, the parcel label of 4 × 6 in first. */
+/** mm: sizes of label rolls that are sold, with the parcel label of 4 × 6 in first. */
 const SIZES = [
   [101.6, 152.4],
   [100, 150],
@@ -31,7 +31,7 @@ const SIZES = [
   [25, 10],
 ] as const;
 const OTHER = 'other';
-/** Pixels; width of a sample's picture. */
+/** The width of a sample's picture, in pixels. */
 const WIDTH = 400;
 
 export function NewTemplate() {

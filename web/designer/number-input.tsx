@@ -1,4 +1,4 @@
-/** A number field that takes a point or a comma; text that is no number stays there and changes nothing. */
+/** A number field that takes a decimal point or comma. Text that is no number stays in the field, and changes nothing. */
 import { useSignal } from '@preact/signals';
 import { Field } from '../controls/field.tsx';
 import { numeral, t } from '../texts/texts.ts';
@@ -7,7 +7,7 @@ import { rounded } from './document.ts';
 type Props = {
   label: string;
   value: number | undefined;
-  /** Placeholder: the default that counts while the field is empty. */
+  /** Shown while the field is empty: the default that counts then. */
   fallback?: string | undefined;
   hint?: string | undefined;
   step?: number;
@@ -17,7 +17,7 @@ type Props = {
 };
 
 export function NumberInput({ label, value, fallback, hint, step = 0.5, onNumber, optional = false }: Props) {
-  /** The typed text, as long as the field has the focus. */
+  /** What is being typed, as long as the field has the focus. */
   const typed = useSignal<string | undefined>(undefined);
   const fault = useSignal(false);
   const take = (text: string) => {
@@ -32,7 +32,7 @@ export function NumberInput({ label, value, fallback, hint, step = 0.5, onNumber
     fault.value = false;
   };
   const press = (event: KeyboardEvent) => {
-    // Undo and redo are the label's, and the field shows what they make of it.
+    // Undo and redo are those of the label, not of the field, which shows the number that they lead to.
     if ((event.ctrlKey || event.metaKey) && /^[yz]$/i.test(event.key)) leave();
     const by = { ArrowUp: step, ArrowDown: -step }[event.key];
     if (by === undefined || value === undefined) return;

@@ -1,4 +1,4 @@
-/** A field that replaces the picture of an image element by a file. */
+/** A field for choosing a file that replaces the picture of an image element. */
 import { FileField } from '../controls/file-field.tsx';
 import { t } from '../texts/texts.ts';
 import { PICTURE_FILES, pictureText } from './picture-file.ts';

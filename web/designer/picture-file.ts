@@ -1,4 +1,4 @@
-/** Reads picture files into the form that a template holds: base64. */
+/** Reads picture files as base64, the form in which templates hold them. */
 import { LIMITS } from '../../src/contract/limits.ts';
 import { base64Of } from '../controls/base64.ts';
 import { say } from '../controls/toast.tsx';
@@ -6,10 +6,10 @@ import { t } from '../texts/texts.ts';
 import type { LabelElement } from './document.ts';
 import { newPicture } from './new-elements.ts';
 
-/** Media types that a template takes, as `<input accept>` lists them. */
+/** The media types that a template takes, as `<input accept>` lists them. */
 export const PICTURE_FILES = 'image/png,image/jpeg,image/svg+xml';
 
-/** @returns base64 without a prefix; undefined, with a message, where the file is too large for a template */
+/** @returns base64 without a prefix; undefined, and tells the person so, if the file is too large for a template */
 export async function pictureText(file: File): Promise<string | undefined> {
   if (Math.ceil(file.size / 3) * 4 > LIMITS.templateSource) {
     say(t.value.designer.pictureTooLarge, true);
@@ -26,7 +26,7 @@ export async function pictureElement(
   return data === undefined ? undefined : newPicture(data, label, await shapeOf(file.type, data));
 }
 
-/** Width and height as a browser has them; square where it cannot read the file, which the service will refuse. */
+/** Width and height as the browser reads them; a square if it cannot read the file, which the service will then refuse. */
 async function shapeOf(type: string, data: string): Promise<{ width: number; height: number }> {
   const image = new Image();
   image.src = `data:${type};base64,${data}`;

@@ -1,4 +1,4 @@
-/** The list of the problems that the service finds with the label, each with its element and its fix. */
+/** The problems that the service finds with the label, each with its element and, if there is one, its fix. */
 import { templateWords } from '../templates/problem-words.ts';
 import { t } from '../texts/texts.ts';
 import { placed } from './document.ts';
@@ -13,7 +13,7 @@ export function problemsOf(editor: Editor, key: number): string[] {
   return all.filter((problem) => problem.key === key).map(templateWords);
 }
 
-/** @param of key of one element; left out: the problems of all, each with the name of its element */
+/** @param of the key of one element; left out: the problems of all elements are listed, each with the element's name */
 export function ProblemList({ editor, of }: { editor: Editor; of?: number }) {
   const { designer: words } = t.value;
   const all = editor.drawing.last.value?.problems ?? [];
@@ -46,7 +46,7 @@ export function ProblemList({ editor, of }: { editor: Editor; of?: number }) {
   );
 }
 
-/** A button, where exactly one change mends the problem. */
+/** A button that mends the problem, if exactly one change does. */
 function Fix({ editor, problem }: { editor: Editor; problem: Found }) {
   const { designer: words } = t.value;
   const scene = editor.scene.value;

@@ -1,4 +1,4 @@
-/** The panel with every property of the selected element. */
+/** The panel with all properties of the selected element. */
 import { useId, useRef } from 'preact/hooks';
 import { ChoiceField, Field, TextField } from '../controls/field.tsx';
 import { numeral, t } from '../texts/texts.ts';
@@ -39,7 +39,7 @@ export function Properties({ editor }: { editor: Editor }) {
   );
 }
 
-/** The properties that all selected elements have: what is set is set for all of them. */
+/** The properties that all selected elements have. Setting one sets it for all of them. */
 function Shared({ editor }: { editor: Editor }) {
   const { designer: words } = t.value;
   const { selected } = editor;
@@ -73,7 +73,7 @@ function Shared({ editor }: { editor: Editor }) {
   );
 }
 
-/** Says what the picture cannot show: a ZPL printer sets the text in its own, slightly different font. */
+/** Says what the picture cannot show: a ZPL printer sets this text in its own font, which is slightly different. */
 function ByPrinter({ type, what }: { type: string; what: 'text' | 'bars' | undefined }) {
   if (what === undefined) return null;
   return (
@@ -85,7 +85,7 @@ function ByPrinter({ type, what }: { type: string; what: 'text' | 'bars' | undef
 
 type Setter = (members: Readonly<Record<string, unknown>>, word?: string) => boolean;
 
-/** As `Editor.set`, of these elements. */
+/** As `Editor.set`, for these elements. */
 function setter(editor: Editor, of: readonly Placed[]): Setter {
   const keys = of.map(({ key }) => key);
   return (members, word) => editor.set(keys, members, word);
@@ -155,7 +155,7 @@ function Group({ editor, own, section }: Props & { section: Exclude<Section, 'co
   );
 }
 
-/** A property of one element, or of several that all have it. */
+/** The field for a property of one element, or of several that all have it. */
 function Property({ editor, of, name }: { editor: Editor; of: readonly Placed[]; name: string }) {
   const { designer: words } = t.value;
   const [own, ...more] = of;
@@ -231,7 +231,7 @@ function Property({ editor, of, name }: { editor: Editor; of: readonly Placed[];
   }
 }
 
-/** Value of a choice while the elements differ in it: none that a property can have. */
+/** The value of a choice while the selected elements differ; no property can have this value. */
 const DIFFER = '≠';
 
 function differing(differ: boolean) {
@@ -279,7 +279,7 @@ function FontChoice(props: FontProps) {
   );
 }
 
-/** A field for the name of one of the template's pictures, or for a placeholder that names one. */
+/** A field for the name of one of the template's pictures, or a placeholder for such a name. */
 function PictureName({
   editor,
   label,
@@ -318,7 +318,7 @@ function PictureName({
   );
 }
 
-/** A picture by name replaces the element's own picture. */
+/** Shows a picture by name, which replaces the element's own picture. */
 function shows(name: string): Readonly<Record<string, unknown>> {
   return name === '' ? { image: undefined } : { image: name, data: undefined };
 }

@@ -1,4 +1,4 @@
-/** The properties of elements, their kinds, choices and defaults, read from the schema of the template. */
+/** The properties of elements with their kinds, choices and defaults, as the template's schema has them. */
 import { z } from 'zod';
 import {
   barcodeElement,
@@ -72,7 +72,7 @@ const GROUPS: Readonly<
   image: { place: [...PLACE, 'rotation'], look: ['fit', 'halftone', 'image'], more: ['when'] },
 };
 
-/** The names of the properties in a section; of a barcode only those that its symbology has. */
+/** The names of the properties in a section. A barcode has only those of its symbology. */
 export function propertiesOf(element: LabelElement, section: Exclude<Section, 'content'>): readonly string[] {
   const names = GROUPS[element.type][section];
   if (element.type !== 'barcode') return names;

@@ -1,4 +1,4 @@
-/** Chooses the values that the label is shown with: samples, none, typed ones, or the rows of a file. */
+/** Chooses the values with which the label is shown: samples, none, typed ones, or the rows of a file. */
 import { useSignal } from '@preact/signals';
 import { ChoiceField, TextField } from '../controls/field.tsx';
 import { FileField } from '../controls/file-field.tsx';
@@ -63,7 +63,7 @@ function RecordFile({ records }: { records: Records }) {
   );
 }
 
-/** Buttons to step through the rows of the file; nothing without a file. */
+/** Buttons for stepping through the rows of the file. There are none without a file. */
 export function RecordSteps({ records }: { records: Records }) {
   const { designer: words, print } = t.value;
   const count = records.rows.value.length;

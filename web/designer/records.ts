@@ -1,4 +1,4 @@
-/** The values that the label is shown with: samples of its fields, none, typed ones, or a row of a file. */
+/** The values with which the label is shown: samples of its fields, none, typed ones, or a row of a file. */
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { LabelRecord } from '../../src/contract/print-request.ts';
 import { guessMapping, recordsOf, type Table } from '../../src/tables/table.ts';
@@ -11,7 +11,7 @@ export class Records {
   readonly source = signal<Source>('samples');
   readonly own = signal<LabelRecord>({});
   readonly table = signal<Table | undefined>(undefined);
-  /** Row of the file, from 0. */
+  /** The row of the file, counted from 0. */
   readonly row = signal(0);
   readonly #fields: ReadonlySignal<NonNullable<LabelDocument['fields']>>;
 
@@ -19,14 +19,14 @@ export class Records {
     this.#fields = fields;
   }
 
-  /** Undefined: the samples of the fields. */
+  /** undefined: the samples of the fields. */
   readonly record = computed<LabelRecord | undefined>(() => {
     const fields = this.#fields.value;
     switch (this.source.value) {
       case 'samples':
         return undefined;
       case 'empty':
-        // `null` counts as a missing value: the default is printed.
+        // `null` counts as a missing value, for which the default is printed.
         return Object.fromEntries(fields.map(({ name }) => [name, null]));
       case 'own':
         return this.own.value;
@@ -35,7 +35,7 @@ export class Records {
     }
   });
 
-  /** The rows of the file as records; a column fills the field of the same name. */
+  /** The rows of the file as records. A column fills the field that has its name. */
   readonly rows = computed<readonly LabelRecord[]>(() => {
     const table = this.table.value;
     const fields = this.#fields.value;
@@ -43,7 +43,7 @@ export class Records {
     return table === undefined ? [] : recordsOf(fields, table, guessMapping(names, table.columns));
   });
 
-  /** Fields without a column of their name. */
+  /** Fields for which no column has their name. */
   readonly missing = computed<readonly string[]>(() => {
     const table = this.table.value;
     const names = this.#fields.value.map(({ name }) => name);
@@ -63,7 +63,7 @@ export class Records {
     this.row.value = 0;
   }
 
-  /** Moves by `by` rows, at most to the first or last. */
+  /** Moves on or back by `by` rows, but not beyond the last or the first. */
   step(by: number): void {
     this.go(this.row.value + by);
   }

@@ -1,4 +1,4 @@
-/** Panels for the resources in a template: pictures that elements refer to by name, and its own fonts. */
+/** Panels for what a template brings along: pictures to which elements refer by name, and fonts of its own. */
 import { useSignal } from '@preact/signals';
 import { LIMITS } from '../../src/contract/limits.ts';
 import { base64Of } from '../controls/base64.ts';
@@ -9,7 +9,7 @@ import { changeLabel } from './document.ts';
 import type { Editor } from './editor.ts';
 import { PICTURE_FILES, pictureText } from './picture-file.ts';
 
-/** The file's name without its ending: the first name of a picture or font from a file. */
+/** The file's name without its ending: the name that a picture or font from the file gets at first. */
 function stem(file: File): string {
   return file.name.replace(/\.[^.]*$/, '').slice(0, 100) || file.name.slice(0, 100);
 }

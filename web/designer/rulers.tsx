@@ -1,9 +1,9 @@
-/** Rulers above and left of the label, in its own millimetres, and the grid over it. */
+/** Rulers above and to the left of the label, in its own millimetres, and the grid over it. */
 import { useMemo } from 'preact/hooks';
 
-/** Pixels between a ruler and the label, and of its ticks and numbers. */
+/** Pixels: the gap between a ruler and the label, the length of a tick, and the size of the numbers. */
 const [GAP, TICK, NUMBER] = [6, 7, 10];
-/** mm between ticks, numbers and lines of the grid, each from a zoom (pixels per mm) on; the first that fits is taken. */
+/** Ticks, numbers and grid lines are `mm` apart if the zoom (pixels per mm) is at least `from`. The first that fits counts. */
 const TICKS = [
   { from: 4, mm: 1 },
   { from: 1, mm: 5 },
@@ -23,14 +23,14 @@ const LINES = [
 const stepAt = (steps: typeof TICKS | typeof NUMBERS | typeof LINES, zoom: number) =>
   steps.find(({ from }) => zoom >= from)?.mm ?? 10;
 
-/** Multiples of a step on a side. */
+/** All multiples of a step that lie on a side. */
 function along(side: number, step: number): number[] {
   return Array.from({ length: Math.floor(side / step + 1e-6) + 1 }, (_, at) => at * step);
 }
 
 type Props = { width: number; height: number; zoom: number; landscape: boolean };
 
-/** @param landscape the label is shown turned: its first axis runs down, its second one to the left */
+/** @param landscape the label is shown turned: its x axis runs down, and its y axis to the left */
 export function Rulers({ width, height, zoom, landscape }: Props) {
   return useMemo(() => {
     const px = 1 / zoom;
@@ -60,7 +60,7 @@ export function Rulers({ width, height, zoom, landscape }: Props) {
   }, [width, height, zoom, landscape]);
 }
 
-/** Lines on the label, from its own corner. */
+/** The lines of the grid on the label, which begin at its own corner. */
 export function Grid({ width, height, zoom }: Omit<Props, 'landscape'>) {
   return useMemo(() => {
     const step = stepAt(LINES, zoom);

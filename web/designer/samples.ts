@@ -1,4 +1,4 @@
-/** Sample labels to start from: templates of the project. */
+/** Sample labels from which to start: the project's own templates. */
 import address from '../../templates/address-sheet-a4-3x8.json' with { type: 'json' };
 import blood from '../../templates/blood-bag-isbt128-100x100.json' with { type: 'json' };
 import cable from '../../templates/cable-wrap-25x57.json' with { type: 'json' };

@@ -17,13 +17,13 @@ export type Opened = {
   version: string;
   name: string;
   document: LabelDocument | undefined;
-  /** It was saved as a draft: this document does not print, the one that was saved before does. */
+  /** What was opened is a draft: jobs print the document that was saved before it. */
   isDraft: boolean;
 };
 
 const pathOf = (id: string) => ofTenant(`/templates/${encodeURIComponent(id)}`);
 
-/** @returns the template; its document is undefined where it is raw ZPL. @throws as `call` */
+/** @returns the template; its document is undefined if it is raw ZPL. @throws as `call` */
 export async function open(id: string, signal?: AbortSignal): Promise<Opened> {
   const { version, name, template, draft } = await call(opened, pathOf(id), { signal });
   if (draft !== undefined && isLabel(draft.template))
@@ -31,13 +31,13 @@ export async function open(id: string, signal?: AbortSignal): Promise<Opened> {
   return { version, name, document: isLabel(template) ? template : undefined, isDraft: false };
 }
 
-/** ms without a change before the draft is kept. */
+/** ms without a change before the browser keeps a draft. */
 const PAUSE = 400;
 
 export class Saving {
   readonly busy = signal(false);
   readonly problem = signal<Error | undefined>(undefined);
-  /** Whether somebody else has saved the template since it was opened. */
+  /** Whether somebody else has saved the template since it was opened here. */
   readonly conflict = signal(false);
   readonly saved: { readonly value: string };
   /** Whether what is saved is a draft, which does not print. */
@@ -80,7 +80,7 @@ export class Saving {
     };
   }
 
-  /** Stops, and keeps unsaved changes as a draft. */
+  /** Stops. The browser keeps unsaved changes as a draft. */
   end(): void {
     this.#stop();
     if (this.unsaved) this.#drafts.keep(this.#version, this.#editor.history.value.now.document);
@@ -91,7 +91,7 @@ export class Saving {
     return JSON.stringify(this.#editor.history.value.now.document) !== this.#saved.value;
   }
 
-  /** Saves the label; as a draft where it would not print. @returns whether it is saved now */
+  /** Saves the label, as a draft if it would not print. @returns whether it is saved now */
   async save(): Promise<boolean> {
     if (this.busy.value) return false;
     this.busy.value = true;
@@ -121,7 +121,7 @@ export class Saving {
     }
   }
 
-  /** Throws the draft away: what prints is saved. */
+  /** Throws away the draft at the service: what jobs print is then what is saved. */
   async dropDraft(): Promise<void> {
     const path = pathOf(this.#id);
     const { version, template } = await call(opened, path);
@@ -130,7 +130,7 @@ export class Saving {
     this.#drafts.drop();
   }
 
-  /** Saves over the version that somebody else has saved. */
+  /** Saves over what somebody else has saved meanwhile. */
   async overwrite(): Promise<void> {
     this.#version = (await open(this.#id)).version;
     this.conflict.value = false;

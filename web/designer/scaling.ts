@@ -1,15 +1,15 @@
-/** Scales several elements as one, both sides by the same factor. */
+/** Scales several elements as one, with the same factor in both directions. */
 import { around, type Framed } from './align.ts';
 import { change, changed, type LabelElement, type Scene, within } from './document.ts';
 import { type Box, type Corner, pulled, scaledModule } from './frame.ts';
 
-/** Least side of a scaled element, mm. */
+/** The least side of a scaled element, mm. */
 const LEAST = 0.5;
 
 /**
- * @param handle the pulled corner of the frame around all elements; the opposite corner stays
+ * @param handle the corner that is pulled, of the frame around all elements; the opposite corner stays where it is
  * @param by mm
- * @param dpi resolution at which modules of barcodes are whole dots
+ * @param dpi the resolution at which a barcode's modules are whole dots
  */
 export function scaled(
   scene: Scene,
@@ -22,7 +22,7 @@ export function scaled(
   const to = pulled(whole, handle, by.dx, by.dy);
   const across = to.width / whole.width;
   const down = to.height / whole.height;
-  // The side that was pulled further determines the factor.
+  // The side that was pulled further decides the factor.
   const factor = Math.abs(across - 1) >= Math.abs(down - 1) ? across : down;
   const still = {
     x: handle.includes('w') ? whole.x + whole.width : whole.x,

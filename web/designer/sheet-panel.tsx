@@ -1,4 +1,4 @@
-/** The panel for a sheet of labels: size of the page, number of labels across and down, their distances. */
+/** The panel for a sheet of labels: the size of the page, how many labels lie across and down, and their distances. */
 import { useSignal } from '@preact/signals';
 import { cellCorner, type LabelSheet, sheetFaults } from '../../src/contract/sheet.ts';
 import { ChoiceField } from '../controls/field.tsx';
@@ -8,7 +8,7 @@ import { changeLabel, rounded } from './document.ts';
 import type { Editor } from './editor.ts';
 import { NumberInput } from './number-input.tsx';
 
-/** mm; A4 and US Letter. */
+/** mm: A4 and US Letter. */
 const PAGES = [
   { width: 210, height: 297 },
   { width: 215.9, height: 279.4 },
@@ -16,7 +16,7 @@ const PAGES = [
 const NUMBERS = ['width', 'height', 'columns', 'rows', 'left', 'top', 'pitchX', 'pitchY'] as const;
 type Name = (typeof NUMBERS)[number];
 
-/** A sheet with as many labels as the page has room for, centred. */
+/** A sheet with as many labels as fit on the page, in its middle. */
 function sheetFor(
   label: { width: number; height: number },
   page: { width: number; height: number },
@@ -32,7 +32,7 @@ export function SheetPanel({ editor }: { editor: Editor }) {
   const { designer: words, general } = t.value;
   const label = editor.scene.value.document;
   const { sheet } = label;
-  /** Typed values that do not fit together yet; once they do, they are set in the label. */
+  /** Typed values that do not go together yet. Once they do, they are set in the label. */
   const typed = useSignal<LabelSheet | undefined>(undefined);
   const shown = typed.value ?? sheet;
   const put = (next: LabelSheet | undefined, word?: string) => {

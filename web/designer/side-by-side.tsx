@@ -1,4 +1,4 @@
-/** A dialog with the label at several resolutions, in portrait and landscape, with the chosen record. */
+/** A dialog that shows the label with the chosen record, at several resolutions, in portrait and landscape. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Preview } from '../../src/contract/label-picture.ts';
@@ -13,9 +13,9 @@ import { RecordSteps } from './record-choice.tsx';
 
 export const RESOLUTIONS = [203, 300, 600];
 const ORIENTATIONS: readonly Orientation[] = ['portrait', 'landscape'];
-/** Most pixels of a picture's width. */
+/** The greatest width of a picture, in pixels. */
 const WIDTH = 1_000;
-/** ms without a change of label or record before the pictures are requested. */
+/** ms without a change of the label or the record before pictures are requested. */
 const PAUSE = 150;
 
 export function SideBySide({ editor, onClose }: { editor: Editor; onClose: () => void }) {

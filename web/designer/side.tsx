@@ -1,4 +1,4 @@
-/** The tabs beside the label: properties, layers, fields, the whole label, and problems. */
+/** The panel beside the label, with tabs: properties, layers, fields, the whole label, and problems. */
 import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import { Icon } from '../controls/icon.tsx';
@@ -11,7 +11,7 @@ import { Properties } from './properties.tsx';
 import { RecordChoice } from './record-choice.tsx';
 import { WholeLabel } from './whole-label.tsx';
 
-/** As the style sheets have it. */
+/** The same width as in the style sheets. */
 const PHONE = '(max-width: 640px)';
 const TABS = ['properties', 'layers', 'fields', 'label', 'problems'] as const;
 type Tab = (typeof TABS)[number];
@@ -21,11 +21,11 @@ export function Side({ editor }: { editor: Editor }) {
   const id = useId();
   const open = useSignal<Tab>('properties');
   const count = editor.drawing.last.value?.problems.length ?? 0;
-  // On a tablet the panel is a sheet from below, which can be put down; on a phone it is down until somebody wants it.
+  // On a tablet the panel is a sheet from below, which people can put down. On a phone it is down until somebody wants it.
   const isUp = useSignal(!matchMedia(PHONE).matches);
   const putUp = (up: boolean) => {
     isUp.value = up;
-    // There the label and the sheet have room together only where the label is at the top.
+    // On a phone there is room for both the label and the sheet only if the label is at the top.
     if (up && matchMedia(PHONE).matches) document.querySelector('.desk')?.scrollIntoView();
   };
   const move = (event: KeyboardEvent) => {

@@ -1,10 +1,10 @@
-/** Snapping of moved elements: to whole dots or half millimetres, and in line with others. All in mm. */
+/** Moved elements snap to whole dots or half millimetres, and into line with others. All lengths are in mm. */
 import { rounded } from './document.ts';
 import type { Box } from './frame.ts';
 
 export type Snap = 'dots' | 'half' | 'none';
 
-/** Step of the raster, mm; undefined: no raster. */
+/** The step of the raster, mm; undefined: there is no raster. */
 export function rasterOf(snap: Snap, dpi: number): number | undefined {
   if (snap === 'none') return undefined;
   return snap === 'half' ? 0.5 : 25.4 / dpi;
@@ -14,12 +14,12 @@ export function snapped(mm: number, raster: number | undefined): number {
   return rounded(raster === undefined ? mm : Math.round(mm / raster) * raster);
 }
 
-/** A line that shows what a moved element is in line with. */
+/** A line that shows with what a moved element is in line. */
 export type Guide = { readonly axis: 'x' | 'y'; readonly at: number };
 
 export type Lines = { readonly x: readonly number[]; readonly y: readonly number[] };
 
-/** Edges and middles of other elements and of the label. */
+/** The edges and middles of other elements and of the label. */
 export function linesOf(boxes: readonly Box[], label: { width: number; height: number }): Lines {
   const all = [...boxes, { x: 0, y: 0, ...label }];
   const x = all.flatMap((box) => [box.x, box.x + box.width / 2, box.x + box.width]);
@@ -27,7 +27,7 @@ export function linesOf(boxes: readonly Box[], label: { width: number; height: n
   return { x: [...new Set(x.map(rounded))], y: [...new Set(y.map(rounded))] };
 }
 
-/** The smallest step from one of the places to one of the lines; undefined: no line is within reach. */
+/** The shortest step that takes one of the places onto one of the lines; undefined: no line is within reach. */
 function nearestStep(places: readonly number[], lines: readonly number[], reach: number): number | undefined {
   let best: number | undefined;
   for (const place of places) {
@@ -45,12 +45,12 @@ type Asked = {
   dx: number;
   dy: number;
   lines: Lines;
-  /** Distance within which a line attracts the box. */
+  /** The distance within which a line attracts the box. */
   reach: number;
   raster: number | undefined;
 };
 
-/** The snapped move of a box, near `dx` and `dy`, and the lines that the box is then in line with. */
+/** The move near `dx`, `dy` to which a box snaps, and the lines with which it is then in line. */
 export function drawnTo({ box, dx, dy, lines, reach, raster }: Asked): {
   dx: number;
   dy: number;

@@ -1,7 +1,7 @@
-/** Facts about symbologies for the designer: kind, options, an example. */
+/** What the designer knows of symbologies: kind, options, an example. */
 import type { Symbology, SymbologyOption } from '../../src/contract/template.ts';
 
-/** `bars` have a height to choose; the height of a `code` follows from its content; `fixed` has one size. */
+/** `bars`: the height can be chosen; `code`: the height follows from the content; `fixed`: there is only one size. */
 type SymbolKind = 'bars' | 'code' | 'fixed';
 
 type SymbolFacts = {
@@ -91,7 +91,7 @@ export const SYMBOLOGY_FACTS: Readonly<Record<Symbology, SymbolFacts>> = {
   'databar-expanded-composite': code(`${GTIN}${COMPOSITE}`),
 };
 
-/** `elements`: the value consists of AIs; `composite`: AIs follow a `|`. */
+/** `elements`: the value consists of AIs; `composite`: AIs follow after a `|`. */
 export function gs1Kind(symbology: Symbology): 'elements' | 'composite' | undefined {
   if (symbology.endsWith('-composite')) return 'composite';
   return /^(?:gs1-|databar)/.test(symbology) ? 'elements' : undefined;

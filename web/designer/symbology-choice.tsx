@@ -1,4 +1,4 @@
-/** A dialog to choose a symbology, found by a part of its name. */
+/** A dialog for choosing a symbology, which people find by a part of its name. */
 import { useSignal } from '@preact/signals';
 import { SYMBOLOGIES, type Symbology } from '../../src/contract/template.ts';
 import { Dialog } from '../controls/dialog.tsx';

@@ -1,4 +1,4 @@
-/** Names of symbologies: names of standards, the same in every language. */
+/** Names of symbologies. They are names of standards, and the same in every language. */
 import type { Symbology } from '../../src/contract/template.ts';
 
 export const SYMBOLOGY_NAMES: Readonly<Record<Symbology, string>> = {

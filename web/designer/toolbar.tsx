@@ -54,7 +54,7 @@ export function Toolbar({ editor }: { editor: Editor }) {
   );
 }
 
-/** Puts the chosen elements in line with each other, at equal distances, before or behind others, and into groups. */
+/** Tools that put the selected elements in line, at equal distances, before or behind others, and into groups. */
 function Arrange({ editor }: { editor: Editor }) {
   const { designer: words } = t.value;
   const selected = editor.chosen.value;

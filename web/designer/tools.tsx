@@ -1,4 +1,4 @@
-/** What the designer's bars are made of: tools with a drawing, groups of them, and what a narrow bar has behind a button. */
+/** What the designer's bars consist of: tools with icons, groups of tools, and what a narrow bar hides behind a button. */
 import type { ComponentChildren } from 'preact';
 import { useId, useRef } from 'preact/hooks';
 import { placeBeside } from '../controls/beside.ts';
@@ -8,8 +8,8 @@ import { t } from '../texts/texts.ts';
 type ToolProps = { says: string; icon: IconName; off?: boolean; isOn?: boolean; onUse: () => void };
 
 /**
- * What a tool is for is said when it is pointed at, to whoever hears it, and beside the drawing where it lies behind a button.
- * @param isOn of a tool that switches something: whether it is on
+ * `says` is what the tool is for. It is the tooltip, the name for screen readers, and what stands beside an icon behind a button.
+ * @param isOn whether it is on, if the tool switches something
  */
 export function Tool({ says, icon, off = false, isOn, onUse }: ToolProps) {
   return (
@@ -37,7 +37,7 @@ export function Tools({ says, children }: { says: string; children: ComponentChi
   );
 }
 
-/** Lies in the bar where the bar is wide enough for it (the style sheets say how wide), and else behind a button. */
+/** Tools that lie in the bar if it is wide enough (the style sheets say how wide), and otherwise behind a button. */
 export function Further({ says, children }: { says: string; children: ComponentChildren }) {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);

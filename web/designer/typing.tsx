@@ -1,4 +1,4 @@
-/** The content of a text or a barcode, typed where it stands on the label. */
+/** A field on the label itself, in which the content of a text or a barcode is typed where it stands. */
 import { useEffect, useRef } from 'preact/hooks';
 import { t } from '../texts/texts.ts';
 import { contentOf, type Placed } from './document.ts';

@@ -1,4 +1,4 @@
-/** The status bar below the label: whether what is seen is exact, and the controls of the view. */
+/** The bar below the label: says whether the picture is exact, and has the controls of the view. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { Choice } from '../controls/field.tsx';
@@ -13,7 +13,7 @@ const SNAPS: readonly Snap[] = ['dots', 'half', 'none'];
 
 type ViewBarProps = { editor: Editor; onFit: () => void; children: ComponentChildren };
 
-/** @param children what stands first: whether the picture is exact */
+/** @param children stands first: says whether the picture is exact */
 export function ViewBar({ editor, onFit, children }: ViewBarProps) {
   const { designer: words } = t.value;
   const { dpi, orientation, snap, grid, marks } = editor;
@@ -117,7 +117,7 @@ export function ViewBar({ editor, onFit, children }: ViewBarProps) {
   );
 }
 
-/** A choice, whose name is seen where it lies behind a button. */
+/** A choice. Its name is visible only if the choice lies behind a button. */
 function View({ says, children }: { says: string; children: ComponentChildren }) {
   return (
     <div class="view-choice" title={says}>

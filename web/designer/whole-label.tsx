@@ -1,4 +1,4 @@
-/** The panel for the label itself: name, size, sheet, pictures and fonts. */
+/** The panel for the label as a whole: name, size, sheet, pictures and fonts. */
 import { TextField } from '../controls/field.tsx';
 import { t } from '../texts/texts.ts';
 import { changeLabel } from './document.ts';

@@ -4,14 +4,14 @@ import { VALUE_MARK } from '../../src/contract/job-search.ts';
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const SPANS: Readonly<Record<string, number>> = { '1h': HOUR_MS, '24h': 24 * HOUR_MS, '7d': 168 * HOUR_MS };
-/** Value of `since` for what was accepted since the day began, in the viewer's zone. */
+/** The value of `since` for jobs accepted since the day began, in the viewer's time zone. */
 export const TODAY = 'today';
-/** Value of `since` for a span between two chosen times, `from` and `until`. */
+/** The value of `since` for jobs accepted between two chosen times, `from` and `until`. */
 export const BETWEEN = 'between';
 /** What the service accepts as the beginning of an ID. */
 export const ID = /^[0-9a-f-]{0,36}$/;
 
-/** The time in the viewer's zone, as a `datetime-local` input takes it; empty where `iso` is no time. */
+/** The time in the viewer's zone, in the form that a `datetime-local` input takes; empty if `iso` is no time. */
 export function localTime(iso: string): string {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return '';
@@ -19,8 +19,8 @@ export function localTime(iso: string): string {
 }
 
 /**
- * The filters in the address as a query; today, the last hour, day or week stays a word in it, so that the query changes only when
- * somebody changes the filters.
+ * The filters in the address, as a query. Today, the last hour, day or week stays a word in the query, so that it changes only
+ * when somebody changes the filters.
  */
 export function asked(query: URLSearchParams, withStatus: boolean): string {
   const search = new URLSearchParams();
@@ -29,7 +29,7 @@ export function asked(query: URLSearchParams, withStatus: boolean): string {
     if (value) search.set(name, value);
   }
   const status = query.get('status') ?? '';
-  // What is to be decided about is more than what is held: labels of a canceled job may be out, too.
+  // More than held jobs wait for a decision: labels of a canceled job may be out, too.
   if (withStatus && status === 'held') search.set('undecided', 'true');
   else if (withStatus && status !== '') search.set('status', status);
   const test = query.get('test') ?? '';
@@ -51,7 +51,7 @@ export function asked(query: URLSearchParams, withStatus: boolean): string {
   return search.toString();
 }
 
-/** A path with a query of `asked`, with the time in it at which its span begins now. */
+/** Replaces the word for a span of time in a query of `asked` by the time at which that span begins now. */
 export function timed(path: string): string {
   return path.replace(/([?&]since=)(today|1h|24h|7d)(?=&|$)/, (_, name: string, since: string) => {
     const begin = since === TODAY ? new Date().setHours(0, 0, 0, 0) : Date.now() - (SPANS[since] ?? 0);

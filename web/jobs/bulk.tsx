@@ -1,4 +1,4 @@
-/** One action on several jobs: the service says first, by a dry run, what it would do to each. */
+/** One action on several jobs. First a dry run shows what the service would do to each of them. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { type JobBulk, type JobBulkResult, jobBulkResult } from '../../src/contract/job-actions.ts';
@@ -17,9 +17,9 @@ export type BulkAction = JobBulk['action'];
 type BulkProps = {
   action: BulkAction;
   ids: readonly string[];
-  /** Those of these jobs that are known here. */
+  /** What is known of these jobs; jobs that the page has not loaded are left out. */
   made: readonly Made[];
-  /** The printer of all these jobs, which is not offered to move them to. */
+  /** The printer that has all of these jobs: they cannot be moved to it. */
   from?: { id: string; name: string };
   onClose: () => void;
   onDone: () => void;
@@ -35,7 +35,7 @@ export function Bulk({ action, ids, made, from, onClose, onDone }: BulkProps) {
     action === 'move' ? made : undefined,
     from === undefined ? {} : { except: from.id },
   );
-  // A person decides whether labels are printed again, and on which printer: nothing is preselected.
+  // Nothing is preselected: a person decides whether labels are printed again, and on which printer.
   const more =
     action === 'release'
       ? { uncertain: uncertain.value }

@@ -1,16 +1,16 @@
-/** The labels that somebody chooses of a job, as the text of a field and as pictures: both are the same choice. */
+/** Which labels of a job somebody has chosen. They can type numbers or click pictures; both change the same choice. */
 import { labelRanges } from '../../src/words/label-ranges.ts';
 
-/** From the first label to the one behind the last, from 0; in their order, none twice. */
+/** Labels counted from 0; `to` is the first label after the range. The ranges are in order, and no label is in two of them. */
 export type Ranges = readonly { from: number; to: number }[];
 
-/** @returns undefined for a text that names no labels of the job */
+/** @returns undefined if the text does not name labels of the job */
 export function chosenIn(text: string, total: number): Ranges | undefined {
   const ranges = labelRanges(text, total);
   return ranges && joined(ranges);
 }
 
-/** As a person writes it: `3, 7-9`. */
+/** The choice as a person would type it: `3, 7-9`. */
 export function textOf(ranges: Ranges): string {
   return ranges.map(({ from, to }) => (to - from === 1 ? String(to) : `${from + 1}-${to}`)).join(', ');
 }
@@ -23,7 +23,7 @@ export function has(ranges: Ranges, label: number): boolean {
   return ranges.some(({ from, to }) => from <= label && label < to);
 }
 
-/** The choice with this label, or without it if it was in it. */
+/** Adds the label to the choice, or removes it if it is already in it. */
 export function toggled(ranges: Ranges, label: number): Ranges {
   if (!has(ranges, label)) return joined([...ranges, { from: label, to: label + 1 }]);
   return ranges.flatMap(({ from, to }) =>

@@ -1,4 +1,4 @@
-/** The decision about a job whose labels may be out: pictures of its uncertain labels, and what each answer would print. */
+/** Lets a person decide about a job with uncertain labels: shows their pictures, and what each answer would print. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { jobView } from '../../src/contract/job.ts';
@@ -13,12 +13,12 @@ import { may } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
 import { LabelStrip, type Shown } from './label-strip.tsx';
 
-/** Pictures of uncertain labels at first, and how many more come with a click; of more the first and the last are shown. */
+/** How many uncertain labels are shown at first, and how many more a click adds. The rest, in the middle, is left out. */
 const SHOWN = { first: 12, more: 48 };
 
 type Range = { from: number; to: number };
 
-/** The uncertain labels with one neighbour on each side. `to` is the first label after them. */
+/** The uncertain labels, with one label before and one after them. `to` is the first label after them. */
 function neighbourhood({ from, to }: Range, total: number, most: number): Shown[] {
   const { held: words } = t.value;
   const doubt = Array.from({ length: to - from }, (_, at) => from + at);
@@ -31,11 +31,11 @@ function neighbourhood({ from, to }: Range, total: number, most: number): Shown[
   ];
 }
 
-/** One answer: what the service says it would print, and the button that chooses it. */
+/** One of the answers: what it would print, as the service says, and the button that chooses it. */
 function Choice(props: {
   job: JobDetails;
   title: string;
-  /** The label to go on with, from 0; undefined while none is chosen. */
+  /** The label to go on with, counted from 0; undefined while none is chosen. */
   from: number | undefined;
   says: (plan: ResumePlan) => string;
   busy: boolean;
@@ -46,7 +46,7 @@ function Choice(props: {
   const { held: words, general } = t.value;
   const path = from === undefined ? null : `/jobs/${encodeURIComponent(job.id)}/resume?from=${from}`;
   const { live } = useLive(resumePlan, path, ({ jobs }) => jobs.includes(job.id));
-  // The last plan may be about another label, until the service has answered about this one.
+  // Until the service has answered about this label, the last plan may be about another one.
   const plan = live.data?.prints.from === from ? live.data : undefined;
   const does =
     plan?.status === 'canceled' ? words.note : plan?.status === 'printed' ? words.done : words.choose;
@@ -106,7 +106,7 @@ export function Decision({ job, onDecided }: { job: JobDetails; onDecided: () =>
   const chosen = Number(first.value);
   const within = Number.isInteger(chosen) && chosen > range.from && chosen <= range.to;
   const count = range.to - range.from;
-  // Of a canceled job nothing is printed; what is missing is said.
+  // A canceled job prints nothing more: here the plan says how many labels are missing.
   const missing = (plan: ResumePlan) =>
     plan.status === 'canceled' ? words.missing(range.to - plan.prints.from) : words.notThereSays(plan);
   const each = { job, busy: busy.value, onChoose: (from: number) => void decide(from) };

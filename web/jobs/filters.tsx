@@ -1,4 +1,4 @@
-/** The filters of the jobs page. They are kept in the address, so that a view can be sent to somebody. */
+/** The filters of the jobs page. They are in the address, so that people can send what they see to somebody else. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { z } from 'zod';
@@ -22,7 +22,7 @@ export function Filters() {
   const printers = useLive(z.array(printerView), '/printers', () => false).live.data ?? [];
   const templates = useLive(z.array(templateView), ofTenant('/templates'), ofTheTenant).live.data ?? [];
   const known = useSenders();
-  // A text that no ID begins with is not in the address: it stays in the field until a filter changes.
+  // Text that no ID can begin with does not go into the address: it stays in the field until a filter changes.
   const wrongText = useSignal('');
   const wrong = wrongText.value !== '';
   useEffect(() => {
@@ -38,7 +38,7 @@ export function Filters() {
   if (own !== undefined) senders.set(own, own);
   for (const [apiKey, name] of known.names) senders.set(apiKey, name);
   const open = useSignal(false);
-  // Where there are no test keys there are no tests.
+  // Without test keys there are no tests.
   const tests = query.get('test') ?? '';
   const mayBeTests = tests !== '' || known.tests === true;
   const set = ['id', 'printer', 'template', 'account', 'test', 'since'].filter((name) =>
@@ -127,7 +127,7 @@ export function Filters() {
   );
 }
 
-/** One end of a time span: in UTC in the address, in the viewer's zone on the page. */
+/** One end of a time span. The address has it in UTC, the page in the viewer's time zone. */
 function Bound({ name, words }: { name: 'from' | 'until'; words: string }) {
   return (
     <label class="bound">

@@ -1,4 +1,4 @@
-/** The page of jobs of which a person has to say what is out: the list, and one job with its decision. */
+/** The page of jobs for which a person must say which labels are out: the list of them, and the decision about one. */
 import { jobPage } from '../../src/contract/job-search.ts';
 import { go, to } from '../address/place.ts';
 import { Older } from '../controls/older.tsx';

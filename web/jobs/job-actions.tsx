@@ -1,4 +1,4 @@
-/** The actions on a job: retry, move, reprint, cancel; each asks first, and says what it does. */
+/** The actions on a job: retry, move, reprint, cancel. Each says what it will do, and asks first. */
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { type JobReason, jobView } from '../../src/contract/job.ts';
@@ -16,14 +16,14 @@ import { type ActionProps, actionPath, type QuestionProps, useWhy } from './ques
 import { Reprint } from './reprint.tsx';
 import { TargetChoice, useTargets } from './target-printer.tsx';
 
-/** The actions with a dialog here; a held job is released on a page of its own. */
+/** The actions that have a dialog here. A held job is released on a page of its own. */
 const ASKED = ['retry', 'move', 'reprint', 'cancel'] as const satisfies JobAction[];
 type Asked = (typeof ASKED)[number];
 
 export function JobActions({ job, onDone, only = ASKED }: ActionProps & { only?: readonly Asked[] }) {
   const { job: words } = t.value;
   const asked = useSignal<Asked | null>(null);
-  // Outlives the dialog: who closes it after a lost answer and opens it again prints nothing twice either.
+  // This outlives the dialog: whoever closes it after an answer was lost, and opens it again, prints nothing twice either.
   const attempts = useMemo(() => new Attempts(), []);
   if (!may('jobs:act')) return null;
   const labels = { retry: words.retry, move: words.move, reprint: words.reprint, cancel: words.cancel };
@@ -53,12 +53,12 @@ export function JobActions({ job, onDone, only = ASKED }: ActionProps & { only?:
   );
 }
 
-/** Labels that were sent, and of which nobody knows yet whether they are out. */
+/** How many labels were sent and are not known to be out yet. */
 function onTheWay({ status, labels }: JobDetails): number {
   return status === 'printing' ? Math.max(0, labels.sent - labels.printed) : 0;
 }
 
-/** Reasons with which nobody learns what becomes of labels that were sent. */
+/** While one of these reasons holds, nobody can learn what becomes of the labels that were sent. */
 const UNREACHED: readonly JobReason[] = [
   'offline',
   'agent-offline',
@@ -139,7 +139,7 @@ function Move({ job, onDone, onClose }: QuestionProps) {
   const first = useSignal('');
   const { field, why } = useWhy();
   const target = chosen.value || found.ready;
-  // Where labels may be out, the page does not guess: a person says which label is the first missing one.
+  // Where labels may be out, the page does not guess: a person says which is the first that is missing.
   const { total } = job.labels;
   const doubt = job.status === 'held' && job.uncertain !== null ? job.uncertain : undefined;
   const last = Math.min(doubt?.to ?? total, total - 1);
@@ -197,7 +197,7 @@ function Move({ job, onDone, onClose }: QuestionProps) {
   );
 }
 
-/** What the move of a job that prints leads to: what goes there, and what nobody knows. */
+/** What happens when a job that prints is moved: how many labels go there, and of how many nobody knows. */
 function Stops({ job }: { job: JobDetails }) {
   const { job: words } = t.value;
   const { labels, reasons } = job;

@@ -61,7 +61,7 @@ function Labels({ job }: { job: JobDetails }) {
       {may('labels:read') && job.data && (
         <>
           <p class="muted small">{words.everyDot}</p>
-          {/* Where labels become uncertain while the page is open, it shows these. */}
+          {/* The key makes the strip begin anew at labels that become uncertain while the page is open. */}
           <LabelPages key={job.uncertain?.from} job={job} first={job.uncertain?.from ?? 0} />
         </>
       )}

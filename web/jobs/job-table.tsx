@@ -1,4 +1,4 @@
-/** A table of jobs; on a narrow screen, two lines for each. */
+/** A table of jobs. On a narrow screen each job has two lines. */
 import { z } from 'zod';
 import type { ListedJob } from '../../src/contract/job-search.ts';
 import { printerDetails } from '../../src/contract/printer-actions.ts';
@@ -16,10 +16,10 @@ type Picking = { picked: ReadonlySet<string>; onPick: (ids: readonly string[], o
 
 type JobTableProps = { jobs: readonly ListedJob[]; picking?: Picking; onePrinter?: boolean };
 
-/** Letters of a printer's name that is not broken at its hyphens: the template's name gives way. */
+/** A printer's name of at most so many letters stays in one line, even if the template's name has to be cut for it. */
 const SHORT = 16;
 
-/** @param onePrinter all jobs are of the printer that the page is about: its column is left out */
+/** @param onePrinter the page is about one printer, so the column that names the printer is left out */
 export function JobTable({ jobs, picking, onePrinter = false }: JobTableProps) {
   const { jobs: words } = t.value;
   const all = picking !== undefined && jobs.every(({ id }) => picking.picked.has(id));

@@ -7,7 +7,7 @@ import { reasonWords } from '../controls/reason-words.ts';
 import { saidOf, t } from '../texts/texts.ts';
 import { isStuck, whyWords } from './wait-words.ts';
 
-/** Amber waits for somebody and goes on once that is mended; red went wrong, and does not go on by itself. */
+/** Amber: it waits for somebody, and goes on by itself once that is mended. Red: it went wrong, and does not go on by itself. */
 const TONE: Readonly<Record<JobStatus, string>> = {
   queued: '',
   printing: 'busy',
@@ -17,14 +17,14 @@ const TONE: Readonly<Record<JobStatus, string>> = {
   held: 'warn',
 };
 
-/** How many jobs there are; from `MOST_COUNTED` on there may be more. */
+/** The number of jobs. The service counts no further than `MOST_COUNTED`, so there may be more. */
 export function countWords(count: number): string {
   return count >= MOST_COUNTED ? `${MOST_COUNTED}+` : String(count);
 }
 
 type Standing = Pick<JobView, 'status' | 'reasons' | 'uncertain'>;
 
-/** How many labels of a canceled job may be out: they wait for somebody, though the job does not. */
+/** How many labels of a canceled job may be out. These wait for somebody, although the job itself does not. */
 function inDoubt({ status, uncertain }: Standing): number {
   return status === 'canceled' && uncertain !== null ? uncertain.to - uncertain.from : 0;
 }
@@ -35,7 +35,7 @@ type StatusProps = {
   still: string | undefined;
 };
 
-/** @param why the reasons in words, where the badge is to say them too */
+/** @param why the reasons in words, if the badge is to say them, too */
 export function StatusBadge({ job, still, why }: StatusProps & { why?: string }) {
   const { job: words, status: states } = t.value;
   const { status } = job;
@@ -44,7 +44,7 @@ export function StatusBadge({ job, still, why }: StatusProps & { why?: string })
   if (why !== undefined)
     return <span class={tone}>{`${stuck ? states.queued : states[status]}: ${why}`}</span>;
   if (!stuck || status !== 'printing') return <span class={tone}>{states[status]}</span>;
-  // On a phone the job's name has the room: why it waits stands below.
+  // On a phone the badge is short, to leave room for the job's name; why the job waits stands below it.
   return (
     <span class={tone}>
       <span class="beyond-phone">{words.waitsForPrinter}</span>
@@ -58,7 +58,7 @@ export function TestBadge() {
   return <span class="badge">{t.value.integrations.test}</span>;
 }
 
-/** The state of a job, and why it waits, or how many of its labels may be out. */
+/** The state of a job, with why it waits or how many of its labels may be out. */
 export function StatusWords({ job, still }: StatusProps) {
   const doubt = inDoubt(job);
   const why = job.reasons.length > 0 || doubt === 0 ? whyWords(job, still) : t.value.job.doubt(doubt);
@@ -85,7 +85,7 @@ export function faultWords({ code, message, reason, record, field }: NonNullable
   return saidOf(t.value.problem.jobFaults, code, message);
 }
 
-/** The first label that is printed elsewhere, because the rest of the job was moved there; else the number of its labels. */
+/** The first label that another printer prints, because the rest of the job was moved there; else the number of labels. */
 export function endOf({ labels, rests }: Pick<JobDetails, 'labels' | 'rests'>): number {
   return Math.min(labels.total, ...rests.map(({ from }) => from));
 }

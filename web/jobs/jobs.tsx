@@ -106,7 +106,7 @@ export function Jobs() {
   );
 }
 
-/** Tabs with the number of jobs in each state; a tab filters by its state. */
+/** A tab for each state, with the number of its jobs. A tab filters the jobs by its state. */
 function States() {
   const { jobs: words, status } = t.value;
   const { query } = place.value;
@@ -114,7 +114,7 @@ function States() {
   const now = query.get('status') ?? '';
   const href = (value: string) => to(['jobs'], { ...Object.fromEntries(query), status: value });
   const underWay = 'queued,printing';
-  // A filter for only one of the two states is shown under the tab of both, too.
+  // A filter for only one of these two states also marks the tab of both.
   const open = underWay.split(',').includes(now) ? underWay : now;
   const tabs = [
     { value: '', words: words.all, count: undefined },

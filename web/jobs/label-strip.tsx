@@ -4,12 +4,12 @@ import type { ComponentChildren } from 'preact';
 import type { JobView } from '../../src/contract/job.ts';
 import { t } from '../texts/texts.ts';
 
-/** Width of a picture in a strip, pixels: enough for screens with two pixels per CSS pixel. */
+/** Width of a picture in a strip, in pixels: enough for a screen with two pixels per CSS pixel. */
 const WIDTH = 360;
-/** Labels whose pictures are shown at a time. */
+/** How many labels are shown at a time. */
 const SHOWN = 8;
 
-/** `fixed`: it cannot be chosen. */
+/** `fixed`: the label cannot be chosen. */
 export type Shown = { index: number; note?: string; doubt?: boolean; fixed?: boolean };
 
 export function pictureOf(job: string, index: number, width?: number): string {
@@ -18,7 +18,7 @@ export function pictureOf(job: string, index: number, width?: number): string {
 
 type Choosing = {
   chosen?: (index: number) => boolean;
-  /** A click on a picture chooses its label; its number leads to every dot. Left out: the picture does. */
+  /** A click on a picture chooses its label, and the label's number opens the full picture. Left out: the picture opens it. */
   onChoose?: (index: number) => void;
 };
 type StripProps = Choosing & { job: string; labels: readonly Shown[]; gap?: ComponentChildren };
@@ -108,7 +108,7 @@ type LabelProps = Choosing & { job: string; index: number; note: string | undefi
 function Label({ job, index, note, doubt, chosen, onChoose }: LabelProps) {
   const { job: words } = t.value;
   const missing = useSignal(false);
-  // Who hears the picture or the button alone hears that, too.
+  // A screen reader may read only the picture or the button, and must say the note, too.
   const name = note === undefined ? words.picture(index + 1) : `${words.picture(index + 1)}, ${note}`;
   const picture = missing.value ? (
     <div class="no-picture muted small">{words.noPicture}</div>

@@ -1,13 +1,13 @@
-/** What happened to a job, in lines: what repeats itself is folded. */
+/** The lines that say what happened to a job. What repeats itself is folded. */
 import type { JobEvent } from '../../src/contract/job-details.ts';
 
-/** Waits in a row, one after the other, of which the first and the last are enough. */
+/** Of so many waits in a row, or more, only the first and the last are shown. */
 const ROW = 4;
 
-/** An event, or several in the place of which one line stands until somebody wants to see them. */
+/** One event, or several that are folded into one line until somebody wants to see them. */
 type LifeLine = JobEvent | readonly JobEvent[];
 
-/** A printer whose cover is opened and closed gives many waits; those between the first and the last of a row are folded. */
+/** A cover that is opened and closed makes many waits. Those between the first and the last of a row are folded. */
 export function foldedLife(events: readonly JobEvent[]): LifeLine[] {
   const lines: LifeLine[] = [];
   for (let at = 0; at < events.length; ) {

@@ -1,4 +1,4 @@
-/** Moves what waits for a printer, the job in progress too, to another one. */
+/** Moves all jobs that wait for a printer, and the job in progress, to another printer. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { JobView } from '../../src/contract/job.ts';

@@ -1,4 +1,4 @@
-/** How a job stands, and what happens next: on its page, and on the card of a job that has just been sent. */
+/** The state of a job, and what happens next. Shown on the job's page, and on the card of a job that has just been sent. */
 import type { JobDetails } from '../../src/contract/job-details.ts';
 import { to } from '../address/place.ts';
 import { Meter } from '../controls/meter.tsx';
@@ -9,7 +9,7 @@ import { isStuck, whyWords } from './wait-words.ts';
 /** `still`: as `useJob` has it. */
 type NextProps = { job: JobDetails; still: string | undefined };
 
-/** State, reasons, count and time in one piece: `Waiting: out of labels  3 of 20  since 08:45`. */
+/** State, reasons, count and time in one line: `Waiting: out of labels  3 of 20  since 08:45`. */
 export function Head({ job, still }: NextProps) {
   const { job: words, jobs } = t.value;
   const { status, reasons, labels, reasonsSince } = job;
@@ -28,12 +28,12 @@ function isUnderWay({ status }: JobDetails): boolean {
   return status === 'printing' || status === 'queued';
 }
 
-/** Whether it is to stop, or what is left of it is to go elsewhere. */
+/** Whether the job is being stopped, or what is left of it is being moved. */
 export function isStopping({ reasons, moving }: JobDetails): boolean {
   return reasons.includes('cancel-requested') || (moving !== null && moving.refused === null);
 }
 
-/** Whether it needs a person to say which labels are out. */
+/** Whether a person has to say which labels of the job are out. */
 export function isToDecide({ status, actions }: JobDetails): boolean {
   return status === 'held' || actions.includes('release');
 }
@@ -80,7 +80,7 @@ function nextWords(job: JobDetails, stuck: boolean): string {
   const stops = job.reasons.includes('cancel-requested');
   if (job.moving !== null && job.moving.refused === null) {
     if (stops) return words.nextMoving(job.moving.printer);
-    // Where every label that is not out may be out, nothing goes there.
+    // If each of the remaining labels may be out, none of them goes there.
     if ((job.uncertain?.to ?? job.labels.printed) < job.labels.total)
       return words.nextLeft(job.moving.printer);
   }

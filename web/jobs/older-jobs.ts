@@ -1,4 +1,4 @@
-/** The jobs below the first page of a list, whose first page is live. */
+/** The jobs that follow the first page of a list. Only the first page is live. */
 import { type JobPage, jobPage, type ListedJob } from '../../src/contract/job-search.ts';
 import { call } from '../service/call.ts';
 import type { Live } from '../service/live.ts';
@@ -7,11 +7,11 @@ import { timed } from './asked.ts';
 
 const rowsOf = ({ jobs, next }: JobPage): Rows<ListedJob> => ({ rows: jobs, next });
 
-/** @param path of the first page, with a query of `asked` */
+/** @param path the path of the first page, with a query of `asked` */
 export function useOlderJobs(path: string, { data, stale }: Live<JobPage>) {
   return useOlder({
     list: path,
-    // What follows an answer to other filters is not asked for.
+    // A stale page answers other filters, so the page after it is not offered.
     page: data && { ...rowsOf(data), ...(stale ? { next: null } : {}) },
     ask: async (after, signal) =>
       rowsOf(await call(jobPage, `${timed(path)}&after=${encodeURIComponent(after)}`, { signal })),

@@ -1,6 +1,6 @@
 /**
- * Says what became of jobs that were asked to stop, on whatever page the person is by then: what came out, what nobody knows,
- * what has moved.
+ * Tells the person what became of jobs that were asked to stop, whatever page they are on by then: how many labels came out, of
+ * how many nobody knows, and how many have moved.
  */
 import { effect, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
@@ -14,23 +14,23 @@ import { cameOut } from './job-words.tsx';
 import { isStopping } from './next.tsx';
 import { useJob } from './one-job.ts';
 
-/** Jobs that are followed at a time: each is asked for by itself. */
+/** At most so many jobs are followed at a time, because each takes requests of its own. */
 const MOST = 20;
 
 const followed = signal<readonly string[]>([]);
-/** A job stops once, so it is told once, however many pages see that it does. */
+/** Jobs whose outcome has been told. A job stops once and is told once, however many pages follow it. */
 const told = new Set<string>();
 effect(() => {
   if (session.value === null) followed.value = [];
 });
 
-/** Has the outcome of jobs told that are being stopped. */
+/** Follows jobs that are being stopped, and has their outcome told. */
 export function follow(ids: readonly string[]): void {
   const more = ids.filter((id) => !told.has(id) && !followed.value.includes(id));
   if (more.length > 0) followed.value = [...followed.value, ...more].slice(0, MOST);
 }
 
-/** Follows the job of a page, whoever has asked it to stop. */
+/** Follows the job of a page once it is being stopped, whoever asked for that. */
 export function useOutcome(job: JobDetails | undefined): void {
   useEffect(() => {
     if (job !== undefined && isStopping(job)) follow([job.id]);
@@ -50,7 +50,7 @@ export function Outcomes() {
 function Outcome({ id }: { id: string }) {
   const { live } = useJob(id);
   const job = live.data;
-  // The job is gone, or not for this person: nothing of it will be known.
+  // The job is gone, or this person may not see it: its outcome will never be known here.
   const refused = live.problem instanceof Refusal && [403, 404].includes(live.problem.status);
   useEffect(() => {
     if (!refused && (job === undefined || isStopping(job))) return;
@@ -68,7 +68,7 @@ function Outcome({ id }: { id: string }) {
   return null;
 }
 
-/** undefined: it did not stop, but is held or goes on, as its page and the navigation say. */
+/** undefined: the job did not stop. It is held or goes on, which its page and the navigation say. */
 function outcomeOf(job: JobDetails): string | undefined {
   const { job: words } = t.value;
   if (job.status === 'printed') return words.tooLate(job.template.name);

@@ -1,4 +1,4 @@
-/** What the dialogs about a job have in common: the path, and the field for why. */
+/** What the dialogs about a job share: the path of an action, and the field for the reason. */
 import { useSignal } from '@preact/signals';
 import type { JobDetails } from '../../src/contract/job-details.ts';
 import { TextField } from '../controls/field.tsx';
@@ -12,7 +12,7 @@ export function actionPath(job: JobDetails, action: string): string {
   return `/jobs/${encodeURIComponent(job.id)}/${action}`;
 }
 
-/** The field for why somebody decides so, and what it says. */
+/** The field in which somebody can say why they decide so, and its text for the request. */
 export function useWhy() {
   const why = useSignal('');
   const field = (

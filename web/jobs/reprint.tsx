@@ -1,4 +1,4 @@
-/** Prints labels of a job that is over again: they are chosen by their pictures or their numbers. */
+/** Prints labels again of a job that is over. People choose them by their pictures or by their numbers. */
 import { useSignal } from '@preact/signals';
 import { jobReprinted } from '../../src/contract/job-actions.ts';
 import type { JobDetails } from '../../src/contract/job-details.ts';
@@ -16,8 +16,8 @@ import { actionPath, type QuestionProps, useWhy } from './question.tsx';
 import { TargetChoice, useTargets } from './target-printer.tsx';
 
 /**
- * What is chosen before anybody has: of a canceled job what is certain not to be out, and was not moved; else its uncertain
- * labels. A job of one label has no choice.
+ * The labels that are chosen when the dialog opens: of a canceled job those that are certain not to be out and were not moved, or,
+ * if there are none, the uncertain ones. A job of one label leaves no choice.
  */
 function firstChoice(job: JobDetails): Ranges {
   const { status, labels, uncertain } = job;

@@ -1,4 +1,4 @@
-/** Who sends jobs, by name: jobs have the key of an integration, or what a person signs in with. */
+/** The names of those who send jobs. A job itself has only the key of an integration, or the login of a person. */
 import { z } from 'zod';
 import { jobSender } from '../../src/contract/admin.ts';
 import { useLive } from '../service/live.ts';
@@ -6,9 +6,9 @@ import { ofTenant } from '../service/session.ts';
 
 type Senders = {
   names: ReadonlyMap<string, string>;
-  /** Whether there are test keys; undefined: not known yet. */
+  /** Whether the tenant has test keys; undefined: not known yet. */
   tests: boolean | undefined;
-  /** The name of an account, or what it signs in with. */
+  /** The name of an account, or the account itself if it has no name. */
   nameOf: (account: string) => string;
 };
 

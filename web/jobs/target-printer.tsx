@@ -1,4 +1,4 @@
-/** The printer that jobs go to: those that print now and have the media come first; of others it is said why they do not. */
+/** Chooses the printer that jobs go to. Those that can print now and have the media come first; the others say why they cannot. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { z } from 'zod';
@@ -13,32 +13,32 @@ import { misfitOf } from '../templates/label-fit.ts';
 import { type SavedTemplate, savedTemplate } from '../templates/saved-template.ts';
 import { mediaWords, t } from '../texts/texts.ts';
 
-/** What is known of a job beforehand. */
+/** What is known of a job before it is moved or printed again. */
 export type Made = Pick<JobView, 'tenant' | 'template' | 'orientation'>;
 
-/** Most templates that are looked at before a printer is chosen: of many jobs the service says how many fit where. */
+/** At most so many templates are looked at before a printer is chosen. Of more jobs, the service's dry run says how many fit. */
 const MOST = 8;
 
 type Target = Pick<PrinterDetails, 'id' | 'name'> & {
-  /** The sizes of its media, in words. */
+  /** The sizes of the printer's media, in words. */
   media: string;
   fits: boolean;
-  /** Why nothing comes out of it now. */
+  /** Why nothing comes out of the printer now; undefined: it prints, or can print. */
   still: string | undefined;
 };
 
 type Found = {
-  /** undefined: the service has not answered. */
+  /** undefined: the service has not answered yet. */
   targets: readonly Target[] | undefined;
   problem: Error | undefined;
-  /** The ID of the first that prints now and has the media, or nothing. */
+  /** The ID of the first printer that can print now and has the media; empty if there is none. */
   ready: string;
 };
 
 /**
- * The printers as they are when this is asked: none changes its place while somebody chooses.
- * @param made undefined: no printer is wanted
- * @param first the printer that stands first, however it is
+ * Asks for the printers once, so that none changes its place while somebody chooses.
+ * @param made the jobs; undefined: no printer is needed
+ * @param first the ID of the printer that comes first, whatever its state
  */
 export function useTargets(
   made: readonly Made[] | undefined,
@@ -78,7 +78,7 @@ export function useTargets(
   return found.value;
 }
 
-/** The labels of these jobs, as their templates are now; none of a template that is gone, or that one may not see. */
+/** The labels of these jobs, as their templates are now. Templates that are gone, or that the person may not see, are left out. */
 async function labelsOf(made: readonly Made[], signal: AbortSignal) {
   const paths = new Set(
     made.map(
@@ -101,16 +101,16 @@ async function labelsOf(made: readonly Made[], signal: AbortSignal) {
 type TargetProps = {
   found: Found;
   value: string;
-  /** Whether the labels fit is said elsewhere. */
+  /** The caller itself says whether the labels fit. */
   quiet?: boolean;
   onChoice: (id: string) => void;
 };
 
-/** The choice, and what is to be known of the printer that is chosen. */
+/** The choice, and what people should know of the chosen printer. */
 export function TargetChoice({ found: { targets, problem }, value, quiet = false, onChoice }: TargetProps) {
   const { job: words, print, general } = t.value;
   if (problem !== undefined) return <Problem problem={problem} />;
-  // It is there at once, where the dialog's focus goes.
+  // The field is there from the start, because it is where the dialog puts the focus.
   if (targets === undefined) {
     const loading = { value: '', words: general.loading };
     return <ChoiceField label={words.moveTo} value="" options={[loading]} onChoice={() => {}} />;

@@ -1,4 +1,4 @@
-/** Finds jobs by a value that is on a label. The address has the value's mark: what is on labels must not be in an address. */
+/** Finds jobs by a value on one of their labels. The address has only a mark for it: what is on labels must not be in an address. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { valueMark } from '../../src/contract/job-search.ts';
@@ -19,7 +19,7 @@ export function ValueSearch() {
   const mark = place.value.query.get('value') ?? '';
   const typed = useSignal('');
   const fault = useSignal<string | undefined>(undefined);
-  // Filters that are cleared, or a view that is opened by its address, leave nothing typed.
+  // Clearing the filters empties the field, too.
   useEffect(() => {
     if (mark === '' && fault.value === undefined) typed.value = '';
   }, [mark]);
@@ -43,7 +43,7 @@ export function ValueSearch() {
         value={typed.value}
         onText={(text) => {
           typed.value = text;
-          // The cross in the field empties it.
+          // The cross in the field empties it, and must clear the filter at once.
           if (text === '') void search('');
         }}
         onEntered={(text) => void search(text)}

@@ -1,4 +1,4 @@
-/** Prints labels from a file: its columns are mapped to fields, every row is checked, one job is sent. */
+/** Prints labels from a file: maps its columns to fields, has every row checked, and sends one job. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { guessMapping, type Mapping, recordsOf, type Table } from '../../src/tables/table.ts';
@@ -25,13 +25,13 @@ type ByFileProps = {
   onSent: (job: string) => void;
 };
 
-/** Most bad rows that are listed. */
+/** At most this many bad rows are listed. */
 const MOST = 20;
 
 export function ByFile({ fields, route, ready, attempts, agrees, onSent }: ByFileProps) {
   const { print: words } = t.value;
   const table = useSignal<Table | undefined>(undefined);
-  // Counts the files: rows of another file are another list to check, even where the columns are called the same.
+  // Counts the files. The rows of another file must be checked anew, even if its columns have the same names.
   const turn = useSignal(0);
   const read = useMemo(() => newestOf(readFile), []);
   const mapping = useSignal<Mapping>({});
@@ -53,7 +53,7 @@ export function ByFile({ fields, route, ready, attempts, agrees, onSent }: ByFil
   };
   return (
     <div class="stack wide">
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: to drop a file is one more way; the field in it is the other */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping a file is only a second way, beside the field within */}
       <div
         class="card"
         onDragOver={(event) => event.preventDefault()}
@@ -92,7 +92,7 @@ export function ByFile({ fields, route, ready, attempts, agrees, onSent }: ByFil
   );
 }
 
-/** Which columns last filled the template's fields at this workstation. */
+/** Which columns filled the template's fields the last time, at this workstation. */
 function memory(template: string) {
   return kept(`columns.${template}`);
 }
@@ -212,7 +212,7 @@ function Rows({ fields, table, mapping, onMapping, route, ready, attempts, agree
 
 export type CheckingProps = {
   records: readonly Record<string, string>[];
-  /** The number of each in the file. */
+  /** The number that each row has in the file. */
   numbers: readonly number[];
   route: Route;
   ready: boolean;
@@ -222,7 +222,7 @@ export type CheckingProps = {
   onShow: (row: number) => void;
 };
 
-/** Has every record checked, says which cannot be printed, and prints the others. */
+/** Has every record checked, says which of them cannot be printed, and prints the others. */
 export function Checking({
   records,
   numbers,

@@ -1,4 +1,4 @@
-/** Prints one label with typed values, with its preview beside them. */
+/** Prints one label with typed values, and shows its preview beside them. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { TemplateProblem } from '../../src/contract/template-problem.ts';
@@ -21,7 +21,7 @@ type ByHandProps = {
   route: Route;
   ready: boolean;
   attempts: Attempts;
-  /** Asks whether to print what does not fit. */
+  /** Asks whether to print a label that does not fit the media. */
   agrees: () => Promise<boolean>;
   onSent: (job: string) => void;
 };
@@ -33,7 +33,7 @@ export function ByHand({ template, route, ready, attempts, agrees, onSent }: ByH
   const values = typedBefore(template.id);
   const problem = useSignal<Error | undefined>(undefined);
   const busy = useSignal(false);
-  // What was refused for one printer or format says nothing about another.
+  // A refusal for one printer or format says nothing about another.
   const where = JSON.stringify(route);
   useEffect(() => {
     problem.value = undefined;
@@ -42,10 +42,10 @@ export function ByHand({ template, route, ready, attempts, agrees, onSent }: ByH
   const record = recordOf(fields, (name) => values.value[name] ?? '');
   const drawn = useLabel(route, begun ? record : undefined);
   const wrong = refusedOf(drawn).map((problem) => ({ problem, field: fieldOf(problem, template) }));
-  // An empty field is not called wrong: nobody has typed in it yet.
+  // An empty field is not marked as wrong, because nobody has typed in it yet.
   const faultOf = (name: string) =>
     (values.value[name] ?? '') === '' ? undefined : wrong.find(({ field }) => field === name)?.problem;
-  // Problems with samples are for the designer; they are shown here only where they prevent the picture.
+  // Problems with samples concern whoever draws the template. They are shown here only if they prevent the picture.
   const isBelow = ({ field }: { field: string | undefined }) =>
     drawn.preview?.png === null
       ? field === undefined || faultOf(field) === undefined
@@ -119,7 +119,7 @@ export function ByHand({ template, route, ready, attempts, agrees, onSent }: ByH
   );
 }
 
-/** The problem in words, without the name of the field that it is shown beside. */
+/** The problem in words, without the field's name, because it stands beside that field. */
 function faultWords(problem: TemplateProblem | undefined): string | undefined {
   return problem && templateWords(problem).replace(/^field "[^"]*": /, '');
 }

@@ -1,4 +1,4 @@
-/** Chooses a template by what its labels look like. */
+/** Chooses a template by a picture of its label. */
 import { useSignal } from '@preact/signals';
 import type { TemplateView } from '../../src/contract/admin.ts';
 import { Dialog } from '../controls/dialog.tsx';
@@ -7,7 +7,7 @@ import { SearchField } from '../controls/search-field.tsx';
 import { TemplatePicture } from '../templates/template-picture.tsx';
 import { t } from '../texts/texts.ts';
 
-/** Dots of a picture, as on the page Templates: what was drawn there is shown at once. */
+/** Width of a picture in dots. It is that of the page Templates, so that pictures drawn there are shown at once. */
 const WIDTH = 400;
 
 type ByPictureProps = {

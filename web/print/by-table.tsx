@@ -1,4 +1,4 @@
-/** Prints labels whose values are typed, or pasted from a spreadsheet, into a table: a row for each label. */
+/** Prints labels from a table with a row for each label. Values are typed, or pasted from a spreadsheet. */
 import { type Signal, useSignal } from '@preact/signals';
 import { recordOf } from '../../src/tables/table.ts';
 import { reasonWords } from '../controls/reason-words.ts';
@@ -12,16 +12,16 @@ type Cells = readonly (readonly string[])[];
 
 type ByTableProps = {
   fields: readonly FieldFacts[];
-  /** Outlives the table, so that a look at another way to print loses nothing. */
+  /** Outlives the table, so that nothing is lost when somebody looks at another way to print. */
   cells: Signal<Cells>;
 } & Pick<CheckingProps, 'route' | 'ready' | 'attempts' | 'agrees' | 'onSent'>;
 
-/** Rows that are there at first, and the most that can be typed: for more there are files. */
+/** How many rows there are at first, and at most; whoever has more can print from a file. */
 const [FIRST, MOST] = [3, 500];
 
 const isEmpty = (row: readonly string[]) => row.every((text) => text.trim() === '');
 
-/** What a spreadsheet program copies: a line for each row, a tab between cells. */
+/** Reads what a spreadsheet program copies: a line for each row, with tabs between the cells. */
 function pasted(text: string): string[][] {
   return text
     .replace(/\r?\n$/, '')
@@ -32,11 +32,11 @@ function pasted(text: string): string[][] {
 export function ByTable({ fields, cells, route, ...rest }: ByTableProps) {
   const { print: words } = t.value;
   const shown = useSignal(0);
-  /** Rows that there would be with what was pasted, where they are too many. */
+  /** How many rows there would be with the pasted ones, if that is too many; else 0. */
   const refused = useSignal(0);
   const blank = fields.map(() => '');
   const last = cells.value.findLastIndex((row) => !isEmpty(row));
-  // One empty row is always there to go on in.
+  // There is always an empty row in which to go on.
   const count = Math.min(MOST, Math.max(FIRST, last + 2));
   const rows = Array.from({ length: count }, (_, at) => cells.value[at] ?? blank);
   const filled = rows.flatMap((row, at) => (isEmpty(row) ? [] : [{ row, number: at + 1 }]));
@@ -64,7 +64,7 @@ export function ByTable({ fields, cells, route, ...rest }: ByTableProps) {
     if (block.length === 1 && block[0]?.length === 1) return;
     event.preventDefault();
     const end = row + block.findLastIndex((line) => !isEmpty(line)) + 1;
-    // All of it or nothing: who pastes a list does not count its rows.
+    // The list is taken as a whole or not at all: whoever pastes one does not count its rows, and would miss none.
     if (end > MOST) refused.value = end;
     else put(row, column, block);
   };

@@ -1,4 +1,4 @@
-/** The control for one value of a label, by the kind of its field; no control changes what is typed. */
+/** The control for one value of a label. The kind of the field decides which it is; none of them changes what is typed. */
 import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import { LIMITS } from '../../src/contract/limits.ts';
@@ -19,7 +19,7 @@ type Props = {
 export function FieldControl({ field, kind, fault, value, onText }: Props) {
   const typing = useSignal(false);
   const list = useId();
-  // While a code is typed, it is not called wrong for being too short.
+  // A code that is still being typed is not marked as wrong for being too short.
   const unfinished =
     typing.value && kind.kind === 'digits' && /^\d*$/.test(value) && value.length < (kind.least ?? 1);
   const onInput = ({ currentTarget }: { currentTarget: HTMLInputElement | HTMLTextAreaElement }) =>
@@ -76,7 +76,7 @@ export function FieldControl({ field, kind, fault, value, onText }: Props) {
             ) : (
               <input type="date" max="9999-12-31" {...shared} />
             );
-          // Never `type="number"`: it drops leading zeros.
+          // Not `type="number"`, which drops leading zeros.
           case 'digits':
             return <input type="text" inputMode="numeric" {...shared} />;
           case 'number':
@@ -119,7 +119,7 @@ function optionsOf(field: FieldFacts, kind: FieldKind) {
 function hintOf(field: FieldFacts, kind: FieldKind, value: string): string | undefined {
   const { print: words } = t.value;
   if (kind.kind === 'choice' || kind.kind === 'yes-no') return undefined;
-  // The browser shows no file once the page has been left, though the value is kept.
+  // When people come back to the page, the value is still there, but the browser's field names no file: so the size is shown.
   if (kind.kind === 'document')
     return value === '' ? words.documentKind : words.documentSize(Math.ceil((value.length * 3) / 4 / 1_000));
   const usual = field.default ?? '';

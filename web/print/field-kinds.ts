@@ -1,6 +1,6 @@
 /**
  * Derives the kind of each field from how its template uses it, so that nobody has to declare it. The kind
- * only chooses the control for typing; whether a value is valid is decided by the service.
+ * only decides with which control a value is typed; the service decides whether the value is valid.
  */
 import {
   type DesignedTemplate,
@@ -15,16 +15,16 @@ export type FieldKind =
   | { readonly kind: 'text' }
   | { readonly kind: 'lines' }
   | { readonly kind: 'date'; readonly time: boolean }
-  /** A code of digits, in which leading zeros count; `least` and `most` are numbers of digits. */
+  /** A code of `least` to `most` digits, in which leading zeros count. */
   | { readonly kind: 'digits'; readonly least?: number; readonly most?: number }
   | { readonly kind: 'number' }
-  /** Only these values have an effect. */
+  /** Only these values print anything. */
   | { readonly kind: 'choice'; readonly values: readonly string[] }
-  /** These values have an effect; any other is printed as well. */
+  /** These values have a special effect; any other value is printed, too. */
   | { readonly kind: 'suggested'; readonly values: readonly string[] }
-  /** Only whether the value is empty counts. */
+  /** It matters only whether the value is empty. */
   | { readonly kind: 'yes-no' }
-  /** A file, base64. */
+  /** A file, in base64. */
   | { readonly kind: 'document' };
 
 type Filter = { readonly name: string; readonly args: readonly string[] };
@@ -32,7 +32,7 @@ type Use = {
   readonly field: string;
   readonly filters: readonly Filter[];
   readonly place: 'condition' | 'picture' | 'text' | 'wrapped' | 'code' | 'elsewhere';
-  /** What the value may be, where its place in the template says so. */
+  /** What the value may be, as far as its place in the template says. */
   readonly digits?: Span | undefined;
   readonly names?: readonly string[];
 };
@@ -42,10 +42,10 @@ const PLACEHOLDER = /\{\{([^{}|]+)(\|[^{}]*)?\}\}/g;
 const FILTER = /\|\s*([A-Za-z][A-Za-z0-9]*)((?:\s*:\s*(?:'[^']*'|"[^"]*"|[^'":|\s]+))*)\s*/g;
 const ARGUMENT = /:\s*(?:'([^']*)'|"([^"]*)"|([^'":|\s]+))/g;
 const DAY = /^\d{4}-\d\d-\d\d/;
-/** Letters of a date pattern that need a time of day. Text in square brackets is removed before the test. */
+/** Letters in a date pattern that stand for a time of day. Quoted text, in square brackets, is removed before this test. */
 const CLOCK = /[Hhmsa]/;
 
-/** The symbologies that take digits only, with the number of digits; `{}`: any number. */
+/** The symbologies that take only digits, and how many they take; `{}`: any number. */
 const DIGITS: Partial<Record<Symbology, Span>> = {
   ean13: { least: 12, most: 13 },
   ean8: { least: 7, most: 8 },
@@ -61,7 +61,7 @@ const DIGITS: Partial<Record<Symbology, Span>> = {
   planet: {},
 };
 
-/** @returns kinds by field name; a field that is not in the map is text */
+/** @returns the kinds, by field name; a field that is not in the map is text */
 export function fieldKinds(body: unknown): ReadonlyMap<string, FieldKind> {
   const { data } = template.safeParse(body);
   if (data === undefined) return new Map();
@@ -74,7 +74,7 @@ export function fieldKinds(body: unknown): ReadonlyMap<string, FieldKind> {
       const { sample = '', default: usual = '' } = declared.get(name) ?? {};
       const said = [sample, usual].filter((text) => text !== '');
       const kind = kindOf(own, said);
-      // Samples and defaults come from the person who drew the label: a kind that they do not fit is wrong.
+      // Whoever drew the label chose samples and defaults: if they do not fit a kind, the kind is wrong.
       return [name, said.every((text) => fits(kind, text)) ? kind : { kind: 'text' }];
     }),
   );
@@ -110,7 +110,7 @@ function usesOf(text: string, place: Use['place'], symbology?: Symbology): Use[]
   }).filter(({ field }) => !field.startsWith('$'));
 }
 
-/** The filters of a placeholder, without those that do not restrict what is typed. */
+/** The filters of a placeholder that restrict what can be typed. */
 function filtersIn(text: string): Filter[] {
   const all = Array.from(text.matchAll(FILTER), ([, name = '', list = '']) => ({
     name,
@@ -119,7 +119,7 @@ function filtersIn(text: string): Filter[] {
   return all.filter(({ name }) => name !== 'trim' && name !== 'default');
 }
 
-/** The digits of a placeholder that is the whole code, or the whole data of one application identifier. */
+/** How many digits fill a placeholder, if it is the whole code or the whole data of one application identifier. */
 function spanOf(before: string, after: string, symbology: Symbology): Span | undefined {
   if (before === '' && after === '') return DIGITS[symbology];
   const [, ai = ''] = /\((\d{2,4})\)$/.exec(before) ?? [];
@@ -128,7 +128,7 @@ function spanOf(before: string, after: string, symbology: Symbology): Span | und
   return format?.kind === 'upTo' ? { least: 1, most: format.length } : undefined;
 }
 
-/** The digits that are left to type: filters add a check digit or leading zeros. */
+/** How many of the digits are left to type, because filters add a check digit or leading zeros. */
 function typedOf(span: Span, [first, second, ...more]: readonly Filter[]): Span | undefined {
   if (first === undefined) return span;
   const checked = (second ?? first).name === 'checkdigit';
@@ -154,7 +154,7 @@ function kindOf(uses: readonly Use[], said: readonly string[]): FieldKind {
   const asked = uses.filter(({ place }) => place === 'condition');
   const values = [...new Set(asked.flatMap(({ filters }) => comparedTo(filters)))];
   if (asked.length === uses.length) {
-    // Other filters change the value before it is compared, so other values may have an effect, too.
+    // Other filters change the value before it is compared, so other values may print something, too.
     if (!asked.every(({ filters }) => filters.every(({ name }) => name === 'equals' || name === 'not'))) {
       return values.length === 0 ? { kind: 'text' } : { kind: 'suggested', values };
     }

@@ -1,4 +1,4 @@
-/** The preview of the label that would be printed, and the problems with it. */
+/** A preview of the label that would be printed, with its problems. */
 import type { LabelRecord } from '../../src/contract/print-request.ts';
 import type { TemplateProblem } from '../../src/contract/template-problem.ts';
 import { Problem } from '../controls/problem.tsx';
@@ -8,12 +8,12 @@ import { t } from '../texts/texts.ts';
 import type { Route } from './request.ts';
 
 const WIDTH = 720;
-/** Problems that keep a label from being printed; the picture then lacks the element. */
+/** Problems that keep a label from being printed. The picture then lacks the element. */
 const UNPRINTABLE: ReadonlySet<string> = new Set(['template-invalid', 'value-invalid', 'does-not-fit']);
-/** Most problems that are shown; the rest mostly follow from the first. */
+/** At most this many problems are shown; the others mostly follow from the first ones. */
 const MOST = 8;
 
-/** @param record undefined: the samples of the fields */
+/** @param record the values; undefined: the samples of the fields */
 export function useLabel(route: Route, record: LabelRecord | undefined): Drawn {
   const request = {
     templateId: route.idT,
@@ -25,14 +25,14 @@ export function useLabel(route: Route, record: LabelRecord | undefined): Drawn {
   return usePreview(request, route.version);
 }
 
-/** The problems for which the service would refuse to print this record. */
+/** The problems because of which the service would refuse to print this record. */
 export function refusedOf({ preview }: Drawn): TemplateProblem[] {
   return (preview?.problems ?? []).filter(({ code }) => UNPRINTABLE.has(code));
 }
 
 const PLACE = 'label-preview';
 
-/** On a narrow screen, where the preview is below the fields: a small one, which leads there. */
+/** A small preview for narrow screens, where the large one is below the fields; a click leads there. */
 export function ToPreview({ drawn: { preview } }: { drawn: Drawn }) {
   if (preview?.png == null) return null;
   const show = () => document.getElementById(PLACE)?.scrollIntoView({ block: 'center' });
@@ -46,8 +46,8 @@ export function ToPreview({ drawn: { preview } }: { drawn: Drawn }) {
 type LabelPreviewProps = { drawn: Drawn; wrong: readonly TemplateProblem[]; samples?: boolean };
 
 /**
- * @param wrong problems that are listed below the label
- * @param samples the label is drawn with the samples of its fields, which are not what will be printed
+ * @param wrong the problems to list below the label
+ * @param samples the label is drawn with the samples of its fields, so it is not the label that will be printed
  */
 export function LabelPreview({
   drawn: { preview, problem, busy },

@@ -1,4 +1,4 @@
-/** Whether the label fits the media in the printer: what is said beforehand, and asked before it is printed all the same. */
+/** Whether the label fits the media in the printer. If not, the page says so, and asks before it prints all the same. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import type { PrinterFormat } from '../../src/contract/format.ts';
@@ -9,10 +9,10 @@ import { misfitOf, type Orientation } from '../templates/label-fit.ts';
 import type { SavedTemplate } from '../templates/saved-template.ts';
 import { t } from '../texts/texts.ts';
 
-/** Sizes that somebody has agreed to since the console was opened: they are not asked about again. */
+/** Sizes that somebody has agreed to since the console was opened, about which the page does not ask again. */
 const agreed = new Set<string>();
 
-/** Both sizes in words, where the label does not fit; undefined: it fits, or has no size of its own. */
+/** Says both sizes if the label does not fit; undefined: it fits, or has no size of its own. */
 export function misfitWords(
   template: SavedTemplate,
   orientation: Orientation,
@@ -34,8 +34,8 @@ type FitProps = {
 };
 
 /**
- * @returns `says` for the page; `question`, a dialog that is there while it asks; and `agrees`, which asks if need be, and says
- *   whether to print
+ * @returns `says`: what the page says; `question`: the dialog, while it asks; `agrees`: asks if need be, and returns whether to
+ *   print
  */
 export function useMediaFit({ template, orientation, format, printers, onPrinter }: FitProps) {
   const { print: words } = t.value;

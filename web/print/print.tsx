@@ -24,7 +24,7 @@ import { misfitWords, useMediaFit } from './media-fit.tsx';
 import { Progress } from './progress.tsx';
 import type { Route } from './request.ts';
 
-/** The last choices at this workstation, preselected the next time. */
+/** The last choices at this workstation; they are preselected the next time. */
 const lastTemplate = kept('print.template');
 const lastPrinter = kept('print.printer');
 
@@ -45,7 +45,7 @@ export function Print() {
     template === undefined ? null : ofTenant(`/templates/${encodeURIComponent(template.id)}`),
     ofTheTenant,
   );
-  // The template that was chosen before is not shown while the chosen one is loading, or it could be printed.
+  // While the chosen template is loading, the one before it is not shown: somebody could print it by mistake.
   const isOther = saved.live.data !== undefined && saved.live.data.id !== template?.id;
   const filled = isOther ? { ...saved.live, data: undefined } : saved.live;
   const byPicture = useSignal(false);
@@ -54,7 +54,7 @@ export function Print() {
     refine({ template: id });
   };
   const job = query.get('job');
-  // The job is in the address: a reload keeps it, and a click on Print in the navigation drops it.
+  // The job is in the address, so that a reload keeps it and a click on Print in the navigation drops it.
   const follow = (id: string | undefined) => go(['print'], { ...Object.fromEntries(query), job: id });
   if (job !== null) {
     return (
@@ -169,7 +169,7 @@ function options(list: readonly { id: string; name: string }[], now: { id: strin
   return now === undefined ? [{ value: '', words: t.value.print.choose }, ...rows] : rows;
 }
 
-/** Warns before printing that the printer cannot print now, is on hold, or has jobs waiting. */
+/** Warns, before anything is printed, that the printer cannot print now, is on hold, or has jobs waiting. */
 function Beforehand({ printer }: { printer: Printer }) {
   const { print: words, printers } = t.value;
   const { reasons, name, held, jobs } = printer;
@@ -205,7 +205,7 @@ function Filling({ template, printer, printers, onPrinter, onSent }: FillingProp
   const offered = formats.length > 0 ? formats : printer.formats;
   const chosenFormat = useSignal('');
   const orientation = useSignal<'portrait' | 'landscape'>('portrait');
-  // Another printer may be chosen while values are typed, and its formats can change: then the first one that fits counts.
+  // While values are typed, another printer may be chosen, or its formats may change: then the first format that fits is taken.
   const format =
     chosen(offered, chosenFormat.value) ??
     offered.find((one) => misfitWords(template, orientation.value, one) === undefined) ??
@@ -225,7 +225,7 @@ function Filling({ template, printer, printers, onPrinter, onSent }: FillingProp
     },
     [],
   );
-  // An answer that arrives after the person has gone elsewhere is told there, and takes nobody back.
+  // If the answer arrives after the person has gone to another page, a message there says so; nobody is taken back here.
   const sent = (id: string) => {
     if (!left.current) onSent(id);
     else

@@ -11,7 +11,7 @@ export function Progress({ job, onAnother }: { job: string; onAnother: () => voi
   const { print: words, job: jobWords } = t.value;
   const { live, reload, still } = useJob(job);
   useOutcome(live.data);
-  // The one thing to do next stands out: the decision, where the job needs one.
+  // The main button is the next thing to do: the decision, if the job needs one.
   const decides = live.data !== undefined && isToDecide(live.data);
   return (
     <div class="card stack narrow" aria-live="polite">

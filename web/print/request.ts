@@ -6,7 +6,7 @@ import type { Attempts } from '../service/attempts.ts';
 import { call } from '../service/call.ts';
 import { jobLimits, ofTenant } from '../service/session.ts';
 
-/** A print request without its values; for the preview only: `dpi` of the chosen format, `version` of the template. */
+/** A print request without its values. Only the preview needs `dpi`, that of the chosen format, and the template's `version`. */
 export type Route = Omit<PrintRequestInput, 'data'> & { dpi: number; version: string };
 
 export function requestOf(
@@ -16,7 +16,7 @@ export function requestOf(
   return data === undefined ? route : { ...route, data: [...data] };
 }
 
-/** Why the service would refuse so many labels in one job. */
+/** Says why the service would refuse so many labels in one job. */
 export function tooMany(records: number, { numberCopies: copies = 1 }: Route): Reason | undefined {
   const most = jobLimits();
   if (records > most.records) return because('records-between', { most: most.records });
@@ -26,7 +26,7 @@ export function tooMany(records: number, { numberCopies: copies = 1 }: Route): R
     : undefined;
 }
 
-/** The service answers with the job's ID, alone or in a list. */
+/** The service answers with the job's ID, either alone or in a list. */
 const sent = z.union([z.string(), z.tuple([z.string()]).transform(([id]) => id)]);
 
 /** @returns the job's ID. @throws as `call` */

@@ -1,4 +1,4 @@
-/** Has the service check every row, some at a time, before anything is printed. */
+/** Has the service check every row before anything is printed, a part of them at a time. */
 import { validationResult } from '../../src/contract/admin.ts';
 import type { LabelRecord, PrintRequestInput } from '../../src/contract/print-request.ts';
 import { faultInRecord, reasonWords, recordOf } from '../controls/reason-words.ts';
@@ -6,13 +6,13 @@ import { call, type Fault, Refusal } from '../service/call.ts';
 import { jobLimits, ofTenant } from '../service/session.ts';
 import { saidOf, t } from '../texts/texts.ts';
 
-/** Rows of one request: few enough that the service can usually check them all within its time limit. */
+/** How many rows one request has: few enough that the service can usually check all of them within its time limit. */
 const BATCH = 100;
 
 type BadRow = { row: number; detail: string };
 export type Checked = { bad: BadRow[]; warnings: string[] };
 
-/** @throws as `call`, for problems with the request that are not about a row */
+/** @throws as `call`, for problems that are about the request and not about a row */
 export async function checkRows(
   request: Omit<PrintRequestInput, 'data'>,
   rows: readonly LabelRecord[],
@@ -20,7 +20,7 @@ export async function checkRows(
 ): Promise<Checked> {
   const bad: BadRow[] = [];
   const warnings = new Set<string>();
-  // A part may have no more records and labels than a job: such a part would be refused although the job is not.
+  // A part may have no more records and labels than a job may, or it would be refused although the job is not.
   const { records, labels } = jobLimits();
   const batch = Math.max(1, Math.min(BATCH, records, Math.floor(labels / (request.numberCopies ?? 1))));
   for (let first = 0; first < rows.length; ) {

@@ -1,13 +1,13 @@
-/** Reads a table from a CSV file or an Excel workbook; the code for each format is loaded when needed. */
+/** Reads a table from a CSV file or an Excel workbook. The code for each format is loaded only when it is needed. */
 import { z } from 'zod';
 import { type Table, TableTooLarge } from '../../src/tables/table.ts';
 
 /** File types that can be read, as `<input accept>` lists them. */
 export const SHEET_FILES = '.csv,.tsv,.txt,.xlsx,text/csv';
-/** Bytes; a job has no room for more in either format. */
+/** Bytes. A larger file of either format has more than a job can hold. */
 const MOST_CSV = 50_000_000;
 const MOST_WORKBOOK = 10_000_000;
-/** ms for reading a workbook. */
+/** ms within which a workbook must be read. */
 const DEADLINE = 20_000;
 
 declare const WORKBOOK_WORKER: string;
@@ -22,7 +22,7 @@ export class SheetFileError extends Error {
   }
 }
 
-/** `PK`, the first bytes of a ZIP archive: an Excel workbook is one. */
+/** `PK`, the first bytes of a ZIP archive, which an Excel workbook is. */
 const ZIP = [0x50, 0x4b];
 
 /** @throws SheetFileError */
@@ -46,7 +46,7 @@ const answer = z.union([
   z.object({ fault: z.enum(['too-large', 'unreadable']) }),
 ]);
 
-/** Reads a workbook in a worker, which is ended after its answer or the deadline. @throws SheetFileError */
+/** Reads a workbook in a worker, which ends with its answer or at the deadline. @throws SheetFileError */
 async function besides(bytes: Uint8Array): Promise<Table> {
   const worker = new Worker(new URL(WORKBOOK_WORKER, import.meta.url), { type: 'module' });
   try {

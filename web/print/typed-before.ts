@@ -1,6 +1,6 @@
 /**
- * What was typed for each template in this window: the next label often differs by one value. It is label data, so it is
- * kept nowhere but here, and is gone with the session.
+ * Keeps what was typed for each template in this window, because the next label often differs by only one value. It is label
+ * data: it is kept nowhere else, and is gone when the session ends.
  */
 import { effect, type Signal, signal } from '@preact/signals';
 import { session } from '../service/session.ts';

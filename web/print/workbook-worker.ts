@@ -1,4 +1,4 @@
-/** A worker that reads an Excel file; the page ends the worker when it takes too long. */
+/** A worker that reads an Excel file. The page ends the worker if it takes too long. */
 import { TableTooLarge } from '../../src/tables/table.ts';
 import { readWorkbook } from '../../src/tables/workbook.ts';
 

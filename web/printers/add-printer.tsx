@@ -1,4 +1,4 @@
-/** Printers that people add by their address: the dialog, which says whether one is reached, and the list of them. */
+/** Printers that people add by address: the dialog, which says whether the printer is reached, and the list of them. */
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import { type AddedPrinterView, addedPrinterView } from '../../src/contract/added-printer.ts';
@@ -18,7 +18,10 @@ import { t } from '../texts/texts.ts';
 const ADDRESSES = '/printers/addresses';
 const list = z.array(addedPrinterView);
 
-/** Agents of this tenant; of those that tenants share only who may do what concerns all tenants decides. None that is revoked. */
+/**
+ * Whether this person may add printers to the agent: not to one that is revoked, and to a shared one only where they may do what
+ * concerns all tenants.
+ */
 const mayTell = ({ tenant, version, enrolled }: AgentView) =>
   (tenant === null ? may('deployment') : tenant === session.value?.tenant.id) &&
   version !== null &&
@@ -49,7 +52,7 @@ function Address({ onClose, onAdded }: AddressProps) {
   const language = useSignal('');
   const said = { dpi: useSignal(''), width: useSignal(''), height: useSignal('') };
   const agent = agents?.find(({ id }) => id === chosen.value) ?? agents?.[0];
-  // The page closes the dialog: once the printer is added, its place is taken by what becomes of it.
+  // `Ask` closes after its action. Once the printer is added, that must not close the dialog that says what becomes of it.
   const isAdded = useSignal(false);
   return (
     <Ask
@@ -134,7 +137,7 @@ function Address({ onClose, onAdded }: AddressProps) {
   );
 }
 
-/** Whether the printer was reached: said as soon as its agent says it. */
+/** Says whether the printer is reached, as soon as its agent knows. */
 function Outcome({ added, onClose }: { added: AddedPrinterView; onClose: () => void }) {
   const { added: words, general } = t.value;
   const now = useLive(list, ADDRESSES).live.data?.find(({ id }) => id === added.id) ?? added;
@@ -195,7 +198,7 @@ function State({ of: { printer, why, agent } }: { of: AddedPrinterView }) {
   );
 }
 
-/** All that were added; those that are not reached are seen at once. */
+/** All printers that were added. The list stands open while one of them is not reached. */
 export function AddedPrinters() {
   const { added: words, printers } = t.value;
   const { live, reload } = useLive(list, may('integrations') ? ADDRESSES : null);

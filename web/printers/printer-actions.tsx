@@ -84,7 +84,7 @@ export function PrinterActions({ printer, onDone }: Props) {
           ...(act && !printer.gone
             ? [{ words: printer.hidden ? words.show : words.hide, onPick: () => void hide() }]
             : []),
-          // A printer that is gone may still be withdrawn.
+          // A printer that is gone cannot be offered any more, but it can still be withdrawn.
           ...(act && printer.ipp !== undefined && !(printer.gone && printer.ipp === null)
             ? [{ words: printer.ipp === null ? words.ipp.offer : words.ipp.withdraw, onPick: ask('ipp') }]
             : []),
@@ -138,7 +138,7 @@ function Clear({ printer, onDone, onClose }: QuestionProps) {
     );
     return () => stop.abort();
   }, []);
-  // Nothing is chosen for the person: what is in progress may be about to end well.
+  // The job in progress may be about to end well, so only the person decides to stop it.
   const printing = useSignal(false);
   const all = plan.value?.jobs.filter(({ outcome }) => outcome !== 'refused') ?? [];
   const begun = all.filter(({ status }) => status === 'printing');

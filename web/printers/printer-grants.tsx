@@ -1,4 +1,4 @@
-/** Which workspaces may use a shared printer; for who may do what concerns all of them. */
+/** Says which workspaces may use a shared printer. Only for people who may do what concerns all tenants. */
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import { tenantView } from '../../src/contract/admin.ts';
@@ -63,7 +63,7 @@ export function PrinterGrants({ printer, onDone, onClose }: Props) {
   );
 }
 
-/** The workspaces, by their names, that a shared printer is granted to. */
+/** The names of the workspaces that a shared printer is granted to. */
 export function Granted({ to }: { to: readonly string[] }) {
   const { grants: words } = t.value.printers;
   const tenants = useLive(tenantList, '/tenants', () => false).live.data ?? [];

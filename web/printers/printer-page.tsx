@@ -22,7 +22,7 @@ const LATEST = 10;
 
 export function PrinterPage({ id }: { id: string }) {
   const { printers: words } = t.value;
-  // The service answers for a printer that no agent has any more, too.
+  // The service also answers for a printer that no agent has any more.
   const { live, reload } = useLive(printerOf, `/printers/${encodeURIComponent(id)}`);
   const jobs = useLive(jobPage, `/jobs?printer=${encodeURIComponent(id)}&limit=${LATEST}`);
   const printer = live.data;
@@ -169,7 +169,7 @@ function Facts({ printer }: { printer: Printer }) {
   );
 }
 
-/** The settings that the format makes; for any that it leaves out the printer's own setting counts. */
+/** The settings that the format makes. For any that it leaves out, the printer's own setting counts. */
 function settingsOf(format: PrinterFormat): string {
   const { setting, settingOf } = t.value.printers;
   const { darkness, darknessOffset, speed, mediaTracking, printMode, thermalMode, labelTop, labelShift } =
@@ -192,7 +192,7 @@ function numeral(value: number, signDisplay: 'auto' | 'always' = 'auto'): string
   return value.toLocaleString(t.value.locale, { signDisplay, useGrouping: false });
 }
 
-/** Whether the format has the name that agents give one without a name: its size. */
+/** Whether the format is called by its size, as agents call one that nobody has named. */
 function isNamedBySize({ name, width, height, dpi }: PrinterFormat): boolean {
   return name === `${width} × ${height} mm, ${dpi} dpi`;
 }

@@ -1,4 +1,4 @@
-/** The dialog for a printer's settings. For an empty one the agent's or the printer's own setting counts. */
+/** The dialog for a printer's settings. For a setting that is left empty, that of the agent or of the printer counts. */
 import { type Signal, useSignal } from '@preact/signals';
 import {
   admits,
@@ -109,13 +109,13 @@ function Setting({ name, printer, typed, fault }: SettingProps) {
   );
 }
 
-/** What counts now though people set nothing here: the agent's configuration. undefined: the printer alone knows. */
+/** The setting from the agent's configuration, which counts while people set nothing here; undefined: only the printer knows. */
 function asItIs({ formats, settings }: Printer, name: SettingName): string | undefined {
   const now = settings[name] === undefined ? formats[0]?.[name] : undefined;
   return typeof now === 'number' ? numeral(now) : now;
 }
 
-/** Dots per mm at the printer's first format, rounded. */
+/** Dots per mm in the printer's first format, rounded. */
 function dotsInMm({ formats: [first] }: Printer): number {
   return Math.round((first?.dpi ?? 203) / 25.4);
 }
@@ -134,7 +134,7 @@ function asTyped(settings: PrintSettings): Typed {
   );
 }
 
-/** Reads a number with a decimal point or comma. Other text is returned as it is, and refused later. */
+/** Reads a number with a decimal point or comma. Returns any other text as it is, and the form refuses it. */
 function typedValue(name: SettingName, text: string, limits: Printer['limits']): number | string | undefined {
   const trimmed = text.trim();
   if (trimmed === '') return undefined;

@@ -1,4 +1,4 @@
-/** Prints a test label, which names its printer. */
+/** Prints a test label, which says printer, format and time. */
 import { printerTested } from '../../src/contract/printer-actions.ts';
 import { to } from '../address/place.ts';
 import { wordsOf } from '../controls/problem.tsx';

@@ -9,18 +9,18 @@ export const printer = printerDetails;
 export const printerList = z.array(printer);
 export type Printer = PrinterDetails;
 
-/** The groups that people have put printers into. */
+/** The names of the groups into which people have put printers. */
 export function groupsOf(printers: readonly Printer[]): string[] {
   const names = new Set(printers.map(({ group = '' }) => group).filter((name) => name !== ''));
   return [...names].sort((a, b) => a.localeCompare(b));
 }
 
-/** What stands beside a printer's name where one is chosen. */
+/** The printer's name with its place, for where a printer is chosen. */
 export function nameAndPlace({ name, place = '' }: Printer): string {
   return place === '' ? name : `${name} (${place})`;
 }
 
-/** Amber waits for somebody and goes on once that is mended; red went wrong, and does not go on by itself. */
+/** Amber: it waits for somebody, and goes on by itself once that is mended. Red: it went wrong, and does not go on by itself. */
 const TONE: Readonly<Record<Printer['status'], string>> = {
   idle: 'good',
   processing: 'busy',
@@ -33,7 +33,7 @@ export function PrinterState({ printer }: { printer: Printer }) {
   const { printers: words, reason } = t.value;
   const { reasons, held, since, gone } = printer;
   const status = stateOf(printer);
-  // A reason that equals the status, such as `offline`, is not said twice.
+  // A reason with the same name as the status, such as `offline`, would be said twice.
   const why = reasons.filter((one) => one !== status).map((one) => reason[one]);
   return (
     <div class="stack hair">
@@ -58,13 +58,13 @@ export function PrinterState({ printer }: { printer: Printer }) {
   );
 }
 
-/** A printer that tenants share (`tenant` is null) also needs the permission `deployment`. */
+/** Acting on a shared printer, whose `tenant` is null, also needs the permission `deployment`. */
 export function mayActOn(printer: Printer): boolean {
   const { tenant } = printer;
   return may('printers:act') && (tenant !== null || may('deployment'));
 }
 
-/** Path of an action on a printer. `scope` tells apart a shared and a tenant's own printer of the same ID. */
+/** Path of an action on a printer. `scope` tells a shared printer from a tenant's own one with the same ID. */
 export function actionPath({ id, tenant }: Printer, action?: string): string {
   const path = `/printers/${encodeURIComponent(id)}${action === undefined ? '' : `/${action}`}`;
   return `${path}?scope=${encodeURIComponent(tenant ?? 'shared')}`;

@@ -13,7 +13,7 @@ import { AddedPrinters, AddPrinter } from './add-printer.tsx';
 import { PrinterActions } from './printer-actions.tsx';
 import { groupsOf, type Printer, PrinterState, printerList } from './printer-words.tsx';
 
-/** Stands in an address where a printer's ID would: it is none. */
+/** Stands in an address in place of a printer's ID; no printer has this ID. */
 export const WALL = 'wall';
 
 export function Printers() {
@@ -86,7 +86,7 @@ export function Printers() {
   );
 }
 
-/** The printers, those of a group together, where anybody has made groups. */
+/** The printers. If people have made groups, the printers of each stand together. */
 function Groups({ of, onDone }: { of: readonly Printer[]; onDone: () => void }) {
   const { printers: words } = t.value;
   const groups = groupsOf(of);

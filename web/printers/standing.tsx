@@ -1,4 +1,4 @@
-/** The printers that print nothing until somebody looks: since when, what waits for each, and the ways on. */
+/** The printers that print nothing until somebody looks: since when they stand still, what waits for each, and what can be done. */
 import { useSignal } from '@preact/signals';
 import { standsStill } from '../../src/contract/printer-view.ts';
 import { to } from '../address/place.ts';
@@ -9,7 +9,7 @@ import { type Printer, PrinterState } from './printer-words.tsx';
 
 const heldUp = ({ jobs }: Printer) => jobs.queued + jobs.printing;
 
-/** Those at which most waits come first. */
+/** The printers that stand still. Those for which most jobs wait come first. */
 export function standing(printers: readonly Printer[]): Printer[] {
   return printers
     .filter((one) => standsStill(one) && !one.gone && !one.hidden)

@@ -1,4 +1,4 @@
-/** The panel of a virtual printer: faults to set by a click, and its printed labels. */
+/** The panel of a virtual printer: faults to set with a click, and the labels that it has printed. */
 import { useSignal } from '@preact/signals';
 import {
   VIRTUAL_FAULTS,
@@ -12,7 +12,7 @@ import { useLive } from '../service/live.ts';
 import { t } from '../texts/texts.ts';
 import { actionPath, type Printer } from './printer-words.tsx';
 
-/** Most labels that are shown, the newest first. */
+/** At most this many labels are shown, the newest first. */
 const SHOWN = 24;
 
 export function VirtualPanel({ printer }: { printer: Printer }) {
@@ -20,7 +20,7 @@ export function VirtualPanel({ printer }: { printer: Printer }) {
   const path = actionPath(printer, 'virtual');
   const { live, reload } = useLive(virtualPrinter, path);
   const busy = useSignal(false);
-  // What a click was answered with counts until the next look: a second click would otherwise repeat the first.
+  // The answer to a click counts until the panel is fetched again. Otherwise a second click would repeat the first one.
   const answered = useSignal<{ at: number; view: VirtualPrinterView } | null>(null);
   if (live.data === undefined) {
     if (live.problem !== undefined) return <Problem problem={live.problem} onRetry={reload} />;

@@ -1,4 +1,4 @@
-/** The printers for a monitor in the hall: large, those that stand still first, with a sound when one stops. */
+/** The printers on a monitor in the hall: in large letters, those that stand still first, and with a sound when one stops. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { place, refine, to } from '../address/place.ts';
@@ -17,7 +17,7 @@ export function Wall() {
   const sound = useSignal<AudioContext | undefined>(undefined);
   const said = useSignal('');
   const before = useRef<ReadonlySet<string>>(undefined);
-  // In the address, so that a monitor that is switched on again shows the same ones.
+  // The group is in the address, so that a monitor that was switched off shows the same printers again.
   const group = place.value.query.get('group') ?? '';
   const groups = groupsOf(live.data ?? []);
   useEffect(() => {
@@ -48,7 +48,7 @@ export function Wall() {
                 })),
               ]}
               onChoice={(name) => {
-                // Printers that come into sight have not just stopped.
+                // Printers that only now come into sight have not just stopped, so no sound is made for them.
                 before.current = undefined;
                 refine({ group: name });
               }}
@@ -64,7 +64,7 @@ export function Wall() {
                 sound.value = undefined;
                 return;
               }
-              // A browser plays sounds only after a click; this one is heard, too, so that it is known to work.
+              // A browser plays sounds only after a click. This click rings, too, so that people know that the sound works.
               sound.value = new AudioContext();
               ring(sound.value);
             }}
@@ -102,7 +102,7 @@ export function Wall() {
   );
 }
 
-/** s from one tone to the next, and Hz. */
+/** When each tone begins, in s, and its pitch, in Hz. */
 const TONES = [
   [0, 880],
   [0.25, 660],

@@ -1,16 +1,16 @@
-/** Idempotency keys of print requests: a repeated request prints nothing twice, another request is never refused for its key. */
+/** Idempotency keys of print requests: a repeated request prints nothing twice, and a different one is never refused for its key. */
 import { signal } from '@preact/signals';
 import { newKey, Refusal } from './call.ts';
 
 /** The requests of one form. */
 export class Attempts {
-  /** Key by request, for requests whose answer is not there yet, or was lost: they may have been queued. */
+  /** The keys of requests that have no answer yet, or whose answer was lost: their jobs may have been queued. */
   readonly #open = new Map<string, string>();
-  /** Whether a request may have been queued although its answer was lost. */
+  /** Whether a job may have been queued although the answer was lost. */
   readonly doubt = signal(false);
 
   /**
-   * Sends a request under a key of its own; as long as that has no answer, the same request has the same key.
+   * Sends a request with a key of its own. Until it is answered, sending the same request again uses the same key.
    * @param request all that decides what is printed
    * @throws what `send` throws
    */
@@ -24,7 +24,7 @@ export class Attempts {
       this.#open.delete(text);
       return answer;
     } catch (error) {
-      // A refusal of the repeated request says nothing about the first one, so it ends no doubt.
+      // If a repeated request is refused, the first one may still have been accepted: its key is kept, and so is the doubt.
       if (known === undefined && error instanceof Refusal && error.status < 500) this.#open.delete(text);
       throw error;
     } finally {

@@ -1,10 +1,10 @@
-/** Calls the service for the pages. Every answer is checked against the contract; a refusal is an error. */
+/** Requests from the pages to the service. Every answer is checked against the contract, and a refusal is thrown as an error. */
 import { z } from 'zod';
 import { parseJson } from '../../src/contract/parse-json.ts';
 import { CONSOLE_HEADER } from '../../src/contract/people.ts';
 import { type Reason, readableReason } from '../../src/contract/reason.ts';
 
-// The page's Content-Security-Policy forbids code made at run time, which zod would try to compile otherwise.
+// The page's Content-Security-Policy forbids code that is made at run time, which zod would otherwise make.
 z.config({ jitless: true });
 
 const TIMEOUT_MS = 30_000;
@@ -12,12 +12,12 @@ const TIMEOUT_MS = 30_000;
 const fault = z.object({
   pointer: z.string().optional(),
   detail: z.string(),
-  // A newer service may send a reason that this page does not know; `detail` has it in English.
+  // A newer service may send a reason that this page does not know; `detail` says it in English.
   reason: readableReason,
 });
 export type Fault = z.infer<typeof fault>;
 
-/** The part of a problem document (RFC 9457) that a page shows. */
+/** The part of a problem document (RFC 9457) that pages show. */
 const problem = z.object({
   code: z.string(),
   title: z.string(),
@@ -26,15 +26,15 @@ const problem = z.object({
   errors: z.array(fault).optional(),
 });
 
-/** The service refused; `code` is the problem's stable code. */
+/** The service refused a request. `code` is the problem's stable code. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly status: number;
   readonly code: string;
   readonly faults: readonly Fault[];
-  /** The message as a reason of the table, which the page can translate; undefined: it is none. */
+  /** The message as a reason, which the page can translate; undefined: it is not in the table of reasons. */
   readonly reason: Reason | undefined;
-  /** What the code means in general, without this case. */
+  /** What the code means in general, without the details of this case. */
   readonly title: string;
 
   constructor(status: number, code: string, message: string, more: Partial<Said> = {}) {
@@ -48,17 +48,17 @@ export class Refusal extends Error {
 }
 type Said = { faults: readonly Fault[]; reason: Reason | undefined; title: string };
 
-/** No answer: the service or the network is down, or it took longer than `TIMEOUT_MS`. */
+/** There was no answer within `TIMEOUT_MS`, or the service or the network is down. */
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
 }
 
-/** The answer does not fit the contract: the service has another version than the page. */
+/** The answer does not fit the contract, so the service has another version than the page. */
 export class OtherVersion extends Error {
   override readonly name = 'OtherVersion';
 }
 
-/** Called when any answer says that the session has ended (401). */
+/** Sets what is called when an answer says that the session has ended (401). */
 let onSignedOut = () => {};
 export function whenSignedOut(callback: () => void): void {
   onSignedOut = callback;
@@ -68,7 +68,7 @@ export type CallOptions = {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   body?: unknown;
   signal?: AbortSignal | undefined;
-  /** Idempotency key: the same for each attempt at one thing, so that it is done once. */
+  /** Idempotency key, the same for every attempt at one thing, so that it is done only once. */
   key?: string;
 };
 
@@ -85,7 +85,7 @@ export async function call<T>(schema: z.ZodType<T>, path: string, options: CallO
   throw new OtherVersion(`${path}: ${z.prettifyError(answer.error)}`);
 }
 
-/** Fetches a picture that the service makes on request. @throws as `call` */
+/** Fetches a picture that the service draws for this request. @throws as `call` */
 export async function picture(path: string, options: CallOptions): Promise<Blob> {
   const response = await send(path, options);
   if (!response.ok) throw await refusalOf(response);
@@ -96,7 +96,7 @@ function notJson(error: unknown): undefined {
   if (!(error instanceof SyntaxError)) throw error;
 }
 
-/** The body of an answer. @throws NoAnswer where it was cut, or took too long; the signal's reason once it is aborted */
+/** The body of an answer. @throws NoAnswer if it is cut off or takes too long; the signal's reason once it is aborted */
 async function whole<T>(body: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   try {
     return await body;
@@ -137,7 +137,7 @@ async function refusalOf(response: Response): Promise<Refusal> {
   return new Refusal(status, code, detail, { faults, reason, title });
 }
 
-/** A new idempotency key. `crypto.randomUUID` is not used, because browsers have it only over https. */
+/** A new idempotency key. Browsers have `crypto.randomUUID` only over https, so it is not used. */
 export function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return `console-${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;

@@ -1,18 +1,18 @@
 /**
- * Follows the service's stream of changes. All tabs of a browser share one stream, because a browser has only
- * six connections to a host. Without https there are no locks to choose a tab, so each opens its own stream.
+ * Follows the service's stream of changes. A browser opens only six connections to a host, so all of its tabs share
+ * one stream. Without https there are no locks with which to choose a tab, and each tab opens a stream of its own.
  */
 import { signal } from '@preact/signals';
 import { type Changes, changes } from '../../src/contract/people.ts';
 
 export type Change = Changes | 'everything';
 
-/** Whether the stream works at the moment; otherwise pages ask more often. */
+/** Whether the stream works at the moment. While it does not, pages ask the service more often. */
 export const told = signal(false);
 
 const listeners = new Set<(change: Change) => void>();
 
-/** @returns how to stop listening */
+/** @returns a function that stops listening */
 export function onChange(listener: (change: Change) => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -25,7 +25,7 @@ function take(said: Said): void {
   else for (const listener of listeners) listener(said.change);
 }
 
-/** @returns how to stop */
+/** @returns a function that stops following */
 export function followEvents(): () => void {
   const stop = new AbortController();
   const channel = new BroadcastChannel('platen-changes');
@@ -37,7 +37,7 @@ export function followEvents(): () => void {
   const { locks } = navigator;
   if (locks === undefined) openStream(take, stop.signal);
   else {
-    // A tab keeps the lock until it closes or signs out; then the next tab in the queue opens the stream.
+    // A tab keeps the lock until it is closed or signs out. Then the next tab that waits for the lock opens the stream.
     const held = () =>
       new Promise<void>((resolve) => {
         openStream(say, stop.signal);
@@ -52,10 +52,10 @@ export function followEvents(): () => void {
   };
 }
 
-/** Heartbeat intervals without a beat until the stream counts as cut: a cut connection can be silent. */
+/** After so many intervals without a heartbeat the stream counts as cut, because a connection can be cut without a sign. */
 const MISSED = 2.5;
 
-/** ms until a refused stream is opened again: at first, and at most. It doubles each time. */
+/** ms until a refused stream is opened again: the first time, and at most. The time doubles with each attempt. */
 const AGAIN = { first: 2_000, most: 60_000 };
 
 function openStream(say: (said: Said) => void, signal: AbortSignal): void {
@@ -69,7 +69,7 @@ function openStream(say: (said: Said) => void, signal: AbortSignal): void {
       wait = AGAIN.first;
       say({ told: true });
     });
-    // An EventSource reconnects by itself, but not after an answer such as a proxy gives while the service restarts.
+    // An EventSource reconnects by itself, but not after an error answer, such as a proxy gives while the service restarts.
     source.addEventListener('error', () => {
       say({ told: false });
       if (source.readyState !== EventSource.CLOSED) return;

@@ -1,4 +1,4 @@
-/** Live data for pages: fetched, kept up to date, and marked as old when the service does not answer. */
+/** Live data for pages: fetched, kept up to date, and marked as old if the service does not answer. */
 import { signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { z } from 'zod';
@@ -8,7 +8,7 @@ import { type Change, onChange, told } from './events.ts';
 /** ms between requests while the stream of changes works, and while it does not. */
 const SLOW = 30_000;
 const QUICK = 2_000;
-/** ms in which several changes cause one request. */
+/** ms within which several changes cause only one request. */
 const TOGETHER = 250;
 
 export type Live<T> = {
@@ -18,21 +18,21 @@ export type Live<T> = {
   problem: Error | undefined;
   /** When `data` was received, ms since 1970. */
   at: number;
-  /** `data` is the answer to an earlier path, until the new path has answered. */
+  /** `data` still is the answer to an earlier path: the new path has not answered yet. */
   stale: boolean;
 };
 
-/** Since when the service has not answered, ms; null: it answers. The shell shows it, once per page. */
+/** Since when the service has not answered, in ms since 1970; null: it answers. The shell shows this once for the whole page. */
 export const silentSince = signal<number | null>(null);
 
-/** Whether a change concerns templates, people or integrations; only one's own tenants are reported. */
+/** Whether a change concerns templates, people or integrations. The service reports only changes of one's own tenants. */
 export const ofTheTenant = ({ tenants }: Exclude<Change, 'everything'>): boolean => tenants.length > 0;
 
 /**
  * Fetches a path and keeps the answer up to date.
  * @param path under `/app`; null: nothing is requested
- * @param concerns whether a change is a reason for a new request
- * @param pathNow the path with what depends on the time of the request
+ * @param concerns whether a change is a reason to ask again
+ * @param pathNow adds to the path what depends on the time of the request
  */
 export function useLive<T>(
   schema: z.ZodType<T>,
@@ -93,7 +93,7 @@ export function useLive<T>(
     document.addEventListener('visibilitychange', seen);
     state.value = { ...state.value, stale: state.value.data !== undefined && answered.current !== path };
     void look();
-    // When the stream stops, the page fetches at once instead of waiting for the end of the slow interval.
+    // When the stream stops, the page fetches at once, and does not wait for the slow interval to end.
     let relied = told.value;
     const alone = told.subscribe((now) => {
       if (relied && !now) soon();

@@ -1,6 +1,6 @@
 /**
- * Wraps an action so that of overlapping calls only the newest has a result; one that is overtaken ends with undefined, even
- * where it fails.
+ * Wraps an action so that, of calls that overlap, only the newest has a result. A call that has been overtaken resolves to
+ * undefined, even if it fails.
  */
 export function newestOf<A, R>(work: (input: A) => Promise<R>): (input: A) => Promise<R | undefined> {
   let newest = 0;

@@ -1,23 +1,23 @@
-/** The pages of a list after the first one. Only the first page is live; it moves while new entries come. */
+/** The pages of a list after the first one. Only the first page is live: new entries push others off it. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { type Below, idsOf, pushedDown, type Row } from './pushed-down.ts';
 
 export type Rows<T> = {
   rows: readonly T[];
-  /** For the page after these rows; null: there is none. */
+  /** The key of the page after these rows; null: there is none. */
   next: string | null;
 };
 type OlderProps<T> = {
-  /** What the list is a list of: with another, the older rows are dropped. */
+  /** Names the list. If the name changes, it is another list, and the older rows are dropped. */
   list: string;
-  /** The first page; undefined as long as it is not there. */
+  /** The first page; undefined: it has not arrived yet. */
   page: Rows<T> | undefined;
   ask: (after: string, signal: AbortSignal) => Promise<Rows<T>>;
   below: Below<T>;
 };
 
-/** @returns all rows that are known, the live ones first; `more`: whether `load` would find others */
+/** @returns `rows`: all that are known, the live ones first; `more`: whether `load` would find others */
 export function useOlder<T extends Row>({ list, page, ask, below }: OlderProps<T>) {
   const older = useSignal<Rows<T> | undefined>(undefined);
   const problem = useSignal<Error | undefined>(undefined);
@@ -50,7 +50,7 @@ export function useOlder<T extends Row>({ list, page, ask, below }: OlderProps<T
     try {
       const found = await ask(after, signal);
       if (signal.aborted) return;
-      // The first page may have moved meanwhile; where older rows were there already, they have moved with it.
+      // Rows may have been pushed off the first page meanwhile. If there were older rows already, the effect above has added them.
       const rows =
         older.value === undefined ? pushedDown(found.rows, before, shown.current, below) : found.rows;
       const known = idsOf(older.value?.rows ?? []);

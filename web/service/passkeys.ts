@@ -1,4 +1,4 @@
-/** Passkeys by WebAuthn: signing in, and adding one. */
+/** Passkeys (WebAuthn): signs in with one, and adds one. */
 import { z } from 'zod';
 import {
   type PasskeyView,
@@ -14,12 +14,12 @@ import { signedIn } from './session.ts';
 
 export const passkeyList = z.array(passkeyView);
 
-/** Browsers have passkeys only for pages that came over https or from localhost. */
+/** Browsers allow passkeys only on pages that came over https or from localhost. */
 export function knowsPasskeys(): boolean {
   return 'PublicKeyCredential' in globalThis && 'parseRequestOptionsFromJSON' in PublicKeyCredential;
 }
 
-/** @throws as `call`; DOMException `NotAllowedError` where the person has no passkey here, or cancels */
+/** @throws as `call`; DOMException `NotAllowedError` if the person has no passkey here, or cancels */
 export async function signInByPasskey(): Promise<void> {
   const options = await call(passkeyRequest, '/session/passkey/options', { body: {} });
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
@@ -30,8 +30,8 @@ export async function signInByPasskey(): Promise<void> {
 }
 
 /**
- * @param current the person's password; undefined where there is none
- * @throws as `call`; DOMException `NotAllowedError`, `InvalidStateError` for an authenticator that is known
+ * @param current the person's password; undefined if they have none
+ * @throws as `call`; DOMException `NotAllowedError` if the person cancels, `InvalidStateError` if the authenticator is known
  */
 export async function addPasskey(name: string, current: string | undefined): Promise<PasskeyView> {
   const body = current === undefined ? {} : { current };

@@ -1,14 +1,14 @@
-/** What a live first page does to the fixed rows below it. */
+/** How new rows on a live first page push others down to the fixed rows below it. */
 
 export type Row = { id: string };
-/** Whether `a` stands below `b` in the list. */
+/** Whether `a` belongs below `b` in the list. */
 export type Below<T> = (a: T, b: T) => boolean;
 
 export const idsOf = (rows: readonly Row[]) => new Set(rows.map(({ id }) => id));
 
 /**
- * The rows below the first page, after that has changed: those that new ones pushed off it stand before the older ones.
- * @returns undefined where the whole page is another one: nobody knows what stands between it and the older rows
+ * The rows below the first page after that page has changed: first those that new rows have pushed off it, then the older ones.
+ * @returns undefined if no row of the first page is left: nobody knows which rows are between it and the older ones
  */
 export function pushedDown<T extends Row>(
   older: readonly T[],

@@ -1,4 +1,4 @@
-/** The page of a person's own account: colours, language, password, passkeys, and signing out. */
+/** The page of a person's own account: colours, language, password, passkeys and signing out. */
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import { ChoiceField } from '../controls/field.tsx';

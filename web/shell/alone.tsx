@@ -1,4 +1,4 @@
-/** The frame of pages for people who are not signed in: one card. */
+/** The frame of pages for people who are not signed in: a single card. */
 import type { ComponentChildren } from 'preact';
 import { t } from '../texts/texts.ts';
 

@@ -2,7 +2,7 @@
 import { effect } from '@preact/signals';
 import { kept } from '../address/kept.ts';
 
-/** `light`, `dark`, or empty: as the system has it. */
+/** `light` or `dark`; empty: as the system has it. */
 export const chosenColours = kept('colours');
 
 export function followColours(): void {

@@ -1,4 +1,4 @@
-/** The whole console: the sign-in, an invitation, or the page that the address names. */
+/** The whole console: shows the sign-in page, an invitation, or the page that the address names. */
 import { Component, type ComponentChildren } from 'preact';
 import { place } from '../address/place.ts';
 import { Problem } from '../controls/problem.tsx';
@@ -34,7 +34,7 @@ function Content() {
   }
   if (session.value === null) return <SignIn />;
   const { path } = place.value;
-  // On a monitor in the hall nobody goes from page to page.
+  // A monitor in the hall has no navigation, because nobody goes from page to page there.
   const whole = path[0] === 'printers' && path[1] === WALL;
   return (
     <div class={whole ? 'shell whole' : 'shell'}>
@@ -60,7 +60,7 @@ function toContent(): void {
   document.querySelector('h1')?.focus();
 }
 
-/** Catches an error of a page, so that navigation and shortcuts go on working. */
+/** Catches the error of a page that fails, so that navigation and shortcuts go on working. */
 class Guard extends Component<{ children: ComponentChildren }, { problem: Error | undefined }> {
   override state: { problem: Error | undefined } = { problem: undefined };
 

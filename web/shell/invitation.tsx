@@ -1,4 +1,4 @@
-/** The page of an invitation: an invited person chooses a password, and is signed in. */
+/** The page of an invitation, where the invited person chooses a password and is signed in. */
 import { signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { InvitationView } from '../../src/contract/people.ts';

@@ -1,4 +1,4 @@
-/** The navigation: links to all pages; on a narrow screen, a drawer behind a button. */
+/** The navigation, with links to all pages. On a narrow screen it is a drawer behind a button. */
 import { useEffect } from 'preact/hooks';
 import { agentCounts } from '../../src/contract/agent-view.ts';
 import { jobCounts } from '../../src/contract/job-search.ts';
@@ -61,7 +61,7 @@ function Brand() {
   );
 }
 
-/** How many things on these pages wait for somebody. */
+/** For each of these pages, how many things there wait for somebody. */
 type Counts = Readonly<Record<'held' | 'printers' | 'agents', number>>;
 
 function Links({ current, counts }: { current: string; counts: Counts }) {

@@ -31,19 +31,19 @@ export type PageName =
   | 'audit'
   | 'account';
 
-/** What the pages of a group are for, in the order of the navigation. */
+/** The groups of pages, in the order of the navigation. */
 export const GROUPS = ['work', 'setUp', 'administration'] as const;
 
 type PageEntry = {
   group: (typeof GROUPS)[number];
   icon: IconName;
   needs: Need;
-  /** Shortcut: this key after `g`. */
+  /** The shortcut is `g` and then this key. */
   key: string;
   show: (id: string | undefined, what: string | undefined) => ComponentChildren;
 };
 
-// Those of an operator come with the first page; the others when somebody goes there.
+// The pages that operators need are loaded with the console; these are loaded when somebody goes there.
 const Agents = later(async () => (await import('./seldom.ts')).Agents);
 const AlertPage = later(async () => (await import('./seldom.ts')).AlertPage);
 const Alerts = later(async () => (await import('./seldom.ts')).Alerts);
@@ -56,7 +56,7 @@ const Designer = later(async () => (await import('../designer/designer.tsx')).De
 const Wall = later(async () => (await import('../printers/wall.tsx')).Wall);
 const NewTemplate = later(async () => (await import('../designer/new-template.tsx')).NewTemplate);
 
-/** In the order of the navigation. */
+/** All pages, in the order of the navigation. */
 export const PAGES: Readonly<Record<PageName, PageEntry>> = {
   start: { group: 'work', icon: 'start', needs: 'jobs:read', key: 's', show: () => <Start /> },
   print: { group: 'work', icon: 'print', needs: 'jobs:act', key: 'd', show: () => <Print /> },

@@ -1,4 +1,4 @@
-/** The list of a person's passkeys, to add and remove them. */
+/** The list of a person's passkeys, where they can be added and removed. */
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import { type PasskeyView, waysIn } from '../../src/contract/people.ts';

@@ -1,4 +1,4 @@
-/** Password fields: one for the current password, which the browser may fill in, and one for a new one. */
+/** Two password fields: for the current password, which the browser may fill in, and for a new one. */
 import type { Signal } from '@preact/signals';
 import { TextField, typed } from '../controls/field.tsx';
 

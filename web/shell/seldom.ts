@@ -1,4 +1,4 @@
-/** Pages that operators seldom open, as one part that is loaded when somebody does: each by itself would be many small files. */
+/** Pages that operators seldom open. They are loaded together when somebody opens one: singly they would be many small files. */
 export { AlertPage } from '../access/alert-page.tsx';
 export { Alerts } from '../access/alerts.tsx';
 export { Audit } from '../access/audit.tsx';

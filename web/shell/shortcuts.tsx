@@ -1,4 +1,4 @@
-/** Keyboard shortcuts: they go to a page, to the search field or to their own list; none changes data. */
+/** Keyboard shortcuts. They go to a page, to the search field or to the list of shortcuts; none of them changes data. */
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { go } from '../address/place.ts';
@@ -8,19 +8,19 @@ import { t } from '../texts/texts.ts';
 import { PAGE_NAMES, PAGES } from './pages.tsx';
 
 const open = signal(false);
-/** ms for the second key after `g`. */
+/** ms within which the second key must follow `g`. */
 const TOGETHER = 1_500;
 
 export function showShortcuts(): void {
   open.value = true;
 }
 
-/** Fields that take no letters. */
+/** Types of input that take no letters. */
 const LETTERLESS = ['checkbox', 'radio', 'file', 'number', 'date', 'datetime-local']
   .map((type) => `[type="${type}"]`)
   .join();
 
-/** Whether the key belongs to what has the focus. A list chooses by letters, but only those that an entry begins with. */
+/** Whether what has the focus uses the key itself. A choice uses a letter only if one of its options begins with it. */
 function isTaken(key: string, target: EventTarget | null): boolean {
   if (target instanceof HTMLSelectElement)
     return (
@@ -32,7 +32,7 @@ function isTaken(key: string, target: EventTarget | null): boolean {
   );
 }
 
-/** Puts the focus on the next or previous row of the page's lists; Enter then opens it, since it is a link. */
+/** Moves the focus to the next or previous row of the page's lists. The row is a link, so Enter opens it. */
 function stepRow(by: 1 | -1): void {
   const rows = [...document.querySelectorAll<HTMLAnchorElement>('main .row-link')];
   const row = document.activeElement?.closest('tr, li');
@@ -44,7 +44,7 @@ export function Shortcuts() {
   useEffect(() => {
     let begun = 0;
     const press = (event: KeyboardEvent) => {
-      // Also with Caps Lock.
+      // Shortcuts work with Caps Lock, too.
       const key = event.key.toLowerCase();
       if (event.ctrlKey || event.metaKey || event.altKey || isTaken(key, event.target)) return;
       const second = Date.now() - begun < TOGETHER;

@@ -1,4 +1,4 @@
-/** The sign-in page: by single sign-on, passkey or password. It also shows why a link did not sign in. */
+/** The sign-in page: single sign-on, passkey or password. It also says why a link did not sign somebody in. */
 import { signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { providerRefusal, type WaysIn, waysIn } from '../../src/contract/people.ts';
@@ -16,7 +16,7 @@ import { Alone } from './alone.tsx';
 import { CurrentPassword } from './password-fields.tsx';
 
 const workspace = kept('workspace');
-/** ms to wait for the ways to sign in; after that the form for a password is shown. */
+/** ms to wait until the service says which ways to sign in there are; after that the form for a password is shown. */
 const ANSWER_MS = 3_000;
 /** Why single sign-on did not sign the person in: the code from the address (`#refused=…`). */
 export const refused = signal<string | undefined>(undefined);
@@ -24,10 +24,10 @@ export const refused = signal<string | undefined>(undefined);
 export function SignIn() {
   const { signIn: words } = t.value;
   const ways = useSignal<WaysIn | undefined>(undefined);
-  // The form waits for the ways to sign in: buttons that appear above it later would move its own button.
+  // The form waits until the ways to sign in are known: buttons that came later would push its own button down.
   const asked = useSignal(false);
   useTitle(words.title);
-  // After a later sign-out the refusal from before is not shown again.
+  // The refusal must not be shown again after somebody has signed in and out.
   useEffect(
     () => () => {
       refused.value = undefined;
@@ -39,7 +39,7 @@ export function SignIn() {
       asked.value = true;
     };
     const late = setTimeout(show, ANSWER_MS);
-    // Without an answer only the password is offered; an error is shown when somebody tries it.
+    // Without an answer only the password is offered. Whoever tries it is shown the error.
     call(waysIn, '/sign-in')
       .then(
         (found) => {

@@ -1,4 +1,4 @@
-/** The start page: what needs a person now; in an empty installation, the steps to the first label. */
+/** The start page: what needs somebody now, or, in an empty installation, the steps to the first label. */
 import { z } from 'zod';
 import { templateView } from '../../src/contract/admin.ts';
 import { agentView } from '../../src/contract/agent-view.ts';
@@ -30,7 +30,7 @@ export function Start() {
   };
   const held = counts.live.data?.undecided ?? 0;
   const begun = (latest.live.data?.jobs.length ?? 0) > 0;
-  // What is missing is known only when printers, templates and jobs have been received.
+  // Which first steps are missing is known only once printers, templates and jobs have arrived.
   const heard = printers.live.data !== undefined && templates.live.data !== undefined;
   const all = {
     ...latest.live,
@@ -84,7 +84,7 @@ export function Start() {
 
 const TODAY_COUNTS = `/jobs/counts?since=${TODAY}`;
 
-/** What became of the jobs that were accepted today, each number with the way to its jobs. */
+/** What became of the jobs that were accepted today. Each number is a link to its jobs. */
 function Today() {
   const { start: words, jobs } = t.value;
   const { live } = useLive(jobCounts, TODAY_COUNTS, ({ jobs }) => jobs.length > 0, timed);
@@ -118,7 +118,7 @@ function Today() {
 
 function FirstSteps({ printers, templates }: { printers: number; templates: number }) {
   const { start: words } = t.value;
-  // With an agent that has found no printer yet, the page of the printers is offered already.
+  // The page of the printers is offered as soon as there is an agent, even before it has found a printer.
   const agents = useLive(z.array(agentView), '/agents').live.data?.length ?? 0;
   return (
     <section class="stack narrow">

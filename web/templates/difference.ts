@@ -2,17 +2,17 @@
 import type { Preview } from '../../src/contract/label-picture.ts';
 import { pngAddress } from './preview.ts';
 
-/** True is ink. */
+/** One value for each dot: true is ink. */
 export type Dots = { width: number; height: number; ink: (x: number, y: number) => boolean };
 
 export type Difference = { picture: ImageData; gone: number; added: number };
 
-/** Colours of dots: unchanged ones pale; removed and new ones in colours that the colour-blind tell apart. */
+/** Colours of dots: unchanged ones are pale; removed and new ones have colours that colour-blind people can tell apart. */
 const STAYS = [205, 205, 205];
 const GONE = [213, 94, 0];
 const ADDED = [0, 90, 181];
 
-/** @throws Error where the picture cannot be read */
+/** @throws Error if the picture cannot be read */
 export async function dotsOf(preview: Preview): Promise<Dots> {
   const { width, height, png } = preview;
   if (png === null) return { width, height, ink: () => false };

@@ -1,6 +1,6 @@
 /**
  * The application identifiers in everyday use and the format of their data (GS1 General Specifications,
- * section 3.2). Any other is typed by its number; the service, which knows all of them, checks both.
+ * section 3.2). Any other is typed as a number. The service knows all of them, and checks both kinds.
  */
 
 /**
@@ -23,7 +23,7 @@ const date: AiFormat = { kind: 'date' };
 const measure: AiFormat = { kind: 'amount', length: 6, least: 6 };
 const price: AiFormat = { kind: 'amount', length: 15, least: 1 };
 
-/** An `n` in an AI stands for the number of digits after the point. */
+/** An `n` in an AI stands for the digit that says how many digits follow the point. */
 export const IDENTIFIERS = {
   '00': checked(18),
   '01': checked(14),
@@ -75,7 +75,7 @@ export const IDENTIFIERS = {
 
 export type Identifier = keyof typeof IDENTIFIERS;
 
-/** The entry of the table for an AI: `310n` for `3103`. */
+/** The AI as the table has it: `310n` for `3103`. */
 export function identifierOf(ai: string): Identifier | undefined {
   if (isIdentifier(ai)) return ai;
   const amount = `${ai.slice(0, 3)}n`;
@@ -91,7 +91,7 @@ export function formatOf(ai: string): AiFormat | undefined {
   return known === undefined ? undefined : IDENTIFIERS[known];
 }
 
-/** The AI of a new element: weights and measures have three digits after the point, prices two. */
+/** The AI for a new element: weights and measures get three digits after the point, prices two. */
 export function newAi(identifier: Identifier): string {
   const format = formatOf(identifier);
   if (format?.kind !== 'amount') return identifier;

@@ -7,10 +7,10 @@ import type { SavedTemplate } from './saved-template.ts';
 
 export type Orientation = 'portrait' | 'landscape';
 
-/** Languages that print labels; the others print pages, on which a sheet of labels lies. */
+/** Printers of these languages print labels. Those of other languages print pages, on which a sheet of labels lies. */
 const OF_LABELS: readonly PrinterFormat['language'][] = ['zpl', 'tspl', 'epl'];
 
-/** Why it does not, with both sizes; undefined: it fits, or has no size of its own. */
+/** Both sizes, if the label does not fit; undefined: it fits, or has no size of its own. */
 export function misfitOf(
   { template }: SavedTemplate,
   orientation: Orientation,

@@ -1,4 +1,4 @@
-/** Pictures of a template with a record, drawn by the service with a printer's dots. */
+/** Pictures of a template with a record, which the service draws with a printer's dots. */
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { type Preview, type PreviewRequest, preview } from '../../src/contract/label-picture.ts';
@@ -6,21 +6,21 @@ import { mapFiles } from '../../src/contract/template-files.ts';
 import { call, NoAnswer, Refusal } from '../service/call.ts';
 import { ofTenant } from '../service/session.ts';
 
-/** ms without a key stroke before a picture is requested. */
+/** ms without a keystroke before a picture is requested. */
 const PAUSE = 120;
-/** ms before the next attempt, where the service did not answer or had no time. */
+/** ms before the next attempt if the service did not answer or had no time. */
 const AGAIN = 2_000;
-/** ms; each pause of `drawInTurn` before another attempt is twice the last, up to this. */
+/** ms. `drawInTurn` doubles its pause with each attempt, up to this. */
 const MOST_PAUSE = 60_000;
-/** Most requests of `drawInTurn` at a time, because the service draws for others, too. */
+/** `drawInTurn` has at most so many requests under way, because the service draws for others, too. */
 const AT_ONCE = 3;
 
 export type Drawn = { preview: Preview | undefined; problem: Error | undefined; busy: boolean };
 
 /**
- * One request is under way at a time: a new one aborts the last.
+ * Only one request is under way at a time; a new one aborts it.
  * @param request null: nothing is drawn
- * @param version of what the request names by its ID; a new one requests the picture again
+ * @param version the version of what the request names by ID; a new version is drawn anew
  */
 export function usePreview(request: Partial<PreviewRequest> | null, version = ''): Drawn {
   const state: Signal<Drawn> = useSignal<Drawn>({ preview: undefined, problem: undefined, busy: false });
@@ -53,7 +53,7 @@ export function usePreview(request: Partial<PreviewRequest> | null, version = ''
   return state.value;
 }
 
-/** Whether the same request may succeed later. */
+/** Whether the same request might succeed later. */
 function passes(problem: Error): boolean {
   return (
     problem instanceof NoAnswer ||
@@ -61,12 +61,12 @@ function passes(problem: Error): boolean {
   );
 }
 
-/** The names of files that the service has been sent; a name that it has forgotten, or that another tenant's is, it refuses. */
+/** The names by which the service knows files that it was sent. It refuses a name that it has forgotten, or another tenant's. */
 const names = new Map<string, string>();
-/** More than one template can have. */
+/** More files than one template can have. */
 const MOST_NAMES = 200;
 
-/** Requests a picture; a file of the template that the service knows is sent by its name. */
+/** Requests a picture. Of the template's files, those that the service knows are sent only by name. */
 export async function draw(request: Partial<PreviewRequest>, signal?: AbortSignal): Promise<Preview> {
   const { template } = request;
   if (template === undefined) return await ask(request, signal);
@@ -94,7 +94,7 @@ async function ask(request: Partial<PreviewRequest>, signal: AbortSignal | undef
 const waiting: (() => void)[] = [];
 let underWay = 0;
 
-/** As `draw`, in a queue: a gallery requests many pictures. Where it may succeed later, it is requested again. */
+/** Draws as `draw` does, but in a queue, because a gallery requests many pictures; tries again what might succeed later. */
 export async function drawInTurn(request: Partial<PreviewRequest>, signal: AbortSignal): Promise<Preview> {
   for (let pause = AGAIN; ; pause = Math.min(2 * pause, MOST_PAUSE)) {
     try {
@@ -119,7 +119,7 @@ async function drawOnce(request: Partial<PreviewRequest>, signal: AbortSignal): 
   }
 }
 
-/** A `data:` address for a picture of an answer. */
+/** The `data:` address of a picture in an answer. */
 export function pngAddress(png: string): string {
   return `data:image/png;base64,${png}`;
 }

@@ -1,9 +1,9 @@
-/** Words for the service's problems with a template, in the chosen language. */
+/** Words, in the chosen language, for what the service finds wrong with a template. */
 import type { TemplateProblem } from '../../src/contract/template-problem.ts';
 import { reasonWords } from '../controls/reason-words.ts';
 import { listed, saidOf, t } from '../texts/texts.ts';
 
-/** The problem in words, without the pointer that messages for files begin with. */
+/** The problem in words, without the pointer with which messages about files begin. */
 export function templateWords({ code, message, pointer, reason, sampled, dpis }: TemplateProblem): string {
   const { problem: words } = t.value;
   const found = reasonWords(reason);

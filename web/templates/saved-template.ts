@@ -14,11 +14,11 @@ export type FieldFacts = {
   name: string;
   sample: string | undefined;
   default: string | undefined;
-  /** What people read in place of its name. */
+  /** What people read in place of the field's name. */
   caption: string;
 };
 
-/** Every field that is printed, with its sample and default where the template declares them. */
+/** Every field that the label prints, with its sample and its default if the template declares them. */
 export function fieldsOf({ fields, template: body }: SavedTemplate): FieldFacts[] {
   const known = template.safeParse(body);
   const declared = new Map((known.success ? known.data.fields : []).map((field) => [field.name, field]));
@@ -30,10 +30,10 @@ export function fieldsOf({ fields, template: body }: SavedTemplate): FieldFacts[
   }));
 }
 
-/** `{{name}}` or `{{name | filter}}` in any member of an element. */
+/** Finds `{{name}}` and `{{name | filter}}` in any member of an element. */
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
 
-/** The field that a problem with a record is about; undefined: none, or several. */
+/** The field that a problem with a record is about; undefined: it is about none, or about several. */
 export function fieldOf(
   { pointer, message }: TemplateProblem,
   { fields, template: body }: SavedTemplate,
@@ -49,14 +49,14 @@ export function fieldOf(
   return more.length === 0 ? only : undefined;
 }
 
-/** Size of the label, mm; undefined where the template does not say it. */
+/** The size of the label, mm; undefined if the template does not say it. */
 export function sizeOf({ template: body }: SavedTemplate): { width: number; height: number } | undefined {
   const { data } = template.safeParse(body);
   if (data?.width === undefined || data.height === undefined) return undefined;
   return { width: data.width, height: data.height };
 }
 
-/** The ZPL of a template that is a program; undefined for one that is drawn. */
+/** The ZPL of a template that is a program; undefined for a template that is drawn. */
 export function sourceOf({ template: body }: SavedTemplate): string | undefined {
   const { data } = template.safeParse(body);
   return data?.language === 'zpl' ? data.source : undefined;

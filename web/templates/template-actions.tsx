@@ -35,7 +35,7 @@ export function TemplateActions({ template, onDone, onGone }: Props) {
     onDone();
   };
   const edits = [
-    // Raw ZPL has no designer: it is changed in the program that wrote it.
+    // The designer cannot edit raw ZPL: people change it in the program that wrote it.
     ...(template.language === 'platen'
       ? [{ words: t.value.designer.edit, onPick: () => go(['templates', template.id, 'design']) }]
       : []),

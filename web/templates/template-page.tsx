@@ -63,7 +63,7 @@ export function TemplatePage({ id }: { id: string }) {
   );
 }
 
-/** The printers that have lately printed the template. */
+/** How many jobs have lately printed the template, and at which printers. */
 function Uses({ id }: { id: string }) {
   const { uses: words } = t.value.templates;
   const path = ofTenant(`/templates/${encodeURIComponent(id)}/uses`);
@@ -114,7 +114,7 @@ function Facts({ saved }: { saved: SavedTemplate }) {
   );
 }
 
-/** What is sent to the printer, with its placeholders, of a template that is a program. */
+/** The source of a template that is a program: what is sent to the printer, with placeholders. */
 function Source({ saved }: { saved: SavedTemplate }) {
   const source = sourceOf(saved);
   if (source === undefined) return null;

@@ -1,4 +1,4 @@
-/** A saved template's picture with the samples of its fields, requested once for each version. */
+/** The picture of a saved template with the samples of its fields, requested once for each version. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { TemplateView } from '../../src/contract/admin.ts';
@@ -7,15 +7,15 @@ import { may } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
 import { drawInTurn, pngAddress } from './preview.ts';
 
-/** Most pictures that are kept until the page is reloaded; a gallery has about as many. */
+/** At most so many pictures are kept until the page is reloaded: about as many as a gallery has. */
 const MOST = 200;
-/** Dots of a picture in a row. */
+/** The width of a picture in a row, in dots. */
 const THUMB = 80;
 const drawn = new Map<string, string | null>();
 
 type Pictured = Pick<TemplateView, 'id' | 'updatedAt'>;
 
-/** base64; undefined: not yet; null: its samples cannot be printed; or why there is no answer. */
+/** The picture, in base64; undefined: not there yet; null: the samples cannot be printed; Error: why there is no answer. */
 export type Found = string | null | undefined | Error;
 
 function useTemplatePicture(template: Pictured, width: number): Found {
@@ -47,9 +47,9 @@ export function TemplatePicture({ template, width }: { template: TemplateView; w
   return <SamplePicture found={found} name={template.name} />;
 }
 
-/** What labels of a template look like, beside its name; nothing where there is no picture. */
+/** A small picture to stand beside the name of a template; nothing if there is no picture. */
 export function TemplateThumb({ id }: { id: string }) {
-  // A list knows no versions: the picture is as new as the page.
+  // A list does not know the templates' versions, so the picture is as new as the page.
   const found = useTemplatePicture({ id, updatedAt: '' }, THUMB);
   return typeof found === 'string' ? <img class="paper" src={pngAddress(found)} alt="" /> : null;
 }

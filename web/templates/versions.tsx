@@ -1,4 +1,4 @@
-/** The versions of a template: when and by whom saved, compared with the newest, and restored. */
+/** The versions of a template: when and by whom each was saved. One can be compared with the newest, and restored. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { z } from 'zod';
@@ -19,7 +19,7 @@ const current = z.object({ version: z.string() });
 
 type Props = { id: string; changed: string; onRestored: () => void };
 
-/** @param changed when the template was last saved; a new value loads the versions again */
+/** @param changed when the template was last saved; if that changes, the versions are loaded again */
 export function Versions({ id, changed, onRestored }: Props) {
   const { versions: words } = t.value.templates;
   const path = ofTenant(`/templates/${encodeURIComponent(id)}/versions`);

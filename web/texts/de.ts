@@ -1,4 +1,4 @@
-/** Jedes deutsche Wort der Konsole. Englisch steht daneben in `en.ts`, mit denselben Schlüsseln. */
+/** Every German word of the console. English stands beside it in `en.ts`, with the same keys. */
 import { accessWords } from './de/access.ts';
 import { addedWords } from './de/added.ts';
 import { agentWords } from './de/agents.ts';

@@ -12,10 +12,10 @@ import { jobWords } from './en/jobs.ts';
 import { printingWords } from './en/printing.ts';
 import { refusals } from './en/refusals.ts';
 
-/** By the service's codes: it says them in English itself. */
+/** Has no words for the service's codes, because the service itself says them in English. */
 const ITS_OWN_WORDS: Readonly<Record<string, string>> = {};
 
-/** People know a tenant as their workspace. */
+/** The reasons in which a tenant is called a workspace, as people know it. */
 const OF_WORKSPACES = Object.fromEntries(
   Object.entries(REASONS).map(
     ([code, words]) => [code, words.replaceAll(/\btenant\b/g, 'workspace')] as const,
@@ -28,7 +28,7 @@ const REASON_WORDS: Readonly<Record<string, string>> = {
   'printer-names': 'several printers have this name',
   'font-absent':
     'the font {font}, which has the character {character}, is not installed: ask your administrator',
-  // Without the standard that only programmers know by its number.
+  // Leaves out the number of the standard, which only programmers know.
   'not-a-date': 'the value is not a date such as 2026-11-21 or 2026-11-21T07:45:00Z',
 };
 

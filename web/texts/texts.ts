@@ -1,10 +1,10 @@
-/** The words of the console in the language of who looks, and how times are written there. */
+/** The words of the console in the language of whoever looks, and how numbers and times are written in it. */
 import { computed } from '@preact/signals';
 import { kept } from '../address/kept.ts';
 import { de } from './de.ts';
 import { en, type Texts } from './en.ts';
 
-/** `en`, `de`, or nothing: as the browser has it. */
+/** `en` or `de`; empty: the browser's language. */
 export const chosenLanguage = kept('language');
 
 export const t = computed<Texts>(() => {
@@ -12,7 +12,7 @@ export const t = computed<Texts>(() => {
   return language.toLowerCase().startsWith('de') ? de : en;
 });
 
-/** As the viewer's country writes, where the browser says so: the 24 hours of Britain, the 12 of America. */
+/** The locale with the viewer's country, if the browser says it: Britain writes times with 24 hours, America with 12. */
 const locale = computed(() =>
   navigator.language.toLowerCase().startsWith(t.value.locale) ? navigator.language : t.value.locale,
 );
@@ -25,7 +25,7 @@ const full = format({ dateStyle: 'full', timeStyle: 'long' });
 
 type Time = string | number | Date;
 
-/** Of today the time alone; else the day with it. In the viewer's zone. */
+/** A time in the viewer's zone: without the day if it is today, else with the day. */
 export function when(time: Time): string {
   const date = new Date(time);
   return `${dayBefore(date)}${clock.value.format(date)}`;
@@ -37,7 +37,7 @@ export function whenExactly(time: Time): string {
   return `${dayBefore(date)}${seconds.value.format(date)}`;
 }
 
-/** The day, to stand before a time: nothing today, without the year this year. */
+/** The day, to stand before a time. Empty for today, and without the year for this year. */
 function dayBefore(date: Date): string {
   const now = new Date();
   if (date.toDateString() === now.toDateString()) return '';
@@ -47,49 +47,49 @@ function dayBefore(date: Date): string {
 
 const utcDay = format({ day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
 
-/** A day in UTC, as the service counts them: `2026-11-22`. */
+/** Says a day such as `2026-11-22`. It is a day in UTC, because the service counts by these. */
 export function dayOf(day: string): string {
   return utcDay.value.format(new Date(day));
 }
 
-/** With the day and the zone, for who points at a time. */
+/** A time with its day and its zone, for whoever points at it. */
 export function inFull(time: Time): string {
   return full.value.format(new Date(time));
 }
 
 /**
- * What the service says of a code, in the language of who looks, with what it says of this case behind it: numbers, names
- * and places stand there alone.
- * @param table of a language; where it has not the code, the service's own words
+ * Words for a code of the service, in the language of whoever looks. The service's own message follows in brackets, because only
+ * that has the numbers, names and places of this case.
+ * @param table the words of a language; for a code that it does not have, the message stands alone
  */
 export function saidOf(table: Readonly<Record<string, string>>, code: string, message: string): string {
   const words = Object.hasOwn(table, code) ? table[code] : undefined;
   return words === undefined ? message : `${words} (${message})`;
 }
 
-/** A number as a field shows it that also takes it: with the comma of the language, and no thousands' points. */
+/** A number as a field shows and takes it: with the decimal comma of the language, and nothing between the thousands. */
 export function numeral(value: number): string {
   return value.toLocaleString(t.value.locale, { useGrouping: false, maximumFractionDigits: 6 });
 }
 
-/** Words as one talks: `a, b and c`. */
+/** Lists words as people say them: `a, b and c`. */
 export function listed(words: readonly string[]): string {
   return new Intl.ListFormat(t.value.locale, { type: 'conjunction' }).format(words);
 }
 
-/** As agents call a format that nobody has given a name: its size, with the point of programs. */
+/** The name that agents give a format that nobody has named: its size, with a decimal point. */
 const BY_SIZE = /^(\d+(?:\.\d+)?) × (\d+(?:\.\d+)?) mm, (\d+) dpi$/;
 
-/** A format's name, numbers as they are written where the viewer lives. */
+/** The name of a format, in which numbers are written as in the viewer's language. */
 export function formatWords(name: string): string {
   const [, width, height, dpi] = BY_SIZE.exec(name) ?? [];
   return dpi === undefined ? name : `${t.value.general.mm(Number(width), Number(height))}, ${dpi} dpi`;
 }
 
-/** Sizes of media that are named; a printer of pages may have many. */
+/** At most so many sizes of media are named; a printer of pages may have many. */
 const MOST_SIZES = 2;
 
-/** The sizes of the media in a printer with these formats. */
+/** The sizes of the media in a printer that has these formats. */
 export function mediaWords(formats: readonly { width: number; height: number }[]): string {
   const sizes = [...new Set(formats.map(({ width, height }) => t.value.general.mm(width, height)))];
   return sizes.slice(0, MOST_SIZES).join(', ') + (sizes.length > MOST_SIZES ? ', …' : '');

@@ -5,26 +5,26 @@ import { isVariable, placesOf, sampled, withPlaces } from './element-string.ts';
 
 export type Advice =
   | { readonly what: 'empty' }
-  /** `has` characters; `needs` is the least (`short`) or the most (`long`). */
+  /** The data has `has` characters. `needs` is the least that it needs (`short`), or the most that it may have (`long`). */
   | { readonly what: 'short' | 'long'; readonly has: number; readonly needs: number }
   | { readonly what: 'notDigits' }
   | { readonly what: 'character'; readonly character: string }
   | { readonly what: 'noCheckDigit' | 'wrongCheckDigit'; readonly digit: string }
-  /** A filter writes `has` digits behind the point of an amount, and its AI says `needs`. */
+  /** A filter writes `has` digits after the point of an amount, but the AI says that there are `needs`. */
   | { readonly what: 'otherPlaces'; readonly has: number; readonly needs: number }
   | { readonly what: 'notDate' }
   | { readonly what: 'isoDate' }
-  /** An EAN or UPC where a GTIN of 14 digits is expected. */
+  /** The data is an EAN or UPC, but a GTIN of 14 digits is expected. */
   | { readonly what: 'leadingZeros'; readonly needs: number };
 
-/** What is wrong; `fix` is the data that would be right. */
+/** What is wrong with the data; `fix` is the data that would be right. */
 export type Finding = { readonly advice: Advice; readonly fix?: string };
 
 /** GS1 General Specifications, figure 7.11-1: character set 82. */
 const CSET82 = /^[!"%&'()*+,\-./0-9:;<=>?A-Z_a-z]*$/;
 const ISO_DATE = /^(\d{4})-(\d{2})-(\d{2})(?:T.*)?$/;
 
-/** The check digit of GTIN, SSCC, GLN (GS1 General Specifications, section 7.9): weights 3 and 1 from the right. */
+/** The check digit of a GTIN, SSCC or GLN (GS1 General Specifications, section 7.9): weights 3 and 1, from the right. */
 export function checkDigit(digits: string): string {
   let sum = 0;
   for (let at = 0; at < digits.length; at += 1) {
@@ -33,7 +33,7 @@ export function checkDigit(digits: string): string {
   return String((10 - (sum % 10)) % 10);
 }
 
-/** @param samples of the fields; data with a field that has no sample is left to the service's check */
+/** @param samples the samples of fields; data with a field that has none is left to the service's check */
 export function adviceOn(
   { ai, data }: { ai: string; data: string },
   samples: ReadonlyMap<string, string>,
@@ -50,7 +50,7 @@ export function adviceOn(
   if (format === undefined || value === undefined) return undefined;
   const finding = faultOf(format, value);
   if (finding === undefined || !isVariable(data)) return finding;
-  // A field is fixed by a filter, and only where the data is that field alone.
+  // A filter mends a field, but only if the data is this field and nothing else.
   const [, name] = /^\{\{([^{}|]*)\}\}$/.exec(data) ?? [];
   const filter = name === undefined ? undefined : filterFor(finding.advice);
   return { advice: finding.advice, ...(filter && { fix: `{{${name?.trim()} | ${filter}}}` }) };

@@ -1,4 +1,4 @@
-/** A dialog to choose an AI: known ones by number or by name, any other by its number. */
+/** A dialog for choosing an AI: a known one by its number or its name, any other by its number. */
 import { useSignal } from '@preact/signals';
 import { Dialog } from '../../controls/dialog.tsx';
 import { IDENTIFIERS, type Identifier, identifierOf, newAi } from '../../templates/gs1-identifiers.ts';
@@ -10,7 +10,7 @@ export function AiChoice({ onAi, onClose }: { onAi: (ai: string) => void; onClos
   const search = useSignal('');
   const typed = search.value.trim().replaceAll(/[()]/g, '').toLowerCase();
   const known = Object.keys(IDENTIFIERS).filter((one): one is Identifier => identifierOf(one) !== undefined);
-  // Sorted as texts, as GS1 publishes them: `00`, then `20`, then `240`.
+  // They are sorted as texts, as GS1 lists them: `00`, then `20`, then `240`.
   const order = known.toSorted((a, b) => (a < b ? -1 : 1));
   const found = order.filter(
     (one) =>
@@ -21,7 +21,7 @@ export function AiChoice({ onAi, onClose }: { onAi: (ai: string) => void; onClos
   const exact = /^\d{2,4}$/.test(typed);
   const other = exact && identifierOf(typed) === undefined ? typed : undefined;
   const [first] = found;
-  // A number typed in full is added as typed: `3102` of `310n`, or one that the table does not have.
+  // A number that is typed in full is added as it stands: `3102` where the table has `310n`, or one that the table does not have.
   const meant = exact && (other !== undefined || identifierOf(typed) !== typed) ? typed : undefined;
   const take = () => {
     if (meant !== undefined && (other !== undefined || meant.length === 4)) onAi(meant);

@@ -1,4 +1,4 @@
-/** The editor of a GS1 value: its application identifiers, their order, and their data or fields. */
+/** The editor of a GS1 value: its application identifiers, their order, and the data or field of each. */
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { Choice, Field, TextField } from '../../controls/field.tsx';
@@ -122,7 +122,7 @@ function AiList({ editor, problems, title, text, onText }: ListProps) {
   );
 }
 
-/** Number of FNC1 between elements: one after each element without a predefined length, except the last. */
+/** How many FNC1 stand between elements: one after each element without a predefined length, except the last. */
 function separators(elements: readonly AiElement[]): number {
   return elements.slice(0, -1).filter(({ ai }) => !hasOwnLength(ai)).length;
 }
@@ -134,7 +134,7 @@ type RowProps = {
   samples: ReadonlyMap<string, string>;
   said: string | undefined;
   fields: readonly string[];
-  /** @param word as for `onValue` */
+  /** @param word as `onValue` takes it */
   onChange: (next: AiElement, word?: string) => void;
   onMove: (to: number) => void;
   onRemove: () => void;
@@ -237,7 +237,7 @@ function AiRow({ own, at, of, samples, said, fields, onChange, onMove, onRemove 
   );
 }
 
-/** A field's placeholder in the form that the AI needs: a date as six digits, an amount without its point. */
+/** The placeholder of a field, in the form that the AI needs: a date as six digits, an amount without its point. */
 function placeholderOf(field: string, ai: string, format: AiFormat | undefined): string {
   if (format?.kind === 'date') return `{{${field} | date:yyMMdd}}`;
   if (format?.kind !== 'amount') return `{{${field}}}`;
@@ -245,7 +245,7 @@ function placeholderOf(field: string, ai: string, format: AiFormat | undefined):
   return format.least > 1 ? `${digits} | padleft:${format.least}:0}}` : `${digits}}}`;
 }
 
-/** What a scanner reads: the AIs without brackets, with each FNC1. */
+/** What a scanner reads: the AIs without brackets, and each FNC1. */
 function Read({
   elements,
   samples,

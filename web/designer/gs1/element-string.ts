@@ -1,12 +1,12 @@
-/** Splits a GS1 value of a template into its AIs and joins them again: `(01){{gtin}}(10){{lot}}`. */
+/** Splits a GS1 value of a template, such as `(01){{gtin}}(10){{lot}}`, into its AIs, and joins them again. */
 
 /** An AI and the text after it, with its placeholders. */
 export type AiElement = { readonly ai: string; readonly data: string };
 
-/** A placeholder, whole because brackets in a filter's argument do not count, or one character. */
+/** A piece of the value: a whole placeholder, because brackets in a filter's argument do not count, or one character. */
 const PIECE = /\{\{[^{}]*\}\}|[\s\S]/g;
 
-/** @returns undefined where the text has no AIs, or anything before the first; an empty text has none yet */
+/** @returns undefined if the text has no AIs or has anything before the first one; an empty array for an empty text */
 export function elementsOf(text: string): AiElement[] | undefined {
   const elements: { ai: string; data: string }[] = [];
   let bracket: string | undefined;
@@ -28,7 +28,7 @@ export function textOfElements(elements: readonly AiElement[]): string {
   return elements.map(({ ai, data }) => `(${ai})${data}`).join('');
 }
 
-/** A composite's value is the linear symbol's data, a `|`, and AIs; any other value is AIs throughout. */
+/** The value of a composite is the linear symbol's data, a `|`, and AIs. Any other value is only AIs. */
 export type Parts = { readonly head: string; readonly text: string };
 
 export function partsOf(value: string, composite: boolean): Parts {
@@ -44,7 +44,7 @@ export function joined({ head, text }: Parts, composite: boolean): string {
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
 const PLACES = /(\|\s*number\s*:\s*['"]?)(\d+)/g;
 
-/** Sets the digits behind the point of the number filters that have `from` of them; one after `times` counts otherwise. */
+/** Sets how many digits number filters write after the point, where that is `from` now. A filter after `times` counts otherwise. */
 export function withPlaces(data: string, from: string, to: string): string {
   return data.replace(PLACEHOLDER, (whole) =>
     isScaled(whole)
@@ -55,7 +55,7 @@ export function withPlaces(data: string, from: string, to: string): string {
   );
 }
 
-/** For each number filter the digits that it writes behind the point; of one after `times` that says nothing. */
+/** For each number filter, how many digits it writes after the point; without those after `times`, of which that says nothing. */
 export function placesOf(data: string): string[] {
   const placeholders = [...data.matchAll(PLACEHOLDER)].flatMap(([whole]) => (isScaled(whole) ? [] : [whole]));
   return placeholders.flatMap((whole) => [...whole.matchAll(PLACES)].map(([, , places = '']) => places));
@@ -72,7 +72,7 @@ export function isVariable(data: string): boolean {
 
 /**
  * The data with samples in place of its placeholders.
- * @returns undefined where a placeholder has a filter, which only the service can apply, or a field no sample
+ * @returns undefined if a placeholder has a filter, which only the service can apply, or a field has no sample
  */
 export function sampled(data: string, samples: ReadonlyMap<string, string>): string | undefined {
   let known = true;

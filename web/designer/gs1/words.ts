@@ -1,4 +1,4 @@
-/** Names of AIs, and words for the format of their data, in the chosen language. */
+/** The names of AIs, and words for the format of their data, in the chosen language. */
 
 import { type AiFormat, identifierOf } from '../../templates/gs1-identifiers.ts';
 import { t } from '../../texts/texts.ts';

@@ -1,4 +1,4 @@
-/** Worte zu Anbindungen, Personen und Protokoll. */
+/** German words of integrations, people and the audit. */
 import type { Texts } from '../en.ts';
 
 export const accessWords: Pick<
@@ -275,7 +275,7 @@ export const accessWords: Pick<
     hours: (n) => `${n} Stunden lang`,
     yes: 'ja',
     no: 'nein',
-    /** Was ein Eintrag dazu noch nennt. */
+    /** The names of an entry's details. */
     details: {
       name: 'Name',
       scope: 'darf',
@@ -304,7 +304,7 @@ export const accessWords: Pick<
       faults: 'Fehler',
       tenants: 'Arbeitsbereiche',
     },
-    /** Was von diesen Angaben gesagt wird. */
+    /** The values that some details may have. */
     values: {
       action: { cancel: 'abgebrochen', retry: 'weitergedruckt', release: 'entschieden', move: 'verschoben' },
       uncertain: { skip: 'sind alle da', print: 'noch einmal gedruckt' },

@@ -1,4 +1,4 @@
-/** Wörter der Seite der Agenten. */
+/** German words of the page of the agents. */
 import type { agentWords as english } from '../en/agents.ts';
 import { many } from './counted.ts';
 

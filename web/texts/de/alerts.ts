@@ -1,4 +1,4 @@
-/** Wörter der Empfänger von Meldungen. */
+/** German words of the receivers of alerts. */
 import type { Texts } from '../en.ts';
 
 export const alertWords: Pick<Texts, 'alerts'> = {

@@ -1,4 +1,4 @@
-/** Worte des Zeichners. */
+/** German words of the designer. */
 import type { Texts } from '../en.ts';
 import { many, span, verb } from './counted.ts';
 

@@ -1,4 +1,4 @@
-/** Worte der GS1-Werte: wofür Datenbezeichner stehen, und was ihre Daten sind. */
+/** German words of GS1 values: what application identifiers are for, and what their data is. */
 import type { Texts } from '../en.ts';
 import { many } from './counted.ts';
 

@@ -1,4 +1,4 @@
-/** Worte zu Aufträgen und zur Entscheidung über sie. */
+/** German words of jobs and of deciding about them. */
 import type { Texts } from '../en.ts';
 import { jobs, labels, verb } from './counted.ts';
 

@@ -1,4 +1,4 @@
-/** Worte zu Druckern, Vorlagen und der Seite Drucken. */
+/** German words of printers, templates and the page Print. */
 import type { Texts } from '../en.ts';
 import { jobs, labels, many, span, verb } from './counted.ts';
 

@@ -1,6 +1,6 @@
-/** Was der Dienst ablehnt oder bemängelt, nach seinen Kennungen; Englisch sagt er es selbst. */
+/** What the service refuses or finds wrong, in German, by its codes. The service itself says it in English. */
 
-/** Ablehnungen von Anfragen. */
+/** Refusals of requests. */
 export const refusals: Readonly<Record<string, string>> = {
   'token-missing': 'Die Anfrage weist sich nicht aus',
   'token-invalid': 'Der Zugang ist abgelaufen oder gilt nicht',
@@ -92,7 +92,7 @@ export const refusals: Readonly<Record<string, string>> = {
   internal: 'Im Dienst ist etwas Unerwartetes ausgefallen',
 };
 
-/** Was eine Prüfung an einer Vorlage findet. */
+/** What a check finds wrong with a template. */
 export const templateProblems: Readonly<Record<string, string>> = {
   'template-invalid': 'So lässt es sich nicht drucken',
   'value-invalid': 'Diesen Wert kann das Element nicht aufnehmen',
@@ -109,7 +109,7 @@ export const templateProblems: Readonly<Record<string, string>> = {
   'size-mismatch': 'Die Größe passt nicht zum Format des Druckers',
 };
 
-/** Warum ein Auftrag nicht oder nicht sicher gedruckt ist. */
+/** Why a job was not printed, or not for certain. */
 export const jobFaults: Readonly<Record<string, string>> = {
   'template-invalid': 'Die Vorlage lässt sich nicht drucken',
   'value-invalid': 'Einen Wert kann sein Element nicht drucken',

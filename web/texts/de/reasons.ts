@@ -1,4 +1,4 @@
-/** Warum ein Wert, ein Element oder ein Datensatz nicht zu drucken ist, nach den Kennungen des Dienstes. */
+/** Why a value, an element or a record cannot be printed, in German, by the service's codes. */
 import type { ReasonCode } from '../../../src/contract/reason.ts';
 import { programReasons } from './program-reasons.ts';
 import { zplReasons } from './zpl-reasons.ts';
@@ -233,7 +233,7 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
     'Der gemeinsame Drucker ist für den Arbeitsbereich des Auftrags nicht mehr freigegeben',
   'not-confirmed':
     'Alles ist gesendet, aber dieser Drucker kann nicht sagen, was er gedruckt hat: Sehen Sie seine Etiketten an',
-  // Von Aufträgen.
+  // Of jobs.
   'from-waits': 'Ein Auftrag, der wartet, geht da weiter, wo er ist',
   'from-below': 'Der Auftrag hat {total} Etiketten: Erwartet ist eine kleinere Zahl',
   'from-uncertain': 'Erwartet ist {from} bis {to}: die ungewissen Etiketten und das nach ihnen',
@@ -272,7 +272,7 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
   'invitation-code':
     'Erwartet ist der Code einer Einladung, 16 Buchstaben und Ziffern; eines davon fehlt oder ist falsch',
   'lane-name': 'Erwartet ist die ID eines Druckers',
-  // Von Optionen, Bildern und ZPL-Vorlagen.
+  // Of options, pictures and ZPL templates.
   'value-not-held': 'Der Wert passt nicht in diesen Code',
   'option-unknown': 'Die Option „{option}“ hat {symbology} nicht',
   'option-level': 'Die Fehlerkorrektur („ecLevel“) von {code} ist {choices}',

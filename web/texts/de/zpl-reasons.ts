@@ -1,4 +1,4 @@
-/** Warum ein Programm in ZPL keine Vorlage ist oder anders druckt. */
+/** Why a program in ZPL is no template, or prints otherwise, in German. */
 import type { ZPL_REASONS } from '../../../src/words/zpl-reasons.ts';
 
 export const zplReasons: Readonly<Record<keyof typeof ZPL_REASONS, string>> = {

@@ -268,7 +268,7 @@ export const accessWords = {
     hours: (n: number) => `for ${n} hours`,
     yes: 'yes',
     no: 'no',
-    /** What an entry names besides. */
+    /** The names of an entry's details. */
     details: {
       name: 'name',
       scope: 'may',
@@ -297,7 +297,7 @@ export const accessWords = {
       faults: 'faults',
       tenants: 'workspaces',
     },
-    /** What is said of the details below. */
+    /** The values that some details may have. */
     values: {
       action: { cancel: 'canceled', retry: 'printed on', release: 'decided', move: 'moved' },
       uncertain: { skip: 'are all there', print: 'are printed again' },

@@ -37,7 +37,7 @@ export const alertWords = {
     from: 'From',
     until: 'Until',
     made: 'Created. A test shows whether it arrives.',
-    /** In place of the words of webhooks. */
+    /** These replace the words of webhooks. */
     asks: {
       testSays: 'A message that says it is a test goes there.',
       deleteTitle: 'Tell them no more?',

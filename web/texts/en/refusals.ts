@@ -1,4 +1,4 @@
-/** Refusals that the service words for programmers, in the words of people; it says all others itself. */
+/** Words for people for those refusals that the service words for programmers. The service's own words do for all others. */
 export const refusals: Readonly<Record<string, string>> = {
   'token-missing': 'You are not signed in',
   'token-invalid': 'You are not signed in any more',
