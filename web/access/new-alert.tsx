@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { ALERT_FORMS, ALERTS, type AlertForm, alertMade } from '../../src/contract/alert.ts';
 import { Ask } from '../controls/dialog.tsx';
-import { ChoiceField, Field, TextField, typed } from '../controls/field.tsx';
+import { Check, ChoiceField, Field, SeveralField, TextField, ticked, typed } from '../controls/field.tsx';
 import { say } from '../controls/toast.tsx';
 import { call } from '../service/call.ts';
 import { ofTenant } from '../service/session.ts';
@@ -55,32 +55,16 @@ export function NewAlert({ onClose, onMade }: { onClose: () => void; onMade: () 
         placeholder={byMail ? 'hall@example.com' : 'https://'}
         {...typed(address)}
       />
-      <fieldset>
-        <legend class="label">{words.what}</legend>
-        {ALERTS.map((kind) => (
-          <label key={kind} class="check">
-            <input
-              type="checkbox"
-              checked={alerts.value.includes(kind)}
-              onChange={({ currentTarget: { checked } }) => {
-                alerts.value = ALERTS.filter((one) => (one === kind ? checked : alerts.value.includes(one)));
-              }}
-            />
-            {words.kinds[kind]}
-          </label>
-        ))}
-      </fieldset>
+      <SeveralField
+        label={words.what}
+        options={ALERTS.map((value) => ({ value, words: words.kinds[value] }))}
+        chosen={alerts.value}
+        onChosen={(chosen) => {
+          alerts.value = chosen;
+        }}
+      />
       <TextField label={words.minutes} type="number" required min={1} max={1_440} {...typed(minutes)} />
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={isQuiet.value}
-          onChange={({ currentTarget: { checked } }) => {
-            isQuiet.value = checked;
-          }}
-        />
-        {words.quiet}
-      </label>
+      <Check label={words.quiet} {...ticked(isQuiet)} />
       {isQuiet.value && (
         <>
           <div class="row">

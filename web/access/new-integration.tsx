@@ -14,7 +14,7 @@ import {
 } from '../../src/contract/admin.ts';
 import { CopyButton } from '../controls/copy.tsx';
 import { Ask, Dialog } from '../controls/dialog.tsx';
-import { ChoiceField, TextField, typed } from '../controls/field.tsx';
+import { Check, ChoiceField, SeveralField, TextField, ticked, typed } from '../controls/field.tsx';
 import { OnlyHere } from '../controls/only-here.tsx';
 import { printerList } from '../printers/printer-words.tsx';
 import { call } from '../service/call.ts';
@@ -49,33 +49,16 @@ export function Create({ onClose, onCreated }: CreateProps) {
         placeholder={words.namePlaceholder}
         {...typed(name)}
       />
-      <fieldset>
-        <legend class="label">{words.scope}</legend>
-        {PERMISSIONS.map((permission) => (
-          <label key={permission} class="check">
-            <input
-              type="checkbox"
-              checked={scope.value.includes(permission)}
-              onChange={({ currentTarget: { checked } }) => {
-                const others = scope.value.filter((one) => one !== permission);
-                scope.value = checked ? [...others, permission] : others;
-              }}
-            />
-            {words.may[permission]}
-          </label>
-        ))}
-      </fieldset>
+      <SeveralField
+        label={words.scope}
+        options={PERMISSIONS.map((value) => ({ value, words: words.may[value] }))}
+        chosen={scope.value}
+        onChosen={(chosen) => {
+          scope.value = chosen;
+        }}
+      />
       <div class="stack tight">
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={test.value}
-            onChange={({ currentTarget: { checked } }) => {
-              test.value = checked;
-            }}
-          />
-          {words.test}
-        </label>
+        <Check label={words.test} {...ticked(test)} />
         <p class="small muted">{words.testSays}</p>
       </div>
     </Ask>

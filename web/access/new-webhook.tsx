@@ -11,7 +11,7 @@ import {
 } from '../../src/contract/webhook.ts';
 import { CopyButton } from '../controls/copy.tsx';
 import { Ask, Dialog } from '../controls/dialog.tsx';
-import { TextField, typed } from '../controls/field.tsx';
+import { SeveralField, TextField, typed } from '../controls/field.tsx';
 import { say } from '../controls/toast.tsx';
 import { call } from '../service/call.ts';
 import { ofTenant } from '../service/session.ts';
@@ -50,23 +50,14 @@ export function Create({ onClose, onMade }: CreateProps) {
         placeholder="https://wms.example.com/platen"
         {...typed(url)}
       />
-      <fieldset>
-        <legend class="label">{words.events}</legend>
-        {WEBHOOK_EVENTS.map((event) => (
-          <label key={event} class="check">
-            <input
-              type="checkbox"
-              checked={events.value.includes(event)}
-              onChange={({ currentTarget: { checked } }) => {
-                events.value = WEBHOOK_EVENTS.filter((one) =>
-                  one === event ? checked : events.value.includes(one),
-                );
-              }}
-            />
-            {words.eventWords[event]}
-          </label>
-        ))}
-      </fieldset>
+      <SeveralField
+        label={words.events}
+        options={WEBHOOK_EVENTS.map((value) => ({ value, words: words.eventWords[value] }))}
+        chosen={events.value}
+        onChosen={(chosen) => {
+          events.value = chosen;
+        }}
+      />
     </Ask>
   );
 }

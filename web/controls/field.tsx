@@ -115,3 +115,56 @@ export function Choice({ value, options, onChoice, ...rest }: BareChoice) {
     </select>
   );
 }
+
+type CheckProps = {
+  label: string;
+  checked: boolean;
+  onCheck: (checked: boolean) => void;
+  indeterminate?: boolean;
+};
+
+export function Check({ label, onCheck, ...rest }: CheckProps) {
+  return (
+    <label class="check">
+      <input type="checkbox" {...rest} onChange={({ currentTarget }) => onCheck(currentTarget.checked)} />
+      {label}
+    </label>
+  );
+}
+
+/** Binds a checkbox to a signal. */
+export function ticked(flag: Signal<boolean>): Pick<CheckProps, 'checked' | 'onCheck'> {
+  return {
+    checked: flag.value,
+    onCheck: (now) => {
+      flag.value = now;
+    },
+  };
+}
+
+type SeveralProps<T extends string> = {
+  label: string;
+  options: readonly { value: T; words: string }[];
+  chosen: readonly T[];
+  onChosen: (chosen: T[]) => void;
+};
+
+/** Options of which any number can be chosen. */
+export function SeveralField<T extends string>({ label, options, chosen, onChosen }: SeveralProps<T>) {
+  return (
+    <fieldset>
+      <legend class="label">{label}</legend>
+      {options.map(({ value, words }) => (
+        <Check
+          key={value}
+          label={words}
+          checked={chosen.includes(value)}
+          onCheck={(now) => {
+            const others = chosen.filter((one) => one !== value);
+            onChosen(now ? [...others, value] : others);
+          }}
+        />
+      ))}
+    </fieldset>
+  );
+}

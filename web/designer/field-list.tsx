@@ -1,7 +1,7 @@
 /** The list of the label's fields: name, caption, how it is typed, sample, default, and whether lists name jobs by it. */
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { TextField, typed } from '../controls/field.tsx';
+import { Check, TextField, typed } from '../controls/field.tsx';
 import { Icon, type IconName } from '../controls/icon.tsx';
 import { type FieldKind, fieldKinds } from '../print/field-kinds.ts';
 import { listed, t } from '../texts/texts.ts';
@@ -74,14 +74,7 @@ export function FieldList({ editor }: { editor: Editor }) {
             value={field.default ?? ''}
             onText={(text) => set(at, 'default', text)}
           />
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={field.reference === true}
-              onChange={({ currentTarget }) => refer(at, currentTarget.checked)}
-            />
-            {words.reference}
-          </label>
+          <Check label={words.reference} checked={field.reference === true} onCheck={(on) => refer(at, on)} />
           <div class="row">
             <Step of={field.name} icon="up" says={words.up} off={at === 0} onStep={() => move(at, at - 1)} />
             <Step

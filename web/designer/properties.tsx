@@ -1,6 +1,6 @@
 /** The panel with all properties of the selected element. */
 import { useId, useRef } from 'preact/hooks';
-import { ChoiceField, Field, TextField } from '../controls/field.tsx';
+import { Check, ChoiceField, Field, TextField } from '../controls/field.tsx';
 import { numeral, t } from '../texts/texts.ts';
 import { ConditionChoice } from './condition-choice.tsx';
 import { contentOf, type LabelElement, type Placed } from './document.ts';
@@ -174,15 +174,12 @@ function Property({ editor, of, name }: { editor: Editor; of: readonly Placed[];
   switch (kind.kind) {
     case 'flag':
       return (
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={value === true}
-            indeterminate={differ}
-            onChange={({ currentTarget }) => set({ [name]: currentTarget.checked })}
-          />
-          {label}
-        </label>
+        <Check
+          label={label}
+          checked={value === true}
+          indeterminate={differ}
+          onCheck={(on) => set({ [name]: on })}
+        />
       );
     case 'choice': {
       const say = (option: string | number) =>

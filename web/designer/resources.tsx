@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { LIMITS } from '../../src/contract/limits.ts';
 import { base64Of } from '../controls/base64.ts';
-import { TextField } from '../controls/field.tsx';
+import { Check, TextField } from '../controls/field.tsx';
 import { FileField } from '../controls/file-field.tsx';
 import { t } from '../texts/texts.ts';
 import { changeLabel } from './document.ts';
@@ -98,16 +98,12 @@ export function Fonts({ editor }: { editor: Editor }) {
           />
           <div class="row">
             {(['bold', 'italic'] as const).map((style) => (
-              <label key={style} class="check">
-                <input
-                  type="checkbox"
-                  checked={font[style] === true}
-                  onChange={({ currentTarget }) =>
-                    void put(fonts.with(at, { ...font, [style]: currentTarget.checked }))
-                  }
-                />
-                {words.property[style]}
-              </label>
+              <Check
+                key={style}
+                label={words.property[style]}
+                checked={font[style] === true}
+                onCheck={(on) => void put(fonts.with(at, { ...font, [style]: on }))}
+              />
             ))}
             <button
               type="button"

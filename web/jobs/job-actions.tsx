@@ -4,7 +4,7 @@ import { useMemo } from 'preact/hooks';
 import { type JobReason, jobView } from '../../src/contract/job.ts';
 import type { JobAction, JobDetails } from '../../src/contract/job-details.ts';
 import { Ask } from '../controls/dialog.tsx';
-import { TextField, typed } from '../controls/field.tsx';
+import { Check, TextField, ticked, typed } from '../controls/field.tsx';
 import { say } from '../controls/toast.tsx';
 import { Attempts } from '../service/attempts.ts';
 import { call } from '../service/call.ts';
@@ -99,18 +99,7 @@ function Cancel({ job, onDone, onClose }: QuestionProps) {
       </p>
       {onTheWay(job) > 0 && <p>{words.mayCome(onTheWay(job))}</p>}
       {job.status === 'printing' && <p>{words.cancelPrinting}</p>}
-      {away && (
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={force.value}
-            onChange={({ currentTarget }) => {
-              force.value = currentTarget.checked;
-            }}
-          />
-          {words.force}
-        </label>
-      )}
+      {away && <Check label={words.force} {...ticked(force)} />}
       {field}
     </Ask>
   );

@@ -6,7 +6,7 @@ import { type JobBulkResult, jobBulkResult } from '../../src/contract/job-action
 import { printerCleared } from '../../src/contract/printer-actions.ts';
 import { go, to } from '../address/place.ts';
 import { Ask } from '../controls/dialog.tsx';
-import { Field, TextField, typed } from '../controls/field.tsx';
+import { Check, Field, TextField, ticked, typed } from '../controls/field.tsx';
 import { Menu } from '../controls/menu.tsx';
 import { Problem, wordsOf } from '../controls/problem.tsx';
 import { say } from '../controls/toast.tsx';
@@ -167,18 +167,7 @@ function Clear({ printer, onDone, onClose }: QuestionProps) {
       {plan.value !== undefined && (
         <p>{done.length === 0 ? words.clearNone : jobs.bulk.cancel.says(done.length, labelsOf(done))}</p>
       )}
-      {begun.length > 0 && (
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={printing.value}
-            onChange={({ currentTarget }) => {
-              printing.value = currentTarget.checked;
-            }}
-          />
-          {words.clearPrinting(labelsOf(begun))}
-        </label>
-      )}
+      {begun.length > 0 && <Check label={words.clearPrinting(labelsOf(begun))} {...ticked(printing)} />}
       {printing.value && sent > 0 && <p>{job.mayCome(sent)}</p>}
     </Ask>
   );

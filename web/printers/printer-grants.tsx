@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import { tenantView } from '../../src/contract/admin.ts';
 import { Ask } from '../controls/dialog.tsx';
+import { Check, SeveralField } from '../controls/field.tsx';
 import { Shown } from '../controls/page.tsx';
 import { say } from '../controls/toast.tsx';
 import { call } from '../service/call.ts';
@@ -26,35 +27,24 @@ export function PrinterGrants({ printer, onDone, onClose }: Props) {
   };
   return (
     <Ask title={words.title} action={t.value.general.save} onClose={onClose} onAction={run}>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={granted.value === null}
-          onChange={({ currentTarget }) => {
-            granted.value = currentTarget.checked ? null : [];
-          }}
-        />
-        {words.everyone}
-      </label>
+      <Check
+        label={words.everyone}
+        checked={granted.value === null}
+        onCheck={(everyone) => {
+          granted.value = everyone ? null : [];
+        }}
+      />
       {granted.value !== null && (
         <Shown of={live} onRetry={reload}>
           {(tenants) => (
-            <fieldset>
-              <legend class="label">{words.only}</legend>
-              {tenants.map(({ id, name }) => (
-                <label key={id} class="check">
-                  <input
-                    type="checkbox"
-                    checked={granted.value?.includes(id) ?? false}
-                    onChange={({ currentTarget: { checked } }) => {
-                      const others = granted.value?.filter((one) => one !== id) ?? [];
-                      granted.value = checked ? [...others, id] : others;
-                    }}
-                  />
-                  {name}
-                </label>
-              ))}
-            </fieldset>
+            <SeveralField
+              label={words.only}
+              options={tenants.map(({ id, name }) => ({ value: id, words: name }))}
+              chosen={granted.value ?? []}
+              onChosen={(chosen) => {
+                granted.value = chosen;
+              }}
+            />
           )}
         </Shown>
       )}
