@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { alertView } from '../../src/contract/alert.ts';
 import { ofTheTenant, useLive } from '../service/live.ts';
 import { ofTenant } from '../service/session.ts';
-import { t } from '../texts/texts.ts';
+import { codeWords, t } from '../texts/texts.ts';
 import { After, kindsWords } from './alerts.tsx';
 import { ReceiverPage } from './webhook-page.tsx';
 
@@ -33,12 +33,7 @@ export function AlertPage({ id }: { id: string }) {
           </>
         )
       }
-      eventWords={eventWords}
+      eventWords={(event) => codeWords(words.events, event)}
     />
   );
-}
-
-function eventWords(event: string): string {
-  const known: Readonly<Record<string, string>> = t.value.alerts.events;
-  return known[event] ?? event;
 }

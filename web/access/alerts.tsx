@@ -1,69 +1,29 @@
 /** The page Alerts: who gets a mail or a chat message when something needs a person. */
-import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import { ALERTS, type AlertView, alertView } from '../../src/contract/alert.ts';
 import { to } from '../address/place.ts';
 import { CardTable } from '../controls/card-table.tsx';
-import { Opens } from '../controls/opens.tsx';
-import { Empty, Page, Shown } from '../controls/page.tsx';
 import { ofTheTenant, useLive } from '../service/live.ts';
 import { ofTenant } from '../service/session.ts';
-import { listed, t } from '../texts/texts.ts';
+import { codeWords, listed, t } from '../texts/texts.ts';
 import { NewAlert } from './new-alert.tsx';
-import { Question, type WebhookQuestion } from './new-webhook.tsx';
+import type { WebhookQuestion } from './new-webhook.tsx';
+import { ReceiversPage } from './receivers-page.tsx';
 import { WebhookState } from './webhooks.tsx';
 
 export function Alerts() {
-  const { alerts: words } = t.value;
   const { live, reload } = useLive(z.array(alertView), ofTenant('/alerts'), ofTheTenant);
-  const creating = useSignal(false);
-  const asked = useSignal<WebhookQuestion | null>(null);
-  const button = (
-    <Opens what={creating} look="primary">
-      {words.create}
-    </Opens>
-  );
   return (
-    <Page title={words.title} actions={live.data !== undefined && button}>
-      <div class="stack wide">
-        <p class="muted">{words.hint}</p>
-        <Shown of={live} onRetry={reload}>
-          {(list) =>
-            list.length === 0 ? (
-              <Empty icon="alerts" title={words.empty} hint={words.emptyHint}>
-                {button}
-              </Empty>
-            ) : (
-              <List
-                alerts={list}
-                onAsk={(about, { id, to: url }) => {
-                  asked.value = { about, webhook: { id, url } };
-                }}
-              />
-            )
-          }
-        </Shown>
-      </div>
-      {creating.value && (
-        <NewAlert
-          onClose={() => {
-            creating.value = false;
-          }}
-          onMade={reload}
-        />
+    <ReceiversPage
+      list="alerts"
+      live={live}
+      reload={reload}
+      create={(onClose) => <NewAlert onClose={onClose} onMade={reload} />}
+    >
+      {(alerts, onAsk) => (
+        <List alerts={alerts} onAsk={(about, { id, to: url }) => onAsk({ about, webhook: { id, url } })} />
       )}
-      {asked.value !== null && (
-        <Question
-          asked={asked.value}
-          list="alerts"
-          onMade={reload}
-          onDone={reload}
-          onClose={() => {
-            asked.value = null;
-          }}
-        />
-      )}
-    </Page>
+    </ReceiversPage>
   );
 }
 
@@ -120,13 +80,7 @@ export function After({ alert: { minutes, quiet } }: { alert: AlertView }) {
   );
 }
 
-/** A newer service may send a kind that this page does not know; the page then shows its code. */
-function kindWords(kind: string): string {
-  const known: Readonly<Record<string, string>> = t.value.alerts.kinds;
-  return known[kind] ?? kind;
-}
-
 export function kindsWords({ alerts }: AlertView): string {
   const all = ALERTS.every((kind) => alerts.includes(kind));
-  return all ? t.value.webhooks.all : listed(alerts.map(kindWords));
+  return all ? t.value.webhooks.all : listed(alerts.map((kind) => codeWords(t.value.alerts.kinds, kind)));
 }

@@ -1,5 +1,5 @@
 /** Words for what the audit says. */
-import { t } from '../texts/texts.ts';
+import { codeWords, t } from '../texts/texts.ts';
 import { scopeWords } from './scope-words.ts';
 
 /** The present names of things, by their IDs. */
@@ -10,14 +10,14 @@ type Words = Readonly<Record<string, string>>;
 /** Details whose values are IDs of things that have names. */
 const IDS: readonly string[] = ['printerId', 'printers'];
 
-/** The deed in words, or its code where only a newer service knows the deed. */
+/** The deed in words. */
 export function deedOf(what: string): string {
-  return known(t.value.audit.deeds, what);
+  return codeWords(t.value.audit.deeds, what);
 }
 
 /** The name of a detail. */
 export function detailOf(name: string): string {
-  return known({ ...t.value.printers.settingNames, ...t.value.audit.details }, name);
+  return codeWords({ ...t.value.printers.settingNames, ...t.value.audit.details }, name);
 }
 
 /** @param names for IDs among the values */
@@ -31,11 +31,11 @@ export function saidValue(name: string, value: unknown, names: Names): string {
   if (typeof value === 'string') {
     if (name === 'scope') return scopeWords(value);
     if (name === 'events') {
-      const events = value.split(' ').map((one) => known(webhooks.eventWords, one));
+      const events = value.split(' ').map((one) => codeWords(webhooks.eventWords, one));
       return new Intl.ListFormat(t.value.locale).format(events);
     }
     const called = IDS.includes(name) ? names.get(value) : undefined;
-    return called ?? known(valuesOf(name), value);
+    return called ?? codeWords(valuesOf(name), value);
   }
   if (typeof value === 'boolean') return value ? words.yes : words.no;
   if (typeof value === 'object') {
@@ -59,8 +59,4 @@ function valuesOf(name: string): Words {
     thermalMode: printers.setting,
   };
   return others[name] ?? {};
-}
-
-function known(words: Words, code: string): string {
-  return Object.hasOwn(words, code) ? (words[code] ?? code) : code;
 }

@@ -62,7 +62,7 @@ export function Create({ onClose, onMade }: CreateProps) {
   );
 }
 
-export function Secret({ made, onClose }: { made: WebhookSecret; onClose: () => void }) {
+function Secret({ made, onClose }: { made: WebhookSecret; onClose: () => void }) {
   const { webhooks: words, integrations } = t.value;
   return (
     <Dialog title={integrations.createdTitle} stays onClose={onClose}>
@@ -83,21 +83,56 @@ export function Secret({ made, onClose }: { made: WebhookSecret; onClose: () => 
   );
 }
 
+/**
+ * Asks before something is done to a webhook or a receiver of alerts, and shows the secret that comes of it.
+ * @param onDone hears what was done
+ */
+export function useQuestion(list: 'webhooks' | 'alerts', onDone: (about: WebhookQuestion['about']) => void) {
+  const asked = useSignal<WebhookQuestion | null>(null);
+  const made = useSignal<WebhookSecret | null>(null);
+  const showSecret = (secret: WebhookSecret) => {
+    made.value = secret;
+  };
+  return {
+    ask: (question: WebhookQuestion) => {
+      asked.value = question;
+    },
+    showSecret,
+    dialogs: (
+      <>
+        {asked.value !== null && (
+          <Question
+            asked={asked.value}
+            list={list}
+            onMade={showSecret}
+            onDone={onDone}
+            onClose={() => {
+              asked.value = null;
+            }}
+          />
+        )}
+        {made.value !== null && (
+          <Secret
+            made={made.value}
+            onClose={() => {
+              made.value = null;
+            }}
+          />
+        )}
+      </>
+    ),
+  };
+}
+
 type QuestionProps = {
   asked: WebhookQuestion;
   onMade: (secret: WebhookSecret) => void;
-  onDone: () => void;
+  onDone: (about: WebhookQuestion['about']) => void;
   onClose: () => void;
   list: 'webhooks' | 'alerts';
 };
 
-export function Question({
-  asked: { about, webhook, message },
-  list,
-  onMade,
-  onDone,
-  onClose,
-}: QuestionProps) {
+function Question({ asked: { about, webhook, message }, list, onMade, onDone, onClose }: QuestionProps) {
   const words = { ...t.value.webhooks, ...(list === 'alerts' && t.value.alerts.asks) };
   const path = ofTenant(`/webhooks/${encodeURIComponent(webhook.id)}`);
   const { title, hint, submit, act } = {
@@ -140,7 +175,7 @@ export function Question({
       onClose={onClose}
       onAction={async () => {
         await act();
-        onDone();
+        onDone(about);
       }}
     >
       <p class="mono small anywhere">{webhook.url}</p>

@@ -1,12 +1,10 @@
 /** The page of one webhook: its newest messages, the answers to them, and which are sent again. */
-import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { z } from 'zod';
 import { type PrinterView, printerView } from '../../src/contract/printer-view.ts';
 import {
   type WebhookMessage,
-  type WebhookSecret,
   type WebhookView,
   webhookMessage,
   webhookView,
@@ -19,8 +17,8 @@ import { Time } from '../controls/time.tsx';
 import { shortId } from '../jobs/job-words.tsx';
 import { type Live, ofTheTenant, useLive } from '../service/live.ts';
 import { ofTenant } from '../service/session.ts';
-import { t, when } from '../texts/texts.ts';
-import { Question, Secret, type WebhookQuestion } from './new-webhook.tsx';
+import { codeWords, t, when } from '../texts/texts.ts';
+import { useQuestion, type WebhookQuestion } from './new-webhook.tsx';
 import { eventsWords, eventWords, WebhookState } from './webhooks.tsx';
 
 /** ms between requests for the messages while one of them is about to be sent. */
@@ -86,15 +84,17 @@ export function ReceiverPage({
     ofTenant(`/webhooks/${encodeURIComponent(id)}/messages`),
     ({ jobs, printers }) => jobs.length + printers.length > 0,
   );
-  const made = useSignal<WebhookSecret | null>(null);
-  const asked = useSignal<WebhookQuestion | null>(null);
   const again = () => {
     reload();
     messages.reload();
   };
+  const question = useQuestion(list, (about) => {
+    if (about === 'delete') location.hash = to([list]);
+    else again();
+  });
   const ask = (about: WebhookQuestion['about'], message?: string) => {
     if (receiver !== undefined)
-      asked.value = { about, webhook: receiver, ...(message !== undefined && { message }) };
+      question.ask({ about, webhook: receiver, ...(message !== undefined && { message }) });
   };
   const isDue = messages.live.data?.some(
     ({ dueAt, attempts }) =>
@@ -162,30 +162,7 @@ export function ReceiverPage({
           )
         }
       </Shown>
-      {asked.value !== null && (
-        <Question
-          asked={asked.value}
-          list={list}
-          onMade={(secret) => {
-            made.value = secret;
-          }}
-          onDone={() => {
-            if (asked.value?.about === 'delete') location.hash = to([list]);
-            else again();
-          }}
-          onClose={() => {
-            asked.value = null;
-          }}
-        />
-      )}
-      {made.value !== null && (
-        <Secret
-          made={made.value}
-          onClose={() => {
-            made.value = null;
-          }}
-        />
-      )}
+      {question.dialogs}
     </Page>
   );
 }
@@ -263,8 +240,7 @@ function MessageState({
 
 /** Why there was no answer. The service gives a system's error code, for which there may be words, or a sentence. */
 function unanswered(why: string): string {
-  const known: Readonly<Record<string, string>> = t.value.webhooks.unanswered;
-  return Object.hasOwn(known, why) ? `${known[why]}` : why;
+  return codeWords(t.value.webhooks.unanswered, why);
 }
 
 /** The newest answer. Its text comes from a stranger's server. */

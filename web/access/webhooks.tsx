@@ -1,85 +1,33 @@
 /** The page Webhooks: the addresses that hear what became of jobs and printers, and the state of each. */
-import { useSignal } from '@preact/signals';
 import { z } from 'zod';
-import {
-  WEBHOOK_EVENTS,
-  type WebhookSecret,
-  type WebhookView,
-  webhookView,
-} from '../../src/contract/webhook.ts';
+import { WEBHOOK_EVENTS, type WebhookView, webhookView } from '../../src/contract/webhook.ts';
 import { to } from '../address/place.ts';
 import { CardTable } from '../controls/card-table.tsx';
-import { Opens } from '../controls/opens.tsx';
-import { Empty, Page, Shown } from '../controls/page.tsx';
 import { ofTheTenant, useLive } from '../service/live.ts';
 import { ofTenant } from '../service/session.ts';
-import { listed, t, when } from '../texts/texts.ts';
-import { Create, Question, Secret, type WebhookQuestion } from './new-webhook.tsx';
+import { codeWords, listed, t, when } from '../texts/texts.ts';
+import { Create, type WebhookQuestion } from './new-webhook.tsx';
+import { ReceiversPage } from './receivers-page.tsx';
 
 export function Webhooks() {
-  const { webhooks: words } = t.value;
   const { live, reload } = useLive(z.array(webhookView), ofTenant('/webhooks'), ofTheTenant);
-  const creating = useSignal(false);
-  const made = useSignal<WebhookSecret | null>(null);
-  const asked = useSignal<WebhookQuestion | null>(null);
-  const show = (secret: WebhookSecret) => {
-    made.value = secret;
-    reload();
-  };
-  const button = (
-    <Opens what={creating} look="primary">
-      {words.create}
-    </Opens>
-  );
   return (
-    <Page title={words.title} actions={live.data !== undefined && button}>
-      <div class="stack wide">
-        <p class="muted">{words.hint}</p>
-        <Shown of={live} onRetry={reload}>
-          {(list) =>
-            list.length === 0 ? (
-              <Empty icon="webhooks" title={words.empty} hint={words.emptyHint}>
-                {button}
-              </Empty>
-            ) : (
-              <List
-                webhooks={list}
-                onAsk={(question) => {
-                  asked.value = question;
-                }}
-              />
-            )
-          }
-        </Shown>
-      </div>
-      {creating.value && (
+    <ReceiversPage
+      list="webhooks"
+      live={live}
+      reload={reload}
+      create={(onClose, onSecret) => (
         <Create
-          onClose={() => {
-            creating.value = false;
-          }}
-          onMade={show}
-        />
-      )}
-      {asked.value !== null && (
-        <Question
-          asked={asked.value}
-          list="webhooks"
-          onMade={show}
-          onDone={reload}
-          onClose={() => {
-            asked.value = null;
+          onClose={onClose}
+          onMade={(secret) => {
+            onSecret(secret);
+            reload();
           }}
         />
       )}
-      {made.value !== null && (
-        <Secret
-          made={made.value}
-          onClose={() => {
-            made.value = null;
-          }}
-        />
-      )}
-    </Page>
+    >
+      {(webhooks, onAsk) => <List webhooks={webhooks} onAsk={onAsk} />}
+    </ReceiversPage>
   );
 }
 
@@ -116,10 +64,8 @@ function List({ webhooks, onAsk }: ListProps) {
   );
 }
 
-/** A newer service may send an event that this page does not know; the page then shows its code. */
 export function eventWords(event: string): string {
-  const known: Readonly<Record<string, string>> = t.value.webhooks.eventWords;
-  return known[event] ?? event;
+  return codeWords(t.value.webhooks.eventWords, event);
 }
 
 export function eventsWords({ events }: WebhookView): string {

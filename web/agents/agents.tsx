@@ -17,7 +17,7 @@ import { Empty, Page, Shown } from '../controls/page.tsx';
 import { Time } from '../controls/time.tsx';
 import { type Live, useLive } from '../service/live.ts';
 import { may, session } from '../service/session.ts';
-import { t, when } from '../texts/texts.ts';
+import { codeWords, t, when } from '../texts/texts.ts';
 import { AgentQuestion, type Asked, keeps } from './agent-questions.tsx';
 import { BroughtPrinters } from './brought-printers.tsx';
 import { Code, Invite } from './invite.tsx';
@@ -209,17 +209,11 @@ function State({ row }: { row: Row }) {
       {enrolled?.moves === true && <div class="small muted">{words.moves}</div>}
       {refused !== null && (
         <div class="small doubt-words">
-          {refusedWords(refused.code)} (<Time at={refused.at} />)
+          {codeWords(words.refused, refused.code)} (<Time at={refused.at} />)
         </div>
       )}
     </div>
   );
-}
-
-/** A code that only a newer service knows is shown as it stands. */
-function refusedWords(code: string): string {
-  const known: Readonly<Record<string, string>> = t.value.agents.refused;
-  return known[code] ?? code;
 }
 
 function Version({ agent: { version, wentBackFrom } }: { agent: AgentView }) {

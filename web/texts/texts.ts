@@ -63,8 +63,12 @@ export function inFull(time: Time): string {
  * @param table the words of a language; for a code that it does not have, the message stands alone
  */
 export function saidOf(table: Readonly<Record<string, string>>, code: string, message: string): string {
-  const words = Object.hasOwn(table, code) ? table[code] : undefined;
-  return words === undefined ? message : `${words} (${message})`;
+  return Object.hasOwn(table, code) ? `${table[code]} (${message})` : message;
+}
+
+/** Words for a code. A newer service may send one that the table does not have; then the code itself is shown. */
+export function codeWords(table: Readonly<Record<string, string>>, code: string): string {
+  return Object.hasOwn(table, code) ? (table[code] ?? code) : code;
 }
 
 /** A number as a field shows and takes it: with the decimal comma of the language, and nothing between the thousands. */
