@@ -1,18 +1,16 @@
 /** Who comes in at the console, what is written down of it, and what strangers may read. */
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { ConsoleSite, TEMPLATE } from '../kit/browser/console-site.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { TEMPLATE } from '../kit/browser/console-site.ts';
+import { useConsole } from '../kit/browser/use-console.ts';
 
-let site: ConsoleSite;
+const site = useConsole();
 let page: Page;
 beforeAll(async () => {
-  site = await ConsoleSite.start();
   await site.up.admin.importTemplate('default', TEMPLATE);
   page = await site.signedIn();
 });
-afterEach(() => expect(site.faults.splice(0)).toEqual([]));
-afterAll(() => site?.stop());
 
 const heading = (name: string) => page.getByRole('heading', { name, level: 1 }).waitFor();
 const button = (name: string | RegExp) => page.getByRole('button', { name });

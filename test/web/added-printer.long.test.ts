@@ -2,18 +2,18 @@
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLogger } from '../../src/log.ts';
 import { VirtualZplPrinter } from '../../src/virtual/zpl/zpl-printer.ts';
-import { barriers } from '../kit/browser/browser.ts';
-import { ConsoleSite, TEMPLATE } from '../kit/browser/console-site.ts';
+import { barriers, overflow } from '../kit/browser/browser.ts';
+import { TEMPLATE } from '../kit/browser/console-site.ts';
+import { useConsole } from '../kit/browser/use-console.ts';
 
 const PATIENTLY = { timeout: 60_000 };
 /** A port that needs a privilege, so no other test listens there. */
 const UNREACHED = '127.0.0.1:9';
 
-let site: ConsoleSite;
+const site = useConsole();
 let printer: VirtualZplPrinter;
 beforeAll(async () => {
   const outDir = await mkdtemp(join(tmpdir(), 'added-'));
@@ -29,16 +29,8 @@ beforeAll(async () => {
     logger,
   });
   await printer.start();
-  site = await ConsoleSite.start();
 });
-afterEach(() => expect(site.faults.splice(0)).toEqual([]));
-afterAll(async () => {
-  await site?.stop();
-  await printer?.stop();
-});
-
-const overflow = (page: Page) =>
-  page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+afterAll(() => printer?.stop());
 
 test('by keyboard: one that is not reached says why and is taken away; one that is prints', async () => {
   const page = await site.signedIn();

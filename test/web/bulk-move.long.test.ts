@@ -1,17 +1,14 @@
 /** Jobs that wait for a printer go to another one, many at once, after a look at what that does. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { chooseTarget } from '../kit/browser/browser.ts';
-import { ConsoleSite, TEMPLATE } from '../kit/browser/console-site.ts';
+import { TEMPLATE } from '../kit/browser/console-site.ts';
+import { useConsole } from '../kit/browser/use-console.ts';
 import { MUTE } from '../kit/service/mute-printer.ts';
 import { platen } from '../kit/service/platen.ts';
 
-let site: ConsoleSite;
+const site = useConsole({ args: ['--virtual', '2'] });
 /** It waits for media at the first printer. */
 let stuck = '';
-beforeAll(async () => {
-  site = await ConsoleSite.start({ args: ['--virtual', '2'] });
-});
-afterAll(() => site?.stop());
 
 test('by keyboard: the printer that has them is refused, the other one prints them', async () => {
   const { admin } = site.up;

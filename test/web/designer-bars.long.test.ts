@@ -1,13 +1,13 @@
 /** The designer's bars in a real browser: one line each on a desk's screen, a button for the rest on narrower ones. */
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { barriers, overflow } from '../kit/browser/browser.ts';
-import { ConsoleSite } from '../kit/browser/console-site.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { barriers, type Look, overflow } from '../kit/browser/browser.ts';
+import { labelDrawn } from '../kit/browser/designer.ts';
+import { useConsole } from '../kit/browser/use-console.ts';
 
-let site: ConsoleSite;
+const site = useConsole();
 let address = '';
 beforeAll(async () => {
-  site = await ConsoleSite.start();
   const texts = ['One', 'Two', 'Three'].map((text, at) => ({
     type: 'text',
     x: 4 + 3 * at,
@@ -23,13 +23,11 @@ beforeAll(async () => {
   });
   address = `templates/${id}/design`;
 });
-afterEach(() => expect(site.faults.splice(0)).toEqual([]));
-afterAll(() => site?.stop());
 
-async function opened(look: Parameters<ConsoleSite['signedIn']>[0]): Promise<Page> {
+async function opened(look: Look): Promise<Page> {
   const page = await site.signedIn(look);
   await site.show(page, address);
-  await page.locator('[data-drawn="true"]').waitFor();
+  await labelDrawn(page);
   return page;
 }
 

@@ -1,21 +1,19 @@
 /** What a stranger puts into a template: names that are scripts, pictures that are bombs, more than a template may have. */
 import { crc32 } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { preview } from '../../src/contract/label-picture.ts';
 import { LIMITS } from '../../src/contract/limits.ts';
-import { ConsoleSite, HOSTILE } from '../kit/browser/console-site.ts';
+import { HOSTILE } from '../kit/browser/console-site.ts';
+import { design, labelDrawn } from '../kit/browser/designer.ts';
+import { useConsole } from '../kit/browser/use-console.ts';
 import { useService, useTenant } from '../kit/service/use-service.ts';
 
 const LABEL = { name: 'Strange', width: 50, height: 25 };
 const DOT = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==';
 
 describe('names that are scripts', () => {
-  let site: ConsoleSite;
-  beforeAll(async () => {
-    site = await ConsoleSite.start();
-  });
-  afterAll(() => site.stop());
+  const site = useConsole();
 
   const template = {
     ...LABEL,
@@ -49,18 +47,16 @@ describe('names that are scripts', () => {
   };
 
   test('are shown as they are, in every panel of the designer, and run nowhere', async () => {
-    const { id } = await site.up.admin.importTemplate('default', { ...template, elements: [] });
     const page = await site.signedIn();
     await site.show(page, 'templates/new');
-    await site.show(page, `templates/${id}/design`);
+    await design(site, page, { ...template, elements: [] });
     // Pasted, what an import would refuse is there too.
-    await page.locator('[data-drawn="true"]').waitFor();
     await page.evaluate(
       `(() => { const data = new DataTransfer(); data.setData('text/plain', ${JSON.stringify(JSON.stringify(template.elements))});
         document.querySelector('.canvas').dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true })); })()`,
     );
     await expect.poll(() => page.locator('.thing').count()).toBe(4);
-    await page.locator('[data-drawn="true"]').waitFor();
+    await labelDrawn(page);
     const seen: string[] = [];
     for (const tab of ['Properties', 'Layers', 'Fields', 'Label', 'Problems']) {
       await page.getByRole('tab', { name: tab }).click();

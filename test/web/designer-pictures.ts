@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import type { ConsoleSite } from '../kit/browser/console-site.ts';
+import { design } from '../kit/browser/designer.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SIZE = { width: 1200, height: 900 };
@@ -56,9 +57,7 @@ export async function designerPictures(site: ConsoleSite, out: string): Promise<
 }
 
 async function opened(site: ConsoleSite, template: unknown): Promise<Page> {
-  const { id } = await site.up.admin.importTemplate('default', template);
   const page = await site.signedIn(SIZE);
-  await site.show(page, `templates/${id}/design`);
-  await page.locator('[data-drawn="true"]').waitFor();
+  await design(site, page, template);
   return page;
 }

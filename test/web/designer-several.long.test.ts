@@ -1,36 +1,18 @@
 /** Several elements at once, and what is typed on the label, in a real browser. */
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { z } from 'zod';
+import { beforeAll, expect, test } from 'vitest';
 import { barriers } from '../kit/browser/browser.ts';
-import { ConsoleSite } from '../kit/browser/console-site.ts';
+import { design, labelDrawn, savedTemplate } from '../kit/browser/designer.ts';
+import { useConsole } from '../kit/browser/use-console.ts';
 
-let site: ConsoleSite;
+const site = useConsole();
 let page: Page;
 beforeAll(async () => {
-  site = await ConsoleSite.start();
   page = await site.signedIn();
 });
-afterEach(() => expect(site.faults.splice(0)).toEqual([]));
-afterAll(() => site?.stop());
 
 const button = (name: string | RegExp) => page.getByRole('button', { name });
 const thing = (name: RegExp) => page.locator('.thing').and(page.getByRole('button', { name }));
-
-/** The designer with a template. @returns its ID */
-async function opened(template: object): Promise<string> {
-  const { id } = await site.up.admin.importTemplate('default', template);
-  await site.show(page, `templates/${id}/design`);
-  await page.locator('[data-drawn="true"]').waitFor();
-  return id;
-}
-
-const saved = z.object({
-  template: z.looseObject({ elements: z.array(z.looseObject({ type: z.string() })) }),
-});
-async function savedTemplate(id: string) {
-  return saved.parse(await site.up.admin.template('default', id)).template;
-}
 
 test('several have the properties that they share, set at once; fields are put in another order', async () => {
   const elements = [
@@ -39,7 +21,7 @@ test('several have the properties that they share, set at once; fields are put i
     { type: 'box', x: 30, y: 4, width: 10, height: 10 },
   ];
   const fields = [{ name: 'first' }, { name: 'second' }, { name: 'third' }];
-  const made = await opened({ name: 'Shared', width: 60, height: 30, fields, elements });
+  const made = await design(site, page, { name: 'Shared', width: 60, height: 30, fields, elements });
   await thing(/^Text A/).click();
   await thing(/^Text B/).click({ modifiers: ['Shift'] });
   const size = page.getByLabel('Character height, mm', { exact: true });
@@ -87,7 +69,7 @@ test('several have the properties that they share, set at once; fields are put i
   await keys.waitFor({ state: 'detached' });
   await button('Save').click();
   await page.getByText('All is saved').waitFor();
-  const kept = await savedTemplate(made);
+  const kept = await savedTemplate(site, made);
   expect(kept.elements).toMatchObject([
     { y: 7, size: 5, bold: true, font: 'sans' },
     { y: 7, size: 5, bold: true, font: 'sans' },
@@ -104,7 +86,7 @@ test('content is typed where it stands, by mouse and by keyboard; rulers and gri
     { type: 'text', x: 4, y: 4, text: 'Here', size: 6 },
     { type: 'barcode', x: 4, y: 14, symbology: 'code128', value: '4711', height: 8 },
   ];
-  const made = await opened({ name: 'Typed', width: 60, height: 30, elements });
+  const made = await design(site, page, { name: 'Typed', width: 60, height: 30, elements });
   const typing = page.getByLabel('Content, on the label');
   await thing(/^Text Here/).dblclick();
   await typing.waitFor();
@@ -165,7 +147,7 @@ test('content is typed where it stands, by mouse and by keyboard; rulers and gri
   await page.keyboard.press('Escape');
   await button('Save').click();
   await page.getByText('All is saved').waitFor();
-  const { elements: kept } = await savedTemplate(made);
+  const { elements: kept } = await savedTemplate(site, made);
   expect(kept).toMatchObject([{ text: 'Two\nlines' }, { value: 'R0-R' }]);
 });
 
@@ -177,7 +159,7 @@ test('a layer is dragged to its place; on a tablet the panel is a sheet that is 
     text,
     size: 4,
   }));
-  const made = await opened({ name: 'Layers', width: 60, height: 30, elements });
+  const made = await design(site, page, { name: 'Layers', width: 60, height: 30, elements });
   await page.getByRole('tab', { name: 'Layers' }).click();
   const names = async () =>
     (await page.locator('.layers .layer-name').allTextContents()).map((name) => name.trim());
@@ -202,7 +184,7 @@ test('a layer is dragged to its place; on a tablet the panel is a sheet that is 
   await button('Redo').click();
   await button('Save').click();
   await page.getByText('All is saved').waitFor();
-  expect((await savedTemplate(made)).elements).toMatchObject([
+  expect((await savedTemplate(site, made)).elements).toMatchObject([
     { text: 'Three' },
     { text: 'One' },
     { text: 'Two' },
@@ -224,7 +206,7 @@ test('a layer is dragged to its place; on a tablet the panel is a sheet that is 
   // On a phone the label comes first, and has room beside the sheet once somebody wants that.
   await page.setViewportSize({ width: 360, height: 740 });
   await page.reload();
-  await page.locator('[data-drawn="true"]').waitFor();
+  await labelDrawn(page);
   await expect.poll(low).toEqual([740, true]);
   await page.getByRole('tab', { name: 'Layers' }).click();
   await expect.poll(low).toEqual([740, false]);

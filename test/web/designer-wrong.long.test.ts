@@ -1,15 +1,13 @@
 /** What is wrong or hard to find in the designer is seen, in a real browser. */
 import { createCanvas, loadImage } from '@napi-rs/canvas';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { ConsoleSite } from '../kit/browser/console-site.ts';
+import type { Look } from '../kit/browser/browser.ts';
+import { design, labelDrawn } from '../kit/browser/designer.ts';
+import { useConsole } from '../kit/browser/use-console.ts';
 
-let site: ConsoleSite;
-beforeAll(async () => {
-  site = await ConsoleSite.start();
-});
-afterAll(() => site.stop());
+const site = useConsole();
 
 /** How many pixels of a part of the page are red as ink, and how many black. */
 async function inks(page: Page, clip: Box): Promise<{ red: number; black: number }> {
@@ -35,11 +33,9 @@ async function boxOf(page: Page, selector: string): Promise<Box> {
   return box;
 }
 
-async function opened(template: object, look: Parameters<ConsoleSite['signedIn']>[0] = {}): Promise<Page> {
-  const { id } = await site.up.admin.importTemplate('default', template);
+async function opened(template: object, look: Look = {}): Promise<Page> {
   const page = await site.signedIn(look);
-  await site.show(page, `templates/${id}/design`);
-  await page.locator('[data-drawn="true"]').waitFor();
+  await design(site, page, template);
   return page;
 }
 
@@ -69,7 +65,7 @@ test('what does not fit is drawn, cut off at the edge, in red; what cannot be dr
   await page.getByLabel('Data').fill('4711-4711-4711-4711-4711-4711-4711');
   await page.getByText('What is red does not work like this').waitFor();
   await expect.poll(() => page.locator('.dots-red').count()).toBe(2);
-  await page.locator('[data-drawn="true"]').waitFor();
+  await labelDrawn(page);
   const bars = await boxOf(page, '.thing[aria-label^="Barcode 4711"]');
   const row = { ...bars, x: label.x + 1, width: label.width - 2 };
   const seen = await inks(page, row);
@@ -98,7 +94,7 @@ test('new elements lie beside each other, and have the focus', async () => {
   const page = await opened({ ...LABEL, name: 'Beside', fields: [], elements: [] });
   for (const kind of ['Text', 'Text', 'Barcode', 'Ellipse']) {
     await page.getByRole('button', { name: `Add: ${kind}` }).click();
-    await page.locator('[data-drawn="true"]').waitFor();
+    await labelDrawn(page);
     await expect.poll(() => focused(page)).toMatch(new RegExp(`^${kind}`));
   }
   const boxes = await framesOf(page);
@@ -141,7 +137,7 @@ test('turned, an element stays on the label', async () => {
     for (let turn = 1; turn <= 4; turn += 1) {
       await thing.focus();
       await page.keyboard.press('r');
-      await page.locator('[data-drawn="true"]').waitFor();
+      await labelDrawn(page);
       const box = (await framesOf(page))[at] ?? { x: -9, y: -9, width: 0, height: 0 };
       const says = `${at}, turned ${turn} times: ${JSON.stringify(box)}`;
       // A thin line is caught in a wider box, and ink is a dot wider than it was measured.
@@ -163,7 +159,7 @@ test('the frame of a picture has its shape, also when a corner is pulled', async
     page.getByRole('button', { name: 'Add: Picture' }).click(),
   ]);
   await chooser.setFiles({ name: 'wide.png', mimeType: 'image/png', buffer: canvas.toBuffer('image/png') });
-  await page.locator('[data-drawn="true"]').waitFor();
+  await labelDrawn(page);
   const picture = things(page);
   await picture.waitFor();
   const frame = async () => (await framesOf(page))[0] ?? { x: 0, y: 0, width: 0, height: 1 };
@@ -190,7 +186,7 @@ test('a session that ends while saving brings the drawing back, beside what is s
   const address = page.url();
   await page.locator('.thing').focus();
   await page.getByLabel('Text', { exact: true }).fill('After hours of work');
-  await page.locator('[data-drawn="true"]').waitFor();
+  await labelDrawn(page);
   await page.context().clearCookies();
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();

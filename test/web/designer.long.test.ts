@@ -1,77 +1,37 @@
 /** What a person does in the designer, in a real browser: from an empty label to one that comes out of the printer. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import axe from 'axe-core';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { z } from 'zod';
-import { buildConsole } from '../../service/console.ts';
+import { beforeAll, expect, test } from 'vitest';
 import { preview } from '../../src/contract/label-picture.ts';
-import { signInLink } from '../../src/contract/people.ts';
-import { openPage, openWindows } from '../kit/browser/browser.ts';
-import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
+import { barriers } from '../kit/browser/browser.ts';
+import { design, labelDrawn, savedTemplate } from '../kit/browser/designer.ts';
+import { useConsole } from '../kit/browser/use-console.ts';
+import { platen } from '../kit/service/platen.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** ms; the machine may be busy. */
 const PATIENCE = 30_000;
-const stack = new AsyncDisposableStack();
-let up: PlatenUp;
-let page: Page;
-let dataDir = '';
-const faults: string[] = [];
 
+const site = useConsole();
+let page: Page;
 beforeAll(async () => {
-  await buildConsole(ROOT);
-  const directory = stack.use(await temporaryDirectory());
-  dataDir = join(directory.path, 'data');
-  up = await PlatenUp.start({ dataDir, args: ['--virtual', '1'] });
-  stack.defer(async () => void (await up.stop()));
-  await up.printerOnline('virtual-1');
-  const browser = await openWindows();
-  stack.defer(() => browser.close());
-  page = await openPage(browser, {}, faults);
-  const { stdout } = await platen(['console', '--data', dataDir, '--json']);
-  await page.goto(signInLink.parse(JSON.parse(stdout)).url);
-  await page.locator('nav').first().waitFor();
+  page = await site.signedIn();
 });
-afterAll(() => stack.disposeAsync());
 
 const button = (name: string | RegExp) => page.getByRole('button', { name });
 const thing = (name: RegExp) => page.locator('.thing').and(page.getByRole('button', { name }));
-/** The picture is that of what is there now. */
-const drawn = () => page.locator('[data-drawn="true"]').waitFor();
-
-const saved = z.object({
-  template: z.looseObject({ elements: z.array(z.looseObject({ type: z.string() })) }),
-});
-async function savedTemplate(id: string) {
-  return saved.parse(await up.admin.template('default', id)).template;
-}
-
-async function barriers(): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const verdict = z.object({
-    violations: z.array(z.object({ id: z.string(), nodes: z.array(z.unknown()) })),
-  });
-  const { violations } = verdict.parse(
-    await page.evaluate(
-      `axe.run('main').then(({ violations }) => ({ violations: violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => html) })) }))`,
-    ),
-  );
-  return violations.map(({ id, nodes }) => `${id}: ${JSON.stringify(nodes)}`);
-}
-
 let id = '';
 
 test('an empty label of a size; a text and a barcode by mouse, dragged, undone, typed into, nudged and saved as drawn', async () => {
-  await page.goto(`${up.url}/console/#/templates/new`);
+  await site.show(page, `templates/new`);
   await page.getByLabel('Name').fill('Drawn here');
   await page.getByLabel('Size').selectOption({ label: '50 × 25 mm' });
-  expect(await barriers()).toEqual([]);
+  expect(await barriers(page)).toEqual([]);
   await button('Start with an empty label').click();
   await page.getByRole('heading', { name: 'Drawn here' }).waitFor();
   id = /templates\/([^/]+)\/design/.exec(page.url())?.[1] ?? '';
-  await drawn();
+  await labelDrawn(page);
 
   await button('Add: Text').click();
   await page.getByLabel('Text', { exact: true }).fill('Bolt {{size}}');
@@ -81,7 +41,7 @@ test('an empty label of a size; a text and a barcode by mouse, dragged, undone, 
   await left.fill('1.5');
   await page.keyboard.press('Control+z');
   await expect.poll(() => left.inputValue()).toBe(inTheMiddle);
-  await drawn();
+  await labelDrawn(page);
 
   // Dragged down to the left; undone it is back, done again it is there.
   const text = thing(/^Text Bolt/);
@@ -100,7 +60,7 @@ test('an empty label of a size; a text and a barcode by mouse, dragged, undone, 
 
   await button('Add: Barcode').click();
   await page.getByLabel('Data').fill('4711');
-  await drawn();
+  await labelDrawn(page);
   await expect.poll(() => page.locator('.thing').count()).toBe(2);
   // By keyboard: the barcode, a millimetre down and ten dots to the right.
   await thing(/^Barcode 4711/).focus();
@@ -115,12 +75,12 @@ test('an empty label of a size; a text and a barcode by mouse, dragged, undone, 
   await expect.poll(across).toBeCloseTo(whole / 1.25);
   await page.keyboard.press('0');
   await expect.poll(across).toBe(whole);
-  await drawn();
-  expect(await barriers()).toEqual([]);
+  await labelDrawn(page);
+  expect(await barriers(page)).toEqual([]);
   await button('Save').click();
   await page.getByText('All is saved').waitFor();
 
-  const template = await savedTemplate(id);
+  const template = await savedTemplate(site, id);
   expect(template).toMatchObject({ name: 'Drawn here', width: 50, height: 25 });
   const [first, second] = template.elements;
   expect(first).toMatchObject({ type: 'text', text: 'Bolt {{size}}' });
@@ -138,12 +98,12 @@ test('an empty label of a size; a text and a barcode by mouse, dragged, undone, 
 test('what is seen are the dots of "platen render", and what is printed', async () => {
   await page.goto('about:blank');
   const answer = page.waitForResponse((response) => response.url().endsWith('/templates/preview'));
-  await page.goto(`${up.url}/console/#/templates/${id}/design`);
+  await site.show(page, `templates/${id}/design`);
   const body = preview.parse(await (await answer).json());
-  await drawn();
-  const file = join(dataDir, '..', 'drawn.json');
-  await writeFile(file, JSON.stringify(await savedTemplate(id)));
-  const out = join(dataDir, '..', 'drawn.png');
+  await labelDrawn(page);
+  const file = join(site.dataDir, '..', 'drawn.json');
+  await writeFile(file, JSON.stringify(await savedTemplate(site, id)));
+  const out = join(site.dataDir, '..', 'drawn.png');
   expect(await platen(['render', file, '--dpi', '203', '--out', out])).toMatchObject({ code: 0 });
   expect(body.png).toBe((await readFile(out)).toString('base64'));
 
@@ -153,11 +113,11 @@ test('what is seen are the dots of "platen render", and what is printed', async 
   await button('Print 1 label').click();
   await button('Print anyway').click();
   await page.getByText('1 of 1').waitFor();
-  expect(await up.pictures()).toHaveLength(1);
+  expect(await site.up.pictures()).toHaveLength(1);
 });
 
 test('what is wrong stands beside it, and what mends it', async () => {
-  await page.goto(`${up.url}/console/#/templates/${id}/design`);
+  await site.show(page, `templates/${id}/design`);
   await thing(/^Text Bolt/).focus();
   await button('Declare it: size').click();
   await page.getByText('is not declared').waitFor({ state: 'detached' });
@@ -181,26 +141,25 @@ test('what was not saved is there after a crash; over what somebody else has sav
 
   // Another page of the same browser, as after a crash of this one.
   const again = await page.context().newPage();
-  await again.goto(`${up.url}/console/#/templates/${id}/design`);
+  await site.show(again, `templates/${id}/design`);
   await again.getByRole('button', { name: 'Go on with it' }).click();
   await again
     .locator('.thing')
     .and(again.getByRole('button', { name: /^Text Nut/ }))
     .waitFor();
-  await up.admin.importTemplate('default', { ...(await savedTemplate(id)), height: 30 });
+  await site.up.admin.importTemplate('default', { ...(await savedTemplate(site, id)), height: 30 });
   await again.getByRole('button', { name: 'Save' }).click();
   await again.getByRole('heading', { name: 'Somebody else has saved this template' }).waitFor();
-  expect(await savedTemplate(id)).toMatchObject({ height: 30 });
+  expect(await savedTemplate(site, id)).toMatchObject({ height: 30 });
   await again.getByRole('button', { name: 'Save mine as a copy' }).click();
   await again.getByRole('heading', { name: 'Drawn here 2' }).waitFor();
-  const copy = (await up.admin.templates('default')).find(({ name }) => name === 'Drawn here 2');
-  expect(await savedTemplate(copy?.id ?? '')).toMatchObject({ height: 25 });
+  const copy = (await site.up.admin.templates('default')).find(({ name }) => name === 'Drawn here 2');
+  expect(await savedTemplate(site, copy?.id ?? '')).toMatchObject({ height: 25 });
   await again.close();
-  expect(faults).toEqual([]);
 });
 
 test('what a lasso catches is copied into another template, as it is', async () => {
-  const from = await opened({
+  const from = await design(site, page, {
     name: 'Copied from',
     width: 60,
     height: 40,
@@ -226,14 +185,14 @@ test('what a lasso catches is copied into another template, as it is', async () 
   await expect.poll(() => pressed.count()).toBe(2);
   await pressed.first().focus();
   await page.keyboard.press('Control+c');
-  const to = await opened({ name: 'Copied to', width: 60, height: 40, elements: [] });
+  const to = await design(site, page, { name: 'Copied to', width: 60, height: 40, elements: [] });
   await page.locator('.stage-scroll').focus();
   await page.keyboard.press('Control+v');
   await thing(/^Barcode 4711/).waitFor();
   await button('Save').click();
   await page.getByText('All is saved').waitFor();
-  const { elements } = await savedTemplate(to);
-  expect(elements).toEqual((await savedTemplate(from)).elements.slice(0, 2));
+  const { elements } = await savedTemplate(site, to);
+  expect(elements).toEqual((await savedTemplate(site, from)).elements.slice(0, 2));
 });
 
 const GS1 = {
@@ -247,15 +206,8 @@ const GS1 = {
   elements: [{ type: 'barcode', symbology: 'gs1-128', x: 4, y: 4, value: '(10)L1', height: 12 }],
 };
 
-async function opened(template: object): Promise<string> {
-  const { id: made } = await up.admin.importTemplate('default', template);
-  await page.goto(`${up.url}/console/#/templates/${made}/design`);
-  await drawn();
-  return made;
-}
-
 test('a GS1 value of identifiers by number and by words, with fields, mended and put in order, by keyboard', async () => {
-  const made = await opened(GS1);
+  const made = await design(site, page, GS1);
   await thing(/^Barcode/).focus();
   await button('Add an identifier').focus();
   await page.keyboard.press('Enter');
@@ -273,9 +225,9 @@ test('a GS1 value of identifiers by number and by words, with fields, mended and
   await button(/^Write/).click();
   await button('Sort: 1 separator fewer').click();
   await page.getByText('These are the dots of the printer').waitFor();
-  await drawn();
+  await labelDrawn(page);
   await expect.poll(() => page.locator('.problems').count()).toBe(0);
-  expect(await barriers()).toEqual([]);
+  expect(await barriers(page)).toEqual([]);
   // What the service says of data that this page knows nothing of stands beside it.
   await button('Add an identifier').click();
   await page.getByLabel('Number or words').fill('421');
@@ -286,7 +238,7 @@ test('a GS1 value of identifiers by number and by words, with fields, mended and
   await page.locator('.ai .fault').waitFor({ state: 'detached' });
   await button('Save').click();
   await page.getByText('All is saved').waitFor();
-  const { elements } = await savedTemplate(made);
+  const { elements } = await savedTemplate(site, made);
   const value = '(17){{until | date:yyMMdd}}(01){{ean | padleft:14:0}}(10)L1';
   expect(elements[0]).toEqual({ ...GS1.elements[0], value });
 });
@@ -296,7 +248,7 @@ test('grouped by keyboard, moved as one, saved as a name that they share, and un
     { type: 'text', x: 4, y: 4, text: 'A', size: 6 },
     { type: 'text', x: 20, y: 4, text: 'B', size: 6 },
   ];
-  const made = await opened({ name: 'Grouped', width: 60, height: 30, elements });
+  const made = await design(site, page, { name: 'Grouped', width: 60, height: 30, elements });
   await thing(/^Text A/).focus();
   await page.keyboard.press('Control+a');
   await page.keyboard.press('Control+g');
@@ -306,7 +258,7 @@ test('grouped by keyboard, moved as one, saved as a name that they share, and un
   await page.keyboard.press('Shift+ArrowDown');
   await button('Save').click();
   await page.getByText('All is saved').waitFor();
-  expect((await savedTemplate(made)).elements).toEqual(
+  expect((await savedTemplate(site, made)).elements).toEqual(
     elements.map((element) => ({ ...element, y: 5, group: '1' })),
   );
   await thing(/^Text B/).focus();
@@ -314,11 +266,11 @@ test('grouped by keyboard, moved as one, saved as a name that they share, and un
   await page.keyboard.press('Shift+ArrowUp');
   await button('Save').click();
   await page.getByText('All is saved').waitFor();
-  expect((await savedTemplate(made)).elements).toEqual(elements);
+  expect((await savedTemplate(site, made)).elements).toEqual(elements);
 });
 
 test('looked at with any row of a file, at every resolution side by side; what the printer draws itself is marked', async () => {
-  await opened(GS1);
+  await design(site, page, GS1);
   await page.getByRole('tab', { name: 'Fields' }).click();
   await page.getByLabel('Shown with').selectOption({ label: 'Rows of an Excel or CSV file' });
   const rows = Array.from(
@@ -349,7 +301,7 @@ test('looked at with any row of a file, at every resolution side by side; what t
 });
 
 test('a sheet, a picture and a font by upload, a condition and a filter; what does not go together says so', async () => {
-  const made = await opened({
+  const made = await design(site, page, {
     name: 'On sheets',
     width: 64,
     height: 33.9,
@@ -377,7 +329,7 @@ test('a sheet, a picture and a font by upload, a condition and a filter; what do
     .getByLabel('Add a font')
     .setInputFiles({ name: 'Brand.ttf', mimeType: 'font/ttf', buffer: font });
   await page.getByLabel('Name of the font').waitFor();
-  expect(await barriers()).toEqual([]);
+  expect(await barriers(page)).toEqual([]);
 
   await thing(/^Text/).focus();
   await page.getByRole('tab', { name: 'Properties' }).click();
@@ -387,14 +339,13 @@ test('a sheet, a picture and a font by upload, a condition and a filter; what do
   await page.getByLabel('Field of the condition').selectOption('city');
   await page.getByLabel('Condition', { exact: true }).selectOption('equals');
   await page.getByLabel('Value').fill('Ulm');
-  await drawn();
+  await labelDrawn(page);
   await button('Save').click();
   await page.getByText('All is saved').waitFor();
-  expect(await savedTemplate(made)).toMatchObject({
+  expect(await savedTemplate(site, made)).toMatchObject({
     sheet: { width: 210, height: 297, columns: 2, rows: 8, left: 9, top: 12.9 },
     images: [{ name: 'flame', data: Buffer.from(svg).toString('base64') }],
     fonts: [{ name: 'Brand', data: font.toString('base64') }],
     elements: [{ text: '{{city | upper}}', font: 'Brand', when: "{{city | equals:'Ulm'}}" }],
   });
-  expect(faults).toEqual([]);
 });

@@ -1,18 +1,18 @@
 /** Jobs are known by names: of who sent them, and by the value that their template calls its reference. */
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { barriers, overflow } from '../kit/browser/browser.ts';
-import { type ConsoleSite, openWithTemplate, TEMPLATE } from '../kit/browser/console-site.ts';
+import { TEMPLATE } from '../kit/browser/console-site.ts';
+import { labelDrawn } from '../kit/browser/designer.ts';
+import { useConsole } from '../kit/browser/use-console.ts';
 import { Integrator } from '../kit/service/platen.ts';
 
-let site: ConsoleSite;
+const site = useConsole({ args: ['--virtual', '2'] });
 let page: Page;
 let idT: string;
 beforeAll(async () => {
-  ({ site, page, idT } = await openWithTemplate());
+  ({ page, idT } = await site.withTemplate());
 });
-afterEach(() => expect(site.faults.splice(0)).toEqual([]));
-afterAll(() => site?.stop());
 
 test('an operator finds what a system has sent, by its name and never by its key', async () => {
   const { up } = site;
@@ -26,13 +26,7 @@ test('an operator finds what a system has sent, by its name and never by its key
     await up.admin.print('default', { idT, printer: 'virtual-2', data: [{ article: 'Nut', number: '1' }] }),
   );
   const [{ name = '' } = {}] = await up.admin.integrations('default');
-  const { url } = await up.admin.invite('default', { login: 'op', role: 'operator' });
-  const context = await site.browser.newContext({ locale: 'en-GB', viewport: { width: 360, height: 740 } });
-  const op = await context.newPage();
-  await op.goto(url);
-  await op.getByLabel('Choose a password').fill('correct horse battery');
-  await op.getByRole('button', { name: 'Accept and sign in' }).click();
-  await op.getByRole('heading', { name: 'Start' }).waitFor();
+  const op = await site.invited('op', 'operator', { width: 360, height: 740 });
 
   await site.show(op, 'jobs');
   await op.getByRole('button', { name: 'Filters', exact: true }).click();
@@ -49,7 +43,7 @@ test('an operator finds what a system has sent, by its name and never by its key
   await op.getByRole('button', { name: 'Filters (1)' }).click();
   expect(await op.getByLabel('Sent by').locator('option:checked').textContent()).toBe(name);
   expect(await op.locator('body').textContent()).not.toContain(apiKey);
-  await context.close();
+  await op.context().close();
 });
 
 test('on a phone the name of a template gives way to the value that tells its jobs apart', async () => {
@@ -88,7 +82,7 @@ test('a row has the value that the template calls its reference, which is said i
     });
   const first = await print();
   await site.show(page, `templates/${id}/design`);
-  await page.locator('[data-drawn="true"]').waitFor();
+  await labelDrawn(page);
   await page.getByRole('tab', { name: 'Fields' }).click();
   const field = (name: string) => page.getByRole('group', { name, exact: true });
   // How a value is typed follows from what the label does with it, and is said.
@@ -132,20 +126,14 @@ test('a row has the value that the template calls its reference, which is said i
 });
 
 test('who may not see labels finds jobs by all but what is on them', async () => {
-  const { url } = await site.up.admin.invite('default', { login: 'guest', role: 'viewer' });
-  const context = await site.browser.newContext({ locale: 'en-GB' });
-  const guest = await context.newPage();
-  await guest.goto(url);
-  await guest.getByLabel('Choose a password').fill('correct horse battery');
-  await guest.getByRole('button', { name: 'Accept and sign in' }).click();
-  await guest.getByRole('heading', { name: 'Start' }).waitFor();
+  const guest = await site.invited('guest', 'viewer');
   await site.show(guest, 'jobs');
   await guest.getByLabel('Beginning of an ID').waitFor();
   await guest.getByRole('row', { name: /Known/ }).first().waitFor();
   expect(await guest.getByLabel('A whole value on the label').count()).toBe(0);
   expect(await guest.locator('table.jobs').textContent()).not.toMatch(/Washer|0017/);
   expect(await guest.locator('table.jobs img').count()).toBe(0);
-  await context.close();
+  await guest.context().close();
 });
 
 test('on another day times have their date, in lists and on the page of a job', async () => {

@@ -1,16 +1,16 @@
 /** Each page by itself: nobody is kept out of it, strangers' names are text, and it fits the narrowest screen. */
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { alertMade } from '../../src/contract/alert.ts';
 import { webhookTested } from '../../src/contract/webhook.ts';
 import { barriers, overflow } from '../kit/browser/browser.ts';
-import { ConsoleSite, HOSTILE, TEMPLATE } from '../kit/browser/console-site.ts';
+import { HOSTILE, TEMPLATE } from '../kit/browser/console-site.ts';
+import { useConsole } from '../kit/browser/use-console.ts';
 
-let site: ConsoleSite;
+const site = useConsole({ mute: HOSTILE });
 const addresses: string[] = [];
 beforeAll(async () => {
-  site = await ConsoleSite.start({ mute: HOSTILE });
   const { admin } = site.up;
   const source = '^XA^FO20,20^A0N,40^FD{{article}}^FS^XZ';
   const fields = [{ name: 'article', sample: 'Bolt' }];
@@ -66,8 +66,6 @@ beforeAll(async () => {
     'nowhere',
   );
 });
-afterEach(() => expect(site.faults.splice(0)).toEqual([]));
-afterAll(() => site?.stop());
 
 async function each(page: Page, look: (address: string) => Promise<void>): Promise<void> {
   for (const address of addresses) {

@@ -2,25 +2,24 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page, Route } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import writeXlsxFile from 'write-excel-file/node';
 import { barriers } from '../kit/browser/browser.ts';
-import { type ConsoleSite, openWithTemplate, TEMPLATE } from '../kit/browser/console-site.ts';
+import { TEMPLATE } from '../kit/browser/console-site.ts';
+import { useConsole } from '../kit/browser/use-console.ts';
 import { barcodesIn } from '../kit/judges/pictures.ts';
 import { MUTE } from '../kit/service/mute-printer.ts';
 import { platen } from '../kit/service/platen.ts';
 
 const PATIENTLY = { timeout: 30_000 };
 
-let site: ConsoleSite;
+const site = useConsole({ args: ['--virtual', '2'] });
 let page: Page;
 let idT: string;
 let ids: Map<string, string>;
 beforeAll(async () => {
-  ({ site, page, idT, ids } = await openWithTemplate());
+  ({ page, idT, ids } = await site.withTemplate());
 });
-afterEach(() => expect(site.faults.splice(0)).toEqual([]));
-afterAll(() => site?.stop());
 
 const button = (name: string | RegExp) => page.getByRole('button', { name });
 

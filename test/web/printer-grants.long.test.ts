@@ -1,20 +1,19 @@
 /** Whoever runs the deployment says at a printer's page which workspaces may use it. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ConsoleSite, openWithTemplate } from '../kit/browser/console-site.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { useConsole } from '../kit/browser/use-console.ts';
 
 const PRINTER = 'virtual-1';
 
-let site: ConsoleSite;
+const site = useConsole({ args: ['--virtual', '2'] });
 let idT: string;
 let address: string;
 beforeAll(async () => {
-  const opened = await openWithTemplate();
-  ({ site, idT } = opened);
+  const opened = await site.withTemplate();
+  ({ idT } = opened);
   await opened.page.context().close();
   await site.up.admin.createTenant({ id: 'acme', name: 'Acme' });
   address = `printers/${encodeURIComponent(opened.ids.get(PRINTER) ?? '')}`;
 });
-afterAll(() => site?.stop());
 
 test('to one, by name, and to every one again', async () => {
   const page = await site.signedIn();

@@ -1,21 +1,20 @@
 /** A printer is set at its page, and its next labels lie where that says. */
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ConsoleSite, TEMPLATE } from '../kit/browser/console-site.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { TEMPLATE } from '../kit/browser/console-site.ts';
+import { useConsole } from '../kit/browser/use-console.ts';
 import { dotsOf, inkBox } from '../kit/judges/judges.ts';
 
 const PRINTER = 'virtual-1';
 
-let site: ConsoleSite;
+const site = useConsole();
 let idT: string;
 let address: string;
 beforeAll(async () => {
-  site = await ConsoleSite.start();
   idT = (await site.up.admin.importTemplate('default', TEMPLATE)).id;
   const printer = (await site.up.admin.printers()).find(({ name }) => name === PRINTER);
   address = `printers/${encodeURIComponent(printer?.id ?? '')}`;
 });
-afterAll(() => site?.stop());
 
 /** Where the ink of one and the same label is, as it comes out now. */
 async function ink() {

@@ -3,9 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page, Route } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { barriers, chooseTarget } from '../kit/browser/browser.ts';
-import { type ConsoleSite, openWithTemplate } from '../kit/browser/console-site.ts';
+import { useConsole } from '../kit/browser/use-console.ts';
 import { barcodesIn } from '../kit/judges/pictures.ts';
 import { MUTE } from '../kit/service/mute-printer.ts';
 
@@ -14,15 +14,13 @@ const PATIENTLY = { timeout: 30_000 };
 /** A port that needs a privilege, so no other test listens there. */
 const UNREACHED = 'socket://127.0.0.1:9';
 
-let site: ConsoleSite;
+const site = useConsole({ args: ['--virtual', '2'], env: { PLATEN_IPP: 'true' } });
 let page: Page;
 let idT: string;
 let ids: Map<string, string>;
 beforeAll(async () => {
-  ({ site, page, idT, ids } = await openWithTemplate({ PLATEN_IPP: 'true' }));
+  ({ page, idT, ids } = await site.withTemplate());
 });
-afterEach(() => expect(site.faults.splice(0)).toEqual([]));
-afterAll(() => site?.stop());
 
 const button = (name: string | RegExp) => page.getByRole('button', { name });
 const inDialog = (name: string | RegExp) => page.locator('dialog').getByRole('button', { name });
@@ -74,20 +72,14 @@ test('a virtual printer runs out of paper by a click, and its labels appear as t
 });
 
 test('whoever has no role for it does nothing to it, and no other printer has a front', async () => {
-  const other = await site.browser.newContext({ locale: 'en-GB' });
-  const { url } = await site.up.admin.invite('default', { login: 'op', role: 'operator' });
-  const op = await other.newPage();
-  await op.goto(url);
-  await op.getByLabel('Choose a password').fill('correct horse battery');
-  await op.getByRole('button', { name: 'Accept and sign in' }).click();
-  await op.getByRole('heading', { name: 'Start' }).waitFor();
+  const op = await site.invited('op', 'operator');
   const virtual = `/app/printers/${ids.get('virtual-1')}/virtual`;
   const answers = await op.evaluate(
     `Promise.all([fetch(${JSON.stringify(virtual)}), fetch(${JSON.stringify(`${virtual}/1.png`)}), fetch(${JSON.stringify(virtual)}, {method: 'PUT', headers: {'x-platen-console': '1', 'content-type': 'application/json'}, body: '{"faults":["power-off"]}'})].map((one) => one.then(({status}) => status)))`,
   );
   // It is shared by all tenants, and their labels come out of it.
   expect(answers).toEqual([403, 403, 403]);
-  await other.close();
+  await op.context().close();
   const mute = await fetch(`${site.up.url}/app/printers/${ids.get('dock 4')}/virtual`, {
     headers: { authorization: `Bearer ${site.up.adminToken}` },
   });

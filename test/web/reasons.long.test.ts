@@ -2,9 +2,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { barriers } from '../kit/browser/browser.ts';
-import { ConsoleSite } from '../kit/browser/console-site.ts';
+import { useConsole } from '../kit/browser/use-console.ts';
 import { MUTE } from '../kit/service/mute-printer.ts';
 
 const GOODS = {
@@ -21,19 +21,16 @@ const GOODS = {
   ],
 };
 
-let site: ConsoleSite;
+const site = useConsole();
 let page: Page;
 let idT: string;
 let print: string;
 beforeAll(async () => {
-  site = await ConsoleSite.start();
   idT = (await site.up.admin.importTemplate('default', GOODS)).id;
   const printer = (await site.up.admin.printers()).find(({ name }) => name === 'virtual-1')?.id ?? '';
   print = `print?template=${idT}&printer=${encodeURIComponent(printer)}`;
   page = await site.signedIn({ locale: 'de-DE' });
 });
-afterEach(() => expect(site.faults.splice(0)).toEqual([]));
-afterAll(() => site?.stop());
 
 test('what is typed is refused at its field', async () => {
   await site.show(page, print);

@@ -3,18 +3,16 @@ import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { ConsoleSite, TEMPLATE } from '../kit/browser/console-site.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { TEMPLATE } from '../kit/browser/console-site.ts';
+import { useConsole } from '../kit/browser/use-console.ts';
 import { MUTE } from '../kit/service/mute-printer.ts';
 
-let site: ConsoleSite;
+const site = useConsole();
 let page: Page;
 beforeAll(async () => {
-  site = await ConsoleSite.start();
   page = await site.signedIn();
 });
-afterEach(() => expect(site.faults.splice(0)).toEqual([]));
-afterAll(() => site?.stop());
 
 const heading = (name: string) => page.getByRole('heading', { name, level: 1 }).waitFor();
 const button = (name: string | RegExp) => page.getByRole('button', { name });

@@ -1,20 +1,18 @@
 /** Printers that stand still: on the start page with what waits for them, and on a monitor in the hall. */
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { barriers, chooseTarget, overflow } from '../kit/browser/browser.ts';
-import { type ConsoleSite, openWithTemplate } from '../kit/browser/console-site.ts';
+import { useConsole } from '../kit/browser/use-console.ts';
 
 const PATIENTLY = { timeout: 30_000 };
 
-let site: ConsoleSite;
+const site = useConsole({ args: ['--virtual', '2'] });
 let page: Page;
 let idT: string;
 let ids: Map<string, string>;
 beforeAll(async () => {
-  ({ site, page, idT, ids } = await openWithTemplate());
+  ({ page, idT, ids } = await site.withTemplate());
 });
-afterEach(() => expect(site.faults.splice(0)).toEqual([]));
-afterAll(() => site?.stop());
 
 const button = (name: string | RegExp) => page.getByRole('button', { name });
 const inDialog = (name: string | RegExp) => page.locator('dialog').getByRole('button', { name });

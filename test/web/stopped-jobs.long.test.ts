@@ -1,26 +1,22 @@
 /** Whoever stops jobs is told what may still come out, and then what did, on whatever page they are by then. */
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { barriers, overflow } from '../kit/browser/browser.ts';
-import { type ConsoleSite, openWithTemplate } from '../kit/browser/console-site.ts';
+import { useConsole } from '../kit/browser/use-console.ts';
 import { MUTE } from '../kit/service/mute-printer.ts';
 import { platen } from '../kit/service/platen.ts';
 
 const PATIENTLY = { timeout: 60_000 };
 
-let site: ConsoleSite;
+const site = useConsole({ args: ['--virtual', '2'] });
 let page: Page;
 let idT: string;
 let ids: Map<string, string>;
 beforeAll(async () => {
-  ({ site, page, idT, ids } = await openWithTemplate());
+  ({ page, idT, ids } = await site.withTemplate());
 });
-afterEach(async () => {
-  await fault('clear');
-  expect(site.faults.splice(0)).toEqual([]);
-});
-afterAll(() => site?.stop());
+afterEach(() => fault('clear'));
 
 const button = (name: string | RegExp) => page.getByRole('button', { name });
 const dialog = () => page.getByRole('dialog');

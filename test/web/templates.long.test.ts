@@ -1,12 +1,14 @@
 /** What a template was: its versions, compared by their pictures and restored, and what uses it. */
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { barriers, overflow } from '../kit/browser/browser.ts';
-import { ConsoleSite, TEMPLATE } from '../kit/browser/console-site.ts';
+import { TEMPLATE } from '../kit/browser/console-site.ts';
+import { labelDrawn } from '../kit/browser/designer.ts';
+import { useConsole } from '../kit/browser/use-console.ts';
 
-let site: ConsoleSite;
+const site = useConsole();
 let page: Page;
 let id: string;
 const NEW = {
@@ -14,15 +16,12 @@ const NEW = {
   elements: [...TEMPLATE.elements, { type: 'box', x: 40, y: 20, width: 10, height: 5, filled: true }],
 };
 beforeAll(async () => {
-  site = await ConsoleSite.start();
   const { admin } = site.up;
   id = (await admin.importTemplate('default', TEMPLATE)).id;
   await admin.importTemplate('default', TEMPLATE);
   await admin.importTemplate('default', NEW);
   page = await site.signedIn();
 });
-afterEach(() => expect(site.faults.splice(0)).toEqual([]));
-afterAll(() => site?.stop());
 
 const button = (name: string | RegExp) => page.getByRole('button', { name });
 
@@ -159,7 +158,7 @@ test('in the designer things are put in line by what is seen, at equal gaps, loc
     elements,
   });
   await site.show(page, `templates/${made.id}/design`);
-  await page.locator('[data-drawn="true"]').waitFor();
+  await labelDrawn(page);
   const thing = (name: RegExp) => page.locator('.thing').and(button(name));
   const { template: before } = await site.up.admin.template('default', made.id);
   const places = z.object({ elements: z.array(z.looseObject({ x: z.number(), y: z.number() })) });

@@ -1,14 +1,9 @@
 /** Who is told what becomes of jobs and printers: a system by a webhook, people in a chat. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { barriers } from '../kit/browser/browser.ts';
-import { ConsoleSite } from '../kit/browser/console-site.ts';
+import { useConsole } from '../kit/browser/use-console.ts';
 
-let site: ConsoleSite;
-beforeAll(async () => {
-  site = await ConsoleSite.start();
-});
-afterEach(() => expect(site.faults.splice(0)).toEqual([]));
-afterAll(() => site?.stop());
+const site = useConsole();
 
 test('a webhook is made, shows its secret once, is tested, rotated and deleted', async () => {
   const page = await site.signedIn();

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { z } from 'zod';
 import { buildConsole } from '../../../service/console.ts';
-import { signInLink } from '../../../src/contract/people.ts';
+import { type Role, signInLink } from '../../../src/contract/people.ts';
 import { labelRecord } from '../../../src/contract/print-request.ts';
 import { webhookSecret, webhookTested } from '../../../src/contract/webhook.ts';
 import { configureMutePrinter, MUTE } from '../service/mute-printer.ts';
 import { PlatenUp, platen, temporaryDirectory } from '../service/platen.ts';
+import { PASSWORD } from '../service/signed-in.ts';
 import { type Look, openBrowser, openPage, openWindows, type Windows } from './browser.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -31,74 +32,86 @@ export const TEMPLATE = {
   ],
 };
 
+export interface SiteOptions {
+  /** The name of the mute printer. */
+  mute?: string;
+  /** For `platen up`, besides those of the two printers. */
+  args?: string[];
+  /** For a browser of its own, which is not shared. */
+  flags?: string[];
+  /** What a deployment turns on. */
+  env?: Record<string, string>;
+}
+
+interface Running {
+  up: PlatenUp;
+  dataDir: string;
+  browser: Windows;
+  stack: AsyncDisposableStack;
+}
+
 export class ConsoleSite {
-  readonly dataDir: string;
-  readonly browser: Windows;
   /** What pages have complained of so far. */
   readonly faults: string[] = [];
-  readonly #stack: AsyncDisposableStack;
-  readonly #up: { now: PlatenUp };
-  readonly #env: Record<string, string>;
+  readonly #options: SiteOptions;
+  #running: Running | undefined;
 
-  private constructor(
-    up: { now: PlatenUp; env: Record<string, string> },
-    dataDir: string,
-    browser: Windows,
-    stack: AsyncDisposableStack,
-  ) {
-    this.#env = up.env;
-    this.#up = up;
-    this.dataDir = dataDir;
-    this.browser = browser;
-    this.#stack = stack;
+  constructor(options: SiteOptions = {}) {
+    this.#options = options;
   }
 
-  /**
-   * @param args for `platen up`, besides those of the two printers
-   * @param flags for the browser
-   * @param env what a deployment turns on
-   */
-  static async start({
-    mute = MUTE,
-    args = [],
-    flags = [],
-    env = {},
-  }: {
-    mute?: string;
-    args?: string[];
-    flags?: string[];
-    env?: Record<string, string>;
-  } = {}): Promise<ConsoleSite> {
+  static async start(options: SiteOptions = {}): Promise<ConsoleSite> {
+    const site = new ConsoleSite(options);
+    await site.start();
+    return site;
+  }
+
+  async start(): Promise<void> {
+    const { mute = MUTE, args = [], flags = [], env = {} } = this.#options;
     await buildConsole(ROOT);
     await using stack = new AsyncDisposableStack();
     const directory = stack.use(await temporaryDirectory());
     const dataDir = join(directory.path, 'data');
     const config = await configureMutePrinter(directory.path, mute);
-    const now = await PlatenUp.start({
+    const up = await PlatenUp.start({
       dataDir,
       args: ['--virtual', '1', '--agent-config', config, ...args],
       env,
     });
-    const up = { now, env };
-    stack.defer(async () => void (await up.now.stop()));
-    await now.printerOnline(mute);
+    // Whichever runs by then.
+    stack.defer(async () => void (await (this.#running?.up ?? up).stop()));
+    await up.printerOnline(mute);
     const browser = flags.length === 0 ? await openWindows() : await openBrowser(flags);
     stack.defer(() => browser.close());
-    return new ConsoleSite(up, dataDir, browser, stack.move());
+    this.#running = { up, dataDir, browser, stack: stack.move() };
+  }
+
+  get #now(): Running {
+    if (this.#running === undefined) throw new Error('the site has not been started');
+    return this.#running;
   }
 
   get up(): PlatenUp {
-    return this.#up.now;
+    return this.#now.up;
+  }
+
+  get dataDir(): string {
+    return this.#now.dataDir;
+  }
+
+  get browser(): Windows {
+    return this.#now.browser;
   }
 
   /** Starts the same installation again, with other printers and at another address. */
   async restart(args: string[]): Promise<void> {
     await this.up.stop();
-    this.#up.now = await PlatenUp.start({ dataDir: this.dataDir, args, env: this.#env });
+    const { dataDir } = this;
+    this.#now.up = await PlatenUp.start({ dataDir, args, env: this.#options.env ?? {} });
   }
 
   async stop(): Promise<void> {
-    await this.#stack.disposeAsync();
+    await this.#running?.stack.disposeAsync();
   }
 
   /**
@@ -138,6 +151,25 @@ export class ConsoleSite {
     return page;
   }
 
+  /** A page of somebody in this role who has accepted an invitation. */
+  async invited(login: string, role: Role, look: Look = {}): Promise<Page> {
+    const { url } = await this.up.admin.invite('default', { login, role });
+    const page = await openPage(this.browser, look, this.faults);
+    await page.goto(url);
+    await page.getByLabel('Choose a password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Accept and sign in' }).click();
+    await page.getByRole('heading', { name: 'Start' }).waitFor();
+    return page;
+  }
+
+  /** A template, a page of somebody who may do all with it, and the IDs of the printers by their names. */
+  async withTemplate(): Promise<{ page: Page; idT: string; ids: Map<string, string> }> {
+    const { admin } = this.up;
+    const { id: idT } = await admin.importTemplate('default', TEMPLATE);
+    const ids = new Map((await admin.printers()).map(({ id, name }) => [name, id]));
+    return { page: await this.signedIn(), idT, ids };
+  }
+
   /** Another page of the console, by its address. */
   async show(page: Page, address: string): Promise<void> {
     await page.goto(`${this.up.url}/console/#/${address}`);
@@ -148,18 +180,4 @@ export class ConsoleSite {
       .first()
       .waitFor({ state: 'detached' });
   }
-}
-
-/** Two virtual printers, whose IDs are there by name, a template, and a page of somebody who may do all with them. */
-export async function openWithTemplate(env: Record<string, string> = {}): Promise<{
-  site: ConsoleSite;
-  page: Page;
-  idT: string;
-  ids: Map<string, string>;
-}> {
-  const site = await ConsoleSite.start({ args: ['--virtual', '2'], env });
-  const { admin } = site.up;
-  const { id: idT } = await admin.importTemplate('default', TEMPLATE);
-  const ids = new Map((await admin.printers()).map(({ id, name }) => [name, id]));
-  return { site, page: await site.signedIn(), idT, ids };
 }
