@@ -1,52 +1,35 @@
 /** The page Agents in a real browser: from the invitation to the printers, by agents that join a real service. */
 import { createPublicKey } from 'node:crypto';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { buildConsole } from '../../service/console.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Enrolment, enrollAgent } from '../../src/cli/enrolment.ts';
 import { invitationMade } from '../../src/contract/agent-view.ts';
 import { CONSOLE_HEADER, invitationCreated, signInLink } from '../../src/contract/people.ts';
 import { Directories } from '../kit/agent/site.ts';
-import {
-  barriers,
-  type Look,
-  openPage,
-  openWindows,
-  overflow,
-  type Windows,
-} from '../kit/browser/browser.ts';
-import { describePrinter, ServiceHarness } from '../kit/service/harness.ts';
+import { barriers, type Look, overflow } from '../kit/browser/browser.ts';
+import { HOSTILE } from '../kit/browser/console-site.ts';
+import { usePages } from '../kit/browser/use-console.ts';
+import { describePrinter } from '../kit/service/harness.ts';
 import { PASSWORD, tokenIn } from '../kit/service/signed-in.ts';
+import { useService } from '../kit/service/use-service.ts';
 import { RawAgent } from '../kit/wire/raw-agent.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
-/** A name that a stranger may choose: a page that takes it for markup runs its script, which is a fault. */
-const HOSTILE = '<img src=x onerror="alert(1)">';
-
+const service = useService({ redis: false });
+const newPage = usePages();
 const directories = new Directories();
-const faults: string[] = [];
 const open: RawAgent[] = [];
-let service: ServiceHarness;
-let browser: Windows;
 /** Of somebody who may do what concerns all tenants. */
 let page: Page;
 
 beforeAll(async () => {
-  await buildConsole(ROOT);
-  service = await ServiceHarness.start({ redis: false });
   for (const tenant of ['default', 'acme']) await service.tenant(tenant);
-  browser = await openWindows();
-  page = await openPage(browser, {}, faults);
+  page = await newPage();
   const { url } = signInLink.parse((await service.admin('POST', '/links', {})).body);
   await page.goto(url);
   await show(page);
 });
-afterEach(() => expect(faults.splice(0)).toEqual([]));
-afterAll(async () => {
+afterAll(() => {
   for (const { socket } of open) socket.terminate();
-  await browser?.close();
-  await service?.stop();
   directories.remove();
 });
 
@@ -57,7 +40,7 @@ async function show(of: Page, address = 'agents'): Promise<void> {
 
 /** Another window of the same person. */
 async function window(look: Look): Promise<Page> {
-  const other = await openPage(browser, look, faults);
+  const other = await newPage(look);
   await other.context().addCookies(await page.context().cookies());
   await show(other);
   return other;
@@ -270,7 +253,7 @@ test('an admin of a workspace keeps its own agents, and sees no more of the shar
     body: { token: tokenIn(url), password: PASSWORD },
     headers: { [CONSOLE_HEADER]: '1' },
   });
-  const eve = await openPage(browser, {}, faults);
+  const eve = await newPage();
   await show(eve, 'start');
   await eve.getByLabel('Workspace').fill('acme');
   await eve.getByLabel('Name or e-mail address').fill('eve');

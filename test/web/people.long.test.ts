@@ -1,23 +1,15 @@
 /** Coming in without a password, in a real browser: at a real OpenID provider, and with a passkey of its own authenticator. */
 import { join } from 'node:path';
 import type { CDPSession, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { buildConsole } from '../../service/console.ts';
 import { CONSOLE_HEADER } from '../../src/contract/people.ts';
-import {
-  barriers,
-  type Look,
-  openPage,
-  openWindows,
-  overflow,
-  type Windows,
-} from '../kit/browser/browser.ts';
+import { barriers, type Look, overflow } from '../kit/browser/browser.ts';
+import { usePages } from '../kit/browser/use-console.ts';
 import { codeOf, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
 import { OpenIdProvider } from '../kit/service/openid-provider.ts';
 import { PASSWORD, SignedIn } from '../kit/service/signed-in.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
 const CALLBACK = '/app/session/provider/callback';
 
 /** One that keeps its keys, as phones do, and whose owner agrees at once. */
@@ -30,15 +22,13 @@ const AUTHENTICATOR = {
   isUserVerified: true,
 } as const;
 
+const newPage = usePages();
 let provider: OpenIdProvider;
 let service: ServiceHarness;
-let browser: Windows;
 /** As a browser knows the service by a name. */
 let named: string;
-const faults: string[] = [];
 
 beforeAll(async () => {
-  await buildConsole(ROOT);
   provider = await OpenIdProvider.start();
   const { url: issuer, clientId, clientSecret } = provider;
   const singleSignOn = { issuer, clientId, clientSecret, tenant: 'acme', name: 'Works' };
@@ -47,17 +37,14 @@ beforeAll(async () => {
   provider.serve([named + CALLBACK]);
   await service.tenant('acme');
   await service.agent([{}]);
-  browser = await openWindows();
 });
-afterEach(() => expect(faults.splice(0)).toEqual([]));
 afterAll(async () => {
-  await browser?.close();
   await service?.stop();
   await provider?.stop();
 });
 
 async function open(address = '', look: Look = {}, at = named): Promise<Page> {
-  const page = await openPage(browser, look, faults);
+  const page = await newPage(look);
   await page.goto(`${at}/console/#/${address}`);
   await page.locator('h1').waitFor();
   return page;

@@ -1,9 +1,7 @@
 /** Amber waits for somebody, red went wrong, wherever a job or a printer is shown; and what went wrong prints on. */
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { buildConsole } from '../../service/console.ts';
-import { openPage, openWindows, type Windows } from '../kit/browser/browser.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { usePages } from '../kit/browser/use-console.ts';
 import { useDeliveries } from '../kit/service/deliveries.ts';
 import { jobReport } from '../kit/service/job-report.ts';
 import { SignedIn } from '../kit/service/signed-in.ts';
@@ -12,18 +10,13 @@ import { useService, useTenant } from '../kit/service/use-service.ts';
 const service = useService();
 const acme = useTenant(service);
 const deliveries = useDeliveries(service);
-const faults: string[] = [];
-let browser: Windows;
+const newPage = usePages();
 let page: Page;
 beforeAll(async () => {
-  await buildConsole(join(import.meta.dirname, '../..'));
-  browser = await openWindows();
-  page = await openPage(browser, { width: 1_440, height: 900 }, faults);
+  page = await newPage({ width: 1_440, height: 900 });
   const [name = '', value = ''] = (await SignedIn.as(service, 'acme', 'operator')).cookie.split('=');
   await page.context().addCookies([{ name, value, url: service.url }]);
 });
-afterEach(() => expect(faults.splice(0)).toEqual([]));
-afterAll(() => browser?.close());
 
 const button = (name: string) => page.getByRole('button', { name, exact: true });
 const row = (value: string) => page.locator('tbody tr', { hasText: value });
