@@ -1,4 +1,4 @@
-/** Who comes in at the console, what is written down of it, and what strangers may read. */
+/** Who gets into the console, what the audit keeps of that, and what strangers may read. */
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
@@ -46,7 +46,7 @@ test('the link that somebody was sent lets in once, with the role that it says',
   await kim.goto(url);
   await kim.getByText('This link does not work any more.').waitFor();
   await context.close();
-  // Another one is for who has lost the first, and says what it ends. Who was revoked gets none: they are invited again.
+  // Whoever has lost the link gets another one, and is told what that ends. Somebody who was revoked has to be invited again.
   const pick = async (item: string) => {
     await button('More: kim').click();
     await page.getByRole('menuitem', { name: item }).click();
@@ -83,7 +83,7 @@ test('the audit is exported whole, and who signs out everywhere is out in every 
   expect(lines.map((line) => JSON.parse(line))).toEqual(entries);
   const [columns = '', ...rows] = await exported(/^Export .CSV/);
   expect([columns, rows.length]).toEqual(['at,who,what,object,details,from', entries.length]);
-  // It is searched by the names of today, and filtered by kind; the export is what is shown, and a row leads to its page.
+  // The audit is searched by present names and filtered by kind. The export has what is shown, and a row leads to its page.
   await page.getByLabel('What', { exact: true }).selectOption({ label: 'Templates' });
   await page.getByRole('searchbox', { name: 'Name, ID or address' }).fill('bin LABEL');
   const row = page.getByRole('row', { name: /Imported a template.* Bin label/ });
@@ -102,7 +102,7 @@ test('the audit is exported whole, and who signs out everywhere is out in every 
   await site.show(other, 'account');
   await other.getByRole('button', { name: 'Sign out everywhere' }).click();
   for (const one of [other, page]) await one.getByRole('heading', { name: 'Sign in' }).waitFor();
-  // A link that nobody has opened yet has ended with it.
+  // That has also ended a link that nobody has opened yet.
   await other.goto('about:blank');
   await other.goto(unused);
   await other.getByText('This link does not work any more.').waitFor();

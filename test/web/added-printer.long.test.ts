@@ -1,4 +1,4 @@
-/** A printer is added from the console by its address: it is checked at once, prints, and is there after a start. */
+/** A printer is added in the console by its address: it is checked at once, prints, and is still there after a restart. */
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { TEMPLATE } from '../kit/browser/console-site.ts';
 import { useConsole } from '../kit/browser/use-console.ts';
 
 const PATIENTLY = { timeout: 60_000 };
-/** A port that needs a privilege, so no other test listens there. */
+/** This port needs a privilege, so no other test listens on it. */
 const UNREACHED = '127.0.0.1:9';
 
 const site = useConsole();

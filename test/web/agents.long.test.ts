@@ -18,7 +18,7 @@ const service = useService({ redis: false });
 const newPage = usePages();
 const directories = new Directories();
 const open: RawAgent[] = [];
-/** Of somebody who may do what concerns all tenants. */
+/** The page of somebody who may do what concerns all tenants. */
 let page: Page;
 
 beforeAll(async () => {
@@ -54,7 +54,7 @@ const pick = async (name: string, item: string) => {
   await page.getByRole('menuitem', { name: item }).click();
 };
 
-/** Invites in the console. @returns the line to be pasted at the other site */
+/** Invites an agent in the console. @returns the command line to paste at the other site */
 async function invited(name: string, { tenant = '', printers = 'any' } = {}): Promise<string> {
   await button('Invite …').first().click();
   await page.getByRole('textbox', { name: 'Name' }).fill(name);
@@ -74,12 +74,12 @@ async function joined(place: Enrolment): Promise<RawAgent> {
   const agent = await RawAgent.join(place, { process: 'the-only-one' });
   open.push(agent);
   await agent.next('welcome');
-  // A connection on which nothing comes for long ends.
+  // The service ends a connection on which nothing comes for long.
   repeated(agent, () => agent.socket.ping());
   return agent;
 }
 
-/** Reports as an agent does, again and again: the service shows what people decide with the next report. */
+/** Reports again and again, as an agent does, because the service shows what people decide only with the next report. */
 async function reports({ agentId, scope }: Enrolment, agent: RawAgent, printers: object[]): Promise<void> {
   const report = () => {
     const told = {
@@ -113,7 +113,7 @@ test('a code is shown once, keeps through Escape, and says live what becomes of 
   await reports(place, agent, printers);
   await status.getByText('It is connected: 3 printers found.').waitFor();
   await inDialog('Close').last().click();
-  // What the agent calls itself does not count, here or where its printers are shown.
+  // The name that the agent gives itself does not count, neither here nor where its printers are shown.
   const known = row('Dock Hamburg');
   for (const text of ['Every workspace', 'Connected', '3 printers', '1.2.3']) {
     await known.getByText(text, { exact: true }).waitFor();
@@ -146,7 +146,7 @@ test('printers that wait are counted in the navigation, approved and refused by 
   await link.getByText('4', { exact: true }).waitFor();
   await row('Branch').first().waitFor();
 
-  // Not the name, which a stranger chose, but the ID is what is decided about.
+  // The decision is about the ID, and not about the name, which a stranger chose.
   await button(`Approve: ${HOSTILE}`).focus();
   await page.keyboard.press('Enter');
   await page.getByText(`Approved: ${HOSTILE} gets its jobs within seconds.`).waitFor();
@@ -218,7 +218,7 @@ test('a database that is older than its agents is said, and who has enrolled sin
     agent.socket.terminate();
     later.push({ place, as: { publicKey, state: String(state) } });
   }
-  // As after a restore of a back-up that is older than both.
+  // Now the database is as after the restore of a back-up that is older than both agents.
   await service.pool.query("DELETE FROM platen.enrolled_agents WHERE name LIKE 'Later%'");
   const come = async () => {
     for (const { place, as } of later) {

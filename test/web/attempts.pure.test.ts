@@ -1,10 +1,10 @@
-/** What is sent twice prints once, and what is another request is never refused for the key of the first. */
+/** A request that is sent twice prints once, and a different request is never refused for the key of the first. */
 import { expect, test } from 'vitest';
 import { Attempts } from '../../web/service/attempts.ts';
 import { NoAnswer, Refusal } from '../../web/service/call.ts';
 import { newestOf } from '../../web/service/newest.ts';
 
-/** Sends requests one after another; `answers` says what becomes of each. Gives the keys that were sent. */
+/** Sends requests one after another; `answers` says what becomes of each. @returns the keys that were sent */
 async function keysOf(
   attempts: Attempts,
   requests: readonly unknown[],

@@ -1,4 +1,4 @@
-/** What the set-up makes of the console: small, complete, and made again only when a source has changed. */
+/** What the set-up builds of the console is small and complete, and is built again only when a source has changed. */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
@@ -24,7 +24,7 @@ test('the first page is at most 45 KB, compressed, and 175 KB with all that it i
   };
   expect(await bytes()).toBeGreaterThan(10_000);
   expect(await bytes()).toBeLessThanOrEqual(45_000);
-  // A set gives what is added to it while it is gone through.
+  // A loop over a set also visits what is added to it meanwhile.
   for (const file of all) {
     if (!file.endsWith('.js')) continue;
     const source = await readFile(join(dist, file), 'utf8');

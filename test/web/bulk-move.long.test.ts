@@ -1,4 +1,4 @@
-/** Jobs that wait for a printer go to another one, many at once, after a look at what that does. */
+/** Jobs that wait for a printer are moved to another one, many at once, after a look at what that would do. */
 import { expect, test } from 'vitest';
 import { chooseTarget } from '../kit/browser/browser.ts';
 import { TEMPLATE } from '../kit/browser/console-site.ts';
@@ -7,13 +7,13 @@ import { MUTE } from '../kit/service/mute-printer.ts';
 import { platen } from '../kit/service/platen.ts';
 
 const site = useConsole({ args: ['--virtual', '2'] });
-/** It waits for media at the first printer. */
+/** The job that waits for media at the first printer. */
 let stuck = '';
 
 test('by keyboard: the printer that has them is refused, the other one prints them', async () => {
   const { admin } = site.up;
   for (const name of ['virtual-1', 'virtual-2']) await site.up.printerOnline(name);
-  // What the first one waits for, those behind it wait for too.
+  // The jobs behind the first one wait for the same.
   await platen(['virtual', 'fault', 'virtual-1', 'media-empty', '--data', site.dataDir]);
   const { id: idT } = await admin.importTemplate('default', TEMPLATE);
   const sent = (number: string, numberCopies = 1) =>
@@ -47,7 +47,7 @@ test('by keyboard: the printer that has them is refused, the other one prints th
       hasText: /^virtual-1 · out of labels since \d\d:\d\d · other media: 101.6 × 152.4 mm$/,
     })
     .waitFor({ state: 'attached' });
-  // What fits and prints stands before what does not.
+  // Printers that can print and have the media come before those that do not.
   expect((await target.locator('option').allTextContents()).map((text) => text.split(' · ')[0])).toEqual([
     'Choose …',
     MUTE,
@@ -91,7 +91,7 @@ test('by keyboard: what prints is stopped first, and what is left of it comes ou
   await press(/^Move$/);
   await page.getByText(/^It has stopped here\..*is printed at virtual-2/).waitFor({ timeout: 60_000 });
   expect(await admin.job(stuck)).toMatchObject({ status: 'canceled', uncertain: null });
-  // The page is told of what is left, nobody loads it again.
+  // The page hears of the rest by itself: nobody loads it again.
   const rest = page.locator('dt:text-is("Its rest is printed by") + dd a[href*="jobs/"]');
   await rest.focus();
   await page.keyboard.press('Enter');
@@ -145,14 +145,14 @@ test('what was sent to a printer that is not reached is said before, and decided
   await chooseTarget(dialog.getByLabel('To printer'), 'virtual-2');
   await dialog.getByRole('button', { name: /^Move$/ }).click();
   await page.getByText(/^The job is being stopped at virtual-1/).waitFor();
-  // The page tells what became of it.
+  // The page says what became of the job.
   const moved = `${total - sent} moved to virtual-2`;
   await page
     .getByText(`Bin label has stopped at virtual-1: ${printed} out, ${sent - printed} uncertain, ${moved}.`)
     .waitFor(PATIENTLY);
   expect(await admin.job(job)).toMatchObject({ status: 'canceled', uncertain: { from: printed, to: sent } });
 
-  // Whoever stopped it, its labels wait for somebody who looks.
+  // Its uncertain labels wait for somebody who looks, whoever has stopped it.
   await page.getByRole('link', { name: 'To decide 1' }).click();
   await page.getByRole('link', { name: /^Decide/ }).click();
   await page.getByText('It was stopped: nothing more of it is printed here.').waitFor();
@@ -163,7 +163,7 @@ test('what was sent to a printer that is not reached is said before, and decided
   await page.getByText(`${sent - 1} out, ${moved}, 1 not`, { exact: true }).waitFor();
   await page.getByText('admin said which labels are out').waitFor();
   await page.getByRole('link', { name: 'To decide', exact: true }).waitFor();
-  // What was moved is not offered a second time.
+  // Labels that were moved are not offered a second time.
   await page.getByRole('button', { name: 'Print again …' }).click();
   expect(await dialog.getByLabel('Which labels').inputValue()).toBe(String(sent));
   expect(site.faults).toEqual([]);

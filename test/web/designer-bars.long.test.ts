@@ -1,4 +1,4 @@
-/** The designer's bars in a real browser: one line each on a desk's screen, a button for the rest on narrower ones. */
+/** The designer's bars in a real browser: one line each on a desktop screen, with a button for the rest on narrower ones. */
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { barriers, type Look, overflow } from '../kit/browser/browser.ts';
@@ -31,7 +31,7 @@ async function opened(look: Look): Promise<Page> {
   return page;
 }
 
-/** Whether all that is seen in a bar stands level. */
+/** Whether everything visible in a bar stands in one line. */
 async function isOneLine(page: Page, bar: '.tools' | '.view-bar'): Promise<boolean> {
   return Boolean(
     await page.evaluate(`(() => {
@@ -93,7 +93,7 @@ test('each tool does what it says, in the bar and behind its button, by keyboard
     page
       .locator('.thing')
       .evaluateAll((all) => all.map((one) => /at (.*?) mm/.exec(one.getAttribute('aria-label') ?? '')?.[1]));
-  /** mm between the leftmost and the rightmost; letters are put in line by their dots. */
+  /** mm between the leftmost and the rightmost element. Texts are put in line by their dots. */
   const spread = async () => {
     const across = (await places()).map((place) => Number(place?.split(',')[0]));
     return Math.max(...across) - Math.min(...across);
@@ -115,7 +115,7 @@ test('each tool does what it says, in the bar and behind its button, by keyboard
   expect(await button('Grid').getAttribute('aria-pressed')).toBe('true');
   await button('Grid').click();
 
-  // As wide as a tablet the rest is behind a button, with words beside the drawings.
+  // At the width of a tablet the rest is behind a button, with words beside the icons.
   await page.setViewportSize({ width: 820, height: 1_180 });
   await expect.poll(() => button('Left edges').isVisible()).toBe(false);
   expect([await isOneLine(page, '.tools'), await isOneLine(page, '.view-bar')]).toEqual([true, true]);
@@ -126,7 +126,7 @@ test('each tool does what it says, in the bar and behind its button, by keyboard
   await expect.poll(() => page.evaluate('document.activeElement?.title')).toBe('Left edges');
   await page.keyboard.press('Enter');
   await expect.poll(spread).toBeLessThan(1);
-  // It stays, for what is to follow.
+  // The popover stays open for the next tool.
   await page.keyboard.press('Escape');
   await expect.poll(() => button('Left edges').isVisible()).toBe(false);
   await expect.poll(() => page.evaluate('document.activeElement?.ariaLabel')).toBe('More: Arrange');
@@ -137,7 +137,7 @@ test('each tool does what it says, in the bar and behind its button, by keyboard
   expect(await barriers(page)).toEqual([]);
   await page.keyboard.press('Escape');
 
-  // The properties of what is chosen are a sheet over the lower part, below the label.
+  // The properties of the selected element are on a sheet over the lower part of the page, below the label.
   await page.locator('.thing').first().focus();
   const sheet = page.getByRole('region', { name: 'Properties' });
   await sheet.getByLabel('Character height, mm').first().waitFor();

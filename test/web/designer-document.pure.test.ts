@@ -46,7 +46,7 @@ const mm = fc.double({ min: -5_000, max: 5_000, noNaN: true });
 const which = fc.array(fc.nat(20), { maxLength: 4 });
 type Deed = (scene: Scene) => Scene;
 
-/** Everything that a person can do, with what may come of a mouse. */
+/** Everything that a person can do, with any numbers that a mouse may give. */
 const deed: fc.Arbitrary<Deed> = fc.oneof(
   fc.tuple(which, mm, mm).map(
     ([at, dx, dy]): Deed =>

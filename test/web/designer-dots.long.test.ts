@@ -1,6 +1,6 @@
 /**
- * What the designer shows are the dots that `platen render --to png` makes, byte for byte: of every sample, and of every
- * symbology with every value of its options. Both lists are read off their sources, so that a new one is in them.
+ * The designer shows the same dots as `platen render --to png`, byte for byte: for every sample, and for every symbology with
+ * every value of its options. Both lists are read from the sources, so that new entries are tested, too.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ afterAll(() => stack.disposeAsync());
 
 type Look = { dpi: number; orientation: 'portrait' | 'landscape'; record?: LabelRecord };
 
-/** As the designer asks for it. */
+/** The label as the designer requests it. */
 async function shown(template: object, look: Look): Promise<{ png: Buffer; errors: string[] }> {
   const { body } = await service.admin('POST', '/tenants/acme/templates/preview', { template, ...look });
   const { png, problems } = preview.parse(body);
@@ -45,7 +45,7 @@ async function shown(template: object, look: Look): Promise<{ png: Buffer; error
   return { png: Buffer.from(png ?? '', 'base64'), errors };
 }
 
-/** `platen render --to png`. */
+/** The label as `platen render --to png` draws it. */
 async function rendered(template: object, { dpi, orientation, record }: Look): Promise<Buffer> {
   const [file, data, out] = ['template.json', 'records.json', 'label.png'].map((name) => join(folder, name));
   if (file === undefined || data === undefined || out === undefined) throw new Error('three paths');
@@ -82,11 +82,11 @@ describe.each(samples)('%s', (file) => {
   );
 });
 
-/** Of a number: the least and the most that the contract takes, and some between. */
+/** Values for an option that is a number: the least and the most that the contract takes, and some between. */
 const NUMBERS = [0, 1, 2, 2.5, 3, 4, 5, 6, 8, 10, 20, 30, 50, 95];
 const TEXTS = ['L', 'M', 'Q', 'H', 'R7x43', 'R11x43', 'R17x139'];
 
-/** Every value that an option may have with a symbology's example. */
+/** Every value that an option may have with the symbology's example. */
 function valuesOf(symbology: Symbology, option: SymbologyOption): SymbolOptions[] {
   const kind = kindOf('barcode', option);
   const candidates =
@@ -109,7 +109,7 @@ function valuesOf(symbology: Symbology, option: SymbologyOption): SymbolOptions[
   });
 }
 
-/** mm; a row for each way to draw the symbol. */
+/** mm: the height of a row; there is one for each way to draw the symbol. */
 const ROW = 45;
 
 describe.each(SYMBOLOGIES)('%s', (symbology) => {
@@ -129,7 +129,7 @@ describe.each(SYMBOLOGIES)('%s', (symbology) => {
   const template = {
     name: symbology,
     width: 240,
-    // Below the last one there is room for one that stands upright.
+    // Below the last row there is room for a symbol that stands upright.
     height: ROW * fitting.length + 160,
     elements: fitting.map((way, row) => ({
       ...{ type: 'barcode', symbology, value: example, x: 2, y: row * ROW + 1 },

@@ -1,4 +1,4 @@
-/** The button beside a problem mends it: the check that found the problem no longer finds it. */
+/** The button beside a problem mends it: afterwards the check that found the problem does not find it any more. */
 import { expect, test } from 'vitest';
 import { designedTemplate } from '../../src/contract/template.ts';
 import type { TemplateProblem } from '../../src/contract/template-problem.ts';
@@ -100,7 +100,7 @@ test.each([
   const after = fix?.mend(before) ?? before;
   expect(after).not.toBe(before);
   expect(fix?.mend(after)).toBe(after);
-  // Until the label is checked again, nothing is offered for what has changed since.
+  // No fix is offered for what has changed since the check, until the label is checked again.
   expect(fixIn(after)).toBeUndefined();
   expect(fixIn(before)).toBeDefined();
 });

@@ -1,4 +1,4 @@
-/** Groups: chosen, moved, put in line, scaled and copied as one, and gone again without a trace. */
+/** Groups are selected, moved, put in line, scaled and copied as one, and ungrouping leaves no trace of them. */
 import { expect, test } from 'vitest';
 import { designedTemplate } from '../../src/contract/template.ts';
 import { align } from '../../web/designer/align.ts';
@@ -64,7 +64,7 @@ test('copies are a group of their own; a copy of one member alone is in none', (
     ...groupsOf(scene),
     undefined,
   ]);
-  // Into a label without groups it comes under its own name.
+  // In a label without groups the group keeps its own name.
   const elsewhere = add(sceneOf({ ...LABEL, elements: [] }), scene.document.elements.slice(0, 2));
   expect(groupsOf(elsewhere)).toEqual(['1', '1']);
 });
@@ -73,7 +73,7 @@ test('it is put in line as one', () => {
   const { scene, keys } = grouped();
   const moved = align(scene, framed(select(scene, keys)), 'right');
   const [box, text, , code] = moved.document.elements;
-  // The box, which is the wider one, ends where the code ends; the text goes along.
+  // The box, which is wider than the text, ends where the barcode ends; the text moves with it.
   const right = frameOf(code ?? LABEL.elements[0] ?? { type: 'line', x: 0, y: 0, x2: 0, y2: 0 });
   expect((box?.x ?? 0) + 20).toBeCloseTo(right.x + right.width, 3);
   expect((text?.x ?? 0) - (box?.x ?? 0)).toBeCloseTo(2, 3);

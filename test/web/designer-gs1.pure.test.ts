@@ -1,4 +1,4 @@
-/** The builder of GS1 values: what it writes the renderer takes, and what it says is wrong the renderer refuses. */
+/** The builder of GS1 values: the renderer takes what it writes, and refuses what it calls wrong. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { SYMBOLOGIES } from '../../src/contract/template.ts';
@@ -38,11 +38,11 @@ function verdict(text: string): string | undefined {
   }
 }
 
-/** Data of so many characters that is as the format has it. */
+/** Data of this length that fits the format. */
 function dataOf(format: AiFormat, ai: string, length: number): string {
   if (format.kind === 'date') return '270228'.slice(0, length).padEnd(length, '1');
   if (format.kind === 'text') return 'A1-'.repeat(40).slice(0, length);
-  // A country that there is, and a day and an hour.
+  // These two need a country that exists, and a day with an hour.
   if (ai === '422') return '276'.padEnd(length, '0').slice(0, length);
   if (ai === '7003') return '2702281200'.padEnd(length, '0').slice(0, length);
   const digits = '1234567890'.repeat(3).slice(0, length);
@@ -103,7 +103,7 @@ test('whatever it calls right is right, or depends on other AIs; whatever it wou
       if (ai === '422' || ai === '7003' || ai.startsWith('82')) return;
       const found = adviceOn({ ai, data: typed }, NONE);
       if (found === undefined) {
-        // The day that a month has not is left to the service.
+        // Whether a month has such a day is left to the service.
         if (formatOf(ai)?.kind !== 'date') expect(verdict(`(${ai})${typed}`), typed).toBeUndefined();
         return;
       }
@@ -144,7 +144,7 @@ test('a field is looked at by its sample, and mended by a filter', () => {
   expect(fix('01', '{{ base }}')).toBe('{{base | checkdigit:gs1}}');
   expect(fix('17', '{{until}}')).toBe('{{until | date:yyMMdd}}');
   expect(adviceOn({ ai: '10', data: 'A{{lot}}' }, samples)).toBeUndefined();
-  // What a filter makes of it, and what has no sample, only the service knows.
+  // Only the service knows what a filter makes of the data, or what a field without a sample holds.
   expect(adviceOn({ ai: '01', data: '{{ean | padleft:14:0}}' }, samples)).toBeUndefined();
   expect(adviceOn({ ai: '01', data: '{{other}}' }, samples)).toBeUndefined();
 });

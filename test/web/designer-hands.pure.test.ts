@@ -1,4 +1,4 @@
-/** Hands on the label: keys, clipboard, gestures and fields, and how much of it one undo takes back. */
+/** What people do to the label with keys, clipboard, gestures and fields, and how much of it one undo takes back. */
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { LabelDocument } from '../../web/designer/document.ts';
 import { Editor } from '../../web/designer/editor.ts';
@@ -15,10 +15,10 @@ const LABEL: LabelDocument = {
     { type: 'line', x: 5, y: 15, x2: 25, y2: 15 },
   ],
 };
-/** With Shift an arrow is a millimetre. */
+/** With Shift an arrow moves by a millimetre. */
 const KEY = { shiftKey: true, altKey: false, ctrlKey: false, metaKey: false };
 
-// No service draws here.
+// There is no service that draws in this test.
 vi.mock('../../web/templates/preview.ts', () => ({ draw: () => new Promise(() => undefined) }));
 
 function opened(): { editor: Editor; text: number; line: number } {
@@ -76,7 +76,7 @@ test('letters are the same keys with Caps Lock', () => {
   expect(editor.chosen.value).toHaveLength(1);
   expect(press('A', { ctrlKey: true })).toBe(true);
   expect(editor.chosen.value).toHaveLength(3);
-  // Those are the browser's own.
+  // These shortcuts are the browser's own.
   expect(press('a', { ctrlKey: true, shiftKey: true })).toBe(false);
   expect(press('d', { ctrlKey: true, shiftKey: true })).toBe(false);
 });
@@ -84,7 +84,7 @@ test('letters are the same keys with Caps Lock', () => {
 test.each([
   ['portrait', 'ArrowRight', { x: 6, y: 5 }, { width: 21, height: 5 }, { x2: 26, y2: 15 }],
   ['portrait', 'ArrowDown', { x: 5, y: 6 }, { width: 20, height: 6 }, { x2: 25, y2: 16 }],
-  // Shown turned by 90° clockwise: the label's top edge is on the right.
+  // The label is shown turned by 90° clockwise, with its top edge on the right.
   ['landscape', 'ArrowRight', { x: 5, y: 4 }, { width: 20, height: 6 }, { x2: 25, y2: 14 }],
   ['landscape', 'ArrowDown', { x: 6, y: 5 }, { width: 21, height: 5 }, { x2: 26, y2: 15 }],
 ] as const)('in %s, %s moves and grows as it is seen', (orientation, key, place, sides, end) => {

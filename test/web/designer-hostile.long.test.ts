@@ -50,7 +50,7 @@ describe('names that are scripts', () => {
     const page = await site.signedIn();
     await site.show(page, 'templates/new');
     await design(site, page, { ...template, elements: [] });
-    // Pasted, what an import would refuse is there too.
+    // Pasting also brings in what an import would refuse.
     await page.evaluate(
       `(() => { const data = new DataTransfer(); data.setData('text/plain', ${JSON.stringify(JSON.stringify(template.elements))});
         document.querySelector('.canvas').dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true })); })()`,

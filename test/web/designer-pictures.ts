@@ -1,4 +1,4 @@
-/** The pictures of the designer in `docs/pictures/`: an element on its way, a GS1 value, and a label side by side. */
+/** Takes the pictures of the designer in `docs/pictures/`: an element being dragged, a GS1 value, and a label side by side. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -33,7 +33,7 @@ const PALLET = {
   ],
 };
 
-/** @param out the folder */
+/** @param out the folder for the pictures */
 export async function designerPictures(site: ConsoleSite, out: string): Promise<void> {
   const shelf: unknown = JSON.parse(await readFile(join(ROOT, 'templates/shelf-50x25.json'), 'utf8'));
   const page = await opened(site, shelf);

@@ -30,10 +30,10 @@ test('several have the properties that they share, set at once; fields are put i
   await size.fill('5');
   await page.getByLabel('Bold', { exact: true }).check();
   await page.getByLabel('Font', { exact: true }).selectOption('sans');
-  // One step for both of them.
+  // Undo takes back the change of both elements as one step.
   await page.keyboard.press('Control+z');
   await page.getByLabel('Font', { exact: true }).selectOption('sans');
-  // With a box among them only what a box has, too.
+  // If a box is among them, only the properties that a box has, too, are shown.
   await thing(/^Box/).click({ modifiers: ['Shift'], position: { x: 1, y: 1 } });
   await page.getByText('3 elements chosen').waitFor();
   expect(await size.count()).toBe(0);
@@ -45,7 +45,7 @@ test('several have the properties that they share, set at once; fields are put i
   expect(await button('Further up: third').isDisabled()).toBe(true);
   await page.getByRole('group', { name: 'third' }).getByLabel('Caption').fill('Best before');
 
-  // The canvas stays where it is, as high as the window lets it be: the panel scrolls.
+  // The canvas stays in place and is as high as the window allows; only the panel scrolls.
   await page.setViewportSize({ width: 1_440, height: 900 });
   await page.getByText('These are the dots of the printer').waitFor();
   const stage = page.locator('.stage-scroll');
@@ -59,7 +59,7 @@ test('several have the properties that they share, set at once; fields are put i
     .toBeGreaterThan(0);
   const tab = await page.getByRole('tab', { name: 'Layers' }).boundingBox();
   expect(tab?.y).toBeGreaterThanOrEqual((await page.locator('.side-panel').boundingBox())?.y ?? 900);
-  // Help is a key away, also with the focus on the label.
+  // A key opens the help, even with the focus on the label.
   await thing(/^Box/).focus();
   await page.keyboard.press('?');
   const keys = page.getByRole('dialog', { name: 'Keyboard' });
@@ -90,7 +90,7 @@ test('content is typed where it stands, by mouse and by keyboard; rulers and gri
   const typing = page.getByLabel('Content, on the label');
   await thing(/^Text Here/).dblclick();
   await typing.waitFor();
-  // Over the text that it changes, and chosen as a whole.
+  // The field lies over the text that it changes, and all of its text is selected.
   const [box, over] = [await thing(/^Text Here/).boundingBox(), await typing.boundingBox()];
   expect(over?.x).toBeCloseTo(box?.x ?? 0, -1);
   expect(over?.y).toBeCloseTo(box?.y ?? 0, -1);
@@ -104,7 +104,7 @@ test('content is typed where it stands, by mouse and by keyboard; rulers and gri
   await expect
     .poll(() => page.evaluate('document.activeElement?.getAttribute("aria-label")'))
     .toMatch(/^Text Two/);
-  // The next element by Tab; what is typed there are no keys of the label, such as R and Delete.
+  // Tab leads to the next element. While its content is typed, R and Delete are text, and no keys of the label.
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await typing.waitFor();
@@ -114,7 +114,7 @@ test('content is typed where it stands, by mouse and by keyboard; rulers and gri
   await thing(/^Barcode R0-R/).waitFor();
   await page.keyboard.press('Enter');
   await typing.waitFor();
-  // Where something else is chosen it ends.
+  // Selecting another element ends the typing.
   await thing(/^Text Two/).click();
   await typing.waitFor({ state: 'detached' });
 
@@ -126,7 +126,7 @@ test('content is typed where it stands, by mouse and by keyboard; rulers and gri
     return own.x + own.width / 2;
   };
   expect(Math.abs((await at(3)) - (sheet.x + sheet.width / 2))).toBeLessThan(2);
-  // Turned, the label's own left edge is on the right-hand side of what is seen, where its second axis begins.
+  // When the label is shown turned, its y axis begins at the right-hand side of what is seen.
   await page.getByLabel('Orientation').selectOption('landscape');
   const seen = (await page.locator('.canvas > g > .sheet').boundingBox()) ?? { x: 0, width: 0 };
   await expect.poll(async () => Math.abs((await at(0)) - (seen.x + seen.width))).toBeLessThan(2);
@@ -136,7 +136,7 @@ test('content is typed where it stands, by mouse and by keyboard; rulers and gri
   await page.locator('path.grid').waitFor();
   expect(await barriers(page)).toEqual([]);
 
-  // Of a group a double click chooses one, whose content is typed.
+  // A double click selects one element of a group, so that its content can be typed.
   await button('Grid').click();
   await thing(/^Text Two/).click();
   await thing(/^Barcode R0-R/).click({ modifiers: ['Shift'] });
@@ -178,7 +178,7 @@ test('a layer is dragged to its place; on a tablet the panel is a sheet that is 
   await page.mouse.move(x + 8, (await middle(2)) + 4);
   await expect.poll(names).toEqual(['Text Two', 'Text One', 'Text Three']);
   await page.mouse.up();
-  // It is one step.
+  // The drag is one step of undo.
   await button('Undo').click();
   await expect.poll(names).toEqual(before);
   await button('Redo').click();
@@ -203,7 +203,7 @@ test('a layer is dragged to its place; on a tablet the panel is a sheet that is 
   await page.getByRole('tab', { name: 'Fields' }).click();
   await expect.poll(low).toEqual([1_180, false]);
 
-  // On a phone the label comes first, and has room beside the sheet once somebody wants that.
+  // On a phone the label comes first. It keeps room beside the sheet once somebody puts that up.
   await page.setViewportSize({ width: 360, height: 740 });
   await page.reload();
   await labelDrawn(page);

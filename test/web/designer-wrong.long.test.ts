@@ -1,4 +1,4 @@
-/** What is wrong or hard to find in the designer is seen, in a real browser. */
+/** In a real browser, people see in the designer what is wrong and what is hard to find. */
 import { createCanvas, loadImage } from '@napi-rs/canvas';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { useConsole } from '../kit/browser/use-console.ts';
 
 const site = useConsole();
 
-/** How many pixels of a part of the page are red as ink, and how many black. */
+/** How many pixels of a part of the page are as red as marked ink, and how many are black. */
 async function inks(page: Page, clip: Box): Promise<{ red: number; black: number }> {
   const image = await loadImage(await page.screenshot({ clip }));
   const canvas = createCanvas(image.width, image.height);
@@ -111,7 +111,7 @@ test('new elements lie beside each other, and have the focus', async () => {
     );
     expect(covered, `${at} covers nothing`).toEqual([]);
   }
-  // The keys move what was added last, at once; and so with a copy.
+  // The keys move what was added last without another click. The same goes for a copy.
   const place = String(await focused(page));
   await page.keyboard.press('Shift+ArrowRight');
   await expect.poll(() => focused(page)).not.toBe(place);
@@ -140,7 +140,7 @@ test('turned, an element stays on the label', async () => {
       await labelDrawn(page);
       const box = (await framesOf(page))[at] ?? { x: -9, y: -9, width: 0, height: 0 };
       const says = `${at}, turned ${turn} times: ${JSON.stringify(box)}`;
-      // A thin line is caught in a wider box, and ink is a dot wider than it was measured.
+      // A thin line has a wider box to be clicked, and ink is a dot wider than it was measured.
       expect(box.x > -1 && box.y > -1, says).toBe(true);
       expect(box.x + box.width < 61 && box.y + box.height < 41, says).toBe(true);
       expect(await page.locator('.dots-red').count(), says).toBe(0);
@@ -207,7 +207,7 @@ test('a session that ends while saving brings the drawing back, beside what is s
   await page.locator('.thing[aria-label^="Text After hours"]').waitFor();
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('All is saved').waitFor();
-  // What the page was refused is in the browser's log.
+  // The browser logs the refusal.
   site.faults.length = 0;
 });
 
@@ -259,7 +259,7 @@ test('what is wrong is saved as a draft, while jobs print what was saved before'
   const printed = async () =>
     inTemplate.parse(await site.up.admin.template('default', id)).template.elements[0]?.text;
   expect(await printed()).toBe('Good');
-  // It is there for whoever opens the template next, and its page says so.
+  // Whoever opens the template next finds the draft, and the template's page says that there is one.
   await page.evaluate('localStorage.clear()');
   await site.show(page, `templates/${id}`);
   await page.getByText('There is a draft from').waitFor();
@@ -270,13 +270,13 @@ test('what is wrong is saved as a draft, while jobs print what was saved before'
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('All is saved').waitFor();
   expect(await printed()).toBe('Better');
-  // Thrown away, what prints is there again.
+  // Throwing the draft away brings back what prints.
   await page.getByLabel('Text', { exact: true }).fill('Worse, and again too long '.repeat(9));
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('This is a draft.').waitFor();
   await page.getByRole('button', { name: 'Throw it away' }).click();
   await page.locator('.thing[aria-label^="Text Better"]').waitFor();
   await page.getByText('All is saved').waitFor();
-  // The browser's log has what was refused.
+  // The browser logs the refusal.
   site.faults.length = 0;
 });

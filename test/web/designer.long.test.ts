@@ -10,7 +10,7 @@ import { useConsole } from '../kit/browser/use-console.ts';
 import { platen } from '../kit/service/platen.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** ms; the machine may be busy. */
+/** ms; long, because the machine may be busy. */
 const PATIENCE = 30_000;
 
 const site = useConsole();
@@ -35,7 +35,7 @@ test('an empty label of a size; a text and a barcode by mouse, dragged, undone, 
 
   await button('Add: Text').click();
   await page.getByLabel('Text', { exact: true }).fill('Bolt {{size}}');
-  // Undone from within a field, the field shows it.
+  // When undo is pressed within a field, the field shows the number from before.
   const left = page.getByLabel('From the left, mm', { exact: true });
   const inTheMiddle = await left.inputValue();
   await left.fill('1.5');
@@ -43,7 +43,7 @@ test('an empty label of a size; a text and a barcode by mouse, dragged, undone, 
   await expect.poll(() => left.inputValue()).toBe(inTheMiddle);
   await labelDrawn(page);
 
-  // Dragged down to the left; undone it is back, done again it is there.
+  // The element is dragged down to the left. Undo puts it back, and redo puts it there again.
   const text = thing(/^Text Bolt/);
   const before = await text.getAttribute('aria-label');
   const box = (await text.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
@@ -62,7 +62,7 @@ test('an empty label of a size; a text and a barcode by mouse, dragged, undone, 
   await page.getByLabel('Data').fill('4711');
   await labelDrawn(page);
   await expect.poll(() => page.locator('.thing').count()).toBe(2);
-  // By keyboard: the barcode, a millimetre down and ten dots to the right.
+  // By keyboard the barcode goes a millimetre down and ten dots to the right.
   await thing(/^Barcode 4711/).focus();
   await page.keyboard.press('Shift+ArrowDown');
   for (let dot = 0; dot < 10; dot += 1) await page.keyboard.press('ArrowRight');
@@ -89,7 +89,7 @@ test('an empty label of a size; a text and a barcode by mouse, dragged, undone, 
       .toFixed(2)
       .replace(/\.?0+$/, '')}, `,
   );
-  // As it was put in the middle, less what the keys have moved it.
+  // It is in the middle, where it was put, plus what the keys have moved it.
   expect(second).toMatchObject({ type: 'barcode', symbology: 'code128', value: '4711' });
   expect(second?.['x']).toBeCloseTo(8 + (10 * 25.4) / 203, 2);
   expect(second?.['y']).toBeCloseTo(7.5 + 1, 2);
@@ -139,7 +139,7 @@ test('what was not saved is there after a crash; over what somebody else has sav
   const kept = `localStorage.getItem('platen.draft.default.${id}')?.includes('Nut') === true`;
   await expect.poll(() => page.evaluate(kept), { timeout: PATIENCE }).toBe(true);
 
-  // Another page of the same browser, as after a crash of this one.
+  // Another page of the same browser stands for a start after a crash.
   const again = await page.context().newPage();
   await site.show(again, `templates/${id}/design`);
   await again.getByRole('button', { name: 'Go on with it' }).click();
@@ -228,7 +228,7 @@ test('a GS1 value of identifiers by number and by words, with fields, mended and
   await labelDrawn(page);
   await expect.poll(() => page.locator('.problems').count()).toBe(0);
   expect(await barriers(page)).toEqual([]);
-  // What the service says of data that this page knows nothing of stands beside it.
+  // The page knows nothing of this data, and shows beside it what the service says.
   await button('Add an identifier').click();
   await page.getByLabel('Number or words').fill('421');
   await page.keyboard.press('Enter');

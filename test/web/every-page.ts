@@ -1,6 +1,7 @@
 /**
- * `node test/web/every-page.ts DIR [--only jobs]`: each page of the console in each look, to be looked at by who draws:
- * light and dark, a warehouse tablet, 320 points in German; and what is seldom seen: empty, being loaded, failed, stale.
+ * `node test/web/every-page.ts DIR [--only jobs]` takes pictures of every page of the console, for whoever works on its looks:
+ * light and dark, on a warehouse tablet, and 320 points wide in German; and of states that are seldom seen: empty, loading,
+ * failed, out of date.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -35,7 +36,7 @@ async function empty(): Promise<void> {
       await page.context().close();
     }
     const page = await site.signedIn(LOOKS['light'] ?? {});
-    // It is asked, and does not answer; then it refuses.
+    // First the service does not answer; then it refuses.
     await page.route('**/app/jobs?**', () => {});
     await page.goto(`${site.up.url}/console/#/jobs`);
     await page.getByText('Loading …').first().waitFor();
@@ -111,7 +112,7 @@ async function full(): Promise<void> {
   }
 }
 
-/** What is asked before something is done to several jobs at once. */
+/** The dialogs that ask before something is done to several jobs at once. */
 async function dialogs(): Promise<void> {
   const site = await ConsoleSite.start({ args: ['--samples'] });
   try {

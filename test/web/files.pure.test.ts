@@ -1,4 +1,4 @@
-/** What the page Print makes of people's files, and labels as they write them. */
+/** What the page Print reads from people's files, and from numbers of labels as people write them. */
 import { expect, test } from 'vitest';
 import { readTable, textOf } from '../../src/tables/csv.ts';
 import { guessMapping, recordsOf, TableTooLarge } from '../../src/tables/table.ts';
@@ -73,7 +73,7 @@ test('columns fill the fields that are called so; what has none, or an empty cel
   expect(recordsOf([field('product_name'), field('ean', '40170725'), field('unit')], table, mapping)).toEqual(
     [
       { product_name: 'Tea', ean: '4006381333931', unit: '' },
-      // As in the form, where an empty field prints its default.
+      // An empty cell is an empty field, which prints its default, as in the form.
       { product_name: 'Milk', unit: '' },
     ],
   );

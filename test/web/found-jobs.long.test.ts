@@ -1,4 +1,4 @@
-/** Jobs are known by names: of who sent them, and by the value that their template calls its reference. */
+/** People know jobs by the name of who sent them, and by the value that the template calls its reference. */
 import type { Locator, Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { barriers, overflow } from '../kit/browser/browser.ts';
@@ -37,7 +37,7 @@ test('an operator finds what a system has sent, by its name and never by its key
   await op.getByText(`Accepted from ${name}`).waitFor();
   expect(await op.locator('dt:text-is("Sent by") + dd').textContent()).toBe(name);
   expect(await op.locator('body').textContent()).not.toContain(apiKey);
-  // The way from there leads to its other jobs.
+  // The link there leads to the sender's other jobs.
   await op.locator('dt:text-is("Sent by") + dd a').click();
   await expect.poll(() => op.locator('tbody tr').count()).toBe(1);
   await op.getByRole('button', { name: 'Filters (1)' }).click();
@@ -85,13 +85,13 @@ test('a row has the value that the template calls its reference, which is said i
   await labelDrawn(page);
   await page.getByRole('tab', { name: 'Fields' }).click();
   const field = (name: string) => page.getByRole('group', { name, exact: true });
-  // How a value is typed follows from what the label does with it, and is said.
+  // How a value is typed follows from what the label does with it. The designer says so.
   await field('article').getByText('The page Print takes any text.').waitFor();
   await field('until').getByText('The page Print takes a day.').waitFor();
   const known = (name: string) => field(name).getByLabel('Lists name a job by it');
   await known('article').focus();
   await page.keyboard.press('Space');
-  // Only one is: the other loses it.
+  // Only one field can be the reference, so the other one stops being it.
   await known('number').focus();
   await page.keyboard.press('Space');
   expect([await known('article').isChecked(), await known('number').isChecked()]).toEqual([false, true]);
@@ -101,7 +101,7 @@ test('a row has the value that the template calls its reference, which is said i
   const second = await print();
   for (const job of [first, second]) await site.up.ended(job);
 
-  // Chosen by its template, a job has the template's picture beside its name.
+  // In a list filtered by template, a job has the template's picture beside its name.
   await site.show(page, 'jobs');
   await page.getByLabel('Template', { exact: true }).selectOption({ label: 'Known' });
   const rows = page.locator('tbody tr');
@@ -111,13 +111,13 @@ test('a row has the value that the template calls its reference, which is said i
   await expect
     .poll(() => page.evaluate("document.querySelector('tbody .thumb img')?.naturalWidth > 0"))
     .toBe(true);
-  // Of all jobs the beginning of an ID leaves one.
+  // The beginning of an ID leaves one of all jobs.
   await page.getByLabel('Template', { exact: true }).selectOption('');
   await page.getByLabel('Beginning of an ID').fill(first.slice(0, 13).toUpperCase());
   await expect.poll(() => rows.count()).toBe(1);
   await rows.getByRole('link', { name: 'Known' }).click();
   await expect.poll(() => page.url()).toContain(`jobs/${first}`);
-  // Its labels say what a click on them does, which opens the picture that the printer gets.
+  // The page says what a click on a label does: it opens the picture that the printer gets.
   await page.getByText('A click on a label shows every dot').waitFor();
   const opened = page.context().waitForEvent('page');
   await page.locator('.strip a').first().click();

@@ -1,4 +1,4 @@
-/** Each page by itself: nobody is kept out of it, strangers' names are text, and it fits the narrowest screen. */
+/** Every page is accessible, shows strangers' names as text, and fits the narrowest screen. */
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -32,7 +32,7 @@ beforeAll(async () => {
   await admin.webhooks(webhookTested, 'POST', 'default', `/${alert}/test`);
   const printer = (await admin.printers()).find(({ name }) => name === HOSTILE)?.id ?? '';
   const virtual = (await admin.printers()).find(({ name }) => name === 'virtual-1')?.id ?? '';
-  // Something has come out of it.
+  // A label has come out of the virtual printer.
   await site.up.ended(
     await admin.print('default', { idT: id, printer: 'virtual-1', data: [{ [HOSTILE]: 'x' }] }),
   );
@@ -74,7 +74,7 @@ async function each(page: Page, look: (address: string) => Promise<void>): Promi
   }
 }
 
-/** What is for machines, where people read: it may stand there as code. */
+/** Words for machines, which must not stand where people read, unless they are marked as code. */
 const FOR_MACHINES: Readonly<Record<string, RegExp>> = {
   'a whole ID': /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/,
   'a key': /\bpk_\w+/,
@@ -113,7 +113,7 @@ test.each([
   const page = await site.signedIn(look);
   const found: Record<string, unknown[]> = {};
   const see = async (what: string) => {
-    // Names come after the list that they are in.
+    // Names arrive after the list that shows them.
     await expect.poll(() => wordsForMachines(page), { message: what }).toEqual([]);
     const wrong = [
       ...(await barriers(page)),
@@ -122,7 +122,7 @@ test.each([
     if (wrong.length > 0) found[what] = wrong;
   };
   await each(page, see);
-  // So it is for those who are not signed in yet.
+  // The same goes for pages of people who are not signed in yet.
   const login = `kim-${look.width}-${look.scheme}`;
   const { url } = await site.up.admin.invite('default', { login, role: 'operator' });
   await page.context().clearCookies();
@@ -136,7 +136,7 @@ test.each([
   await page.context().close();
 });
 
-/** What an address is of, whatever is shown there: `templates/0198…/design` is `templates/ID/design`. */
+/** The kind of an address, whatever it shows: `templates/0198…/design` is `templates/ID/design`. */
 function kindOf(address: string): string {
   const [path = ''] = address.replace(/^#?\/?/, '').split('?');
   return path
@@ -155,7 +155,7 @@ test('no page is forgotten here: each link of the console leads to one of these'
       led.add(kindOf(href));
   });
   expect([...led].filter((kind) => !kinds.has(kind))).toEqual([]);
-  // Only what nobody is led to has no link.
+  // The only address without a link is the one to which nobody should be led.
   expect([...kinds].filter((kind) => !led.has(kind))).toEqual(['nowhere']);
   await page.context().close();
 });
@@ -221,7 +221,7 @@ test('what strangers wrote is text on every page, and is there to be read', asyn
 
 test('every page fits 320 points and keeps nobody out there, in German too', async () => {
   const page = await site.signedIn({ width: 320, height: 700, locale: 'de-DE' });
-  // Two lines for a job, so that several can be seen at once.
+  // A job has two lines, so that people see several at once.
   await site.show(page, 'jobs');
   const row = page.locator('tbody tr', { hasText: 'virtual-1' });
   expect((await row.boundingBox())?.height).toBeLessThan(80);
@@ -238,14 +238,14 @@ test('on the narrowest page, too, all jobs that are shown are chosen by one clic
   await page.getByText('Choose all that are shown').click();
   await page.getByText('2 jobs chosen').waitFor();
   expect(await overflow(page)).toBe(0);
-  // The jobs come first: all filters but the search are behind a button, which counts them.
+  // The jobs come first: all filters but the search are behind a button, which counts those that are set.
   const printers = page.getByLabel('Printer', { exact: true });
   expect(await printers.isVisible()).toBe(false);
   await page.getByRole('button', { name: 'Filters', exact: true }).click();
   await printers.selectOption('virtual-1');
   await page.getByRole('button', { name: 'Filters (1)' }).click();
   expect(await printers.isVisible()).toBe(false);
-  // The label and the button that prints it are there without scrolling.
+  // The label and the button that prints it can be seen without scrolling.
   const print = addresses.find((address) => address.startsWith('print?')) ?? '';
   await site.show(page, print);
   const reach = page.getByRole('button', { name: 'Print 1 label' });
@@ -280,10 +280,10 @@ test('every page is reached and used with the keyboard alone', async () => {
     await page.keyboard.press('g');
     await page.keyboard.press(key);
     await page.getByRole('heading', { name: title, level: 1 }).waitFor();
-    // Where one comes to, one begins.
+    // The focus begins at the heading of the page that opens.
     await expect.poll(() => page.evaluate('document.activeElement?.tagName')).toBe('H1');
   }
-  // Each page has a title of its own, which the tab shows.
+  // Each page has its own title, which the tab shows.
   const titles = new Set<string>();
   for (const address of [
     '',
@@ -300,7 +300,7 @@ test('every page is reached and used with the keyboard alone', async () => {
     titles.add(await page.title());
   }
   expect(titles.size).toBe(9);
-  // A row is opened by a click anywhere in it, and from row to row it goes by a letter, also from a checkbox.
+  // A click anywhere in a row opens it, and a letter leads from row to row, even from a checkbox.
   await site.show(page, 'jobs');
   const cell = await page
     .getByRole('cell', { name: /ago|just now/ })
@@ -309,7 +309,7 @@ test('every page is reached and used with the keyboard alone', async () => {
   await page.mouse.click((cell?.x ?? 0) + 5, (cell?.y ?? 0) + 5);
   await page.getByRole('heading', { name: 'What happened' }).waitFor();
   await site.show(page, 'jobs');
-  // Keys of the page work in a list, too, where no entry begins with their letter.
+  // The page's keys work in a choice, too, if none of its options begins with their letter.
   await page.getByLabel('Template', { exact: true }).focus();
   await page.keyboard.press('?');
   await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
@@ -319,7 +319,7 @@ test('every page is reached and used with the keyboard alone', async () => {
   await page.keyboard.press('k');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'What happened' }).waitFor();
-  // So are the cards of printers, with the buttons in them as they are.
+  // The cards of printers open in the same way, and the buttons in them still work.
   await site.show(page, 'printers');
   const card = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: 'virtual-1' }) });
   await card.getByText(/ today$/).click({ force: true });
@@ -334,12 +334,12 @@ test('every page is reached and used with the keyboard alone', async () => {
   await expect.poll(() => page.title()).toMatch(/ · Platen$/);
   await page.keyboard.press('?');
   await page.getByRole('heading', { name: 'Keyboard' }).waitFor();
-  // These are all the letters that there are.
+  // There are no other letters.
   expect(await page.locator('dialog dd', { hasText: /^Go to / }).count()).toBe(keys.length);
   await page.keyboard.press('Escape');
   await page.getByRole('heading', { name: 'Keyboard' }).waitFor({ state: 'detached' });
 
-  // A menu opens, and its first thing has the focus.
+  // A menu opens with the focus on its first entry.
   await site.show(page, 'templates');
   await page
     .getByRole('button', { name: /^More: / })
@@ -362,7 +362,7 @@ test('all that can be used on any page comes in turn by Tab, and shows that it h
         one.checkVisibility({ visibilityProperty: true }) && !one.disabled && one.tabIndex >= 0));
       document.querySelector('.skip').focus();
     }`);
-    // By way of the navigation into the page, until it is left again.
+    // Tab leads through the navigation into the page, until it leaves the page again.
     for (let where = 'before'; where !== 'behind'; ) {
       await page.keyboard.press('Tab');
       const isIn = await page.evaluate(`(() => {

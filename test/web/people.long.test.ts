@@ -1,4 +1,4 @@
-/** Coming in without a password, in a real browser: at a real OpenID provider, and with a passkey of its own authenticator. */
+/** Signing in without a password, in a real browser: at a real OpenID provider, and with a passkey of its own authenticator. */
 import { join } from 'node:path';
 import type { CDPSession, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,7 +12,7 @@ import { PASSWORD, SignedIn } from '../kit/service/signed-in.ts';
 
 const CALLBACK = '/app/session/provider/callback';
 
-/** One that keeps its keys, as phones do, and whose owner agrees at once. */
+/** An authenticator that keeps its keys, as phones do, and whose owner agrees at once. */
 const AUTHENTICATOR = {
   protocol: 'ctap2',
   transport: 'internal',
@@ -25,7 +25,7 @@ const AUTHENTICATOR = {
 const newPage = usePages();
 let provider: OpenIdProvider;
 let service: ServiceHarness;
-/** As a browser knows the service by a name. */
+/** The service's address with a host name, as browsers need it for passkeys. */
 let named: string;
 
 beforeAll(async () => {
@@ -58,7 +58,7 @@ async function byPassword(page: Page, login: string): Promise<void> {
   await page.locator('nav').first().waitFor();
 }
 
-/** By the name that browsers have. @returns the problem's code */
+/** Sends a request to that address. @returns the problem's code */
 async function post(path: string, body: unknown, cookie = ''): Promise<string | undefined> {
   const headers = { 'content-type': 'application/json', [CONSOLE_HEADER]: '1', cookie };
   const answer = await fetch(named + path, { method: 'POST', headers, body: JSON.stringify(body) });
@@ -91,7 +91,7 @@ describe('single sign-on', () => {
     await page.goto(`${named}/console/#/account`);
     await page.getByRole('button', { name: 'Sign out', exact: true }).click();
     await button(page, 'Sign in with Works').click();
-    // The provider still knows who it is, but somebody else may stand here.
+    // The provider still knows the person, but somebody else may stand here now.
     await page.getByLabel('Name', { exact: true }).waitFor();
     await asSomebody(page, 'ann');
     await heading(page, 'Ann');
@@ -105,7 +105,7 @@ describe('single sign-on', () => {
     await asSomebody(page, 'eve');
     await page.getByText('You are known, but not invited to this workspace.').waitFor();
     expect(page.url()).toBe(`${named}/console/#/`);
-    // The provider knows her by now, and leads her back at once: to a page that looks as this one, which is marked.
+    // The provider knows her by now and leads her back at once. The page there looks the same, so this one is marked.
     await page.evaluate("document.body.setAttribute('data-before', '')");
     await button(page, 'Sign in with Works').click();
     const after = page.locator('body:not([data-before])');
@@ -142,7 +142,7 @@ describe('a passkey', () => {
     if (found === undefined) throw new Error('the authenticator has no passkey');
     return found;
   };
-  /** A request of the page, sent again as it was. */
+  /** Sends a request of the page again, as it was. */
   const again = async (path: string, work: () => Promise<void>) => {
     const sent = page.waitForRequest((request) => new URL(request.url()).pathname === path);
     await work();
@@ -179,7 +179,7 @@ describe('a passkey', () => {
     });
     expect(await repeat()).toBe('passkey-refused');
     await signOut();
-    // A challenge that has waited too long is none.
+    // A challenge that has waited too long is not taken.
     await page.route('**/app/session/passkey', async (route) => {
       await service.pool.query(`UPDATE platen.passkey_challenges SET expires_at = now()`);
       await route.continue();
@@ -220,7 +220,7 @@ describe('a passkey', () => {
     const own = z.array(z.object({ id: z.string() }));
     const listed = await page.evaluate("fetch('/app/session/passkeys').then((answer) => answer.json())");
     expect(own.parse(listed)).toEqual([expect.objectContaining({ id })]);
-    // A session that was left open makes no way in for good.
+    // Nobody can turn a session that was left open into a lasting way in.
     const asked = (body: object) => post('/app/session/passkeys/options', body, other.cookie);
     expect([await asked({}), await asked({ current: 'wrong' })]).toEqual([
       'password-wrong',
@@ -262,7 +262,7 @@ test('a passkey ends with its person: open pages, and every later sign-in, also 
   const revoked = await service.admin('DELETE', `/tenants/acme/people/${person.id}`);
   expect(revoked.status).toBeLessThan(300);
   await expect.poll(() => passkeys()).toBe(0);
-  // The other session, and the one of the open page.
+  // Both the other session and that of the open page have ended.
   expect(codeOf(await person.call('/app/session'))).toBe('session-ended');
   await page.goto(`${named}/console/#/jobs`);
   await heading(page, 'Sign in');
@@ -273,7 +273,7 @@ test('a passkey ends with its person: open pages, and every later sign-in, also 
     await heading(page, 'Sign in');
   };
   await refused();
-  // The one who comes back under this login may be somebody else.
+  // Whoever comes back under this login may be somebody else.
   const again = await SignedIn.as(service, 'acme', 'operator', 'leaver');
   expect(again.id).toBe(person.id);
   await refused();
@@ -322,9 +322,9 @@ test('an integration gets a second secret, and loses the first', async () => {
 const heading2 = (page: Page, name: string) => page.getByRole('heading', { name, level: 2 }).waitFor();
 
 let days: Promise<void> | undefined;
-/** Some days of it, as the service writes them. */
+/** Writes usage for some days, as the service does. */
 async function printed(): Promise<void> {
-  // The service has counted the days that are over when it started.
+  // When it starts, the service counts the days that are over.
   await expect
     .poll(async () => (await service.pool.query('SELECT FROM platen.usage_days_done')).rowCount)
     .toBeGreaterThan(30);

@@ -1,6 +1,6 @@
 /**
- * `npm run pictures`: the console's pages as they stand in `docs/pictures/`, of an installation with something in it. By
- * hand, and not with every test run: pictures that change by a time of day say nothing in a diff.
+ * `npm run pictures` takes the pictures of the console's pages in `docs/pictures/`, of an installation that has jobs. It is run
+ * by hand and not with the tests, because pictures that differ in a time of day say nothing in a diff.
  */
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -34,7 +34,7 @@ try {
 } finally {
   await site.stop();
 }
-// The browser, which test files share, would keep the process.
+// The browser, which test files share, would keep the process alive.
 process.exit();
 
 async function take(page: Page, name: string, address: string): Promise<void> {

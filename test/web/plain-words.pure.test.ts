@@ -1,4 +1,4 @@
-/** What the console says is for people: no word of the wire, of the database or of a command line. */
+/** The console speaks to people: it has no words of the protocol, of the database or of a command line. */
 import { describe, expect, test } from 'vitest';
 import { BULK_ACTIONS } from '../../src/contract/job-actions.ts';
 import { VIRTUAL_FAULTS } from '../../src/contract/printer-actions.ts';
@@ -21,10 +21,10 @@ const FORBIDDEN: Readonly<Record<string, RegExp>> = {
   'the name of a member': /\b[a-z]+(?:[A-Z][a-z]+)+\b(?<!x-tenant)/,
 };
 
-/** Names that are written so: slots of sentences, a symbology, and in quotes what a template's file calls a property. */
+/** What may be written so: slots of sentences, a symbology, and in quotes the names of properties in a template's file. */
 const NAMES = /\{\w+\}|\brMQR\b|["„]\w+["“]/g;
 
-/** Each text with the way to it; of a function its words, which stand in its source. */
+/** Each text with its path. The words of a function are read from its source. */
 function* textsOf(words: unknown, way: string): Generator<[way: string, text: string]> {
   if (typeof words === 'string') yield [way, words];
   else if (typeof words === 'function') {
@@ -34,7 +34,7 @@ function* textsOf(words: unknown, way: string): Generator<[way: string, text: st
     for (const [name, one] of Object.entries(words)) yield* textsOf(one, `${way}.${name}`);
 }
 
-/** Where an integration is made, its developer reads the words of the interface. */
+/** These texts are for the developer of an integration, who knows the words of the interface. */
 const OF_DEVELOPERS = ['.integrations.tenant', '.webhooks.testSays'];
 
 const found = (texts: Iterable<[string, string]>) =>

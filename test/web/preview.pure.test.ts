@@ -1,4 +1,4 @@
-/** Pictures of templates, requested from a service that is not always able to draw, and keeps files for a while. */
+/** Pictures of templates are requested from a service that cannot always draw, and that keeps files only for a while. */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { draw, drawInTurn } from '../../web/templates/preview.ts';
@@ -9,7 +9,7 @@ const DRAWN = { png: null, width: 1, height: 1, dpi: 203, problems: [], boxes: [
 const answer = (status: number, body: object) => Response.json(body, { status });
 const refusal = (status: number) => answer(status, { code: 'x', title: 'x' });
 
-/** @param answers one for each request; null: none comes */
+/** @param answers one for each request; null: no answer comes */
 function served(...answers: (Response | null)[]) {
   vi.useFakeTimers();
   const fetched = vi.fn(

@@ -67,7 +67,7 @@ test('a file with rows that cannot be printed names them before anything is', as
   await expect.poll(() => page.getByLabel('ean').inputValue()).toBe('EAN');
   await button('Check all rows').click();
   await page.getByText('1 row cannot be printed:').waitFor();
-  // As a spreadsheet program counts: the heading and the empty row count, too.
+  // Rows are numbered as in a spreadsheet program, where the heading and an empty row count, too.
   await button('Row 4').waitFor();
   expect(await site.up.admin.jobs()).toHaveLength(before);
 
@@ -84,7 +84,7 @@ test('a file with rows that cannot be printed names them before anything is', as
   await choose('wrong;4006381333932\nzero;012345678905\nright;4006381333931\n');
   await button('Check all rows').click();
   await button('Leave them out and print the other 2').click();
-  // Who has said once that the size is right is not asked again, in what follows.
+  // Whoever has agreed to the size once is not asked about it again in what follows.
   await button('Print anyway').click();
   await page.getByText('2 of 2').waitFor();
 });
@@ -98,7 +98,7 @@ test('rows are typed and pasted into a table, checked, and printed', async () =>
   await page.getByLabel('article, row 1').fill('Nut');
   await page.keyboard.press('Tab');
   await page.keyboard.type('0017');
-  // What a spreadsheet program copies, put in from the third row on: an empty row prints nothing.
+  // Pastes what a spreadsheet program copies, from the third row on. An empty row prints nothing.
   const paste = (row: number, text: string) =>
     page.evaluate(`{
       const clipboardData = new DataTransfer();
@@ -108,7 +108,7 @@ test('rows are typed and pasted into a table, checked, and printed', async () =>
     }`);
   await paste(3, 'Bolt\t0018\r\nWasher\t0019\r\n');
   expect(await page.getByLabel('number, row 4').inputValue()).toBe('0019');
-  // A list that has no room is not cut off: none of it is there.
+  // A list that is too long is not cut off, but is left out as a whole.
   await paste(5, 'Screw\t0020\n'.repeat(497));
   await page.getByText('That would be 501 rows, and a table here has at most 500.').waitFor();
   expect(await page.getByLabel('article, row 5').inputValue()).toBe('');
@@ -116,7 +116,7 @@ test('rows are typed and pasted into a table, checked, and printed', async () =>
   expect(await barriers(page)).toEqual([]);
   await button('Check all rows').click();
   await button('Print 3 labels').click();
-  // The template's size may not be that of the media, which is asked about.
+  // The page asks if the template has another size than the media.
   await button('Print anyway').or(page.getByText('3 of 3')).first().waitFor();
   if (await button('Print anyway').isVisible()) await button('Print anyway').click();
   await page.getByText('3 of 3').waitFor();
@@ -140,7 +140,7 @@ test('a label whose answer is lost may be queued: the page says so, and the same
   await page.getByLabel('Copies').fill('2');
   await button('Print 2 labels').waitFor();
   expect(await maybe.count()).toBe(1);
-  // To choose another printer keeps what was typed.
+  // Choosing another printer keeps what was typed.
   await page.getByLabel('Printer', { exact: true }).selectOption({ label: MUTE });
   await expect.poll(() => page.getByLabel('ean').inputValue()).toBe('4006381333931');
   await page.getByLabel('Printer', { exact: true }).selectOption({ label: 'virtual-1' });
@@ -148,7 +148,7 @@ test('a label whose answer is lost may be queued: the page says so, and the same
   await button('Print 1 label').click();
   await page.getByText('1 of 1').waitFor();
   expect(await site.up.admin.jobs()).toHaveLength(before + 1);
-  // The browser says of the lost answer that it failed.
+  // The browser logs the lost answer as a failure.
   site.faults.length = 0;
 });
 
@@ -169,7 +169,7 @@ test('samples are marked as such, what was typed is there for the next label, an
   await page.getByText('1 of 1').waitFor();
   await button('Print another').click();
   await expect.poll(() => page.getByLabel('number', { exact: true }).inputValue()).toBe('77');
-  // A printer that is on hold leaves time to think again, unless its agent was faster.
+  // While the printer is on hold there is time to think again, unless its agent was faster.
   const printer = (await site.up.admin.printers()).find(({ name }) => name === 'virtual-2');
   const lane = { id: printer?.id ?? '', tenant: printer?.tenant ?? null };
   await site.up.admin.holdPrinter(lane);
@@ -178,14 +178,14 @@ test('samples are marked as such, what was typed is there for the next label, an
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel the job' }).click();
   await page.getByText(/^The job is (canceled: |being stopped)/).waitFor();
   await site.up.admin.actOnPrinter(lane, 'resume');
-  // One button stands out, here as on the form.
+  // Only one button stands out, as on the form.
   const primary = page.locator('main .button.primary');
   expect(await primary.allTextContents()).toEqual(['Print another']);
   await button('Print another').click();
   await expect.poll(() => primary.allTextContents()).toEqual(['Print 1 label']);
   await button('Empty all').click();
   expect(await page.getByLabel('number', { exact: true }).inputValue()).toBe('');
-  // Where labels may be out, that is the decision.
+  // If labels may be out, that button leads to the decision.
   await open(MUTE);
   await page.getByLabel('article', { exact: true }).fill('Nut M8');
   await page.getByLabel('number', { exact: true }).fill('79');
@@ -258,7 +258,7 @@ test('who prints here finds printer and template as they were chosen last', asyn
     .waitFor();
   await page.reload();
   await expect.poll(() => chosen()).toEqual([other.id, second]);
-  // Whoever knows the label by its look chooses it by that, with the keyboard alone.
+  // Whoever knows the label by its look chooses it by its picture, with only the keyboard.
   await button('Choose by its picture …').focus();
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog', { name: 'Choose a template' });
@@ -290,7 +290,7 @@ test('a value that cannot be printed is named at its field while it is typed', a
     await expect.poll(() => input.getAttribute('aria-invalid')).toBe('true');
   };
   await typing('ean', '4006381333932', /^The check digit is wrong: expected 1$/);
-  // What nobody has typed yet is not complained of.
+  // A field in which nobody has typed yet is not called wrong.
   await expect.poll(() => page.locator('.fault').count()).toBe(1);
   await page.getByLabel('ean', { exact: true }).fill('4006381333931');
   await page.getByLabel('until', { exact: true }).fill('2027-05-31');
@@ -307,7 +307,7 @@ test('a picture that the service had no time for comes by itself', async () => {
   await page.getByText('The service is not ready').waitFor();
   await page.getByRole('img', { name: 'Preview' }).waitFor();
   await page.getByText('The service is not ready').waitFor({ state: 'detached' });
-  // The browser says so of every such answer.
+  // The browser logs every such answer.
   expect(site.faults.splice(0).filter((fault) => !fault.includes('503'))).toEqual([]);
 });
 
@@ -347,7 +347,7 @@ test('an Excel file prints what its cells say', async () => {
     [{ value: 'Article' }, { value: 'Number' }],
     [{ value: 'Nut' }, { value: '012345678901' }],
     [{ value: new Date(Date.UTC(2026, 10, 22)), type: Date, format: 'dd/mm/yyyy' }, { value: 4006381333931 }],
-    // An empty cell is an empty field, and no fault.
+    // An empty cell is an empty field, which is no fault.
     [null, { value: '0099' }],
   ]);
   await writeFile(file, await sheet.toBuffer());
@@ -367,7 +367,7 @@ test('an Excel file prints what its cells say', async () => {
   await site.show(page, `jobs/${job?.id}`);
   await page.getByRole('cell', { name: '2026-11-22' }).waitFor();
 
-  // The job is found again by what is on one of its labels, and its row says what is on the first.
+  // The job is found by a value on one of its labels, and its row shows the first value of the first label.
   await site.show(page, 'jobs');
   const value = page.getByLabel('A whole value on the label');
   await value.fill('012345678901');
@@ -386,7 +386,7 @@ test('an Excel file prints what its cells say', async () => {
   await id.fill('xyz');
   await page.locator('.search', { has: id }).getByText('An ID has 0–9, a–f and hyphens.').waitFor();
 
-  // What is none is said to be none, and nothing is left of it.
+  // A file that is no workbook is refused as such, and nothing of it is kept.
   await site.show(page, `print?template=${idT}&printer=${encodeURIComponent(ids.get('virtual-2') ?? '')}`);
   await button('From a file').click();
   const broken = Buffer.concat([(await readFile(file)).subarray(0, 900)]);

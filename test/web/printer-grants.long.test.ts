@@ -27,7 +27,7 @@ test('to one, by name, and to every one again', async () => {
   await site.show(page, address);
   await page.getByText('shared by all workspaces').waitFor();
   await open();
-  // Of others is spoken where there are any.
+  // The sentence about other workspaces appears only if there are others.
   const others = dialog.getByText('To the others it is as if it did not exist.');
   await dialog.getByLabel('Every workspace').waitFor();
   expect(await others.count()).toBe(0);

@@ -1,4 +1,4 @@
-/** A printer is set at its page, and its next labels lie where that says. */
+/** A printer is set on its page, and its next labels lie where the settings say. */
 import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from 'vitest';
 import { TEMPLATE } from '../kit/browser/console-site.ts';
@@ -16,7 +16,7 @@ beforeAll(async () => {
   address = `printers/${encodeURIComponent(printer?.id ?? '')}`;
 });
 
-/** Where the ink of one and the same label is, as it comes out now. */
+/** Prints the same label each time. @returns where its ink is now */
 async function ink() {
   const data = [{ article: 'Nut', number: '320001' }];
   const job = await site.up.admin.print('default', { idT, printer: PRINTER, data });
@@ -73,7 +73,7 @@ test('in German, with numbers as they are written there', async () => {
   await german.getByRole('button', { name: 'Speichern' }).click();
   await german.getByText('Schwärzung 7,5, ohne Farbband').waitFor();
 
-  // What is shown when it is opened again is what was typed, and can be saved as it is.
+  // When the dialog is opened again it shows what was typed, which can be saved as it stands.
   await open();
   await german.getByLabel('Nach links, Punkte').fill('-1200');
   await german.getByRole('button', { name: 'Speichern' }).click();

@@ -11,7 +11,7 @@ import { MUTE } from '../kit/service/mute-printer.ts';
 
 const PATIENTLY = { timeout: 30_000 };
 
-/** A port that needs a privilege, so no other test listens there. */
+/** This port needs a privilege, so no other test listens on it. */
 const UNREACHED = 'socket://127.0.0.1:9';
 
 const site = useConsole({ args: ['--virtual', '2'], env: { PLATEN_IPP: 'true' } });
@@ -46,7 +46,7 @@ test('a virtual printer runs out of paper by a click, and its labels appear as t
   await expect.poll(async () => (await site.up.admin.job(job)).reasons, PATIENTLY).toContain('media-empty');
   await page.getByText('Nothing yet. Labels appear here').waitFor();
   await button('Paper out').click();
-  // Nobody loads the page again.
+  // The page is not loaded again.
   await page.getByRole('img', { name: 'Label 2 that came out' }).waitFor();
   expect(await site.up.ended(job)).toMatchObject({ status: 'printed' });
   await expect
@@ -77,7 +77,7 @@ test('whoever has no role for it does nothing to it, and no other printer has a 
   const answers = await op.evaluate(
     `Promise.all([fetch(${JSON.stringify(virtual)}), fetch(${JSON.stringify(`${virtual}/1.png`)}), fetch(${JSON.stringify(virtual)}, {method: 'PUT', headers: {'x-platen-console': '1', 'content-type': 'application/json'}, body: '{"faults":["power-off"]}'})].map((one) => one.then(({status}) => status)))`,
   );
-  // It is shared by all tenants, and their labels come out of it.
+  // All tenants share this printer, and the labels of all of them come out of it.
   expect(answers).toEqual([403, 403, 403]);
   await op.context().close();
   const mute = await fetch(`${site.up.url}/app/printers/${ids.get('dock 4')}/virtual`, {
@@ -90,7 +90,7 @@ test('a printer is held with a reason, its jobs are moved, it is cleared and res
   await showPrinter('virtual-1');
   await button('Hold').click();
   await page.getByLabel(/^Why/).fill('new ribbon');
-  // While the service is asked Escape does not close the dialog: a refusal would have no place.
+  // Escape does not close the dialog while the service is asked, because a refusal would have no place to be shown.
   const asked = Promise.withResolvers<void>();
   const escaped = Promise.withResolvers<void>();
   const refuse = async (route: Route) => {
@@ -122,7 +122,7 @@ test('a printer is held with a reason, its jobs are moved, it is cleared and res
   await inDialog(/^Move/).click();
   expect(await site.up.ended(first)).toMatchObject({ status: 'printed', printer: { name: 'virtual-2' } });
 
-  // Of several the service says first what would be done.
+  // For several jobs the service says first what would be done.
   await site.show(page, 'jobs?status=queued');
   await expect.poll(() => page.locator('tbody tr').count(), PATIENTLY).toBe(2);
   await page.getByRole('checkbox', { name: second.slice(0, 13) }).check();
@@ -158,7 +158,7 @@ test('a job that is stopped in its midst names what may be out, and what is left
   await showPrinter('virtual-1');
   await button('Power off').click();
   await expect.poll(async () => (await admin.job(job)).reasons, PATIENTLY).toContain('offline');
-  // What is in progress is no nothing, and is stopped only where somebody says so.
+  // The job in progress is counted, and is stopped only if somebody says so.
   await page.getByText('Waiting for the printer', { exact: true }).waitFor();
   await site.show(page, 'printers');
   await page.getByText('1 job in progress', { exact: true }).waitFor();
@@ -192,7 +192,7 @@ test('a job that is stopped in its midst names what may be out, and what is left
   const [label = ''] = (await site.up.pictures('virtual-2')).slice(before);
   expect((await barcodesIn(label)).map(({ text }) => text)).toEqual(['500040']);
 
-  // Who comes to print there is told before.
+  // Whoever wants to print there is told beforehand.
   await site.show(page, `print?template=${idT}&printer=${encodeURIComponent(ids.get('virtual-1') ?? '')}`);
   await page.getByText('virtual-1 cannot print now (not reached).').waitFor();
   await showPrinter('virtual-1');
@@ -204,7 +204,7 @@ test('what is left of a held job moves to another printer, from the label that s
   await site.up.ended(job);
   await site.show(page, `jobs/${job}`);
   await button(/^Move/).click();
-  // Nothing is chosen beforehand where no printer has the media that the job was made for.
+  // No printer is preselected if none has the media for which the job was made.
   const target = page.getByLabel('To printer');
   await target
     .locator('option', { hasText: /^virtual-2 · other media: 101.6 × 152.4 mm$/ })
@@ -250,7 +250,7 @@ test('a printer is found by its place and group, in lists, where one is chosen, 
   await site.show(page, 'printers');
   await page.getByRole('heading', { name: 'Shipping' }).waitFor();
   await page.getByRole('heading', { name: 'Without a group' }).waitFor();
-  // The size of its media stands beside it.
+  // The list shows the size of the printer's media.
   const own = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: 'virtual-1' }) });
   await own.getByText('101.6 × 152.4 mm', { exact: true }).waitFor();
   await site.show(page, 'print');
@@ -318,7 +318,7 @@ test('chosen labels of a job that is over are printed again', async () => {
   const before = (await site.up.pictures('virtual-2')).length;
   await site.show(page, `jobs/${old}`);
   await button(/^Print again/).click();
-  // Nothing chosen is nothing printed, and never all.
+  // If nothing is chosen, nothing is printed, and never all labels.
   expect(await page.getByLabel('Which labels').inputValue()).toBe('');
   await expect.poll(() => inDialog('Print again').isDisabled()).toBe(true);
   await inDialog('Choose all 3').click();
@@ -332,7 +332,7 @@ test('chosen labels of a job that is over are printed again', async () => {
 });
 
 test('a printer that no agent has any more is shown as gone, and forgotten', async () => {
-  // Nobody listens there.
+  // Nothing listens at the address of this printer.
   const config = join(site.dataDir, '..', 'nobody.json');
   const tray = join(site.dataDir, '..', 'tray.zpl');
   await writeFile(tray, '');
@@ -374,14 +374,14 @@ test('a printer that its agent never reached stands there with the reason, since
   expect(await agent.locator('time').getAttribute('datetime')).toMatch(/^20/);
   await page.getByText(/Look at its power and its cable, and ask your administrator/).waitFor();
 
-  // Beside it one that is reached, with what its format sets.
+  // Beside it is a printer that is reached. Its page shows what its format sets.
   await site.show(page, 'printers');
   const link = page.getByRole('link', { name: 'dock 5' });
   await link.waitFor(PATIENTLY);
   await link.focus();
   await page.keyboard.press('Enter');
   await page.getByText('darkness 12, 4 in/s, tear-off').waitFor();
-  // They are there to be set, too, as they are now.
+  // The dialog offers these settings, and shows them as they are now.
   await pick('dock 5', 'Settings …');
   expect(await page.getByLabel('Darkness').getAttribute('placeholder')).toBe('as it is: 12');
   await page

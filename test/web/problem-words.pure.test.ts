@@ -1,4 +1,4 @@
-/** What the service can say is said in German too, each code of its tables. */
+/** Each code in the service's tables has German words, too. */
 import { expect, test } from 'vitest';
 import { DEEDS } from '../../src/contract/deeds.ts';
 import { JOB_FAULTS } from '../../src/contract/fault.ts';

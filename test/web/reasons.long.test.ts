@@ -1,4 +1,4 @@
-/** Why something cannot be printed, in the language of who looks: in the print form, of rows of a file, of a template. */
+/** Pages say why something cannot be printed in the language of whoever looks: a form, the rows of a file, a template. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -86,7 +86,7 @@ test('a template is refused by its places, and warned of', async () => {
   await page.locator('dialog').getByRole('button', { name: 'Schließen' }).click();
 });
 
-/** Words that English sentences have, and German ones have not. */
+/** Words that occur in English sentences and not in German ones. */
 const ENGLISH = /\b(?:the|is|of|with|has|and|it|at most|expected|cannot|than)\b/i;
 
 test.each([
@@ -142,7 +142,7 @@ test('a value that is no member as the service knows them', async () => {
   await refusedImport('odd-member.json', JSON.stringify(source), 'dpi: Erwartet ist');
 });
 
-/** The import says so, and nothing in English. */
+/** The import says exactly this, and nothing in English. */
 async function refusedImport(name: string, text: string, says: string): Promise<void> {
   const file = join(site.dataDir, '..', name);
   await writeFile(file, text);

@@ -34,7 +34,7 @@ test('an empty installation leads to the first label, which comes out of the pri
   await page.getByLabel('article').fill('Washer');
   await page.getByLabel('number').fill('007');
   await page.getByRole('img', { name: 'Preview' }).waitFor();
-  // The label is smaller than the printer's media: it asks, and names the printer where it fits.
+  // The label is smaller than the printer's media: the page asks, and names the printer where it fits.
   await page.getByText('This printer has 101.6 × 152.4 mm labels; the template is 60 × 30 mm.').waitFor();
   await button('Print 1 label').click();
   const asks = page.getByRole('dialog', { name: 'The label does not fit' });
@@ -47,7 +47,7 @@ test('an empty installation leads to the first label, which comes out of the pri
   expect(await site.up.pictures()).toHaveLength(1);
   await page.reload();
   await page.getByText('1 of 1').waitFor();
-  // Who opens the page again wants to print, and the way back leads to the job.
+  // Whoever opens the page again wants to print something else; Back leads to the job.
   await page.getByRole('navigation').getByRole('link', { name: 'Print', exact: true }).click();
   await page.getByLabel('article').waitFor();
   await page.goBack();
@@ -66,7 +66,7 @@ test('a job that nobody can know of is decided by its pictures, and what is miss
   });
   expect(await site.up.ended(job)).toMatchObject({ status: 'held', uncertain: { from: 0, to: 3 } });
 
-  // The page is told, nobody loads it again.
+  // The page hears of it by itself: nobody loads it again.
   await page.getByRole('link', { name: 'To decide 1' }).click();
   await page.getByRole('link', { name: /^Decide/ }).click();
   for (const label of ['Label 1', 'Label 2', 'Label 3']) {
@@ -74,10 +74,10 @@ test('a job that nobody can know of is decided by its pictures, and what is miss
   }
   await page.getByText('It prints on from label 1: 3 labels in all.').waitFor();
   const asked = page.waitForResponse((response) => response.url().endsWith(`/app/jobs/${job}/resume?from=2`));
-  // A click on its picture says which is the first that is missing.
+  // A click on a picture chooses the first label that is missing.
   await button('Label 3').click();
   expect(await page.getByLabel('The first that is missing').inputValue()).toBe('3');
-  // What is printed the service says, by the rule that it goes by itself.
+  // The service says what would be printed, by the same rule by which it prints.
   expect(await (await asked).json()).toEqual({ status: 'queued', prints: { from: 2, to: 3 } });
   await page.getByText('It prints on from label 3: 1 label in all.').waitFor();
   await page.getByLabel(/^Why/).fill('two lay in the tray');
@@ -93,7 +93,7 @@ test('a job that nobody can know of is decided by its pictures, and what is miss
   const { status, printer } = await site.up.admin.job(job);
   expect(status).toBe('printed');
 
-  // The printer's page has the last of its labels, not the first.
+  // The printer's page shows the job's last label, not its first.
   await site.show(page, `printers/${encodeURIComponent(printer.id)}`);
   const last = page.getByRole('img', { name: 'Last label' });
   await expect.poll(() => last.getAttribute('src')).toContain(`/app/jobs/${job}/labels/2.png`);
@@ -123,7 +123,7 @@ test('several jobs are released at once, by keyboard, after a look at what that 
   await site.show(page, 'jobs?status=held');
   await picked(held);
   await press('Decide …');
-  // Nobody guesses for the person whether labels are printed again.
+  // The page does not guess for the person whether labels are printed again.
   await expect.poll(() => button(/^Print on$/).isDisabled()).toBe(true);
   await page.getByLabel('The uncertain labels of each').focus();
   await page.keyboard.press('ArrowDown');
@@ -164,7 +164,7 @@ test('each field has the control that its template asks for, filled in by keyboa
   await ean.focus();
   await page.keyboard.type('0123');
   await page.getByText('4 of 12 or 13 digits').waitFor();
-  // Half a code is wrong only once it is left.
+  // Half a code counts as wrong only once the focus leaves the field.
   const wrong = page.locator('input[aria-invalid]');
   await page.keyboard.press('Tab');
   await wrong.waitFor();
@@ -176,7 +176,7 @@ test('each field has the control that its template asks for, filled in by keyboa
   await page.keyboard.press('Tab');
   await wrong.waitFor({ state: 'detached' });
   expect(await page.getByLabel('best').getAttribute('type')).toBe('date');
-  // The same day whichever comes first in the browser's language, day or month.
+  // These digits are the same day whether the browser's language puts the day or the month first.
   await page.keyboard.type('12122026');
   await page.getByLabel('organic').focus();
   await page.keyboard.type('Yes');
@@ -207,7 +207,7 @@ test('a job is found, and its filters stay in the address', async () => {
   await page.reload();
   await expect.poll(() => page.locator('tbody tr').count()).toBe(there);
 
-  // By who sent it, and when, to the minute of the viewer's own clock.
+  // Filters by who sent a job, and by when, to the minute in the viewer's time zone.
   await page.getByLabel('Printer', { exact: true }).selectOption('');
   await page.getByLabel('Sent by').selectOption('admin');
   await expect.poll(() => page.locator('tbody tr').count()).toBe(all.length);
@@ -225,7 +225,7 @@ test('a job is found, and its filters stay in the address', async () => {
   await page.getByLabel('Accepted before').fill(berlin);
   await page.getByText('No job fits these filters').waitFor();
 
-  // To clear the filters clears the search too.
+  // Clearing the filters clears the search, too.
   const search = page.getByRole('searchbox', { name: 'Beginning of an ID' });
   await search.fill('0000');
   await page.getByRole('link', { name: 'Clear the filters' }).click();
@@ -241,7 +241,7 @@ test('an integration shows its secret once', async () => {
   await page.getByRole('heading', { name: 'Keep this secret now' }).waitFor();
   const secret = (await page.locator('dd code').nth(1).textContent()) ?? '';
   expect(secret.length).toBeGreaterThan(20);
-  // Pasted into a shell it prints: with a template and a printer of this installation.
+  // The command line prints when it is pasted into a shell: it has a template and a printer of this installation.
   const [template] = await site.up.admin.templates('default');
   const command = page.locator('dialog', { hasText: `"idT":"${template?.id}"` });
   await command.waitFor();
@@ -249,13 +249,13 @@ test('an integration shows its secret once', async () => {
     .poll(() => command.textContent())
     .toMatch(/"printer":"(?!PRINTER_NAME)[^"]+","data":\[\{(?!"FIELD")/);
   await command.getByText('These addresses work only on the computer').waitFor();
-  // It prints where the secret is right; where it is wrong it stops at the token, and says why.
+  // With the right secret it prints; with a wrong one it stops at the token, and says why.
   const line = (await command.locator('pre').textContent()) ?? '';
   const pasted = (typed: string) =>
     spawnSync('bash', ['-c', line], { input: `${typed}\n`, encoding: 'utf8', timeout: 30_000 }).stdout;
   expect(await pasted('another secret')).toMatch(/^No token: .*invalid_client/);
   expect(await pasted(secret)).toMatch(/^"?\[?"?[0-9a-f-]{36}/);
-  // Escape loses nothing: a browser lets a page refuse the first one only.
+  // Escape must not lose the secret, though a browser lets a page refuse only the first one.
   for (const key of ['Escape', 'Escape', 'Escape']) await page.keyboard.press(key);
   expect(await page.locator('dd code').nth(1).textContent()).toBe(secret);
   await button('I have kept it').click();
@@ -272,7 +272,7 @@ test('without an answer the page says so, keeps what it knew, and comes back by 
   await page.context().setOffline(true);
   await page.getByText(/^No answer from the service since/).waitFor();
   expect(await page.locator('tbody tr').count()).toBeGreaterThan(0);
-  // Nobody is left to believe that they are signed out.
+  // Nobody must believe that they are signed out when they may not be.
   await page.evaluate("location.hash = '#/account'");
   await page.getByRole('button', { name: 'Sign out', exact: true }).click();
   await page.getByText('You may still be signed in.').waitFor();

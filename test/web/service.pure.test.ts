@@ -1,10 +1,10 @@
 /**
- * How the pages speak with the service: lost answers, refused streams, and who is signed in. The browser is played here; its
+ * How the pages talk to the service: lost answers, refused streams, and who is signed in. The tests play the browser, whose
  * types come from web/tsconfig.json.
  */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-/** What the pages use of a browser; they are loaded only once it is there. */
+/** What the pages need of a browser. They are loaded only once this is there. */
 const WINDOW = new EventTarget();
 beforeEach(() => {
   const assign = vi.fn();
@@ -154,14 +154,14 @@ test('after a sign-out the provider asks who it is, until somebody comes back fr
   const { findSession, signOut } = await import('../../web/service/session.ts');
   const { signedOut, signInAtProvider } = await import('../../web/service/provider.ts');
   const begun = () => Response.json({ url: 'https://login.example.com/' });
-  // Without an answer too: the session may have ended.
+  // Also if no answer comes, because the session may have ended all the same.
   answers({});
   await expect(signOut(false)).rejects.toMatchObject({ name: 'NoAnswer' });
   const asked = answers({ '/app/session/provider': begun, '/app/session': signedInView });
   for (let attempt = 0; attempt < 2; attempt += 1) {
     const leaving = signInAtProvider();
     await vi.waitFor(() => expect(location.assign).toHaveBeenCalledTimes(attempt + 1));
-    // The person goes back, and the browser shows the page as it was.
+    // The person goes back, and the browser shows the page as it was before.
     WINDOW.dispatchEvent(new Event('pageshow'));
     await leaving;
     expect(asked.at(-1)?.body).toEqual({ again: true });

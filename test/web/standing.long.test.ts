@@ -1,4 +1,4 @@
-/** Printers that stand still: on the start page with what waits for them, and on a monitor in the hall. */
+/** Printers that stand still are on the start page, with what waits for them, and on a monitor in the hall. */
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { barriers, chooseTarget, overflow } from '../kit/browser/browser.ts';
@@ -25,7 +25,7 @@ test('a stopped printer stands on the start page with what waits for it, and all
   await button('Paper out').click();
   const waits = await print('virtual-1', '110001');
   await expect.poll(async () => (await site.up.admin.job(waits)).reasons, PATIENTLY).toContain('media-empty');
-  // Two reasons stand in one line of a row, none of them cut off.
+  // Two reasons fit into one line of a row, and neither is cut off.
   await button('Cover open').click();
   const desk = await site.signedIn({ width: 1_440, height: 900, locale: 'de-DE' });
   await site.show(desk, 'jobs?status=queued,printing');
@@ -36,7 +36,7 @@ test('a stopped printer stands on the start page with what waits for it, and all
   await desk.context().close();
   await button('Cover open').click();
   await expect.poll(async () => (await site.up.admin.job(waits)).reasons, PATIENTLY).toEqual(['media-empty']);
-  // Its page says in one line why it waits and how far it is, and folds what only repeats itself.
+  // The job's page says in one line why it waits and how far it is, and folds waits that repeat themselves.
   for (const _ of [1, 2, 3]) {
     await button('Cover open').click();
     await expect
@@ -66,7 +66,7 @@ test('a stopped printer stands on the start page with what waits for it, and all
   const row = page.getByRole('listitem').filter({ hasText: 'virtual-1' });
   await row.getByText(/^out of labels, since \d\d:\d\d$/).waitFor();
   await row.getByText('2 jobs wait for it').waitFor();
-  // It is read from further away than the rest of the page.
+  // The name is larger than the rest of the page, because people read it from further away.
   const name = row.getByRole('link', { name: 'virtual-1', exact: true });
   expect((await name.boundingBox())?.height).toBeGreaterThanOrEqual(26);
   await page
@@ -74,14 +74,14 @@ test('a stopped printer stands on the start page with what waits for it, and all
     .getByRole('link', { name: 'Printers 1', exact: true })
     .waitFor();
   await page.getByRole('link', { name: '2 Under way', exact: true }).waitFor();
-  // On a phone, in German too, why it waits is not cut off.
+  // On a phone the reason is not cut off, not even in German.
   const phone = await site.signedIn({ width: 360, height: 740, locale: 'de-DE' });
   await site.show(phone, 'jobs?status=queued,printing');
   const why = phone.locator('.why', { hasText: 'keine Etiketten mehr' });
   // The job behind it waits for the same.
   await expect.poll(() => why.count()).toBe(2);
   expect(await why.evaluateAll((all) => all.every((one) => one.scrollWidth <= one.clientWidth))).toBe(true);
-  // A short badge leaves the job's name its room.
+  // A short badge leaves room for the job's name.
   const badges = await phone.locator('tbody tr', { has: why }).locator('.badge').allInnerTexts();
   expect(badges).toEqual(['Wartet', 'Wartet']);
   expect([await barriers(phone), await overflow(phone)]).toEqual([[], 0]);
@@ -102,7 +102,7 @@ test('a stopped printer stands on the start page with what waits for it, and all
   await row.getByRole('link', { name: 'Open: virtual-1' }).click();
   await button('Paper out').click();
   await page.locator('button[aria-pressed=false]', { hasText: 'Paper out' }).waitFor();
-  // The figures of the day lead to their jobs.
+  // Each figure of the day leads to its jobs.
   await site.show(page, '');
   await page.getByRole('link', { name: /^\d+ Printed$/ }).click();
   await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
@@ -130,7 +130,7 @@ test('in the hall a printer that stops comes first, with a sound', async () => {
   expect(await hall.evaluate('window.tones')).toBe(3);
   await showPrinter('virtual-2');
   await button('Cover open').click();
-  // An agent asks an idle printer now and then, and one that has a job at once.
+  // An agent asks an idle printer only now and then, but one that gets a job at once.
   const waits = await print('virtual-2', '120001');
   await hall.locator('.wall li').first().getByText('cover open').waitFor();
   await hall.getByText('Stopped: virtual-2', { exact: true }).waitFor({ state: 'attached' });

@@ -1,4 +1,4 @@
-/** Whoever stops jobs is told what may still come out, and then what did, on whatever page they are by then. */
+/** Whoever stops jobs is told what may still come out, and then what did come out, whatever page they are on by then. */
 import type { Page } from 'playwright-core';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -26,7 +26,7 @@ const printerOf = (name: string) => encodeURIComponent(ids.get(name) ?? '');
 const print = (printer: string, number: string, numberCopies: number) =>
   site.up.admin.print('default', { idT, printer, numberCopies, data: [{ article: 'Nut', number }] });
 
-/** A job at a printer that is switched off in its midst. @returns its ID, and how many labels were sent and came out */
+/** Prints a job, and switches the printer off before it is done. @returns its ID, and how many labels were sent and came out */
 async function cutOff(number: string) {
   const { admin } = site.up;
   const job = await print('virtual-1', number, 40);
@@ -39,7 +39,7 @@ async function cutOff(number: string) {
 }
 
 test('on the card of a job that was just sent: what is still in the printer, and what came out', async () => {
-  // Time to see a label in the printer.
+  // The printer is slow, so that there is time to see a label in it.
   await fault('slow=4000');
   await site.show(page, `print?template=${idT}&printer=${printerOf('virtual-1')}`);
   await page.getByLabel('article', { exact: true }).fill('Nut');
@@ -53,7 +53,7 @@ test('on the card of a job that was just sent: what is still in the printer, and
   await dialog()
     .getByText(/^\d+ labels? (?:was|were) sent to the printer already, and may still come out\.$/)
     .waitFor();
-  // It counts down what is still in the printer.
+  // The card counts down how many labels are still in the printer.
   await page.evaluate(`{
     window.stillIn = [];
     const look = () => {
@@ -81,7 +81,7 @@ test('labels that may be out are said on that card, with the way to decide, at e
   await page.getByText(/^Waiting: not reached$/).waitFor();
   await button('Cancel …').click();
   await button('Cancel the job').click();
-  // Who goes on to another page meanwhile is told there.
+  // Whoever has gone to another page meanwhile is told there.
   await site.show(page, 'printers');
   const told = page.getByText(
     `Bin label has stopped at virtual-1: ${printed} out, ${sent - printed} uncertain, ${40 - sent} not.`,
@@ -99,7 +99,7 @@ test('labels that may be out are said on that card, with the way to decide, at e
     .first()
     .waitFor();
   expect([await barriers(page), await overflow(page)]).toEqual([[], 0]);
-  // In lists it is amber, and among those to decide about, as the navigation and the start page count them.
+  // In lists the job is amber, and it is among those to decide about, which the navigation and the start page count.
   await site.show(page, '');
   await page.getByRole('link', { name: '1 To decide', exact: true }).click();
   const row = page.getByRole('row', { name: new RegExp(`Canceled\\s*${sent - printed} uncertain`) });
@@ -177,7 +177,7 @@ test('a cleared lane says what was canceled, what is being stopped, and what cam
   const { job, sent, printed } = await cutOff('700004');
   await print('virtual-1', '700005', 1);
   await site.show(page, `printers/${printerOf('virtual-1')}`);
-  // What was told of another job may say the same numbers.
+  // The page is loaded again, because a message about another job may have the same numbers.
   await page.reload();
   await button('More: virtual-1').focus();
   await page.keyboard.press('Enter');

@@ -1,4 +1,4 @@
-/** What a template was: its versions, compared by their pictures and restored, and what uses it. */
+/** The versions of a template are compared by their pictures and restored, and its page says what uses it. */
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
@@ -27,12 +27,12 @@ const button = (name: string | RegExp) => page.getByRole('button', { name });
 
 test('two versions are compared by their dots, and the older one comes back as the newest', async () => {
   await site.show(page, `templates/${id}`);
-  // Saved three times, and different once.
+  // The template was saved three times, and changed once.
   await page.getByText('Version 2').waitFor();
   expect(await page.getByText('Version 3').count()).toBe(0);
   await button('Compare: Version 1').click();
   await page.getByRole('img', { name: 'Difference' }).waitFor();
-  // The box, 10 × 5 mm at 203 dpi, to the dot at its edges.
+  // The new dots are those of the box, 10 × 5 mm at 203 dpi, to the dot at its edges.
   const said = (await page.getByRole('status').filter({ hasText: 'dots' }).textContent()) ?? '';
   const [, gone, added] = /(\d+) dots gone.*?(\d+) dots new/.exec(said.replaceAll(',', '')) ?? [];
   expect(Number(gone)).toBe(0);
@@ -176,7 +176,7 @@ test('in the designer things are put in line by what is seen, at equal gaps, loc
   await page.keyboard.press('Control+a');
   const left = (await arrange('Left edges')).map(({ x }) => x);
   expect([left[0], left[2]]).toEqual([10, left[1]]);
-  // An H begins a little to the right of where its line does, and never to the left of it.
+  // The ink of an H begins a little to the right of the text's left edge, and never to the left of it.
   expect(left[1]).toBeGreaterThanOrEqual(10);
   expect(left[1]).toBeLessThan(11);
   await page.keyboard.press('Control+z');

@@ -1,4 +1,4 @@
-/** Who is told what becomes of jobs and printers: a system by a webhook, people in a chat. */
+/** What becomes of jobs and printers is told to a system by a webhook, and to people in a chat. */
 import { expect, test } from 'vitest';
 import { barriers } from '../kit/browser/browser.ts';
 import { useConsole } from '../kit/browser/use-console.ts';
@@ -57,7 +57,7 @@ test('somebody is told in a chat what needs somebody: made, tested, and told no 
   await dialog.getByText('this service sends no mail').waitFor();
   await dialog.getByLabel('How').selectOption({ label: 'Slack or Mattermost' });
   await dialog.getByLabel('Address that the chat gave out').fill('https://[::1]/services/a-secret');
-  // Whatever else there is to be told of, these two are chosen.
+  // Only these two are chosen, whatever other kinds there are.
   const chosen = ['A printer needs somebody', 'Jobs wait for a decision'];
   const kinds = dialog.getByRole('group', { name: 'What' }).locator('label');
   for (const name of await kinds.allInnerTexts())

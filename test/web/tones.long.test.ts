@@ -1,4 +1,4 @@
-/** Amber waits for somebody, red went wrong, wherever a job or a printer is shown; and what went wrong prints on. */
+/** Wherever a job or a printer is shown, amber waits for somebody and red went wrong; and what went wrong can print on. */
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { usePages } from '../kit/browser/use-console.ts';
@@ -26,7 +26,7 @@ async function show(address: string): Promise<void> {
   await page.locator('main .badge').first().waitFor();
 }
 
-/** A job of ten labels that an agent has said this of. @returns its ID */
+/** Makes a job of ten labels, of which an agent reports this. @returns its ID */
 async function told(value: string, changes: object): Promise<string> {
   const id = await acme.newJob({ numberCopies: 10, data: [{ sku: value, name: 'x' }] });
   await deliveries.of(id);

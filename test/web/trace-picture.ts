@@ -1,5 +1,5 @@
 /**
- * The picture of a trace in `docs/pictures/`: of a job that ran out of paper, from the spans that a collector got of it.
+ * Draws the picture of a trace in `docs/pictures/` from the spans that a collector got. The job's printer ran out of paper.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -42,14 +42,14 @@ const COLOURS: Record<string, string> = {
   'platen-agent': '#2b7a3d',
 };
 
-/** As `platen virtual fault` does it, without a program that has to start meanwhile. */
+/** Does what `platen virtual fault` does, without the time that a program takes to start. */
 async function virtualFault(socketPath: string, fault: string): Promise<void> {
   const asked = request({ socketPath, method: 'POST', path: `/?printer=virtual-1&fault=${fault}` }).end();
   const [answer] = await once(asked, 'response');
   answer.resume();
 }
 
-/** A job of 12 labels in a caller's trace; after some of them the printer has no paper for a moment. */
+/** A job of 12 labels in a caller's trace. After some of them the printer is out of paper for a moment. */
 async function tracedJob(): Promise<{ trace: string; rows: Row[] }> {
   const rows: Row[] = [];
   const collector = createServer(async (incoming, response) => {
@@ -95,7 +95,7 @@ async function tracedJob(): Promise<{ trace: string; rows: Row[] }> {
     await seen(({ labels }) => labels.printed >= 4);
     await fault('media-empty');
     await seen(({ reasons }) => reasons.includes('media-empty'));
-    // So long that one sees it.
+    // Long enough to be seen in the picture.
     await pause(2_000);
     await fault('clear');
     await up.ended(job);
@@ -123,7 +123,7 @@ function pageOf(trace: string, rows: Row[]): string {
   };
   below(undefined, 0);
   const drawn = inOrder.map(([row, depth]) => {
-    // The first one lowest: its words run below the lines of those after it.
+    // The first event is the lowest, so that its words run below the lines of later ones.
     const events = row.events.map((event, n) => {
       const reasons = event.attributes.flatMap(({ value }) => value.arrayValue?.values ?? []);
       const why = reasons.map(({ stringValue }) => stringValue).join(', ') || 'nothing';
@@ -161,7 +161,7 @@ function pageOf(trace: string, rows: Row[]): string {
   <script>for (const em of document.querySelectorAll('em')) if (em.previousElementSibling.offsetWidth < 60) em.className = 'short';</script>`;
 }
 
-/** @param out the folder */
+/** @param out the folder for the picture */
 export async function tracePicture(out: string): Promise<void> {
   const { trace, rows } = await tracedJob();
   const windows = await openWindows();

@@ -1,4 +1,4 @@
-/** Excel files as people have them, and as nobody should: what the page Print reads of them. */
+/** What the page Print reads from Excel files, as people have them and as nobody should. */
 import { strToU8, zipSync } from 'fflate';
 import { expect, test } from 'vitest';
 import writeXlsxFile, { type SheetData } from 'write-excel-file/node';
@@ -51,7 +51,7 @@ test.each([
   ['x', 'x'],
 ])('the number %s is %s', (stored, shown) => expect(digitsOf(stored)).toBe(shown));
 
-/** A workbook by hand, around one sheet. */
+/** Makes a workbook by hand, around one sheet. */
 function workbook(cells: string, more: Record<string, Uint8Array> = {}): Uint8Array {
   const head = '<?xml version="1.0" encoding="UTF-8"?>';
   const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
@@ -157,7 +157,7 @@ test.each([
   expect(said).not.toContain('root:');
 });
 
-/** A workbook with a part that says in the directory, which is what counts, that it is so long. */
+/** A workbook with a part whose entry in the directory, which is what counts, says that it has this many bytes. */
 function bomb(bytes: number, said: number): Uint8Array {
   const file = workbook('', { 'xl/sharedStrings.xml': new Uint8Array(bytes) });
   const view = new DataView(file.buffer, file.byteOffset);
