@@ -57,7 +57,7 @@ test('a stopped printer stands on the start page with what waits for it, and all
   // The job behind it gives no reason of its own: its printer does, and the job before it.
   await site.show(page, `jobs/${behind}`);
   await page
-    .getByText(/^Waiting: out of labels since \d\d:\d\d and 1 job is before it\s*0 of 1$/)
+    .getByText(/^Waiting: out of labels\s*0 of 1\s*since \d\d:\d\d\s*1 job is before it$/)
     .waitFor(PATIENTLY);
   const next = page.getByRole('region', { name: 'What happens next' });
   await next.locator('.note.warn').getByText('it goes on by itself').waitFor();

@@ -8,12 +8,21 @@ export function stateOf({ status, reasons }: PrinterDetails): PrinterDetails['st
   return status === 'unknown' && standsStill({ status, reasons }) ? 'offline' : status;
 }
 
+export type Still = { why: string; since: string | null };
+
 /** Why nothing comes out of the printer now, and since when; undefined: it prints, or can print. */
-export function whyStill(printer: PrinterDetails): string | undefined {
+export function stillOf(printer: PrinterDetails): Still | undefined {
   const { printers: words, reason } = t.value;
   const { held, reasons, since } = printer;
-  if (held !== null) return `${words.held} ${words.since(when(held.at))}`;
+  if (held !== null) return { why: words.held, since: held.at };
   if (!standsStill(printer)) return undefined;
   const why = reasons.length === 0 ? words[stateOf(printer)] : listed(reasons.map((one) => reason[one]));
-  return since === null ? why : `${why} ${words.since(when(since))}`;
+  return { why, since };
+}
+
+/** The same in one text. */
+export function whyStill(printer: PrinterDetails): string | undefined {
+  const still = stillOf(printer);
+  if (still === undefined || still.since === null) return still?.why;
+  return `${still.why} ${t.value.printers.since(when(still.since))}`;
 }

@@ -4,7 +4,7 @@ import type { ListedJob } from '../../src/contract/job-search.ts';
 import { printerDetails } from '../../src/contract/printer-actions.ts';
 import { to } from '../address/place.ts';
 import { Meter } from '../controls/meter.tsx';
-import { whyStill } from '../controls/still-words.ts';
+import { stillOf } from '../controls/still-words.ts';
 import { Ago } from '../controls/time.tsx';
 import { useLive } from '../service/live.ts';
 import { TemplateThumb } from '../templates/template-picture.tsx';
@@ -28,9 +28,9 @@ export function JobTable({ jobs, picking, onePrinter = false }: JobTableProps) {
     jobs.some(waitsInLane) ? '/printers' : null,
     ({ printers }) => printers.length > 0,
   ).live.data;
-  const stillOf = (job: ListedJob) => {
+  const whyOf = (job: ListedJob) => {
     const printer = waitsInLane(job) ? printers?.find(({ id }) => id === job.printer.id) : undefined;
-    return printer && whyStill(printer);
+    return printer && stillOf(printer)?.why;
   };
   return (
     <div class="card flush">
@@ -96,7 +96,7 @@ export function JobTable({ jobs, picking, onePrinter = false }: JobTableProps) {
               </td>
               <td class="state" data-label={words.status}>
                 <div>
-                  <StatusWords job={job} still={stillOf(job)} />
+                  <StatusWords job={job} still={whyOf(job)} />
                 </div>
               </td>
               {!onePrinter && (

@@ -2,24 +2,27 @@
 import type { JobDetails } from '../../src/contract/job-details.ts';
 import { to } from '../address/place.ts';
 import { Meter } from '../controls/meter.tsx';
+import type { Still } from '../controls/still-words.ts';
 import { t, when } from '../texts/texts.ts';
 import { cameOut, faultWords, StatusBadge, TestBadge } from './job-words.tsx';
 import { isStuck, whyWords } from './wait-words.ts';
 
 /** `still`: as `useJob` has it. */
-type NextProps = { job: JobDetails; still: string | undefined };
+type NextProps = { job: JobDetails; still: Still | undefined };
 
 /** State, reasons, count and time in one line: `Waiting: out of labels  3 of 20  since 08:45`. */
 export function Head({ job, still }: NextProps) {
   const { job: words, jobs } = t.value;
-  const { status, reasons, labels, reasonsSince } = job;
-  const why = isUnderWay(job) && !reasons.includes('cancel-requested') ? whyWords(job, still) : '';
+  const { status, reasons, labels, before } = job;
+  const why = isUnderWay(job) && !reasons.includes('cancel-requested') ? whyWords(job, still?.why) : '';
+  const since = job.reasonsSince ?? still?.since ?? null;
   return (
     <div class="row numbers">
       {job.test && <TestBadge />}
-      <StatusBadge job={job} still={still} {...(why === '' ? {} : { why })} />
+      <StatusBadge job={job} still={still?.why} {...(why === '' ? {} : { why })} />
       <span>{status === 'canceled' ? cameOut(job) : jobs.of(labels.printed, labels.total)}</span>
-      {why !== '' && reasonsSince !== null && <span class="muted">{words.since(when(reasonsSince))}</span>}
+      {why !== '' && since !== null && <span class="muted">{words.since(when(since))}</span>}
+      {still !== undefined && before > 0 && <span class="muted">{words.before(before)}</span>}
     </div>
   );
 }
@@ -43,7 +46,7 @@ export function Next({ job, still }: NextProps) {
   const doubt = job.status === 'held' || job.uncertain !== null;
   const tone = doubt ? 'warn' : job.status === 'failed' ? 'bad' : '';
   const underWay = isUnderWay(job);
-  const stuck = underWay && isStuck(job, still);
+  const stuck = underWay && isStuck(job, still?.why);
   return (
     <section class="stack tight" aria-label={words.next}>
       <div class={`note ${stuck ? 'warn' : tone}`}>

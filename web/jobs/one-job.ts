@@ -1,8 +1,8 @@
-/** One job, kept up to date, with why nothing comes out of its printer. */
+/** One job, kept up to date, and why nothing comes out of its printer. */
 import { useRef } from 'preact/hooks';
 import { jobDetails } from '../../src/contract/job-details.ts';
 import { printerDetails } from '../../src/contract/printer-actions.ts';
-import { whyStill } from '../controls/still-words.ts';
+import { stillOf } from '../controls/still-words.ts';
 import { useLive } from '../service/live.ts';
 import { waitsInLane } from './wait-words.ts';
 
@@ -26,6 +26,6 @@ export function useJob(id: string) {
   return {
     live,
     reload,
-    still: printer !== undefined && printer.id === waiting?.printer.id ? whyStill(printer) : undefined,
+    still: printer !== undefined && printer.id === waiting?.printer.id ? stillOf(printer) : undefined,
   };
 }

@@ -32,6 +32,5 @@ export function whyWords(job: Waiting, still: string | undefined): string {
   const { job: words } = t.value;
   if (!waitsInLane(job)) return reasonsInWords(job.reasons);
   const { before = 0 } = job;
-  const known = [...(still === undefined ? [] : [still]), ...(before === 0 ? [] : [words.before(before)])];
-  return known.length === 0 ? words.notItsTurn : listed(known);
+  return still ?? (before === 0 ? words.notItsTurn : words.before(before));
 }
