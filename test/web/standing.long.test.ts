@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { barriers, chooseTarget, overflow } from '../kit/browser/browser.ts';
 import { useConsole } from '../kit/browser/use-console.ts';
+import { platen } from '../kit/service/platen.ts';
 
 const PATIENTLY = { timeout: 30_000 };
 
@@ -139,4 +140,26 @@ test('in the hall a printer that stops comes first, with a sound', async () => {
   expect(await site.up.ended(waits)).toMatchObject({ status: 'printed' });
   await hall.locator('.wall li.still', { hasText: 'virtual-2' }).waitFor({ state: 'detached' });
   await hall.close();
+});
+
+test('the columns of printers that stand still line up, also where one of them has nothing to move', async () => {
+  const fault = (printer: string, what: string) =>
+    platen(['virtual', 'fault', printer, what, '--data', site.dataDir]);
+  await fault('virtual-1', 'media-empty');
+  await fault('virtual-2', 'cover-open');
+  await print('virtual-1', '130001');
+  const desk = await site.signedIn({ width: 1_280, height: 800 });
+  await site.show(desk, '');
+  const cards = desk.locator('.standing > li');
+  // An agent asks an idle printer only now and then.
+  await cards.filter({ hasText: 'cover open' }).filter({ hasText: 'no job waits' }).waitFor();
+  await cards.filter({ hasText: 'out of labels' }).filter({ hasText: '1 job waits' }).waitFor();
+  const begins = await cards.evaluateAll((all) =>
+    all.map((card) => [...card.children].slice(0, 3).map((cell) => cell.getBoundingClientRect().left)),
+  );
+  expect(begins).toHaveLength(2);
+  expect(begins[1]).toEqual(begins[0]);
+  await desk.setViewportSize({ width: 390, height: 844 });
+  expect([await barriers(desk), await overflow(desk)]).toEqual([[], 0]);
+  await desk.context().close();
 });

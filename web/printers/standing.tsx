@@ -22,9 +22,9 @@ export function Standing({ printers }: { printers: readonly Printer[] }) {
   return (
     <section class="stack tight">
       <h2>{words.troubled}</h2>
-      <ul class="stack tight">
+      <ul class="standing">
         {printers.map((printer) => (
-          <li key={`${printer.tenant} ${printer.id}`} class="card standing">
+          <li key={`${printer.tenant} ${printer.id}`} class="card">
             <div class="stack hair">
               <a class="row-link anywhere" href={to(['printers', printer.id])}>
                 {printer.name}
