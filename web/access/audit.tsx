@@ -12,9 +12,8 @@ import { CardTable } from '../controls/card-table.tsx';
 import { Choice } from '../controls/field.tsx';
 import { Older } from '../controls/older.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
-import { wordsOf } from '../controls/problem.tsx';
+import { sayProblem } from '../controls/problem.tsx';
 import { SearchField } from '../controls/search-field.tsx';
-import { say } from '../controls/toast.tsx';
 import { TODAY, timed } from '../jobs/asked.ts';
 import { shortId } from '../jobs/job-words.tsx';
 import { call } from '../service/call.ts';
@@ -56,7 +55,7 @@ export function Audit() {
     below: () => true,
   });
   const said = (work: () => Promise<void>) => () => {
-    work().catch((error: unknown) => say(error instanceof Error ? wordsOf(error) : String(error), true));
+    work().catch((error: unknown) => sayProblem(error));
   };
   return (
     <Page

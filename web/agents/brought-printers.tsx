@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { type AgentView, printersDecided } from '../../src/contract/agent-view.ts';
 import { CardTable } from '../controls/card-table.tsx';
-import { wordsOf } from '../controls/problem.tsx';
+import { sayProblem } from '../controls/problem.tsx';
 import { Time } from '../controls/time.tsx';
 import { say } from '../controls/toast.tsx';
 import { call } from '../service/call.ts';
@@ -79,7 +79,7 @@ function Decide({ printer, onDone }: { printer: Brought; onDone: () => void }) {
       say(words.decided[state](printer.name));
       onDone();
     } catch (error) {
-      say(error instanceof Error ? wordsOf(error) : String(error), true);
+      sayProblem(error);
     }
     busy.value = false;
   };

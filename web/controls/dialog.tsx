@@ -3,8 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { t } from '../texts/texts.ts';
 import { useSubmit } from './form.tsx';
-import { Problem, wordsOf } from './problem.tsx';
-import { say } from './toast.tsx';
+import { Problem, sayProblem } from './problem.tsx';
 
 type DialogProps = {
   title: string;
@@ -90,7 +89,7 @@ export function Ask({
       await onAction();
     } catch (error) {
       // A second Escape closes a dialog whatever the page says, so the error may have no dialog to stand in.
-      if (closed.current) say(error instanceof Error ? wordsOf(error) : String(error), true);
+      if (closed.current) sayProblem(error);
       throw error;
     }
     if (!closed.current) onClose();

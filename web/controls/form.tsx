@@ -1,6 +1,7 @@
 /** A form with one action. While the action runs, its button is disabled; an error is shown above the button. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { errorOf } from '../service/call.ts';
 import { Problem } from './problem.tsx';
 
 /** Runs an action from a form: `busy` while it runs, `problem` if it throws. */
@@ -15,7 +16,7 @@ export function useSubmit(action: () => Promise<void>) {
     try {
       await action();
     } catch (error) {
-      problem.value = error instanceof Error ? error : new Error(String(error));
+      problem.value = errorOf(error);
     }
     busy.value = false;
   };

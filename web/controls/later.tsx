@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { errorOf } from '../service/call.ts';
 import { t } from '../texts/texts.ts';
 import { Problem } from './problem.tsx';
 
@@ -19,7 +20,7 @@ export function later<Props extends object>(load: () => Promise<ComponentType<Pr
           there.value = true;
         },
         (error: unknown) => {
-          problem.value = error instanceof Error ? error : new Error(String(error));
+          problem.value = errorOf(error);
         },
       );
     }, [again]);

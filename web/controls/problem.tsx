@@ -1,9 +1,10 @@
 /** Shows an error in words for the person at the page. */
 import type { Reason } from '../../src/contract/reason.ts';
-import { type Fault, NoAnswer, OtherVersion, Refusal } from '../service/call.ts';
+import { errorOf, type Fault, NoAnswer, OtherVersion, Refusal } from '../service/call.ts';
 import { t } from '../texts/texts.ts';
 import { placeWords } from './place-words.ts';
 import { faultInRecord, reasonWords, recordOf } from './reason-words.ts';
+import { say } from './toast.tsx';
 
 /** At most this many faults are listed. */
 const MOST = 20;
@@ -16,6 +17,11 @@ export function wordsOf(problem: Error): string {
     return words.forbidden;
   if (problem instanceof Refusal) return refusalWords(problem.code, problem.message, problem.reason);
   return problem.message;
+}
+
+/** For an error that has no place on the page. */
+export function sayProblem(error: unknown): void {
+  say(wordsOf(errorOf(error)), true);
 }
 
 /** Words for a refusal: its reason, else the page's words for its code, else the service's own detail. */

@@ -6,6 +6,7 @@ import { Dialog } from '../controls/dialog.tsx';
 import { Empty, Page } from '../controls/page.tsx';
 import { Problem } from '../controls/problem.tsx';
 import { say } from '../controls/toast.tsx';
+import { errorOf } from '../service/call.ts';
 import { may, session } from '../service/session.ts';
 import { usePreview } from '../templates/preview.ts';
 import { SamplePicture } from '../templates/template-picture.tsx';
@@ -38,7 +39,7 @@ export function Designer({ id }: { id: string }) {
         found.value = answer;
       },
       (error: unknown) => {
-        if (!stop.signal.aborted) problem.value = error instanceof Error ? error : new Error(String(error));
+        if (!stop.signal.aborted) problem.value = errorOf(error);
       },
     );
     return () => stop.abort();
@@ -241,7 +242,7 @@ function Desk({ id, version, saved, isDraft, drafts, from, onReload }: DeskProps
                 class="button"
                 onClick={() => {
                   saving.dropDraft().then(onReload, (error: unknown) => {
-                    saving.problem.value = error instanceof Error ? error : new Error(String(error));
+                    saving.problem.value = errorOf(error);
                   });
                 }}
               >
@@ -311,7 +312,7 @@ function Conflict({ id, saving, onReload }: { id: string; saving: Saving; onRelo
   const problem = useSignal<Error | undefined>(undefined);
   const attempt = (work: () => Promise<void>) => () => {
     work().catch((error: unknown) => {
-      problem.value = error instanceof Error ? error : new Error(String(error));
+      problem.value = errorOf(error);
     });
   };
   return (

@@ -3,6 +3,7 @@ import { signal } from '@preact/signals';
 import type { Preview } from '../../src/contract/label-picture.ts';
 import type { LabelRecord, Orientation } from '../../src/contract/print-request.ts';
 import type { TemplateProblem } from '../../src/contract/template-problem.ts';
+import { errorOf } from '../service/call.ts';
 import { draw } from '../templates/preview.ts';
 import { type LabelElement, placed, type Scene } from './document.ts';
 import type { Box } from './frame.ts';
@@ -65,7 +66,7 @@ export class Drawing {
         this.problem.value = undefined;
       } catch (error) {
         if (this.#stop.signal.aborted) return;
-        this.problem.value = error instanceof Error ? error : new Error(String(error));
+        this.problem.value = errorOf(error);
         this.#wanted ??= this.problem.value.name === 'NoAnswer' ? { scene, look } : undefined;
         if (this.#wanted?.scene === scene) {
           this.#timer = setTimeout(() => void this.#ask(), AGAIN);

@@ -6,7 +6,7 @@ import { go, to } from '../address/place.ts';
 import { ChoiceField, TextField, typed } from '../controls/field.tsx';
 import { Page } from '../controls/page.tsx';
 import { Problem } from '../controls/problem.tsx';
-import { call } from '../service/call.ts';
+import { call, errorOf } from '../service/call.ts';
 import { ofTenant } from '../service/session.ts';
 import { freeName } from '../templates/free-name.ts';
 import { drawInTurn } from '../templates/preview.ts';
@@ -54,7 +54,7 @@ export function NewTemplate() {
       const { id } = await call(templateView, ofTenant('/templates'), { body });
       go(['templates', id, 'design']);
     } catch (error) {
-      problem.value = error instanceof Error ? error : new Error(String(error));
+      problem.value = errorOf(error);
       busy.value = false;
     }
   };
@@ -143,7 +143,7 @@ function Sample({ label }: { label: LabelDocument }) {
         found.value = png;
       },
       (error: unknown) => {
-        if (!stop.signal.aborted) found.value = error instanceof Error ? error : new Error(String(error));
+        if (!stop.signal.aborted) found.value = errorOf(error);
       },
     );
     return () => stop.abort();

@@ -2,7 +2,7 @@
 import { effect, type Signal, signal } from '@preact/signals';
 import { z } from 'zod';
 import { templateDraft, templateView } from '../../src/contract/admin.ts';
-import { call, Refusal } from '../service/call.ts';
+import { call, errorOf, Refusal } from '../service/call.ts';
 import { ofTenant } from '../service/session.ts';
 import { freeName } from '../templates/free-name.ts';
 import { isLabel, type LabelDocument } from './document.ts';
@@ -113,8 +113,7 @@ export class Saving {
       return true;
     } catch (error) {
       this.conflict.value = error instanceof Refusal && error.code === 'template-changed';
-      if (!this.conflict.value)
-        this.problem.value = error instanceof Error ? error : new Error(String(error));
+      if (!this.conflict.value) this.problem.value = errorOf(error);
       return false;
     } finally {
       this.busy.value = false;

@@ -5,6 +5,7 @@ import type { Preview } from '../../src/contract/label-picture.ts';
 import type { Orientation } from '../../src/contract/print-request.ts';
 import { Dialog } from '../controls/dialog.tsx';
 import { wordsOf } from '../controls/problem.tsx';
+import { errorOf } from '../service/call.ts';
 import { drawInTurn, pngAddress } from '../templates/preview.ts';
 import { templateWords } from '../templates/problem-words.ts';
 import { t } from '../texts/texts.ts';
@@ -64,7 +65,7 @@ function One({ editor, dpi, orientation, ratio }: OneProps) {
           drawn.value = preview;
         },
         (error: unknown) => {
-          if (!stop.signal.aborted) drawn.value = error instanceof Error ? error : new Error(String(error));
+          if (!stop.signal.aborted) drawn.value = errorOf(error);
         },
       );
     }, PAUSE);

@@ -6,7 +6,7 @@ import { Ask } from '../controls/dialog.tsx';
 import { ChoiceField } from '../controls/field.tsx';
 import { Problem, refusalWords } from '../controls/problem.tsx';
 import { say } from '../controls/toast.tsx';
-import { call } from '../service/call.ts';
+import { call, errorOf } from '../service/call.ts';
 import { t } from '../texts/texts.ts';
 import { shortId } from './job-words.tsx';
 import { follow } from './outcomes.tsx';
@@ -55,7 +55,7 @@ export function Bulk({ action, ids, made, from, onClose, onDone }: BulkProps) {
         plan.value = result;
       },
       (error: unknown) => {
-        if (!stop.signal.aborted) problem.value = error instanceof Error ? error : new Error(String(error));
+        if (!stop.signal.aborted) problem.value = errorOf(error);
       },
     );
     return () => stop.abort();

@@ -7,7 +7,7 @@ import type { JobDetails } from '../../src/contract/job-details.ts';
 import { TextField } from '../controls/field.tsx';
 import { Problem } from '../controls/problem.tsx';
 import { say } from '../controls/toast.tsx';
-import { call } from '../service/call.ts';
+import { call, errorOf } from '../service/call.ts';
 import { useLive } from '../service/live.ts';
 import { may } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
@@ -98,7 +98,7 @@ export function Decision({ job, onDecided }: { job: JobDetails; onDecided: () =>
       );
       onDecided();
     } catch (error) {
-      problem.value = error instanceof Error ? error : new Error(String(error));
+      problem.value = errorOf(error);
     }
     busy.value = false;
   };

@@ -4,8 +4,7 @@ import { useEffect } from 'preact/hooks';
 import type { JobView } from '../../src/contract/job.ts';
 import { MOST_AT_ONCE } from '../../src/contract/job-actions.ts';
 import { jobPage } from '../../src/contract/job-search.ts';
-import { wordsOf } from '../controls/problem.tsx';
-import { say } from '../controls/toast.tsx';
+import { sayProblem } from '../controls/problem.tsx';
 import { call } from '../service/call.ts';
 import { t } from '../texts/texts.ts';
 import { Bulk } from './bulk.tsx';
@@ -24,7 +23,7 @@ export function MoveAll({ printer, onClose }: MoveAllProps) {
     };
     ask().catch((error: unknown) => {
       if (stop.signal.aborted) return;
-      say(error instanceof Error ? wordsOf(error) : String(error), true);
+      sayProblem(error);
       onClose();
     });
     return () => stop.abort();

@@ -7,7 +7,7 @@ import { type PrinterDetails, printerDetails } from '../../src/contract/printer-
 import { ChoiceField } from '../controls/field.tsx';
 import { Problem } from '../controls/problem.tsx';
 import { whyStill } from '../controls/still-words.ts';
-import { call } from '../service/call.ts';
+import { call, errorOf } from '../service/call.ts';
 import { mayPrintOn } from '../service/session.ts';
 import { misfitOf } from '../templates/label-fit.ts';
 import { type SavedTemplate, savedTemplate } from '../templates/saved-template.ts';
@@ -71,7 +71,7 @@ export function useTargets(
     };
     ask().catch((error: unknown) => {
       if (stop.signal.aborted) return;
-      found.value = { ...found.value, problem: error instanceof Error ? error : new Error(String(error)) };
+      found.value = { ...found.value, problem: errorOf(error) };
     });
     return () => stop.abort();
   }, []);

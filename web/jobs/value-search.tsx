@@ -5,7 +5,7 @@ import { valueMark } from '../../src/contract/job-search.ts';
 import { place, refine } from '../address/place.ts';
 import { wordsOf } from '../controls/problem.tsx';
 import { SearchField } from '../controls/search-field.tsx';
-import { call } from '../service/call.ts';
+import { call, errorOf } from '../service/call.ts';
 import { newestOf } from '../service/newest.ts';
 import { ofTenant } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
@@ -32,7 +32,7 @@ export function ValueSearch() {
       if (found.mark === null) fault.value = words.valueWrong;
       refine({ value: found.mark ?? '' });
     } catch (error) {
-      fault.value = wordsOf(error instanceof Error ? error : new Error(String(error)));
+      fault.value = wordsOf(errorOf(error));
     }
   };
   return (

@@ -8,6 +8,7 @@ import { FileField } from '../controls/file-field.tsx';
 import { Problem } from '../controls/problem.tsx';
 import { reasonWords } from '../controls/reason-words.ts';
 import type { Attempts } from '../service/attempts.ts';
+import { errorOf } from '../service/call.ts';
 import { newestOf } from '../service/newest.ts';
 import type { FieldFacts } from '../templates/saved-template.ts';
 import { t } from '../texts/texts.ts';
@@ -245,8 +246,7 @@ export function Checking({
     try {
       await work();
     } catch (error) {
-      if (!stop.value.signal.aborted)
-        problem.value = error instanceof Error ? error : new Error(String(error));
+      if (!stop.value.signal.aborted) problem.value = errorOf(error);
     }
   };
   const check = () =>

@@ -6,7 +6,7 @@ import { recordOf } from '../../src/tables/table.ts';
 import { Problem } from '../controls/problem.tsx';
 import { recordOf as placeOf, reasonWords } from '../controls/reason-words.ts';
 import type { Attempts } from '../service/attempts.ts';
-import { Refusal } from '../service/call.ts';
+import { errorOf, Refusal } from '../service/call.ts';
 import { templateWords } from '../templates/problem-words.ts';
 import { fieldOf, fieldsOf, type SavedTemplate } from '../templates/saved-template.ts';
 import { t } from '../texts/texts.ts';
@@ -63,7 +63,7 @@ export function ByHand({ template, route, ready, attempts, agrees, onSent }: ByH
     try {
       onSent(await send(route, fields.length === 0 ? undefined : [record], attempts));
     } catch (error) {
-      problem.value = error instanceof Error ? error : new Error(String(error));
+      problem.value = errorOf(error);
       busy.value = false;
     }
   };

@@ -8,10 +8,10 @@ import { go, to } from '../address/place.ts';
 import { Ask } from '../controls/dialog.tsx';
 import { Check, Field, TextField, ticked, typed } from '../controls/field.tsx';
 import { Menu } from '../controls/menu.tsx';
-import { Problem, wordsOf } from '../controls/problem.tsx';
+import { Problem, sayProblem } from '../controls/problem.tsx';
 import { say } from '../controls/toast.tsx';
 import { follow } from '../jobs/outcomes.tsx';
-import { call } from '../service/call.ts';
+import { call, errorOf } from '../service/call.ts';
 import { useLive } from '../service/live.ts';
 import { may } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
@@ -39,7 +39,7 @@ export function PrinterActions({ printer, onDone }: Props) {
       say(words.resumed);
       onDone();
     } catch (error) {
-      say(error instanceof Error ? wordsOf(error) : String(error), true);
+      sayProblem(error);
     }
   };
   const hide = async () => {
@@ -48,7 +48,7 @@ export function PrinterActions({ printer, onDone }: Props) {
       say(printer.hidden ? words.showed : words.hid);
       onDone();
     } catch (error) {
-      say(error instanceof Error ? wordsOf(error) : String(error), true);
+      sayProblem(error);
     }
   };
   const Question = asked.value === null ? null : QUESTIONS[asked.value];
@@ -133,7 +133,7 @@ function Clear({ printer, onDone, onClose }: QuestionProps) {
         plan.value = result;
       },
       (error: unknown) => {
-        if (!stop.signal.aborted) problem.value = error instanceof Error ? error : new Error(String(error));
+        if (!stop.signal.aborted) problem.value = errorOf(error);
       },
     );
     return () => stop.abort();

@@ -1,7 +1,7 @@
 /** Prints a test label, which says printer, format and time. */
 import { printerTested } from '../../src/contract/printer-actions.ts';
 import { to } from '../address/place.ts';
-import { wordsOf } from '../controls/problem.tsx';
+import { sayProblem } from '../controls/problem.tsx';
 import { say } from '../controls/toast.tsx';
 import { call, newKey } from '../service/call.ts';
 import { session } from '../service/session.ts';
@@ -19,6 +19,6 @@ export async function printTest(printer: Printer): Promise<void> {
       </>,
     );
   } catch (error) {
-    say(error instanceof Error ? wordsOf(error) : String(error), true);
+    sayProblem(error);
   }
 }

@@ -5,8 +5,7 @@ import {
   type VirtualPrinterView,
   virtualPrinter,
 } from '../../src/contract/printer-actions.ts';
-import { Problem, wordsOf } from '../controls/problem.tsx';
-import { say } from '../controls/toast.tsx';
+import { Problem, sayProblem } from '../controls/problem.tsx';
 import { call } from '../service/call.ts';
 import { useLive } from '../service/live.ts';
 import { t } from '../texts/texts.ts';
@@ -36,7 +35,7 @@ export function VirtualPanel({ printer }: { printer: Printer }) {
       answered.value = { at: Date.now(), view: now };
       reload();
     } catch (error) {
-      say(error instanceof Error ? wordsOf(error) : String(error), true);
+      sayProblem(error);
     } finally {
       busy.value = false;
     }

@@ -58,6 +58,11 @@ export class OtherVersion extends Error {
   override readonly name = 'OtherVersion';
 }
 
+/** What was thrown, as an error. */
+export function errorOf(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
+
 /** Sets what is called when an answer says that the session has ended (401). */
 let onSignedOut = () => {};
 export function whenSignedOut(callback: () => void): void {

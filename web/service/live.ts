@@ -2,7 +2,7 @@
 import { signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { z } from 'zod';
-import { call } from './call.ts';
+import { call, errorOf } from './call.ts';
 import { type Change, onChange, told } from './events.ts';
 
 /** ms between requests while the stream of changes works, and while it does not. */
@@ -65,7 +65,7 @@ export function useLive<T>(
         silentSince.value = null;
       } catch (error) {
         if (stop.signal.aborted) return;
-        const problem = error instanceof Error ? error : new Error(String(error));
+        const problem = errorOf(error);
         state.value = { ...state.value, problem };
         if (problem.name === 'NoAnswer') silentSince.value ??= Date.now();
       }

@@ -1,6 +1,7 @@
 /** The pages of a list after the first one. Only the first page is live: new entries push others off it. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { errorOf } from './call.ts';
 import { type Below, idsOf, pushedDown, type Row } from './pushed-down.ts';
 
 export type Rows<T> = {
@@ -60,7 +61,7 @@ export function useOlder<T extends Row>({ list, page, ask, below }: OlderProps<T
       };
     } catch (error) {
       if (signal.aborted) return;
-      problem.value = error instanceof Error ? error : new Error(String(error));
+      problem.value = errorOf(error);
     }
     busy.value = false;
   };

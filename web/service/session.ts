@@ -10,7 +10,7 @@ import {
   sessionView,
 } from '../../src/contract/people.ts';
 import type { PrinterView } from '../../src/contract/printer-view.ts';
-import { call, Refusal, whenSignedOut } from './call.ts';
+import { call, errorOf, Refusal, whenSignedOut } from './call.ts';
 import { signedOut } from './provider.ts';
 
 /** `undefined`: not known yet. `null`: nobody is signed in. */
@@ -101,7 +101,7 @@ async function enter(ask: () => Promise<SessionView>): Promise<void> {
   try {
     signedIn(await ask());
   } catch (error) {
-    const problem = error instanceof Error ? error : new Error(String(error));
+    const problem = errorOf(error);
     // 401 only means that nobody is signed in, which is no problem. A used link is refused with 410, which is shown.
     sessionProblem.value = problem instanceof Refusal && problem.status === 401 ? undefined : problem;
     session.value = null;

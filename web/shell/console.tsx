@@ -5,6 +5,7 @@ import { Problem } from '../controls/problem.tsx';
 import { Toasts } from '../controls/toast.tsx';
 import { Outcomes } from '../jobs/outcomes.tsx';
 import { WALL } from '../printers/printers.tsx';
+import { errorOf } from '../service/call.ts';
 import { silentSince } from '../service/live.ts';
 import { session } from '../service/session.ts';
 import { t, when } from '../texts/texts.ts';
@@ -65,7 +66,7 @@ class Guard extends Component<{ children: ComponentChildren }, { problem: Error 
   override state: { problem: Error | undefined } = { problem: undefined };
 
   override componentDidCatch(error: unknown): void {
-    this.setState({ problem: error instanceof Error ? error : new Error(String(error)) });
+    this.setState({ problem: errorOf(error) });
     console.error(error);
   }
 

@@ -6,6 +6,7 @@ import { TextField, typed } from '../controls/field.tsx';
 import { Form } from '../controls/form.tsx';
 import { useTitle } from '../controls/page.tsx';
 import { Problem } from '../controls/problem.tsx';
+import { errorOf } from '../service/call.ts';
 import { acceptInvitation, findSession, invitation, isSpent } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
 import { Alone } from './alone.tsx';
@@ -26,7 +27,7 @@ export function Invitation({ token }: { token: string }) {
       found.value = await invitation(token);
       name.value = found.value.name;
     } catch (error) {
-      problem.value = error instanceof Error ? error : new Error(String(error));
+      problem.value = errorOf(error);
     }
   };
   useEffect(() => {

@@ -5,7 +5,7 @@ import { Dialog } from '../controls/dialog.tsx';
 import { Field } from '../controls/field.tsx';
 import { placeWords } from '../controls/place-words.ts';
 import { Problem } from '../controls/problem.tsx';
-import { call } from '../service/call.ts';
+import { call, errorOf } from '../service/call.ts';
 import { ofTenant } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
 import { templateWords } from './problem-words.ts';
@@ -79,6 +79,6 @@ async function imported(file: File): Promise<Outcome> {
   } catch (error) {
     // The browser's own message for bad JSON is not translated, and quotes the file.
     const problem = error instanceof SyntaxError ? new Error(t.value.templates.notJson) : error;
-    return { file: file.name, problem: problem instanceof Error ? problem : new Error(String(problem)) };
+    return { file: file.name, problem: errorOf(problem) };
   }
 }

@@ -3,7 +3,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { type Preview, type PreviewRequest, preview } from '../../src/contract/label-picture.ts';
 import { mapFiles } from '../../src/contract/template-files.ts';
-import { call, NoAnswer, Refusal } from '../service/call.ts';
+import { call, errorOf, NoAnswer, Refusal } from '../service/call.ts';
 import { ofTenant } from '../service/session.ts';
 
 /** ms without a keystroke before a picture is requested. */
@@ -39,7 +39,7 @@ export function usePreview(request: Partial<PreviewRequest> | null, version = ''
         state.value = { preview: drawn, problem: undefined, busy: false };
       } catch (error) {
         if (stop.signal.aborted) return;
-        const problem = error instanceof Error ? error : new Error(String(error));
+        const problem = errorOf(error);
         state.value = { preview: undefined, problem, busy: false };
         if (passes(problem)) timer = setTimeout(ask, AGAIN);
       }

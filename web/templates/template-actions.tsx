@@ -6,7 +6,7 @@ import { go } from '../address/place.ts';
 import { Ask } from '../controls/dialog.tsx';
 import { TextField, typed } from '../controls/field.tsx';
 import { Menu } from '../controls/menu.tsx';
-import { wordsOf } from '../controls/problem.tsx';
+import { sayProblem } from '../controls/problem.tsx';
 import { say } from '../controls/toast.tsx';
 import { call } from '../service/call.ts';
 import { may, ofTenant } from '../service/session.ts';
@@ -26,7 +26,7 @@ export function TemplateActions({ template, onDone, onGone }: Props) {
     asked.value = null;
   };
   const said = (work: () => Promise<void>) => () => {
-    work().catch((error: unknown) => say(error instanceof Error ? wordsOf(error) : String(error), true));
+    work().catch((error: unknown) => sayProblem(error));
   };
   const duplicate = async () => {
     const saved = await call(savedTemplate, path(template.id));

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { TemplateView } from '../../src/contract/admin.ts';
 import { wordsOf } from '../controls/problem.tsx';
+import { errorOf } from '../service/call.ts';
 import { may } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
 import { drawInTurn, pngAddress } from './preview.ts';
@@ -33,7 +34,7 @@ function useTemplatePicture(template: Pictured, width: number): Found {
         found.value = png;
       },
       (error: unknown) => {
-        if (!stop.signal.aborted) found.value = error instanceof Error ? error : new Error(String(error));
+        if (!stop.signal.aborted) found.value = errorOf(error);
       },
     );
     return () => stop.abort();

@@ -7,7 +7,7 @@ import { templateVersion, templateVersionView } from '../../src/contract/templat
 import { Ask } from '../controls/dialog.tsx';
 import { Problem } from '../controls/problem.tsx';
 import { say } from '../controls/toast.tsx';
-import { call } from '../service/call.ts';
+import { call, errorOf } from '../service/call.ts';
 import { ofTheTenant, useLive } from '../service/live.ts';
 import { may, ofTenant } from '../service/session.ts';
 import { t, when } from '../texts/texts.ts';
@@ -128,7 +128,7 @@ function Compared({ path, older, newer }: { path: string; older: number; newer: 
       if (!signal.aborted) both.value = { ...pictures, difference: difference(dots.older, dots.newer) };
     };
     work().catch((error: unknown) => {
-      if (!signal.aborted) problem.value = error instanceof Error ? error : new Error(String(error));
+      if (!signal.aborted) problem.value = errorOf(error);
     });
     return () => stop.abort();
   }, [path, older, newer]);
