@@ -83,7 +83,7 @@ export function Secret({ account, onClose }: SecretProps) {
   ] as const;
   const command = curlOf(account, useExample(account.test));
   return (
-    <Dialog title={words.createdTitle} large stays onClose={onClose}>
+    <Dialog title={words.createdTitle} large stays closes={words.done} onClose={onClose}>
       <OnlyHere url={account.printEndpoint} says={words.onlyHere} />
       <p class="note warn">{'oldSecret' in account ? words.rotatedSays : words.createdSays}</p>
       {account.test && <p class="note">{words.testSays}</p>}
@@ -106,11 +106,6 @@ export function Secret({ account, onClose }: SecretProps) {
         <pre class="code" tabIndex={0}>
           {command}
         </pre>
-      </div>
-      <div class="row end">
-        <button type="button" class="button primary" onClick={onClose}>
-          {words.done}
-        </button>
       </div>
     </Dialog>
   );

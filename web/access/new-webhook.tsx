@@ -65,7 +65,7 @@ export function Create({ onClose, onMade }: CreateProps) {
 function Secret({ made, onClose }: { made: WebhookSecret; onClose: () => void }) {
   const { webhooks: words, integrations } = t.value;
   return (
-    <Dialog title={integrations.createdTitle} stays onClose={onClose}>
+    <Dialog title={integrations.createdTitle} stays closes={integrations.done} onClose={onClose}>
       <p class="note warn">{words.secretSays}</p>
       <dl class="facts secret">
         <dt>{words.secret}</dt>
@@ -74,11 +74,6 @@ function Secret({ made, onClose }: { made: WebhookSecret; onClose: () => void })
           <CopyButton text={made.secret} about={words.secret} />
         </dd>
       </dl>
-      <div class="row end">
-        <button type="button" class="button primary" onClick={onClose}>
-          {integrations.done}
-        </button>
-      </div>
     </Dialog>
   );
 }

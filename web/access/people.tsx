@@ -240,17 +240,12 @@ function NewLink({ person, onInvited, onClose }: InviteProps & { person: PersonV
 function Link({ made, onClose }: { made: InvitationCreated; onClose: () => void }) {
   const { people: words, general } = t.value;
   return (
-    <Dialog title={words.linkTitle} stays onClose={onClose}>
+    <Dialog title={words.linkTitle} stays closes={general.close} onClose={onClose}>
       <OnlyHere url={made.url} says={words.onlyHere} />
       <p>{words.linkSays(made.person.name, when(made.expiresAt))}</p>
       <div class="row">
         <code class="anywhere">{made.url}</code>
         <CopyButton text={made.url} about={words.linkTitle} />
-      </div>
-      <div class="row end">
-        <button type="button" class="button primary" onClick={onClose}>
-          {general.close}
-        </button>
       </div>
     </Dialog>
   );

@@ -72,7 +72,13 @@ export function Code({ name, made: { url, expiresAt }, agent, onClose }: CodePro
   const command = `sudo platen agent enroll '${url}'`;
   const start = 'sudo systemctl start platen-agent';
   return (
-    <Dialog title={words.codeTitle(name)} large stays onClose={onClose}>
+    <Dialog
+      title={words.codeTitle(name)}
+      large
+      stays
+      closes={agent === undefined ? words.kept : general.close}
+      onClose={onClose}
+    >
       <OnlyHere url={url} says={words.onlyHere} />
       <p>{words.codeSays(when(expiresAt))}</p>
       <div class="stack tight">
@@ -93,11 +99,6 @@ export function Code({ name, made: { url, expiresAt }, agent, onClose }: CodePro
         <CopyButton text={url} about={words.code} />
       </div>
       <Progress agent={agent} />
-      <div class="row end">
-        <button type="button" class="button primary" onClick={onClose}>
-          {agent === undefined ? words.kept : general.close}
-        </button>
-      </div>
     </Dialog>
   );
 }

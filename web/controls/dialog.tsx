@@ -10,11 +10,13 @@ type DialogProps = {
   large?: boolean;
   /** Only its own buttons close it, and neither Escape nor a phone's Back. */
   stays?: boolean;
+  /** Label of a button at its end that closes it; left out: it has other buttons, or none. */
+  closes?: string;
   onClose: () => void;
   children: ComponentChildren;
 };
 
-export function Dialog({ title, large = false, stays = false, onClose, children }: DialogProps) {
+export function Dialog({ title, large = false, stays = false, closes, onClose, children }: DialogProps) {
   const box = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useEffect(() => {
@@ -41,6 +43,13 @@ export function Dialog({ title, large = false, stays = false, onClose, children 
       <div class="dialog-body">
         <h2 id={heading}>{title}</h2>
         {children}
+        {closes !== undefined && (
+          <div class="row end">
+            <button type="button" class={stays ? 'button primary' : 'button'} onClick={onClose}>
+              {closes}
+            </button>
+          </div>
+        )}
       </div>
     </dialog>
   );

@@ -23,7 +23,7 @@ export function SideBySide({ editor, onClose }: { editor: Editor; onClose: () =>
   const { designer: words } = t.value;
   const { width, height } = editor.scene.value.document;
   return (
-    <Dialog title={words.sideBySide} large onClose={onClose}>
+    <Dialog title={words.sideBySide} large closes={t.value.general.close} onClose={onClose}>
       <p class="muted small">{words.sideBySideHint}</p>
       <RecordSteps records={editor.records} />
       <div class="side-by-side">
@@ -40,11 +40,6 @@ export function SideBySide({ editor, onClose }: { editor: Editor; onClose: () =>
         )}
       </div>
       <p class="muted small">{words.atPrinter}</p>
-      <div class="row end">
-        <button type="button" class="button" onClick={onClose}>
-          {t.value.general.close}
-        </button>
-      </div>
     </Dialog>
   );
 }

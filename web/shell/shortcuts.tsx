@@ -75,7 +75,7 @@ export function Shortcuts() {
     open.value = false;
   };
   return (
-    <Dialog title={shortcuts.title} onClose={close}>
+    <Dialog title={shortcuts.title} closes={general.close} onClose={close}>
       <dl class="facts">
         <dt>
           <kbd>/</kbd>
@@ -109,11 +109,6 @@ export function Shortcuts() {
           </dl>
         </>
       )}
-      <div class="row end">
-        <button type="button" class="button" onClick={close}>
-          {general.close}
-        </button>
-      </div>
     </Dialog>
   );
 }

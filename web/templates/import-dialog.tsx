@@ -23,7 +23,7 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
     onDone();
   };
   return (
-    <Dialog title={words.importTitle} onClose={onClose}>
+    <Dialog title={words.importTitle} closes={general.close} onClose={onClose}>
       <Field label={words.importTitle} hint={words.importHint}>
         {(attributes) => (
           <input
@@ -59,11 +59,6 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
             </div>
           ),
         )}
-      </div>
-      <div class="row end">
-        <button type="button" class="button" onClick={onClose}>
-          {general.close}
-        </button>
       </div>
     </Dialog>
   );
