@@ -7,11 +7,13 @@ type SearchProps = {
   onText: (text: string) => void;
   /** Called on Enter, and when the focus leaves the field. */
   onEntered?: (text: string) => void;
+  /** Called on each Enter. */
+  onEnter?: () => void;
   /** Why no search is possible with the text. */
   fault?: string | undefined;
 };
 
-export function SearchField({ label, value, onText, onEntered, fault }: SearchProps) {
+export function SearchField({ label, value, onText, onEntered, onEnter, fault }: SearchProps) {
   const why = useId();
   return (
     <div class="search">
@@ -26,6 +28,9 @@ export function SearchField({ label, value, onText, onEntered, fault }: SearchPr
         value={value}
         onInput={({ currentTarget }) => onText(currentTarget.value)}
         onChange={({ currentTarget }) => onEntered?.(currentTarget.value)}
+        onKeyDown={({ key }) => {
+          if (key === 'Enter') onEnter?.();
+        }}
       />
       {fault !== undefined && (
         <p id={why} class="fault small" role="alert">

@@ -2,7 +2,9 @@
 import { useSignal } from '@preact/signals';
 import { SYMBOLOGIES, type Symbology } from '../../src/contract/template.ts';
 import { Dialog } from '../controls/dialog.tsx';
+import { typed } from '../controls/field.tsx';
 import { Opens } from '../controls/opens.tsx';
+import { SearchField } from '../controls/search-field.tsx';
 import { t } from '../texts/texts.ts';
 import { change, type LabelElement, type Placed } from './document.ts';
 import type { Editor } from './editor.ts';
@@ -37,18 +39,12 @@ export function SymbologyChoice({ editor, own, element }: Props) {
       </Opens>
       {open.value && (
         <Dialog title={words.property.symbology} onClose={close}>
-          <input
-            type="search"
-            class="input"
-            aria-label={words.symbologySearch}
-            placeholder={words.symbologySearch}
-            value={search.value}
-            onInput={({ currentTarget }) => {
-              search.value = currentTarget.value;
-            }}
-            onKeyDown={(event) => {
+          <SearchField
+            label={words.symbologySearch}
+            {...typed(search)}
+            onEnter={() => {
               const [first] = found;
-              if (event.key === 'Enter' && first !== undefined) choose(first);
+              if (first !== undefined) choose(first);
             }}
           />
           <ul class="symbologies">
