@@ -6,6 +6,7 @@ import {
   add,
   change,
   changed,
+  changeLabel,
   contentOf,
   type LabelDocument,
   type LabelElement,
@@ -127,6 +128,13 @@ export class Editor {
       });
     this.do(set, word && `${keys.join()} ${word}`);
     return taken;
+  }
+
+  /** Sets members of the label itself. @returns whether the schema takes them */
+  setLabel(members: Readonly<Record<string, unknown>>, word?: string): boolean {
+    const before = this.scene.peek();
+    this.do((scene) => changeLabel(scene, members), word);
+    return this.scene.peek() !== before;
   }
 
   /** Adds a new element and gives it the focus. If there is room, it covers no other element. */

@@ -5,7 +5,6 @@ import { base64Of } from '../controls/base64.ts';
 import { Check, TextField } from '../controls/field.tsx';
 import { FileField } from '../controls/file-field.tsx';
 import { t } from '../texts/texts.ts';
-import { changeLabel } from './document.ts';
 import type { Editor } from './editor.ts';
 import { PICTURE_FILES, pictureText } from './picture-file.ts';
 
@@ -18,11 +17,8 @@ export function Pictures({ editor }: { editor: Editor }) {
   const { designer: words } = t.value;
   const { images = [] } = editor.scene.value.document;
   const fault = useSignal<string | undefined>(undefined);
-  const put = (next: typeof images, word?: string) => {
-    const before = editor.scene.peek();
-    editor.do((scene) => changeLabel(scene, { images: next.length === 0 ? undefined : next }), word);
-    return editor.scene.peek() !== before;
-  };
+  const put = (next: typeof images, word?: string) =>
+    editor.setLabel({ images: next.length === 0 ? undefined : next }, word);
   const take = async (file: File) => {
     const data = await pictureText(file);
     if (data === undefined) return;
@@ -69,11 +65,8 @@ export function Fonts({ editor }: { editor: Editor }) {
   const { designer: words } = t.value;
   const { fonts = [] } = editor.scene.value.document;
   const fault = useSignal<string | undefined>(undefined);
-  const put = (next: typeof fonts, word?: string) => {
-    const before = editor.scene.peek();
-    editor.do((scene) => changeLabel(scene, { fonts: next.length === 0 ? undefined : next }), word);
-    return editor.scene.peek() !== before;
-  };
+  const put = (next: typeof fonts, word?: string) =>
+    editor.setLabel({ fonts: next.length === 0 ? undefined : next }, word);
   const take = async (file: File) => {
     if (file.size > LIMITS.fontBytes) {
       fault.value = words.fontTooLarge(Math.ceil(file.size / 1024), LIMITS.fontBytes / 1024);

@@ -4,7 +4,7 @@ import { cellCorner, type LabelSheet, sheetFaults } from '../../src/contract/she
 import { ChoiceField } from '../controls/field.tsx';
 import { reasonWords } from '../controls/reason-words.ts';
 import { numeral, t } from '../texts/texts.ts';
-import { changeLabel, rounded } from './document.ts';
+import { rounded } from './document.ts';
 import type { Editor } from './editor.ts';
 import { NumberInput } from './number-input.tsx';
 
@@ -36,10 +36,8 @@ export function SheetPanel({ editor }: { editor: Editor }) {
   const typed = useSignal<LabelSheet | undefined>(undefined);
   const shown = typed.value ?? sheet;
   const put = (next: LabelSheet | undefined, word?: string) => {
-    const before = editor.scene.peek();
-    editor.do((scene) => changeLabel(scene, { sheet: next }), word);
-    const taken =
-      editor.scene.peek() !== before || JSON.stringify(next) === JSON.stringify(before.document.sheet);
+    const before = editor.scene.peek().document.sheet;
+    const taken = editor.setLabel({ sheet: next }, word) || JSON.stringify(next) === JSON.stringify(before);
     typed.value = taken ? undefined : next;
   };
   const set = (name: Name) => (value: number | undefined) => {

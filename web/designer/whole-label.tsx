@@ -1,7 +1,6 @@
 /** The panel for the label as a whole: name, size, sheet, pictures and fonts. */
 import { TextField } from '../controls/field.tsx';
 import { t } from '../texts/texts.ts';
-import { changeLabel } from './document.ts';
 import type { Editor } from './editor.ts';
 import { NumberInput } from './number-input.tsx';
 import { Fonts, Pictures } from './resources.tsx';
@@ -13,11 +12,7 @@ export function WholeLabel({ editor }: { editor: Editor }) {
   const set = (
     member: 'name' | 'width' | 'height' | 'dpi' | 'timeZone',
     value: string | number | undefined,
-  ) => {
-    const before = editor.scene.value;
-    editor.do((scene) => changeLabel(scene, { [member]: value }), `label ${member}`);
-    return editor.scene.value !== before;
-  };
+  ) => editor.setLabel({ [member]: value }, `label ${member}`);
   return (
     <>
       <TextField label={words.labelName} value={name} maxLength={200} onText={(text) => set('name', text)} />
