@@ -7,24 +7,16 @@ import { ChoiceField } from '../controls/field.tsx';
 import { FileField } from '../controls/file-field.tsx';
 import { Problem } from '../controls/problem.tsx';
 import { reasonWords } from '../controls/reason-words.ts';
-import type { Attempts } from '../service/attempts.ts';
 import { errorOf } from '../service/call.ts';
 import { newestOf } from '../service/newest.ts';
 import type { FieldFacts } from '../templates/saved-template.ts';
 import { t } from '../texts/texts.ts';
 import { LabelPreview, refusedOf, useLabel } from './label-preview.tsx';
-import { type Route, requestOf, send, tooMany } from './request.ts';
+import { requestOf, type Sending, send, tooMany } from './request.ts';
 import { type Checked, checkRows } from './row-check.ts';
 import { readFile, SHEET_FILES, SheetFileError } from './sheet-file.ts';
 
-type ByFileProps = {
-  fields: readonly FieldFacts[];
-  route: Route;
-  ready: boolean;
-  attempts: Attempts;
-  agrees: () => Promise<boolean>;
-  onSent: (job: string) => void;
-};
+type ByFileProps = Sending & { fields: readonly FieldFacts[] };
 
 /** At most this many bad rows are listed. */
 const MOST = 20;
@@ -116,16 +108,10 @@ function remembered(template: string, columns: readonly string[]): Mapping {
   }
 }
 
-type RowsProps = {
-  fields: readonly FieldFacts[];
+type RowsProps = ByFileProps & {
   table: Table;
   mapping: Mapping;
   onMapping: (mapping: Mapping) => void;
-  route: Route;
-  ready: boolean;
-  attempts: Attempts;
-  agrees: () => Promise<boolean>;
-  onSent: (job: string) => void;
 };
 
 function Rows({ fields, table, mapping, onMapping, route, ready, attempts, agrees, onSent }: RowsProps) {
@@ -211,15 +197,10 @@ function Rows({ fields, table, mapping, onMapping, route, ready, attempts, agree
   );
 }
 
-export type CheckingProps = {
+type CheckingProps = Sending & {
   records: readonly Record<string, string>[];
   /** The number that each row has in the file. */
   numbers: readonly number[];
-  route: Route;
-  ready: boolean;
-  attempts: Attempts;
-  agrees: () => Promise<boolean>;
-  onSent: (job: string) => void;
   onShow: (row: number) => void;
 };
 

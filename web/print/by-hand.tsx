@@ -5,7 +5,6 @@ import type { TemplateProblem } from '../../src/contract/template-problem.ts';
 import { recordOf } from '../../src/tables/table.ts';
 import { Problem } from '../controls/problem.tsx';
 import { recordOf as placeOf, reasonWords } from '../controls/reason-words.ts';
-import type { Attempts } from '../service/attempts.ts';
 import { errorOf, Refusal } from '../service/call.ts';
 import { templateWords } from '../templates/problem-words.ts';
 import { fieldOf, fieldsOf, type SavedTemplate } from '../templates/saved-template.ts';
@@ -13,18 +12,10 @@ import { t } from '../texts/texts.ts';
 import { FieldControl } from './field-control.tsx';
 import { fieldKinds } from './field-kinds.ts';
 import { LabelPreview, refusedOf, ToPreview, useLabel } from './label-preview.tsx';
-import { type Route, send } from './request.ts';
+import { type Sending, send } from './request.ts';
 import { typedBefore } from './typed-before.ts';
 
-type ByHandProps = {
-  template: SavedTemplate;
-  route: Route;
-  ready: boolean;
-  attempts: Attempts;
-  /** Asks whether to print a label that does not fit the media. */
-  agrees: () => Promise<boolean>;
-  onSent: (job: string) => void;
-};
+type ByHandProps = Sending & { template: SavedTemplate };
 
 export function ByHand({ template, route, ready, attempts, agrees, onSent }: ByHandProps) {
   const { print: words } = t.value;

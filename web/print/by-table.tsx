@@ -4,17 +4,17 @@ import { recordOf } from '../../src/tables/table.ts';
 import { reasonWords } from '../controls/reason-words.ts';
 import type { FieldFacts } from '../templates/saved-template.ts';
 import { t } from '../texts/texts.ts';
-import { Checking, type CheckingProps } from './by-file.tsx';
+import { Checking } from './by-file.tsx';
 import { LabelPreview, refusedOf, useLabel } from './label-preview.tsx';
-import { tooMany } from './request.ts';
+import { type Sending, tooMany } from './request.ts';
 
 type Cells = readonly (readonly string[])[];
 
-type ByTableProps = {
+type ByTableProps = Sending & {
   fields: readonly FieldFacts[];
   /** Outlives the table, so that nothing is lost when somebody looks at another way to print. */
   cells: Signal<Cells>;
-} & Pick<CheckingProps, 'route' | 'ready' | 'attempts' | 'agrees' | 'onSent'>;
+};
 
 /** How many rows there are at first, and at most; whoever has more can print from a file. */
 const [FIRST, MOST] = [3, 500];

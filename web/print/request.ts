@@ -9,6 +9,16 @@ import { jobLimits, ofTenant } from '../service/session.ts';
 /** A print request without its values. Only the preview needs `dpi`, that of the chosen format, and the template's `version`. */
 export type Route = Omit<PrintRequestInput, 'data'> & { dpi: number; version: string };
 
+/** What every way to print needs, wherever its values come from. */
+export type Sending = {
+  route: Route;
+  ready: boolean;
+  attempts: Attempts;
+  /** Asks whether to print a label that does not fit the media. */
+  agrees: () => Promise<boolean>;
+  onSent: (job: string) => void;
+};
+
 export function requestOf(
   { dpi: _, version: __, ...route }: Route,
   data: readonly LabelRecord[] | undefined,
