@@ -1,4 +1,4 @@
-/** `platen agent invite|withdraw|enroll|show|approve|refuse|rename|move|revoke`: agents at other sites. */
+/** `platen agent invite|withdraw|enroll|show|approve|refuse|rename|move|revoke|forget`: agents at other sites. */
 import { Command, Option } from 'commander';
 import { z } from 'zod';
 import { isLoopback } from '../../drivers/address.ts';
@@ -136,6 +136,14 @@ export function siteCommands(): Command[] {
     await client.ofAgents(z.unknown(), 'POST', pathOf(agent, 'revoke'));
     options.json ? printJson({ id: agent.id, revoked: true }) : printLine(`${agent.id} is revoked`);
   });
+  const forget = ofAgent(
+    'forget',
+    'take one off the list that comes no more: a revoked one, or one that never enrolled and has been away for a day',
+  ).action(async (asked: string, options: ServiceOptions & Json) => {
+    const { client, agent } = await theAgent(asked, options);
+    await client.ofAgents(z.unknown(), 'DELETE', `/${encodeURIComponent(agent.id)}`);
+    options.json ? printJson({ id: agent.id, forgotten: true }) : printLine(`${agent.name} is forgotten`);
+  });
   const approve = withService(new Command('approve'))
     .description('have an agent get the jobs of printers that it brought, or let it in')
     .argument('[agent]', AGENT)
@@ -163,7 +171,7 @@ export function siteCommands(): Command[] {
     .action((asked: string, printers: string[], options: ServiceOptions & Json) =>
       decide('refused', asked, printers, options),
     );
-  return [invite, withdraw, enroll, show, approve, refuse, rename, move, revoke];
+  return [invite, withdraw, enroll, show, approve, refuse, rename, move, revoke, forget];
 }
 
 const PRINTERS = 'IDs of its printers, as "platen agent show" shows them; by default all that wait';

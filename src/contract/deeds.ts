@@ -41,6 +41,7 @@ export const DEEDS = [
   'agent.enroll',
   'agent.rename',
   'agent.revoke',
+  'agent.forget',
   'agent.let-in',
   'agent.printers',
   'integration.create',

@@ -62,7 +62,8 @@ export const PROBLEMS = {
   'printer-not-found': kind(404, 'The printer does not exist'),
   'printer-in-use': kind(409, 'An agent still has the printer'),
   'printer-not-added': kind(409, 'The printer cannot be added'),
-  'agent-not-found': kind(404, 'No such agent is enrolled'),
+  'agent-not-found': kind(404, 'There is no such agent'),
+  'agent-in-use': kind(409, 'The agent may come again'),
   'agent-not-waiting': kind(409, 'The agent does not wait to be let in'),
   'agent-known': kind(409, 'Another agent has this ID'),
   'agents-limit': kind(409, 'The tenant has too many agents'),
@@ -161,6 +162,7 @@ type Open =
   | 'printer-unassigned'
   | 'printer-not-virtual'
   | 'printer-in-use'
+  | 'agent-in-use'
   | 'printer-not-added'
   | 'format-unknown'
   | 'format-ambiguous'

@@ -66,7 +66,8 @@ const STANDING = `WITH waiting AS (
         (SELECT min((supply->>'left')::int) FROM json_array_elements(supplies) AS supply) <= most) ORDER BY most)
       FROM unnest($2::int[]) AS most) AS supplies,
     (SELECT json_build_object('online', count(*) FILTER (WHERE ${printerIsHeard}), 'offline',
-      count(*) FILTER (WHERE NOT (${printerIsHeard}))) FROM platen.agents a) AS agents,
+      count(*) FILTER (WHERE NOT (${printerIsHeard}))) FROM platen.agents a WHERE NOT EXISTS (
+        SELECT FROM platen.enrolled_agents e WHERE e.id = a.id AND e.revoked_at IS NOT NULL)) AS agents,
     (SELECT coalesce(json_agg(json_build_object('agent', a.id, 'counts', a.counts) ORDER BY a.id), '[]') FROM platen.agents a
       WHERE a.counts IS NOT NULL AND ${printerIsHeard}) AS sites`;
 

@@ -62,11 +62,12 @@ async function state() {
 
 /** What is done to an agent, the last for good. */
 const DEEDS = [
-  { what: 'rename', method: 'PUT', path: 'name', body: { name: 'Dock 2' } },
-  { what: 'refuse', method: 'POST', path: 'printers', body: { state: 'refused', printers: [PRINTER] } },
-  { what: 'approve', method: 'POST', path: 'printers', body: { state: 'approved', printers: [PRINTER] } },
-  { what: 'let in', method: 'POST', path: 'let-in', body: undefined },
-  { what: 'revoke', method: 'POST', path: 'revoke', body: undefined },
+  { what: 'rename', method: 'PUT', path: '/name', body: { name: 'Dock 2' } },
+  { what: 'refuse', method: 'POST', path: '/printers', body: { state: 'refused', printers: [PRINTER] } },
+  { what: 'approve', method: 'POST', path: '/printers', body: { state: 'approved', printers: [PRINTER] } },
+  { what: 'let in', method: 'POST', path: '/let-in', body: undefined },
+  { what: 'revoke', method: 'POST', path: '/revoke', body: undefined },
+  { what: 'forget', method: 'DELETE', path: '', body: undefined },
 ] as const;
 
 describe.each(WHO.filter((who) => who !== 'admin' && who !== 'keeper'))('%s', (who) => {
@@ -74,7 +75,7 @@ describe.each(WHO.filter((who) => who !== 'admin' && who !== 'keeper'))('%s', (w
     const before = await state();
     for (const { method, path, body } of DEEDS) {
       for (const { agentId } of Object.values(agents)) {
-        const answer = await call(who, method, `/${agentId}/${path}`, body);
+        const answer = await call(who, method, `/${agentId}${path}`, body);
         expect([path, answer.status, codeOf(answer)]).toEqual([path, 403, 'permission-missing']);
       }
     }
@@ -96,9 +97,9 @@ test('to an admin another tenant’s agent is as if it did not exist, and so is 
   const before = await state();
   for (const whose of ['globex', 'shared'] as const) {
     for (const { what, method, path, body } of DEEDS) {
-      const answer = await call('admin', method, `/${agents[whose].agentId}/${path}`, body);
+      const answer = await call('admin', method, `/${agents[whose].agentId}${path}`, body);
       expect([whose, what, answer.status, codeOf(answer)]).toEqual([whose, what, 404, 'agent-not-found']);
-      const there = await call('admin', method, `/${agents[whose].agentId}/${path}?tenant=globex`, body);
+      const there = await call('admin', method, `/${agents[whose].agentId}${path}?tenant=globex`, body);
       expect([whose, what, there.status, codeOf(there)]).toEqual([whose, what, 403, 'tenant-forbidden']);
     }
   }
@@ -201,8 +202,8 @@ test.each([
 ] as const)('%s keeps the agent of %s, and it is in that tenant’s audit', async (who, whose) => {
   const { agentId, scope } = agents[whose];
   for (const { what, method, path, body } of DEEDS) {
-    const answer = await call(who, method, `/${agentId}/${path}`, body);
-    expect([what, answer.status]).toEqual([what, path === 'printers' ? 200 : 204]);
+    const answer = await call(who, method, `/${agentId}${path}`, body);
+    expect([what, answer.status]).toEqual([what, path === '/printers' ? 200 : 204]);
   }
   const { rows } = await service.pool.query(
     'SELECT what, tenant_id FROM platen.audit WHERE object = $1 ORDER BY at, id',
@@ -211,7 +212,7 @@ test.each([
   expect(rows).toEqual(
     [
       ...['agent.enroll', 'agent.rename', 'agent.printers', 'agent.printers'],
-      ...['agent.let-in', 'agent.revoke'],
+      ...['agent.let-in', 'agent.revoke', 'agent.forget'],
     ].map((what) => ({ what, tenant_id: scope })),
   );
 });

@@ -59,6 +59,7 @@ async function joined(url: string, ...printers: string[]): Promise<{ id: string;
   const agent = await RawAgent.join(place, { process: 'the-only-one' });
   open.push(agent);
   await agent.next('welcome');
+  agent.pings();
   const report = {
     ...{ kind: 'agent', agentId: id, name: 'localhost', version: '1.2.3', at: new Date().toISOString() },
     ...{ online: true, tenantId, printers: printers.map((one) => describePrinter({ id: one, name: one })) },
@@ -182,4 +183,10 @@ test('an agent is shown, its printers are approved and refused, it is renamed, m
   expect(await done('agent', 'revoke', id)).toBe(`${id} is revoked`);
   expect(await agent.next('bye')).toMatchObject({ code: 'revoked' });
   expect(await done('agent', 'show', id)).toContain('status revoked at ');
+  expect(await at('agent', 'forget', twin)).toMatchObject({
+    code: 1,
+    said: expect.stringContaining('[agent-in-use]'),
+  });
+  expect(await done('agent', 'forget', id)).toBe('Ramp 2 is forgotten');
+  expect(await at('agent', 'show', id)).toMatchObject({ code: 1 });
 }, 200_000);

@@ -1,8 +1,11 @@
-/** Agents as they are listed, and jobs that no agent takes. */
-import { expect, test } from 'vitest';
+/** Agents as they are listed and forgotten, and jobs that no agent takes. */
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { agentView } from '../../src/contract/agent-view.ts';
 import { jobView } from '../../src/contract/job.ts';
+import type { PrinterDescription } from '../../src/contract/printer.ts';
+import { printerDetails } from '../../src/contract/printer-actions.ts';
+import { codeOf } from '../kit/service/harness.ts';
 import { useService, useTenant } from '../kit/service/use-service.ts';
 
 const service = useService();
@@ -49,6 +52,67 @@ test('an agent whose printers are said in stretches, at one moment', async () =>
   await service.agent([{ id: b }], { agentId, at: later, stretch: { upTo: b } });
   expect(await has()).toMatchObject({ printers: 2, unreached: [] });
   await service.agent([], { agentId, at: new Date().toISOString() });
+});
+
+describe('forgotten', () => {
+  const agentId = 'agent-gone';
+  const forget = (id = agentId) => service.admin('DELETE', `/agents/${id}`);
+  const isListed = async () => (await agents()).some(({ id }) => id === agentId);
+  const printers = async () => {
+    const all = z.array(printerDetails).parse((await service.admin('GET', '/printers')).body);
+    return all.map(({ id }) => id);
+  };
+  const needs = async () =>
+    (await service.pool.query('SELECT FROM platen.printer_attention WHERE lane = $1', [PRINTER])).rowCount;
+  const PRINTER = 'serial-777777777777';
+  const away = (than: string) =>
+    service.pool.query(`UPDATE platen.agents SET seen_at = now() - interval '${than}' WHERE id = $1`, [
+      agentId,
+    ]);
+
+  test('once it has been away for a day, with its printers and what they needed; if it comes again, it is listed', async () => {
+    const offline: Partial<PrinterDescription> = { id: PRINTER, state: 'unknown', reasons: ['offline'] };
+    await service.agent([offline], { agentId });
+    for (const than of ['0 s', '23 hours']) {
+      await away(than);
+      expect(codeOf(await forget())).toBe('agent-in-use');
+    }
+    expect([await isListed(), await printers(), await needs()]).toEqual([
+      true,
+      expect.arrayContaining([PRINTER]),
+      1,
+    ]);
+    await away('25 hours');
+    expect((await forget()).status).toBe(204);
+    expect([await isListed(), await printers(), await needs()]).toEqual([
+      false,
+      expect.not.arrayContaining([PRINTER]),
+      0,
+    ]);
+    expect(codeOf(await forget())).toBe('agent-not-found');
+    const deeds = (await service.admin('GET', '/audit')).text;
+    expect(deeds.match(/"agent\.forget"/g)).toHaveLength(1);
+    await service.agent([offline], { agentId });
+    expect(await isListed()).toBe(true);
+  });
+
+  test('once it is revoked: it is kept out for all that, and is no agent that is away', async () => {
+    await service.agent([{ id: PRINTER }], { agentId });
+    await service.pool.query(
+      `INSERT INTO platen.enrolled_agents (id, name, public_key, origin) VALUES ($1, 'Gone', 'key', 'https://x')`,
+      [agentId],
+    );
+    await away('25 hours');
+    expect(codeOf(await forget())).toBe('agent-in-use');
+    await service.admin('POST', `/agents/${agentId}/revoke`);
+    expect((await forget()).status).toBe(204);
+    expect([await isListed(), await printers()]).toEqual([false, expect.not.arrayContaining([PRINTER])]);
+    const { rows } = await service.pool.query(
+      'SELECT revoked_at IS NOT NULL AS revoked FROM platen.enrolled_agents WHERE id = $1',
+      [agentId],
+    );
+    expect(rows).toEqual([{ revoked: true }]);
+  });
 });
 
 test('a job says why no agent takes it', async () => {

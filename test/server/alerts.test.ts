@@ -159,6 +159,13 @@ test('held jobs, a lane that grows, an agent that is away, and an old secret tha
   await later(6);
   await watch();
   expect((await kinds(id)).at(-1)).toEqual([false, 'alert.agent Agent one']);
+  // One that was revoked is not away.
+  await service.pool.query(
+    `INSERT INTO platen.enrolled_agents (id, name, public_key, origin, revoked_at) VALUES ('agent-one', 'One', 'key', 'https://x', now())`,
+  );
+  await watch();
+  expect((await kinds(id)).at(-1)).toEqual([true, 'alert.agent Agent one']);
+  await service.pool.query('DELETE FROM platen.enrolled_agents');
   await service.agent([{ name: 'dock-1' }]);
   await service.pool.query("UPDATE platen.jobs SET status = 'canceled'");
   await service.pool.query('UPDATE platen.integrations SET old_secret_hash = NULL');

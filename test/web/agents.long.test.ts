@@ -74,8 +74,7 @@ async function joined(place: Enrolment): Promise<RawAgent> {
   const agent = await RawAgent.join(place, { process: 'the-only-one' });
   open.push(agent);
   await agent.next('welcome');
-  // The service ends a connection on which nothing comes for long.
-  repeated(agent, () => agent.socket.ping());
+  agent.pings();
   return agent;
 }
 
@@ -178,6 +177,10 @@ test('printers that wait are counted in the navigation, approved and refused by 
     ...['agent.invite', 'agent.enroll', 'agent.printers', 'agent.printers', 'agent.printers'],
     ...['agent.rename', 'agent.revoke'],
   ]);
+  await pick('Filiale Bremen', 'Take off the list …');
+  expect(await barriers(page)).toEqual([]);
+  await inDialog('Take off the list').click();
+  await row('Filiale Bremen').waitFor({ state: 'detached' });
 });
 
 test('an agent is given to another workspace after a look at what that does, and may stay after all', async () => {

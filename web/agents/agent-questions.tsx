@@ -1,4 +1,4 @@
-/** Dialogs that ask before something is done to an agent at another site. */
+/** Dialogs that ask before something is done to an agent. */
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import { type AgentView, type OpenInvitation, printersDecided } from '../../src/contract/agent-view.ts';
@@ -11,7 +11,7 @@ import { t } from '../texts/texts.ts';
 import { EVERY, Whose } from './whose.tsx';
 
 export type Asked =
-  | { about: 'rename' | 'approve' | 'let-in' | 'move' | 'revoke'; agent: AgentView }
+  | { about: 'rename' | 'approve' | 'let-in' | 'move' | 'revoke' | 'forget'; agent: AgentView }
   | { about: 'withdraw'; invitation: OpenInvitation };
 
 /** About a shared agent, only people who may do what concerns all tenants decide. */
@@ -31,6 +31,7 @@ export function AgentQuestion({ asked, ...rest }: QuestionProps) {
   if (about === 'rename') return <Rename agent={agent} {...rest} />;
   if (about === 'approve') return <ApproveAll agent={agent} {...rest} />;
   if (about === 'move') return <Move agent={agent} {...rest} />;
+  if (about === 'forget') return <Forget agent={agent} {...rest} />;
   return about === 'let-in' ? <LetIn agent={agent} {...rest} /> : <Revoke agent={agent} {...rest} />;
 }
 
@@ -173,6 +174,24 @@ function Revoke({ agent, onDone, onClose }: Props) {
       }}
     >
       <p>{words.revokeSays}</p>
+    </Ask>
+  );
+}
+
+function Forget({ agent, onDone, onClose }: Props) {
+  const { agents: words } = t.value;
+  return (
+    <Ask
+      title={words.forgetTitle(agent.name)}
+      action={words.forget}
+      danger
+      onClose={onClose}
+      onAction={async () => {
+        await call(z.unknown(), `/agents/${encodeURIComponent(agent.id)}`, { method: 'DELETE' });
+        onDone();
+      }}
+    >
+      <p>{words.forgetSays}</p>
     </Ask>
   );
 }

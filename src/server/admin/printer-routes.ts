@@ -38,7 +38,7 @@ import { demandAdmitted } from '../printers/format-settings.ts';
 import { setGrants } from '../printers/grants.ts';
 import type { LaneHolds } from '../printers/lane-holds.ts';
 import { laneMeant, withLanes } from '../printers/one-printer.ts';
-import { holdersIn, listPrinters, type SeenBy } from '../printers/printers.ts';
+import { holdersIn, LONG_AWAY, listPrinters, type SeenBy } from '../printers/printers.ts';
 import { type OwnVirtuals, type VirtualPort, virtualOf } from '../printers/virtual-printers.ts';
 import { ProblemError, parseBody, refusedBecause } from '../problems.ts';
 import { type Pool, type Queryable, transaction } from '../store/pool.ts';
@@ -248,7 +248,7 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
       const ofLane = `agent_printers p USING platen.agents a WHERE a.id = p.agent_id
         AND coalesce(a.tenant_id || '/', '') || p.printer_id = $1`;
       const { rowCount } = await client.query(
-        `DELETE FROM platen.${ofLane} AND (p.gone_at IS NOT NULL OR a.seen_at < now() - interval '1 day')`,
+        `DELETE FROM platen.${ofLane} AND (p.gone_at IS NOT NULL OR ${LONG_AWAY})`,
         [lane],
       );
       const { rows } = await client.query(

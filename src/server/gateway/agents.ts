@@ -1,10 +1,13 @@
 /** Agents: what they report of themselves, and what is known of those at other sites, which have enrolled. */
 import { z } from 'zod';
 import type { AgentView } from '../../contract/agent-view.ts';
+import { type Scope, scope } from '../../contract/lane.ts';
 import { unreachedPrinter } from '../../contract/printer.ts';
-import { HEARTBEAT_LOST } from '../printers/printers.ts';
-import { type Queryable, rowsOf } from '../store/pool.ts';
-import { GONE_SECONDS } from './enrolments.ts';
+import { because } from '../../contract/reason.ts';
+import { HEARTBEAT_LOST, LONG_AWAY } from '../printers/printers.ts';
+import { refusedBecause } from '../problems.ts';
+import { type Queryable, rowOf, rowsOf } from '../store/pool.ts';
+import { agentNotFound, GONE_SECONDS } from './enrolments.ts';
 
 const row = z.object({
   id: z.string(),
@@ -59,10 +62,11 @@ export async function listAgents(db: Queryable, tenantId: string | undefined): P
          e.joined_at IS NULL AND e.refused = 'stale' AND e.revoked_at IS NULL AND NOT e.let_in AS newer,
          CASE WHEN e.ahead_at > now() - make_interval(days => ${AHEAD_DAYS})
            OR (e.joined_at IS NULL AND e.refused = 'stale') THEN coalesce(e.ahead_at, e.refused_at) END AS ahead_at,
+         a.id IS NULL AND coalesce(e.forgotten_at >= e.revoked_at, false) AS forgotten,
          CASE WHEN e.session IS NOT NULL AND e.heard_at > now() - make_interval(secs => ${GONE_SECONDS})
            THEN e.joined_at END AS connected_since
        FROM platen.agents a FULL JOIN platen.enrolled_agents e ON e.id = a.id) AS known
-     WHERE platen.may_see_agent($1, id, tenant_id)
+     WHERE platen.may_see_agent($1, id, tenant_id) AND NOT forgotten
      ORDER BY revoked_at IS NOT NULL, online DESC, name, id LIMIT ${MOST_LISTED}`,
     of,
   );
@@ -103,6 +107,38 @@ export async function listAgents(db: Queryable, tenantId: string | undefined): P
       enrolled: enrolmentOf(rest, tenantId === undefined || tenant === tenantId, byAgent.get(id) ?? []),
     }),
   );
+}
+
+const forgottenRow = z.object({ tenant_id: scope, enrolled: z.boolean(), may: z.boolean() });
+
+/**
+ * Takes an agent that comes no more off the list, with what it has reported: a revoked one, or one that never enrolled and has been
+ * away for a day. Where a report of it comes after all, it is listed again. What keeps a revoked one out stays.
+ * @param within the only tenant of which the caller may name an agent
+ * @returns whose it was
+ * @throws ProblemError `agent-not-found`, `agent-in-use`
+ */
+export async function forgetAgent(db: Queryable, id: string, within: string | undefined): Promise<Scope> {
+  // A report of the agent's waits meanwhile, and then is of an agent that nobody knows yet.
+  await db.query('SELECT FROM platen.agents WHERE id = $1 FOR UPDATE', [id]);
+  const found = await rowOf(
+    db,
+    forgottenRow,
+    `SELECT * FROM (
+       SELECT CASE WHEN e.id IS NULL THEN a.tenant_id ELSE e.tenant_id END AS tenant_id, e.id IS NOT NULL AS enrolled,
+         CASE WHEN e.id IS NULL THEN ${LONG_AWAY} ELSE e.revoked_at IS NOT NULL END AS may
+       FROM platen.agents a FULL JOIN platen.enrolled_agents e ON e.id = a.id WHERE coalesce(e.id, a.id) = $1) AS known
+     WHERE $2::text IS NULL OR tenant_id = $2`,
+    [id, within ?? null],
+  );
+  if (found === undefined) throw agentNotFound();
+  if (!found.may) throw refusedBecause('agent-in-use', because('agent-may-come', {}));
+  // First: that a printer needs attention ends with its row only while it is known whose the agent is.
+  await db.query('DELETE FROM platen.agent_printers WHERE agent_id = $1', [id]);
+  await db.query('DELETE FROM platen.agents WHERE id = $1', [id]);
+  if (found.enrolled)
+    await db.query('UPDATE platen.enrolled_agents SET forgotten_at = now() WHERE id = $1', [id]);
+  return found.tenant_id;
 }
 
 /** @param whole true: include what only the agent's own tenant is told */

@@ -367,5 +367,5 @@ export class Enrolments {
 }
 
 export function agentNotFound(): ProblemError {
-  return new ProblemError('agent-not-found', 'no agent with this ID has enrolled');
+  return new ProblemError('agent-not-found', 'no agent with this ID is known');
 }

@@ -19,8 +19,8 @@ import { writeDeed } from '../people/access.ts';
 import { writeEntry } from '../people/audit.ts';
 import { accessOf } from '../people/visitor.ts';
 import { ProblemError, parseBody } from '../problems.ts';
-import type { Pool } from '../store/pool.ts';
-import { listAgents } from './agents.ts';
+import { type Pool, transaction } from '../store/pool.ts';
+import { forgetAgent, listAgents } from './agents.ts';
 import type { BroughtPrinters } from './brought-printers.ts';
 import type { Enrolments } from './enrolments.ts';
 import type { Gateway } from './gateway.ts';
@@ -114,6 +114,16 @@ export async function gatewayRoutes(app: FastifyInstance, parts: Parts): Promise
       return reply.code(204).send();
     },
   );
+
+  app.delete('/app/agents/:id', { config: { ...KEEPS, audit: 'agent.forget' } }, async (request, reply) => {
+    const { id } = idParam.parse(request.params);
+    await transaction(pool, async (db) => {
+      const of = await forgetAgent(db, id, accessOf(request).tenant);
+      await writeDeed(db, request, { object: id, tenant: of });
+    });
+    parts.feed.tell({ agents: [id] });
+    return reply.code(204).send();
+  });
 
   app.post(
     '/app/agents/:id/let-in',

@@ -66,6 +66,9 @@ export type ScopePrinter = {
   virtual: boolean;
 };
 
+/** Whether an agent has been away for so long that what it has told may be forgotten, in SQL. */
+export const LONG_AWAY = `a.seen_at < now() - interval '1 day'`;
+
 /** What agents say of printers, with what people have set. */
 export const REPORTED = `platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id
   LEFT JOIN platen.lane_settings s ON s.lane = coalesce(a.tenant_id || '/', '') || p.printer_id`;

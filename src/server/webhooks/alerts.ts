@@ -57,6 +57,7 @@ const CONDITIONS = `WITH tenants AS (
       FROM tenants t JOIN platen.agents a ON platen.may_see_agent(t.tenant, a.id, a.tenant_id)
       WHERE NOT (a.online AND a.seen_at > now() - make_interval(secs => ${HEARTBEAT_LOST}))
         AND EXISTS (SELECT FROM platen.agent_printers p WHERE p.agent_id = a.id AND p.gone_at IS NULL)
+        AND NOT EXISTS (SELECT FROM platen.enrolled_agents e WHERE e.id = a.id AND e.revoked_at IS NOT NULL)
     UNION ALL
     SELECT t.tenant, 'alert.update', a.id, a.name, least((a.went_back->>'at')::timestamptz, now()),
         ARRAY[a.went_back->>'version'], 0, NULL

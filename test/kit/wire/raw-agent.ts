@@ -58,6 +58,12 @@ export class RawAgent {
     return raw;
   }
 
+  /** Pings now and then, as an agent does: the service ends a connection on which nothing comes for long. */
+  pings(): void {
+    const timer = setInterval(() => this.socket.ping(), 2_000);
+    this.socket.once('close', () => clearInterval(timer));
+  }
+
   say(frame: Frame | string): void {
     this.socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame));
   }

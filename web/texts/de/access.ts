@@ -351,6 +351,7 @@ export const accessWords: Pick<
       'agent.enroll': 'Mit einem Code angemeldet',
       'agent.rename': 'Agent umbenannt',
       'agent.revoke': 'Agent gesperrt',
+      'agent.forget': 'Agenten aus der Liste genommen',
       'agent.let-in': 'Agenten mit altem Stand eingelassen',
       'agent.printers': 'Über Drucker eines Agenten entschieden',
       'integration.create': 'Anbindung angelegt',

@@ -117,6 +117,10 @@ export const agentWords: typeof english = {
     revokeTitle: (name) => `${name} sperren?`,
     revokeSays:
       'Seine Verbindung endet in Sekunden. Was er druckt, wird angehalten oder geht an einen anderen Agenten, der den Drucker hat. Mit einem neuen Code darf er zurückkommen.',
+    forget: 'Aus der Liste nehmen …',
+    forgetTitle: (name) => `${name} aus der Liste nehmen?`,
+    forgetSays:
+      'Mit ihm gehen seine Drucker, die kein anderer Agent hat. Ihre Namen, Einstellungen und wartenden Aufträge bleiben für den Agenten, der sie als nächster hat. Kommt er wieder, steht er wieder hier; ein gesperrter bleibt ausgesperrt.',
     unreached: (n) =>
       n === 1
         ? 'Ein Drucker aus der Konfiguration der Agenten wurde nie erreicht'

@@ -344,6 +344,7 @@ export const accessWords = {
       'agent.enroll': 'Enrolled with a code',
       'agent.rename': 'Renamed an agent',
       'agent.revoke': 'Revoked an agent',
+      'agent.forget': 'Took an agent off the list',
       'agent.let-in': 'Let an agent with an old state in',
       'agent.printers': 'Decided about printers of an agent',
       'integration.create': 'Created an integration',

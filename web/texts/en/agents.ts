@@ -115,6 +115,10 @@ export const agentWords = {
     revokeTitle: (name: string) => `Revoke ${name}?`,
     revokeSays:
       'Its connection ends within seconds, and what it prints is held or goes to another agent that has the printer. With another code it may come back.',
+    forget: 'Take off the list …',
+    forgetTitle: (name: string) => `Take ${name} off the list?`,
+    forgetSays:
+      'With it go its printers that no other agent has. Their names, settings and jobs that wait stay for the agent that has them next. Should it come again, it is listed again; one that was revoked stays out.',
     unreached: (n: number) =>
       `${many(n, 'printer', 'printers')} of the agents’ configuration ${verb(n, 'was', 'were')} never reached`,
   },
