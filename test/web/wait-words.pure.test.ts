@@ -14,6 +14,7 @@ describe('a job that waits in its lane', () => {
     [{ still: STILL, before: 0 }, STILL],
     [{ still: STILL, before: 2 }, STILL],
     [{ still: undefined, before: 1 }, '1 job is before it'],
+    [{ still: undefined, before: 1_000 }, '1000 jobs or more are before it'],
     [{ still: undefined, before: 0 }, 'not its turn yet'],
     [{ still: undefined }, 'not its turn yet'],
   ])('%o: %s', ({ still, ...known }, says) => {

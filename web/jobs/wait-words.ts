@@ -1,5 +1,6 @@
 /** In words, why a job does not go on. */
 import type { JobReason, JobView } from '../../src/contract/job.ts';
+import { MOST_COUNTED } from '../../src/contract/job-search.ts';
 import { listed, t } from '../texts/texts.ts';
 
 /** Reasons that need no person. */
@@ -32,5 +33,7 @@ export function whyWords(job: Waiting, still: string | undefined): string {
   const { job: words } = t.value;
   if (!waitsInLane(job)) return reasonsInWords(job.reasons);
   const { before = 0 } = job;
-  return still ?? (before === 0 ? words.notItsTurn : words.before(before));
+  if (still !== undefined) return still;
+  if (before >= MOST_COUNTED) return words.manyBefore(MOST_COUNTED);
+  return before === 0 ? words.notItsTurn : words.before(before);
 }

@@ -129,6 +129,7 @@ export const jobWords: Pick<Texts, 'status' | 'reason' | 'jobs' | 'job' | 'event
     facts: 'Angaben',
     next: 'Wie es weitergeht',
     before: (n) => `${jobs(n)} ${verb(n, 'ist', 'sind')} vor ihm an der Reihe`,
+    manyBefore: (n) => `${n} Aufträge oder mehr sind vor ihm an der Reihe`,
     notItsTurn: 'noch nicht an der Reihe',
     nextQueued: 'Er wartet, bis er am Drucker an der Reihe ist, und druckt dann von selbst.',
     nextPrinting: 'Sein Agent druckt ihn. Niemand muss etwas tun.',

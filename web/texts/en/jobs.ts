@@ -132,6 +132,7 @@ export const jobWords = {
     facts: 'Facts',
     next: 'What happens next',
     before: (n: number) => `${jobs(n)} ${verb(n, 'is', 'are')} before it`,
+    manyBefore: (n: number) => `${n} jobs or more are before it`,
     notItsTurn: 'not its turn yet',
     nextQueued: 'It waits for its turn at the printer, and then prints by itself.',
     nextPrinting: 'Its agent prints it. Nobody has to do anything.',

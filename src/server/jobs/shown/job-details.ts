@@ -9,6 +9,7 @@ import {
   jobEventKind,
 } from '../../../contract/job-details.ts';
 import { jobStatus, mayBecome, statesIn } from '../../../contract/job-life.ts';
+import { MOST_COUNTED } from '../../../contract/job-search.ts';
 import type { LabelRecord } from '../../../contract/print-request.ts';
 import { documentField } from '../../../contract/template.ts';
 import { oneJob } from '../../one-job.ts';
@@ -36,12 +37,13 @@ const detailsRow = jobRow.extend({
 });
 
 /**
- * How many jobs are before a waiting one. A job that a person has had go on, or has moved, goes to the end of its lane: it has been
+ * How many jobs are before a waiting one, up to `MOST_COUNTED`. A job that a person has had go on, or has moved, goes to the end of its lane: it has been
  * dispatched anew. Other tenants' jobs at a shared printer are counted for nobody.
  */
-const BEFORE = `CASE WHEN status = 'queued' THEN (SELECT count(*)::int FROM platen.jobs b
+const BEFORE = `CASE WHEN status = 'queued' THEN (SELECT count(*)::int FROM (SELECT FROM platen.jobs b
     WHERE b.lane = jobs.lane AND b.tenant_id = jobs.tenant_id AND b.status IN (${inSql(statesIn('under way'))})
-      AND (b.status = 'printing' OR (coalesce(b.dispatched_at, 'infinity'), b.seq) < (coalesce(jobs.dispatched_at, 'infinity'), jobs.seq)))
+      AND (b.status = 'printing' OR (coalesce(b.dispatched_at, 'infinity'), b.seq) < (coalesce(jobs.dispatched_at, 'infinity'), jobs.seq))
+    LIMIT ${MOST_COUNTED}) AS counted)
   ELSE 0 END AS before`;
 
 /** An entry of the job's history: what the job was at that moment, and who changed it and why. */
