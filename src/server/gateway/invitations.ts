@@ -5,18 +5,8 @@ import type { InvitationMade, invitationMake, OpenInvitation } from '../../contr
 import { CODE_HOURS, codeOf, shownCode } from '../../contract/invitation.ts';
 import { type Scope, scope } from '../../contract/lane.ts';
 import { ProblemError } from '../problems.ts';
-import {
-  type Also,
-  FOREIGN_KEY_VIOLATION,
-  onlyRow,
-  type Pool,
-  type Queryable,
-  rowOf,
-  rowsOf,
-  sqlState,
-  transaction,
-} from '../store/pool.ts';
-import { tenantNotFound } from '../tenants/tenants.ts';
+import { type Also, onlyRow, type Pool, type Queryable, rowOf, rowsOf, transaction } from '../store/pool.ts';
+import { orTenantNotFound } from '../tenants/tenant-not-found.ts';
 
 const madeRow = z.object({ id: z.string(), expires_at: z.date() });
 const withdrawnRow = z.object({ tenant_id: scope, name: z.string() });
@@ -50,22 +40,17 @@ export class Invitations {
     await this.#pool.query(
       "DELETE FROM platen.agent_invitations WHERE expires_at < now() - interval '30 days'",
     );
-    try {
-      const { id, expires_at } = await transaction(this.#pool, async (db) => {
-        if (within !== undefined) await mayInvite(db, tenant, within);
-        return await onlyRow(
-          db,
-          madeRow,
-          `INSERT INTO platen.agent_invitations (code_hash, tenant_id, name, approve, expires_at)
-           VALUES ($1, $2, $3, $4, now() + make_interval(hours => ${CODE_HOURS})) RETURNING id, expires_at`,
-          [hashOf(code), tenant ?? null, name, printers === 'approve'],
-        );
-      });
-      return { id, code: shownCode(code), expiresAt: expires_at.toISOString() };
-    } catch (error) {
-      if (sqlState(error) === FOREIGN_KEY_VIOLATION) throw tenantNotFound(tenant ?? '');
-      throw error;
-    }
+    const { id, expires_at } = await transaction(this.#pool, async (db) => {
+      if (within !== undefined) await mayInvite(db, tenant, within);
+      return await onlyRow(
+        db,
+        madeRow,
+        `INSERT INTO platen.agent_invitations (code_hash, tenant_id, name, approve, expires_at)
+         VALUES ($1, $2, $3, $4, now() + make_interval(hours => ${CODE_HOURS})) RETURNING id, expires_at`,
+        [hashOf(code), tenant ?? null, name, printers === 'approve'],
+      );
+    }).catch(orTenantNotFound(tenant ?? ''));
+    return { id, code: shownCode(code), expiresAt: expires_at.toISOString() };
   }
 
   /**

@@ -6,7 +6,8 @@ import { PERMISSIONS } from '../../contract/admin.ts';
 import { because } from '../../contract/reason.ts';
 import { ProblemError, refusedBecause } from '../problems.ts';
 import type { Also, Pool, Queryable } from '../store/pool.ts';
-import { FOREIGN_KEY_VIOLATION, onlyRow, rowOf, rowsOf, sqlState, transaction } from '../store/pool.ts';
+import { onlyRow, rowOf, rowsOf, transaction } from '../store/pool.ts';
+import { orTenantNotFound } from '../tenants/tenant-not-found.ts';
 import { hashSecret, newApiKey, newApiSecret, secretMatches } from './secret.ts';
 
 /** `test`: its jobs are tests, which print on virtual printers only. */
@@ -57,21 +58,16 @@ export class Integrations {
   ): Promise<{ apiKey: string; apiSecret: string }> {
     const apiKey = newApiKey();
     const apiSecret = newApiSecret();
-    try {
-      await transaction(this.#pool, async (client) => {
-        const row = await onlyRow(
-          client,
-          integrationRow,
-          `INSERT INTO platen.integrations (api_key, tenant_id, name, scope, secret_hash, secret_created_at, test)
-           VALUES ($1, $2, $3, $4, $5, now(), $6) RETURNING *`,
-          [apiKey, tenantId, options.name, options.scope, hashSecret(apiSecret), options.test],
-        );
-        await also?.(client, view(row));
-      });
-    } catch (error) {
-      if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
-      throw new ProblemError('tenant-not-found', `there is no tenant "${tenantId}"`);
-    }
+    await transaction(this.#pool, async (client) => {
+      const row = await onlyRow(
+        client,
+        integrationRow,
+        `INSERT INTO platen.integrations (api_key, tenant_id, name, scope, secret_hash, secret_created_at, test)
+         VALUES ($1, $2, $3, $4, $5, now(), $6) RETURNING *`,
+        [apiKey, tenantId, options.name, options.scope, hashSecret(apiSecret), options.test],
+      );
+      await also?.(client, view(row));
+    }).catch(orTenantNotFound(tenantId));
     return { apiKey, apiSecret };
   }
 

@@ -12,6 +12,7 @@ import { idParam } from '../id-param.ts';
 import { jobNotFound, oneJob } from '../one-job.ts';
 import { ProblemError, parseBody } from '../problems.ts';
 import type { Pool, Queryable } from '../store/pool.ts';
+import { tenantNotFound } from '../tenants/tenant-not-found.ts';
 import { adminToken } from './admin-token.ts';
 import { type Deed, whoIs, writeEntry } from './audit.ts';
 import { SAFE_METHODS, type SessionCookie } from './session-cookie.ts';
@@ -206,7 +207,7 @@ async function tenantOf(
   if (about === 'tenant') {
     const { id } = idParam.parse(request.params);
     if (own === undefined || own === id) return id;
-    throw new ProblemError('tenant-not-found', `there is no tenant "${id}"`);
+    throw tenantNotFound(id);
   }
   if (about === 'query' || about === 'scope') {
     const { tenant } = parseBody(tenantOnly, request.query);

@@ -3,17 +3,8 @@ import { z } from 'zod';
 import { type PersonView, type Role, role } from '../../contract/people.ts';
 import { because } from '../../contract/reason.ts';
 import { ProblemError, refusedBecause } from '../problems.ts';
-import {
-  type Also,
-  FOREIGN_KEY_VIOLATION,
-  onlyRow,
-  type Pool,
-  type Queryable,
-  rowOf,
-  rowsOf,
-  sqlState,
-  transaction,
-} from '../store/pool.ts';
+import { type Also, onlyRow, type Pool, type Queryable, rowOf, rowsOf, transaction } from '../store/pool.ts';
+import { orTenantNotFound, tenantNotFound } from '../tenants/tenant-not-found.ts';
 import { makeToken } from './one-time-token.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -76,10 +67,7 @@ export class People {
            WHERE p.revoked_at IS NOT NULL AND NOT p.deployment
          RETURNING *`,
         [tenantId, person.login, person.name, person.role],
-      ).catch((error: unknown) => {
-        if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
-        throw new ProblemError('tenant-not-found', `there is no tenant "${tenantId}"`);
-      });
+      ).catch(orTenantNotFound(tenantId));
       if (row === undefined) throw exists(tenantId);
       return this.#link(db, row, 'invitation', also);
     });
@@ -264,7 +252,7 @@ async function makeKeeper(db: Queryable, tenantId: string): Promise<void> {
      ON CONFLICT (tenant_id, login) DO UPDATE SET revoked_at = NULL, role = 'admin'`,
     [tenantId, KEEPER, FIRST_TENANT],
   );
-  if (rowCount === 0) throw new ProblemError('tenant-not-found', `there is no tenant "${tenantId}"`);
+  if (rowCount === 0) throw tenantNotFound(tenantId);
 }
 
 function exists(tenantId: string): ProblemError {

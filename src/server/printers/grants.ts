@@ -1,8 +1,8 @@
 /** Which tenants may use a shared printer. */
 import { z } from 'zod';
 import type { Lane } from '../../contract/lane.ts';
-import { ProblemError } from '../problems.ts';
 import { type Queryable, rowsOf } from '../store/pool.ts';
+import { tenantNotFound } from '../tenants/tenant-not-found.ts';
 
 const tenantRow = z.object({ id: z.string() });
 
@@ -16,7 +16,7 @@ export async function setGrants(db: Queryable, of: Lane, tenants: readonly strin
   const sql = 'SELECT id FROM platen.tenants WHERE id = ANY($1) ORDER BY id FOR KEY SHARE';
   const known = tenants && (await rowsOf(db, tenantRow, sql, [tenants])).map(({ id }) => id);
   const missing = tenants?.find((id) => !known?.includes(id));
-  if (missing !== undefined) throw new ProblemError('tenant-not-found', `there is no tenant "${missing}"`);
+  if (missing !== undefined) throw tenantNotFound(missing);
   await db.query(
     `INSERT INTO platen.lane_settings (lane, granted_to) VALUES ($1, $2)
      ON CONFLICT (lane) DO UPDATE SET granted_to = excluded.granted_to`,

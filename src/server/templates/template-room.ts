@@ -5,8 +5,9 @@
 import { z } from 'zod';
 import { because } from '../../contract/reason.ts';
 import type { ServerConfig } from '../config.ts';
-import { ProblemError, refusedBecause } from '../problems.ts';
+import { refusedBecause } from '../problems.ts';
 import { onlyRow, type Queryable } from '../store/pool.ts';
+import { tenantNotFound } from '../tenants/tenant-not-found.ts';
 
 export type TemplateLimits = Pick<ServerConfig['limits'], 'templates' | 'templateBytes'>;
 
@@ -20,7 +21,7 @@ const counted = z.object({ templates: z.int(), bytes: z.number() });
 export async function lockTemplates(client: Queryable, tenantId: string): Promise<void> {
   const sql = 'SELECT FROM platen.tenants WHERE id = $1 FOR NO KEY UPDATE';
   const { rowCount } = await client.query(sql, [tenantId]);
-  if (rowCount === 0) throw new ProblemError('tenant-not-found', `there is no tenant "${tenantId}"`);
+  if (rowCount === 0) throw tenantNotFound(tenantId);
 }
 
 /**

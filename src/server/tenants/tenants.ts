@@ -4,6 +4,7 @@ import type { TenantView } from '../../contract/admin.ts';
 import { because } from '../../contract/reason.ts';
 import { ProblemError, refusedBecause } from '../problems.ts';
 import { type Also, onlyRow, type Pool, type Queryable, rowOf, rowsOf, transaction } from '../store/pool.ts';
+import { tenantNotFound } from './tenant-not-found.ts';
 
 /** A bigint comes as text. */
 const labelCount = z.coerce.number().int();
@@ -105,10 +106,6 @@ export class Tenants {
 async function change(db: Queryable, sql: string, id: string, to: number | boolean | null): Promise<void> {
   const { rowCount } = await db.query(sql, [id, to]);
   if (rowCount === 0) throw tenantNotFound(id);
-}
-
-export function tenantNotFound(id: string): ProblemError {
-  return new ProblemError('tenant-not-found', `there is no tenant "${id}"`);
 }
 
 async function insert(db: Queryable, tenant: { id: string; name?: string | undefined }): Promise<boolean> {

@@ -6,17 +6,8 @@ import type { ServiceHealth } from '../../contract/readiness.ts';
 import type { WebhookCreate, WebhookMessage, WebhookSecret, WebhookView } from '../../contract/webhook.ts';
 import { ProblemError } from '../problems.ts';
 import type { SecretKey } from '../secret-key.ts';
-import {
-  type Also,
-  FOREIGN_KEY_VIOLATION,
-  onlyRow,
-  type Pool,
-  type Queryable,
-  rowOf,
-  rowsOf,
-  sqlState,
-  transaction,
-} from '../store/pool.ts';
+import { type Also, onlyRow, type Pool, type Queryable, rowOf, rowsOf, transaction } from '../store/pool.ts';
+import { orTenantNotFound } from '../tenants/tenant-not-found.ts';
 import { dueRow, nameOf, type Outgoing, outgoingOf } from './outgoing.ts';
 import type { Sent } from './send.ts';
 
@@ -297,22 +288,17 @@ export async function addWebhook(
   insert: (client: Queryable) => Promise<unknown>,
   also: (client: Queryable) => Promise<void> | undefined,
 ): Promise<void> {
-  try {
-    await transaction(pool, async (client) => {
-      const { count } = await onlyRow(
-        client,
-        z.object({ count: z.int() }),
-        'SELECT count(*)::int FROM platen.webhooks WHERE tenant_id = $1',
-        [tenant],
-      );
-      if (count >= MOST) throw new ProblemError('webhooks-limit', `a tenant has at most ${MOST} webhooks`);
-      await insert(client);
-      await also(client);
-    });
-  } catch (error) {
-    if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
-    throw new ProblemError('tenant-not-found', `there is no tenant "${tenant}"`);
-  }
+  await transaction(pool, async (client) => {
+    const { count } = await onlyRow(
+      client,
+      z.object({ count: z.int() }),
+      'SELECT count(*)::int FROM platen.webhooks WHERE tenant_id = $1',
+      [tenant],
+    );
+    if (count >= MOST) throw new ProblemError('webhooks-limit', `a tenant has at most ${MOST} webhooks`);
+    await insert(client);
+    await also(client);
+  }).catch(orTenantNotFound(tenant));
 }
 
 /** 24 bytes, as Standard Webhooks has it. */

@@ -1,6 +1,7 @@
 /** Accepts a job that the service itself has made for a person, with whatever else is written with it. */
 import { ProblemError } from '../../problems.ts';
 import { type Also, type Pool, type Queryable, transaction } from '../../store/pool.ts';
+import { tenantNotFound } from '../../tenants/tenant-not-found.ts';
 import { quotaExceeded } from '../../tenants/tenants.ts';
 import type { Dispatching } from '../dispatch/dispatching.ts';
 import { acceptIn, type Candidate, payloadOf } from './acceptance.ts';
@@ -44,7 +45,7 @@ export async function acceptAlone(
     case 'quota':
       throw quotaExceeded(accepted, checked.labels);
     case 'tenant-gone':
-      throw new ProblemError('tenant-not-found', `there is no tenant "${job.tenantId}"`);
+      throw tenantNotFound(job.tenantId);
     default:
       throw new ProblemError('enqueue-failed', 'the job was not queued; send it again');
   }
