@@ -7,27 +7,8 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
-import type { JobFault } from '../contract/fault.ts';
-import type { Reason } from '../contract/reason.ts';
-import type { TemplateProblem } from '../contract/template-problem.ts';
 import type { Logger } from '../log.ts';
-import type { RawPlacementFault } from '../zpl/raw/placement.ts';
-import type {
-  BytesCheck,
-  Check,
-  CheckAnswer,
-  CheckRequest,
-  CheckResult,
-  PagesCheck,
-  PictureCheck,
-  PictureResult,
-  PlacementCheck,
-  RecordsCheck,
-  RecordsVerdict,
-  TemplateCheck,
-  ZplCheck,
-  ZplResult,
-} from './check-protocol.ts';
+import type { Check, CheckAnswer, CheckRequest, CheckResult, CheckSays } from './check-protocol.ts';
 import { startThread } from './thread.ts';
 
 /** A thread's heap, MB. */
@@ -109,76 +90,14 @@ export class CheckPool {
   }
 
   /**
-   * What is wrong with a template.
    * @param owner the tenant whose check this is, by ID
    * @throws CheckStopped
    */
-  async template(
+  async run<K extends Check['kind']>(
     owner: string,
-    check: Omit<TemplateCheck, 'kind'>,
+    check: Check & { kind: K },
     times: CheckTimes,
-  ): Promise<readonly TemplateProblem[]> {
-    const result = await this.#run(owner, { kind: 'template', ...check }, times);
-    return result.kind === 'template' ? result.problems : misread(result);
-  }
-
-  /** Which records cannot be printed. @throws CheckStopped */
-  async records(
-    owner: string,
-    check: Omit<RecordsCheck, 'kind'>,
-    times: CheckTimes,
-  ): Promise<RecordsVerdict> {
-    const result = await this.#run(owner, { kind: 'records', ...check }, times);
-    return result.kind === 'records' ? result.verdict : misread(result);
-  }
-
-  /** What a raw ZPL template prints outside its label. @throws CheckStopped */
-  async placement(
-    owner: string,
-    check: Omit<PlacementCheck, 'kind'>,
-    times: CheckTimes,
-  ): Promise<readonly RawPlacementFault[]> {
-    const result = await this.#run(owner, { kind: 'placement', ...check }, times);
-    return result.kind === 'placement' ? result.faults : misread(result);
-  }
-
-  /** A label as a picture, or why it cannot be printed. @throws CheckStopped */
-  async picture(
-    owner: string,
-    check: Omit<PictureCheck, 'kind'>,
-    times: CheckTimes,
-  ): Promise<PictureResult | JobFault> {
-    const result = await this.#run(owner, { kind: 'picture', ...check }, times);
-    return result.kind === 'picture' ? result.picture : misread(result);
-  }
-
-  /** How often each page of a PDF or label of a program is printed, or why it cannot be read. @throws CheckStopped */
-  async pages(
-    owner: string,
-    check: Omit<PagesCheck, 'kind'>,
-    times: CheckTimes,
-  ): Promise<readonly number[] | Reason> {
-    const result = await this.#run(owner, { kind: 'pages', ...check }, times);
-    return result.kind === 'pages' ? result.pages : misread(result);
-  }
-
-  /** A label in its language, or why it cannot be printed. @throws CheckStopped */
-  async bytes(
-    owner: string,
-    check: Omit<BytesCheck, 'kind'>,
-    times: CheckTimes,
-  ): Promise<Uint8Array | JobFault> {
-    const result = await this.#run(owner, { kind: 'bytes', ...check }, times);
-    return result.kind === 'bytes' ? result.bytes : misread(result);
-  }
-
-  /** Labels of somebody's ZPL, or why one cannot be drawn. @throws CheckStopped */
-  async zpl(owner: string, check: Omit<ZplCheck, 'kind'>, times: CheckTimes): Promise<ZplResult | JobFault> {
-    const result = await this.#run(owner, { kind: 'zpl', ...check }, times);
-    return result.kind === 'zpl' ? result.drawn : misread(result);
-  }
-
-  async #run(owner: string, check: Check, times: CheckTimes): Promise<CheckResult> {
+  ): Promise<CheckSays[K]> {
     const { promise, resolve } = Promise.withResolvers<CheckResult | CheckStopped>();
     const tasks = this.#waiting.get(owner) ?? [];
     if (this.#stopped || tasks.length >= MOST_WAITING) throw new CheckStopped('busy', '');
@@ -194,7 +113,8 @@ export class CheckPool {
     this.#next();
     const outcome = await promise;
     if (outcome instanceof CheckStopped) throw outcome;
-    return outcome;
+    if (isOf(check.kind, outcome)) return outcome.says;
+    throw new TypeError(`a check thread answered with ${outcome.kind}`);
   }
 
   #leave(task: Task, outcome: CheckStopped): void {
@@ -248,8 +168,8 @@ export class CheckPool {
   }
 }
 
-function misread({ kind }: CheckResult): never {
-  throw new TypeError(`a check thread answered with ${kind}`);
+function isOf<K extends Check['kind']>(kind: K, result: CheckResult): result is CheckResult<K> {
+  return result.kind === kind;
 }
 
 type Settle = Task['settle'];

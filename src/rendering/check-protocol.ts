@@ -148,15 +148,24 @@ export interface RecordsVerdict {
   readonly complete: boolean;
 }
 
-export type CheckResult =
-  | { readonly kind: 'template'; readonly problems: readonly TemplateProblem[] }
-  | { readonly kind: 'records'; readonly verdict: RecordsVerdict }
-  | { readonly kind: 'placement'; readonly faults: readonly RawPlacementFault[] }
-  | { readonly kind: 'picture'; readonly picture: PictureResult | JobFault }
+/** What a check of each kind says. */
+export interface CheckSays {
+  /** What is wrong with the template. */
+  readonly template: readonly TemplateProblem[];
+  /** Which records cannot be printed. */
+  readonly records: RecordsVerdict;
+  /** What the template prints outside its label. */
+  readonly placement: readonly RawPlacementFault[];
+  readonly picture: PictureResult | JobFault;
   /** How often each page or label is printed, or why the document cannot be read. */
-  | { readonly kind: 'pages'; readonly pages: readonly number[] | Reason }
-  | { readonly kind: 'bytes'; readonly bytes: Uint8Array | JobFault }
-  | { readonly kind: 'zpl'; readonly drawn: ZplResult | JobFault };
+  readonly pages: readonly number[] | Reason;
+  /** The label in its language, or why it cannot be printed. */
+  readonly bytes: Uint8Array | JobFault;
+  /** The labels, or why one cannot be drawn. */
+  readonly zpl: ZplResult | JobFault;
+}
+type Results = { readonly [K in Check['kind']]: { readonly kind: K; readonly says: CheckSays[K] } };
+export type CheckResult<K extends Check['kind'] = Check['kind']> = Results[K];
 
 /** `owner`: whose check this is. A thread keeps files decoded for each owner, and no other owner's checks use them. */
 export type CheckRequest = { readonly id: number; readonly owner: string; readonly check: Check };

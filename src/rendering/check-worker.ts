@@ -127,19 +127,19 @@ async function checkRecords(request: RecordsCheck): Promise<RecordsVerdict> {
 async function run(owner: string, check: Check, at: (pointer: string) => void): Promise<CheckResult> {
   switch (check.kind) {
     case 'template':
-      return { kind: 'template', problems: await templateProblems(check.template, undefined, at, check) };
+      return { kind: 'template', says: await templateProblems(check.template, undefined, at, check) };
     case 'records':
-      return { kind: 'records', verdict: await checkRecords(check) };
+      return { kind: 'records', says: await checkRecords(check) };
     case 'placement':
-      return { kind: 'placement', faults: rawPlacementFaults(check.template, check.media) };
+      return { kind: 'placement', says: rawPlacementFaults(check.template, check.media) };
     case 'picture':
-      return { kind: 'picture', picture: await orFault(() => picture(owner, check)) };
+      return { kind: 'picture', says: await orFault(() => picture(owner, check)) };
     case 'bytes':
-      return { kind: 'bytes', bytes: await orFault(() => bytes(check)) };
+      return { kind: 'bytes', says: await orFault(() => bytes(check)) };
     case 'zpl':
-      return { kind: 'zpl', drawn: await orFault(() => zpl(check)) };
+      return { kind: 'zpl', says: await orFault(() => zpl(check)) };
     case 'pages':
-      return { kind: 'pages', pages: await pagesOrReason(check) };
+      return { kind: 'pages', says: await pagesOrReason(check) };
   }
 }
 

@@ -42,7 +42,9 @@ function heavy(elements: number): Template {
   };
 }
 
+const checkOf = (template: Template) => ({ kind: 'template' as const, template });
 const records = (template: Template, values: object[], more = {}) => ({
+  kind: 'records' as const,
   template,
   dpi: 203,
   language: 'zpl' as const,
@@ -57,13 +59,11 @@ const records = (template: Template, values: object[], more = {}) => ({
 
 test('a template that takes too long is ended, and the element named; the next has a thread again', async () => {
   const checks = start(2);
-  await checks.template('a', { template: LIGHT }, TIMES);
-  const ended = await checks
-    .template('a', { template: heavy(1_000) }, { ...TIMES, run: 1_500 })
-    .catch((e) => e);
+  await checks.run('a', checkOf(LIGHT), TIMES);
+  const ended = await checks.run('a', checkOf(heavy(1_000)), { ...TIMES, run: 1_500 }).catch((e) => e);
   expect(ended).toBeInstanceOf(CheckStopped);
   expect(ended).toMatchObject({ reason: 'deadline', at: expect.stringMatching(/^\/elements\/\d+$/) });
-  expect(await checks.template('a', { template: LIGHT }, TIMES)).toEqual([
+  expect(await checks.run('a', checkOf(LIGHT), TIMES)).toEqual([
     expect.objectContaining({ code: 'field-undeclared' }),
   ]);
 });
@@ -72,10 +72,10 @@ test('the slow checks of one owner leave a thread to the others', async () => {
   const checks = start(2);
   const done: string[] = [];
   const slow = Array.from({ length: 4 }, (_, index) =>
-    checks.template('slow', { template: heavy(10) }, TIMES).then(() => done.push(`slow ${index}`)),
+    checks.run('slow', checkOf(heavy(10)), TIMES).then(() => done.push(`slow ${index}`)),
   );
   for (const owner of ['b', 'c', 'd']) {
-    await checks.records(owner, records(LIGHT, [{ v: 'x' }]), TIMES);
+    await checks.run(owner, records(LIGHT, [{ v: 'x' }]), TIMES);
     done.push(owner);
   }
   await Promise.all(slow);
@@ -86,11 +86,11 @@ test('the slow checks of one owner leave a thread to the others', async () => {
 
 test('what waits for too long, or behind too much, is told so', async () => {
   const checks = start(2);
-  const first = checks.template('a', { template: heavy(20) }, TIMES);
-  const late = checks.template('a', { template: LIGHT }, { wait: 50, run: 1_000 });
+  const first = checks.run('a', checkOf(heavy(20)), TIMES);
+  const late = checks.run('a', checkOf(LIGHT), { wait: 50, run: 1_000 });
   await expect(late).rejects.toMatchObject({ reason: 'busy' });
   const many = Array.from({ length: 1_001 }, () =>
-    checks.template('a', { template: LIGHT }, TIMES).catch((error: unknown) => error),
+    checks.run('a', checkOf(LIGHT), TIMES).catch((error: unknown) => error),
   );
   expect(await many.at(-1)).toMatchObject({ reason: 'busy' });
   await first;
@@ -109,7 +109,7 @@ test('records: each that cannot be printed, with its number in the job and its f
     { ...good, price: 'ten' },
     { ...good, who: '\u{13000}' },
   ];
-  const verdict = await checks.records('a', records(template, values, { first: 500, budget: 60_000 }), TIMES);
+  const verdict = await checks.run('a', records(template, values, { first: 500, budget: 60_000 }), TIMES);
   expect(verdict.complete).toBe(true);
   expect(verdict.faults).toEqual([
     expect.objectContaining({ code: 'value-invalid', record: 501, fields: ['ean'] }),
@@ -132,7 +132,7 @@ test('what another thread works for PDF pages counts in the budget', async () =>
     0,
   );
   const asked = records(carrier, values, { budget: 300 });
-  expect(await checks.records('a', asked, TIMES)).toMatchObject({ faults: [], complete: false });
+  expect(await checks.run('a', asked, TIMES)).toMatchObject({ faults: [], complete: false });
 }, 120_000);
 
 test('records beyond the budget are not reached, and faults beyond a hundred not told', async () => {
@@ -141,9 +141,9 @@ test('records beyond the budget are not reached, and faults beyond a hundred not
     { type: 'barcode', symbology: 'ean13', x: 1, y: 1, height: 8, value: '{{ean}}' },
   ]);
   const bad = Array.from({ length: 300 }, () => ({ ean: 'x' }));
-  const all = await checks.records('a', records(template, bad, { budget: 60_000 }), TIMES);
+  const all = await checks.run('a', records(template, bad, { budget: 60_000 }), TIMES);
   expect(all).toMatchObject({ complete: false, faults: { length: 100 } });
-  const one = await checks.records('a', records(template, bad, { budget: 0 }), TIMES);
+  const one = await checks.run('a', records(template, bad, { budget: 0 }), TIMES);
   expect(one).toMatchObject({ complete: false, faults: { length: 1 } });
 });
 
@@ -152,7 +152,7 @@ test('a template compiled before is not taken for another, or for another resolu
   const box = (width: number) =>
     design(60, 25, [{ type: 'barcode', symbology: 'code128', x: 1, y: 1, height: 8, width, value: '{{v}}' }]);
   const faults = async (width: number, dpi: number) =>
-    (await checks.records('a', records(box(width), [{ v: 'ABCDEF' }], { dpi }), TIMES)).faults.length;
+    (await checks.run('a', records(box(width), [{ v: 'ABCDEF' }], { dpi }), TIMES)).faults.length;
   expect(await faults(55, 203)).toBe(0);
   expect(await faults(20, 203)).toBe(1);
   expect(await faults(55, 203)).toBe(0);
@@ -161,12 +161,12 @@ test('a template compiled before is not taken for another, or for another resolu
 
 test('who waits when the service stops is told', async () => {
   const checks = start(2);
-  const first = checks.template('a', { template: heavy(100) }, TIMES).catch((error: unknown) => error);
-  const second = checks.template('a', { template: LIGHT }, TIMES).catch((error: unknown) => error);
+  const first = checks.run('a', checkOf(heavy(100)), TIMES).catch((error: unknown) => error);
+  const second = checks.run('a', checkOf(LIGHT), TIMES).catch((error: unknown) => error);
   await checks.stop();
   expect(await first).toMatchObject({ reason: 'busy' });
   expect(await second).toMatchObject({ reason: 'busy' });
-  await expect(checks.template('a', { template: LIGHT }, TIMES)).rejects.toMatchObject({ reason: 'busy' });
+  await expect(checks.run('a', checkOf(LIGHT), TIMES)).rejects.toMatchObject({ reason: 'busy' });
 });
 
 test('a service that was started behind everything else checks templates too', async () => {
@@ -176,7 +176,7 @@ test('a service that was started behind everything else checks templates too', a
     import { createLogger } from ${source('log.ts')};
     const checks = new CheckPool({ threads: 2, logger: createLogger({ level: 'silent' }) });
     const template = ${JSON.stringify(LIGHT)};
-    const problems = await checks.template('a', { template }, ${JSON.stringify(TIMES)});
+    const problems = await checks.run('a', { kind: 'template', template }, ${JSON.stringify(TIMES)});
     await checks.stop();
     process.stdout.write(String(problems.length));`;
   const directory = mkdtempSync(join(tmpdir(), 'platen-behind-'));
@@ -193,6 +193,7 @@ test('a service that was started behind everything else checks templates too', a
 
 const MEDIA = { width: 100, height: 150 };
 const rawPicture = (source: string, media = MEDIA) => ({
+  kind: 'picture' as const,
   template: rawZplTemplate.parse({ name: 'Raw', language: 'zpl', source }),
   dpi: 203,
   media,
@@ -206,12 +207,12 @@ const rawPicture = (source: string, media = MEDIA) => ({
 const SMALL = rawPicture('^XA^FO9,9^GB99,99,9^FS^XZ');
 test('a label for which the rasteriser has no memory is named, and the memory is given back', async () => {
   const checks = start(2);
-  await checks.picture('a', SMALL, TIMES);
+  await checks.run('a', SMALL, TIMES);
   const before = process.memoryUsage.rss();
   const greedy = rawPicture('^XA^FO9,9^BXN,1000,200^FDabc^FS^XZ');
   const message = '/source: it cannot be drawn: it takes too much memory';
   const problem = { severity: 'warning', pointer: '/source', message };
-  expect(await checks.picture('a', greedy, TIMES)).toMatchObject({ png: null, problems: [problem] });
+  expect(await checks.run('a', greedy, TIMES)).toMatchObject({ png: null, problems: [problem] });
   // Every dot of it is turned round, and each reversed box takes the rasteriser a picture more.
   const source = `^XA^POI${'^FR^FO9,9^GB4000,4000,9^FS'.repeat(8)}^XZ`;
   let most = 0;
@@ -219,13 +220,13 @@ test('a label for which the rasteriser has no memory is named, and the memory is
     most = Math.max(most, process.memoryUsage.rss() - before);
   }, 5);
   try {
-    const large = await checks.picture('a', rawPicture(source, { width: 530, height: 530 }), TIMES);
+    const large = await checks.run('a', rawPicture(source, { width: 530, height: 530 }), TIMES);
     expect(large).toMatchObject({ width: 4236, png: expect.anything() });
   } finally {
     clearInterval(looking);
   }
   expect(most).toBeLessThan(250 * 1024 * 1024);
-  expect(await checks.picture('a', SMALL, TIMES)).toMatchObject({ png: expect.anything(), problems: [] });
+  expect(await checks.run('a', SMALL, TIMES)).toMatchObject({ png: expect.anything(), problems: [] });
   // A thread that has been ended gives its memory back when the system comes to it.
   await expect.poll(() => process.memoryUsage.rss() - before).toBeLessThan(100 * 1024 * 1024);
 });
@@ -237,7 +238,7 @@ test('what a thread loads before it draws does not count against its check', asy
   const next = () => {
     const check = checks.shift();
     if (check === undefined) return resolve();
-    const request = { id: checks.length, owner: 'a', check: { kind: 'picture' as const, ...check } };
+    const request = { id: checks.length, owner: 'a', check };
     thread.postMessage(request satisfies CheckRequest);
   };
   const thread = startThread<CheckAnswer>({

@@ -70,7 +70,7 @@ export async function labelaryRoutes(app: FastifyInstance, { checks, config }: P
     const check = asked(request, zpl);
     const end = strangers.begin(networkOf(callerAddress(request)));
     try {
-      const { file, labels } = await inTime((times) => checks.zpl(OWNER, check, times));
+      const { file, labels } = await inTime((times) => checks.run(OWNER, check, times));
       return reply
         .header('x-total-count', labels)
         .type(TYPES[check.as])
@@ -93,7 +93,7 @@ function missing({ label = 0 }: Pick<ZplCheck, 'label'>, labels: number): never 
 }
 
 /** What the address and the headers ask for. @throws LabelaryError 400, 406 */
-function asked({ params, headers }: FastifyRequest, zpl: Uint8Array): Omit<ZplCheck, 'kind'> {
+function asked({ params, headers }: FastifyRequest, zpl: Uint8Array): ZplCheck {
   const { density, size, index } = parameters.parse(params);
   const dpi = DENSITIES[/^(\d{1,2})dpmm$/.exec(density)?.[1] ?? ''];
   if (dpi === undefined) throw wrong('the print density', '6dpmm, 8dpmm, 12dpmm or 24dpmm');
@@ -112,7 +112,7 @@ function asked({ params, headers }: FastifyRequest, zpl: Uint8Array): Omit<ZplCh
   if (turn === undefined) throw wrong('the header X-Rotation', '0, 90, 180 or 270');
   const lies = turn === 90 || turn === 270 ? { width: height, height: width } : { width, height };
   return {
-    ...{ zpl, dpi, width, height, turn, as, most: MOST_LABELS },
+    ...{ kind: 'zpl', zpl, dpi, width, height, turn, as, most: MOST_LABELS },
     label: index === undefined ? undefined : Number(index),
     ...(as === 'pdf' ? pageAsked(headers, lies) : { page: undefined, border: 'none' }),
   };

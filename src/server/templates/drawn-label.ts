@@ -14,7 +14,7 @@ export function drawn(
   tenantId: string,
   check: Omit<PictureCheck, 'kind'>,
 ): Promise<PictureResult> {
-  return inTime((times) => checks.picture(tenantId, check, times));
+  return inTime((times) => checks.run(tenantId, { kind: 'picture', ...check }, times));
 }
 
 /**

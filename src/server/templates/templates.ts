@@ -304,7 +304,8 @@ export class Templates {
   async #problems(tenantId: string, checked: Template): Promise<readonly TemplateProblem[]> {
     try {
       const printerCommands = checked.language === 'zpl' && (await printerCommandsOf(this.#pool, tenantId));
-      return await this.#checks.template(tenantId, { template: checked, printerCommands }, this.#times);
+      const check = { kind: 'template' as const, template: checked, printerCommands };
+      return await this.#checks.run(tenantId, check, this.#times);
     } catch (error) {
       if (error instanceof CheckStopped) throw stopped(error, this.#times);
       throw error;

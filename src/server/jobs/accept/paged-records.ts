@@ -103,7 +103,7 @@ async function countsOf(
   check: { document: string; said: string | undefined; printerCommands: boolean },
 ): Promise<readonly number[] | Reason> {
   try {
-    return await checks.pages(tenantId, check, TIMES);
+    return await checks.run(tenantId, { kind: 'pages', ...check }, TIMES);
   } catch (error) {
     if (!(error instanceof CheckStopped)) throw error;
     if (error.reason === 'memory') return because('draws-much', {});

@@ -88,6 +88,7 @@ async function unprintable(
   let budget = BUDGET;
   for (let first = 0; first < records.length && budget > 0 && faults.length < MOST_FAULTS; first += BATCH) {
     const check = {
+      kind: 'records' as const,
       template,
       dpi,
       language,
@@ -99,7 +100,7 @@ async function unprintable(
       budget,
     };
     try {
-      const verdict = await checks.records(tenantId, check, times);
+      const verdict = await checks.run(tenantId, check, times);
       faults.push(...verdict.faults);
       budget -= verdict.spent;
       if (!verdict.complete) break;

@@ -121,6 +121,7 @@ export class RenderedLabels {
     }
     const file = await inTime((times) => {
       const check = {
+        kind: 'bytes' as const,
         job: {
           ...job,
           ...{ v: 1 as const, jobId: randomUUID(), tenantId, scope: null, templateId: idT, orientation },
@@ -132,7 +133,7 @@ export class RenderedLabels {
         },
         record: label,
       };
-      return this.#checks.bytes(tenantId, check, times);
+      return this.#checks.run(tenantId, check, times);
     });
     return { language, file, labels };
   }

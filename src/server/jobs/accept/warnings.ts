@@ -8,6 +8,7 @@ import type { PrintRequest } from '../../../contract/print-request.ts';
 import { because, type Reason, reasonText } from '../../../contract/reason.ts';
 import type { Template } from '../../../contract/template.ts';
 import { type CheckPool, CheckStopped } from '../../../rendering/check-pool.ts';
+import type { PlacementCheck } from '../../../rendering/check-protocol.ts';
 import type { RawMedia, RawPlacementFault } from '../../../zpl/raw/placement.ts';
 import { shorten } from '../../problems.ts';
 import { inStretches, type Long } from '../../stretches.ts';
@@ -113,7 +114,8 @@ async function placementWarnings(
   placements.set(template, kept);
   const media = { dpi, width, height };
   const known = kept.get(JSON.stringify(media));
-  const faults = known ?? (await placementFaults(checks, tenantId, { template, media }, wait));
+  const faults =
+    known ?? (await placementFaults(checks, tenantId, { kind: 'placement', template, media }, wait));
   if (faults !== undefined) kept.set(JSON.stringify(media), faults);
   return (faults ?? []).map(({ code, reason }) => warning(code, reason));
 }
@@ -122,11 +124,11 @@ async function placementWarnings(
 async function placementFaults(
   checks: CheckPool,
   tenantId: string,
-  check: Parameters<CheckPool['placement']>[1],
+  check: PlacementCheck,
   wait: number,
 ): Promise<readonly RawPlacementFault[] | undefined> {
   try {
-    return await checks.placement(tenantId, check, { wait, run: RUN });
+    return await checks.run(tenantId, check, { wait, run: RUN });
   } catch (error) {
     if (!(error instanceof CheckStopped)) throw error;
     // A check that takes too long would take too long for the next job as well.
