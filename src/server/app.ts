@@ -20,6 +20,7 @@ import { BodyRoom } from './body-room.ts';
 import { clientErrors } from './client-errors.ts';
 import type { ServerConfig } from './config.ts';
 import { boundConnections } from './connections.ts';
+import { DoorError } from './door-error.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { BodyTooRich, BrokenJson, ForbiddenKey, MOST_HOLDERS, MOST_VALUES, readJson } from './json-body.ts';
 import { callerAddress, networkOf } from './network.ts';
@@ -270,6 +271,17 @@ function partyOf(request: FastifyRequest): string {
   return tenant ?? `without tenant: ${account ?? networkOf(callerAddress(request))}`;
 }
 
+/** What a door answers to an error, in its own form. @param bodyLimit of the route, bytes */
+export function doorAnswer(
+  error: unknown,
+  request: FastifyRequest,
+  bodyLimit: number,
+): Pick<DoorError, 'status' | 'message' | 'headers'> {
+  const answer = error instanceof DoorError ? error : asProblem(error, bodyLimit);
+  if (answer.status >= 500) request.failure = error instanceof ProblemError ? (error.cause ?? error) : error;
+  return answer;
+}
+
 function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ProblemError): void {
   if (error.status >= 500) request.failure = error.cause ?? error;
   void reply.code(error.status).headers(error.headers).type(PROBLEM_TYPE).send(error.body(request.id));
@@ -290,7 +302,7 @@ const foreign = z.object({ statusCode: z.int().min(400).max(499), code: z.string
  * Of foreign errors, Fastify's about the request are the caller's fault, and all others are internal.
  * @param bodyLimit of the route, bytes
  */
-export function asProblem(error: unknown, bodyLimit: number): ProblemError {
+function asProblem(error: unknown, bodyLimit: number): ProblemError {
   if (error instanceof ProblemError) return error;
   if (sqlState(error) === UNSTORABLE) {
     return refusedBecause('payload-invalid', because('text-nul', {}), {

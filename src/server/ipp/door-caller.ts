@@ -5,27 +5,11 @@
  */
 import type { FastifyRequest } from 'fastify';
 import { MAX_ATTRIBUTE_BYTES } from '../../ipp/request.ts';
+import { DoorError } from '../door-error.ts';
 import { basicIn, type KeyCaller, type Keys, keyCaller } from '../oauth/key-caller.ts';
 import { credentialsIn } from '../oauth/secret.ts';
 import type { Pool } from '../store/pool.ts';
 import { isUuid, type Offer, offerAt } from './offers.ts';
-
-/** An answer with a status of HTTP. */
-export class IppHttpError extends Error {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-
-  constructor(status: number, message: string, headers: Record<string, string> = {}) {
-    super(message);
-    this.name = 'IppHttpError';
-    this.status = status;
-    this.headers = headers;
-  }
-
-  static unauthorized(message = 'expected a key, as the password of Basic authentication'): IppHttpError {
-    return new IppHttpError(401, message, { 'www-authenticate': 'Basic realm="platen"' });
-  }
-}
 
 /** `person`: a user name beside the key. */
 export type KnownCaller = KeyCaller & { person: string | undefined };
@@ -33,7 +17,7 @@ export type KnownCaller = KeyCaller & { person: string | undefined };
 type Stranger = { at: Offer };
 export type DoorCaller = KnownCaller | Stranger;
 
-/** @param printer as the address names it. @throws IppHttpError 401, 429 */
+/** @param printer as the address names it. @throws DoorError 401, 429 */
 export async function doorCaller(
   request: FastifyRequest,
   printer: string | undefined,
@@ -44,20 +28,21 @@ export async function doorCaller(
     // A document is not read of a stranger.
     const isShort = length !== undefined && Number(length) <= MAX_ATTRIBUTE_BYTES;
     const at = isShort && printer !== undefined && isUuid(printer) ? await offerAt(pool, printer) : undefined;
-    if (at === undefined) throw IppHttpError.unauthorized();
+    if (at === undefined) throw unauthorized();
     return { at };
   }
   const sent = basicIn(authorization);
-  if (sent === undefined) throw IppHttpError.unauthorized();
+  if (sent === undefined) throw unauthorized();
   const { person, ...key } = keyOf(sent);
   const caller = await keyCaller(request, key, keys, {
-    unknown: () => IppHttpError.unauthorized('the key is not known'),
-    tooOften: (seconds) =>
-      new IppHttpError(429, `too many wrong keys; try again in ${seconds} s`, {
-        'retry-after': String(seconds),
-      }),
+    unknown: 'the key is not known',
+    plural: 'keys',
   });
   return { ...caller, person };
+}
+
+export function unauthorized(): DoorError {
+  return DoorError.unauthorized('expected a key, as the password of Basic authentication');
 }
 
 function keyOf({ user, password }: { user: string; password: string }) {

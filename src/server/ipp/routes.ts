@@ -14,23 +14,17 @@ import { BodyError, IppBody } from '../../ipp/body.ts';
 import { type IppDocumentSource, tooLarge } from '../../ipp/document.ts';
 import { IppOperations, operationName } from '../../ipp/operations.ts';
 import { answered, MAX_ATTRIBUTE_BYTES } from '../../ipp/request.ts';
-import { asProblem } from '../app.ts';
+import { doorAnswer } from '../app.ts';
 import type { ServerConfig } from '../config.ts';
+import { DoorError } from '../door-error.ts';
 import type { ChangeFeed } from '../events/change-feed.ts';
-import type { FailedAttempts } from '../failed-attempts.ts';
-import type { PrintRequests } from '../jobs/accept/print-requests.ts';
-import type { JobQueue } from '../jobs/dispatch/queue-port.ts';
-import type { Cancellations } from '../jobs/outcome/cancellations.ts';
-import type { Integrations } from '../oauth/integrations.ts';
+import type { KeyDoorParts } from '../key-door.ts';
 import { holdersIn } from '../printers/printers.ts';
 import { ProblemError } from '../problems.ts';
-import type { RequestRate } from '../request-rate.ts';
-import type { Pool } from '../store/pool.ts';
 import { whoseOf } from '../tenants/whose.ts';
-import type { Traces } from '../traces/traces.ts';
 import { isAbandoned } from '../unread-body.ts';
 import { announcing } from './announcer.ts';
-import { type DoorCaller, doorCaller, IppHttpError } from './door-caller.ts';
+import { type DoorCaller, doorCaller, unauthorized } from './door-caller.ts';
 import { waitingAt } from './door-jobs.ts';
 import { JobOutput } from './job-output.ts';
 import {
@@ -43,21 +37,10 @@ import {
 import { baseOf, UNDER } from './offers.ts';
 import { StrangerOutput } from './stranger-output.ts';
 
-type Parts = {
-  /** Undefined where the accounts are an external server's: `config.ts` lets nobody turn this on there. */
-  integrations: Integrations | undefined;
-  failures: FailedAttempts;
-  rate: RequestRate;
-  pool: Pool;
-  printRequests: PrintRequests;
-  cancellations: Cancellations;
-  queue: Pick<JobQueue, 'leaseHolders'>;
-  traces: Traces | undefined;
+type Parts = KeyDoorParts & {
   config: Pick<ServerConfig, 'limits' | 'host' | 'ippAnnounce'>;
   feed: ChangeFeed;
   publicUrl: () => string;
-  /** Called with jobs that a caller has canceled. */
-  changed: (jobs: string[]) => void;
 };
 
 /** ms without a byte of a request. */
@@ -77,8 +60,7 @@ export async function ippRoutes(app: FastifyInstance, parts: Parts): Promise<voi
   app.addContentTypeParser('application/ipp', (_request, payload, done) => done(null, payload));
   app.setErrorHandler(async (error, request, reply) => {
     if (isAbandoned(request.raw, reply)) return reply;
-    const { status, message, headers } = error instanceof IppHttpError ? error : asProblem(error, bodyLimit);
-    if (status >= 500) request.failure = error instanceof ProblemError ? (error.cause ?? error) : error;
+    const { status, message, headers } = doorAnswer(error, request, bodyLimit);
     // A status by which clients of IPP send the same again later.
     const code =
       status === 429 || (error instanceof ProblemError && error.code === 'overloaded') ? 503 : status;
@@ -123,7 +105,7 @@ export async function ippRoutes(app: FastifyInstance, parts: Parts): Promise<voi
     const printerUri = `${base}/${asWritten(request.url)}`;
     const asked = { message, document, printerUri };
     if ('at' in caller || offered === undefined) {
-      if ('at' in caller && !looks) throw IppHttpError.unauthorized();
+      if ('at' in caller && !looks) throw unauthorized();
       return await new IppOperations(new StrangerOutput(offered && ((uri) => view(uri, offered)))).answer(
         asked,
       );
@@ -166,7 +148,7 @@ export async function ippRoutes(app: FastifyInstance, parts: Parts): Promise<voi
           },
         });
         // What has a status of HTTP: nobody may know more before the key is right.
-        if (failure instanceof IppHttpError) throw failure;
+        if (failure instanceof DoorError) throw failure;
         if (failure !== undefined) request.log.error({ err: failure }, 'a request by IPP failed');
         await leftUnread(request, stream, body);
         return reply.type('application/ipp').send(encodeIpp(message));
@@ -176,7 +158,7 @@ export async function ippRoutes(app: FastifyInstance, parts: Parts): Promise<voi
           if (error.cause instanceof ProblemError) throw error.cause;
           throw new ProblemError('request-malformed', error.message);
         }
-        if (error instanceof IppHttpError) await leftUnread(request, stream, body);
+        if (error instanceof DoorError) await leftUnread(request, stream, body);
         throw error;
       }
     });
@@ -185,9 +167,9 @@ export async function ippRoutes(app: FastifyInstance, parts: Parts): Promise<voi
   /** For people, who look for the addresses of the printers that their key prints on. */
   app.get(UNDER, { onRequest: identified }, async (request, reply) => {
     const caller = callerOf(request);
-    if ('at' in caller) throw IppHttpError.unauthorized();
+    if ('at' in caller) throw unauthorized();
     if (!caller.scope.includes('printers:read'))
-      throw new IppHttpError(403, 'the key lacks the permission printers:read');
+      throw new DoorError(403, 'the key lacks the permission printers:read');
     const base = baseOf(request, parts.publicUrl());
     const lines = (await offeredPrinters(pool, caller, holders(request), base)).map(
       // A name is anybody's, and must not make a line or an address.

@@ -1,10 +1,10 @@
 /** The file in a form (RFC 7578). */
-import { wrong } from './labelary-error.ts';
+import { wrong } from './wrong.ts';
 
 /** Parts of a form: each costs the thread that serves others more than its bytes. */
 const MOST_PARTS = 20;
 
-/** The part `file`. @param type the form's Content-Type. @throws LabelaryError 400 */
+/** The part `file`. @param type the form's Content-Type. @throws DoorError 400 */
 export async function formFile(body: Buffer, type: string): Promise<Uint8Array> {
   const boundary = /boundary="?([^\s";]{1,200})/i.exec(type)?.[1];
   if (boundary === undefined) throw wrong('the form', 'a boundary in Content-Type');

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { reasonText } from '../../contract/reason.ts';
 import { type LabelSheet, sheetFaults } from '../../contract/sheet.ts';
 import type { ZplCheck } from '../../rendering/check-protocol.ts';
-import { wrong } from './labelary-error.ts';
+import { wrong } from './wrong.ts';
 
 type Size = { width: number; height: number };
 
@@ -18,7 +18,7 @@ const PAGES: Readonly<Record<string, Size>> = {
 
 /**
  * @param label mm, turned as it lies on the page
- * @throws LabelaryError 400
+ * @throws DoorError 400
  */
 export function pageAsked(
   headers: IncomingHttpHeaders,
@@ -60,7 +60,7 @@ function spread(
   return [align === 'left' || align === 'top' ? 0 : free, label];
 }
 
-/** @throws LabelaryError 400 */
+/** @throws DoorError 400 */
 function word<T extends string>(
   headers: IncomingHttpHeaders,
   name: string,

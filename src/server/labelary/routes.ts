@@ -9,16 +9,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { CheckPool } from '../../rendering/check-pool.ts';
 import type { ZplCheck } from '../../rendering/check-protocol.ts';
-import { asProblem } from '../app.ts';
+import { doorAnswer } from '../app.ts';
 import type { ServerConfig } from '../config.ts';
+import { DoorError } from '../door-error.ts';
 import { callerAddress, networkOf } from '../network.ts';
-import { ProblemError } from '../problems.ts';
 import { inTime } from '../templates/drawn-label.ts';
 import { isAbandoned } from '../unread-body.ts';
 import { formFile } from './form-file.ts';
-import { LabelaryError, wrong } from './labelary-error.ts';
 import { pageAsked } from './page.ts';
 import { Strangers } from './strangers.ts';
+import { wrong } from './wrong.ts';
 
 /** Bytes of a request's body, labels of a request, and inches of a label's side: Labelary's own limits. */
 const BODY_LIMIT = 1024 * 1024;
@@ -56,9 +56,8 @@ export async function labelaryRoutes(app: FastifyInstance, { checks, config }: P
   });
   app.setErrorHandler(async (error, request, reply) => {
     if (isAbandoned(request.raw, reply)) return reply;
-    const { status, message, headers } =
-      error instanceof LabelaryError ? error : asProblem(error, request.routeOptions.bodyLimit ?? BODY_LIMIT);
-    if (status >= 500) request.failure = error instanceof ProblemError ? (error.cause ?? error) : error;
+    const limit = request.routeOptions.bodyLimit ?? BODY_LIMIT;
+    const { status, message, headers } = doorAnswer(error, request, limit);
     // Labelary has no 422.
     const known = status === 422 ? 400 : status;
     const said = message === '' ? (STATUS_CODES[known] ?? '') : message;
@@ -84,15 +83,15 @@ export async function labelaryRoutes(app: FastifyInstance, { checks, config }: P
   }
 }
 
-/** @throws LabelaryError 404: there is no such label; 413: there are too many */
+/** @throws DoorError 404: there is no such label; 413: there are too many */
 function missing({ label = 0 }: Pick<ZplCheck, 'label'>, labels: number): never {
-  if (labels > MOST_LABELS) throw new LabelaryError(413, `the ZPL has more than ${MOST_LABELS} labels`);
+  if (labels > MOST_LABELS) throw new DoorError(413, `the ZPL has more than ${MOST_LABELS} labels`);
   const has = labels === 0 ? 'generated no labels' : `generated ${labels}, counted from 0`;
   const message = `label ${label} was requested but the ZPL ${has}`;
-  throw new LabelaryError(404, message, { 'x-total-count': labels });
+  throw new DoorError(404, message, { 'x-total-count': labels });
 }
 
-/** What the address and the headers ask for. @throws LabelaryError 400, 406 */
+/** What the address and the headers ask for. @throws DoorError 400, 406 */
 function asked({ params, headers }: FastifyRequest, zpl: Uint8Array): ZplCheck {
   const { density, size, index } = parameters.parse(params);
   const dpi = DENSITIES[/^(\d{1,2})dpmm$/.exec(density)?.[1] ?? ''];
@@ -118,7 +117,7 @@ function asked({ params, headers }: FastifyRequest, zpl: Uint8Array): ZplCheck {
   };
 }
 
-/** The first of the types that we make; a caller who names none gets a PNG. @throws LabelaryError 406 */
+/** The first of the types that we make; a caller who names none gets a PNG. @throws DoorError 406 */
 function typeAsked(accept = '*/*'): keyof typeof TYPES {
   for (const part of accept.toLowerCase().split(',')) {
     const type = part.split(';', 1)[0]?.trim();
@@ -126,10 +125,10 @@ function typeAsked(accept = '*/*'): keyof typeof TYPES {
     if (type === TYPES.pdf || type === 'application/*') return 'pdf';
     if (type === TYPES.json) return 'json';
   }
-  throw new LabelaryError(406, `the header Accept is not as expected: ${Object.values(TYPES).join(', ')}`);
+  throw new DoorError(406, `the header Accept is not as expected: ${Object.values(TYPES).join(', ')}`);
 }
 
-/** The rest of the path, or the query as `curl --get --data-urlencode` writes it. @throws LabelaryError 400 */
+/** The rest of the path, or the query as `curl --get --data-urlencode` writes it. @throws DoorError 400 */
 function zplInUrl({ params, url }: FastifyRequest): Uint8Array {
   const { '*': rest = '' } = parameters.parse(params);
   const mark = url.indexOf('?');
@@ -144,7 +143,7 @@ function zplInUrl({ params, url }: FastifyRequest): Uint8Array {
   }
 }
 
-/** The body as it is, or the part `file` of a form. @throws LabelaryError 400 */
+/** The body as it is, or the part `file` of a form. @throws DoorError 400 */
 async function zplInBody({ body, headers }: FastifyRequest): Promise<Uint8Array> {
   if (!Buffer.isBuffer(body)) return new Uint8Array();
   const type = headers['content-type'] ?? '';

@@ -3,9 +3,9 @@
  * requests of all of them in hand.
  */
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { DoorError } from '../door-error.ts';
 import { PartyLimit } from '../party-limit.ts';
 import { sameSecret } from '../same-secret.ts';
-import { LabelaryError } from './labelary-error.ts';
 
 /** Requests of one network in a second. */
 const PER_SECOND = 10;
@@ -22,27 +22,26 @@ export class Strangers {
     this.#isKey = key === undefined ? () => true : sameSecret(key);
   }
 
-  /** Counts a request, before its body is read. @throws LabelaryError 401, 429 */
+  /** Counts a request, before its body is read. @throws DoorError 401, 429 */
   async count(network: string, key: unknown): Promise<void> {
     try {
       await this.#rate.consume(network);
     } catch (error) {
       if (!(error instanceof RateLimiterRes)) throw error;
-      throw new LabelaryError(429, `more than ${PER_SECOND} requests in a second`, LATER);
+      throw new DoorError(429, `more than ${PER_SECOND} requests in a second`, LATER);
     }
-    if (!this.#isKey(String(key ?? '')))
-      throw new LabelaryError(401, 'the header X-API-Key is missing or wrong');
+    if (!this.#isKey(String(key ?? ''))) throw new DoorError(401, 'the header X-API-Key is missing or wrong');
   }
 
-  /** Begins to draw. @returns what ends it. @throws LabelaryError 429, 503 */
+  /** Begins to draw. @returns what ends it. @throws DoorError 429, 503 */
   begin(network: string): () => void {
     const one = this.#ofOne.begin(network);
     if (one === undefined)
-      throw new LabelaryError(429, `more than ${this.#ofOne.most} requests at a time`, LATER);
+      throw new DoorError(429, `more than ${this.#ofOne.most} requests at a time`, LATER);
     const all = this.#ofAll.begin('all');
     if (all === undefined) {
       one();
-      throw new LabelaryError(503, 'other labels are being drawn: try again', LATER);
+      throw new DoorError(503, 'other labels are being drawn: try again', LATER);
     }
     return () => {
       one();

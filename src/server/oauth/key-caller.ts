@@ -4,6 +4,7 @@
  */
 import type { FastifyRequest } from 'fastify';
 import type { Permission } from '../../contract/admin.ts';
+import { DoorError } from '../door-error.ts';
 import type { FailedAttempts } from '../failed-attempts.ts';
 import { callerAddress } from '../network.ts';
 import type { Caller } from './callers.ts';
@@ -12,8 +13,8 @@ import type { Integrations } from './integrations.ts';
 export type KeyCaller = Caller & { scope: readonly Permission[] };
 export type Keys = { integrations: Integrations; failures: FailedAttempts };
 
-/** How a door refuses. */
-type Refusals = { unknown: () => Error; tooOften: (seconds: number) => Error };
+/** What a door says where it does not know a key, and what it calls keys. */
+type KeyWords = { unknown: string; plural: string };
 
 /** Bytes of the longest header that is decoded. */
 const LONGEST = 1_000;
@@ -26,18 +27,20 @@ export function basicIn(header = ''): { user: string; password: string } | undef
   return { user, password: rest.join(':') };
 }
 
-/** @throws what `refusals` make */
+/** @throws DoorError 401, 429 */
 export async function keyCaller(
   request: FastifyRequest,
   { apiKey, apiSecret }: { apiKey: string; apiSecret: string },
   { integrations, failures }: Keys,
-  refusals: Refusals,
+  words: KeyWords,
 ): Promise<KeyCaller> {
   // The secret is checked even after many failures: wrong ones from elsewhere must not lock its owner out.
   const account = await integrations.authenticate(apiKey, apiSecret);
   if (account === undefined) {
     const wait = await failures.count(apiKey, callerAddress(request));
-    throw wait === 0 ? refusals.unknown() : refusals.tooOften(wait);
+    if (wait === 0) throw DoorError.unauthorized(words.unknown);
+    const message = `too many wrong ${words.plural}; try again in ${wait} s`;
+    throw new DoorError(429, message, { 'retry-after': String(wait) });
   }
   const { tenantId, test, scope } = account;
   request.facts.account = account.apiKey;

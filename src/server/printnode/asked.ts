@@ -1,7 +1,7 @@
 /** What an address of PrintNode's interface asks for: sets of numbers (`11,12,20-30`), and a page (`limit`, `after`, `dir`). */
 import { z } from 'zod';
+import { DoorError } from '../door-error.ts';
 import { MOST_NUMBER } from '../numbers.ts';
-import { PrintNodeError } from './printnode-error.ts';
 
 const MOST_RANGES = 100;
 const MOST_ON_PAGE = 500;
@@ -16,17 +16,17 @@ const query = z.object({
 });
 export type PageWanted = z.output<typeof query>;
 
-/** @throws PrintNodeError 400 */
+/** @throws DoorError 400 */
 export function pageOf(asked: unknown): PageWanted {
   const page = query.safeParse(asked);
   if (page.success) return page.data;
   const expected = { limit: `1 to ${MOST_ON_PAGE}`, after: 'an id', dir: 'asc or desc' };
   const wrong = String(page.error.issues[0]?.path[0]);
   const [, what] = Object.entries(expected).find(([name]) => name === wrong) ?? [];
-  throw new PrintNodeError(400, `${wrong} is not as expected: ${what}`);
+  throw new DoorError(400, `${wrong} is not as expected: ${what}`);
 }
 
-/** @param what whose numbers they are, for the error. @throws PrintNodeError 400 */
+/** @param what whose numbers they are, for the error. @throws DoorError 400 */
 export function setOf(text: string, what: string): Range[] {
   const ranges = text.split(',', MOST_RANGES + 1).map((part) => {
     const [, from, dash, to] = /^(\d{0,10})(-?)(\d{0,10})$/.exec(part.trim()) ?? [];
@@ -40,9 +40,9 @@ export function setOf(text: string, what: string): Range[] {
   return ranges;
 }
 
-function badSet(what: string): PrintNodeError {
+function badSet(what: string): DoorError {
   const expected = `ids as in 11,12,20-30, at most ${MOST_RANGES} parts`;
-  return new PrintNodeError(400, `the set of ${what} is not as expected: ${expected}`);
+  return new DoorError(400, `the set of ${what} is not as expected: ${expected}`);
 }
 
 export function isIn(set: readonly Range[] | undefined, of: number): boolean {

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { type DocumentTemplate, documentTemplate } from '../../contract/document-template.ts';
 import { isPdf, programKind } from '../../render/document/document-file.ts';
+import { DoorError } from '../door-error.ts';
 import { MOST_NUMBER } from '../numbers.ts';
 import { parseBody } from '../problems.ts';
-import { PrintNodeError } from './printnode-error.ts';
 
 /** What the jobs name as their template. */
 export const TEMPLATE_ID = 'printnode';
@@ -68,7 +68,7 @@ export function templateOf({ options: { rotate, pages, fit_to_page } }: PrintJob
   });
 }
 
-/** As `POST /v2/jobs` takes it. By its title people find the job. @param document base64. @throws PrintNodeError 400 */
+/** As `POST /v2/jobs` takes it. By its title people find the job. @param document base64. @throws DoorError 400 */
 export function requestOf(
   { contentType, options: { copies, paper }, qty, title }: PrintJob,
   printerId: string,
@@ -79,7 +79,7 @@ export function requestOf(
   const isRight = raw ? programKind(base64) !== undefined : isPdf(base64);
   const expected = raw ? 'ZPL, EPL2 or TSPL2' : 'a PDF';
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64) || !isRight)
-    throw new PrintNodeError(400, `content is not as expected for ${contentType}: ${expected}`);
+    throw new DoorError(400, `content is not as expected for ${contentType}: ${expected}`);
   return {
     ...{ idT: TEMPLATE_ID, printerId, orientation: 'portrait', numberCopies: copies * qty },
     ...(paper !== undefined && { format: paper }),

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { httpsAddress } from '../../contract/webhook.ts';
+import { DoorError } from '../door-error.ts';
 import { checkedPlace, NOT_PUBLIC, reasonOf, type Ways } from '../webhooks/checked-place.ts';
 import type { PrintJob } from './print-job.ts';
-import { PrintNodeError } from './printnode-error.ts';
 
 /** s for all of it. */
 const DEADLINE = 30;
@@ -13,7 +13,7 @@ const DEADLINE = 30;
 /**
  * @param most bytes of the document
  * @returns base64
- * @throws PrintNodeError 400
+ * @throws DoorError 400
  */
 export async function readUri(
   { content, authentication }: Pick<PrintJob, 'content' | 'authentication'>,
@@ -21,7 +21,7 @@ export async function readUri(
   ways: Ways,
 ): Promise<string> {
   if (!httpsAddress.safeParse(content).success)
-    throw new PrintNodeError(400, 'content is not as expected: an https URL without a user name');
+    throw new DoorError(400, 'content is not as expected: an https URL without a user name');
   const late = AbortSignal.timeout(DEADLINE * 1_000);
   const signal = AbortSignal.any([ways.signal, late]);
   try {
@@ -40,7 +40,7 @@ export async function readUri(
       sent.on('error', () => undefined).destroy();
     }
   } catch (error) {
-    if (error instanceof PrintNodeError) throw error;
+    if (error instanceof DoorError) throw error;
     throw unread(late.aborted ? `it did not answer within ${DEADLINE} s` : reasonOf(error));
   }
 }
@@ -58,6 +58,6 @@ async function bodyOf(answer: IncomingMessage, most: number): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function unread(why: string): PrintNodeError {
-  return new PrintNodeError(400, `the document at the address in content was not read: ${why}`);
+function unread(why: string): DoorError {
+  return new DoorError(400, `the document at the address in content was not read: ${why}`);
 }

@@ -5,30 +5,24 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Permission } from '../../contract/admin.ts';
-import { asProblem } from '../app.ts';
+import { doorAnswer } from '../app.ts';
 import type { ServerConfig } from '../config.ts';
-import type { FailedAttempts } from '../failed-attempts.ts';
+import { DoorError } from '../door-error.ts';
 import { keptKey, parseKey } from '../jobs/accept/idempotency.ts';
-import type { PrintRequests } from '../jobs/accept/print-requests.ts';
-import type { JobQueue } from '../jobs/dispatch/queue-port.ts';
-import type { Cancellations } from '../jobs/outcome/cancellations.ts';
+import type { KeyDoorParts } from '../key-door.ts';
 import { numbersOf, printerOf } from '../numbers.ts';
 import { Callers } from '../oauth/callers.ts';
-import type { Integrations } from '../oauth/integrations.ts';
 import { PartyLimit } from '../party-limit.ts';
 import { holdersIn } from '../printers/printers.ts';
 import { ProblemError } from '../problems.ts';
-import type { RequestRate } from '../request-rate.ts';
-import type { Pool } from '../store/pool.ts';
 import type { Tenants } from '../tenants/tenants.ts';
-import type { Traces } from '../traces/traces.ts';
 import { isAbandoned } from '../unread-body.ts';
 import { whereAllowed } from '../webhooks/where-allowed.ts';
 import { isIn, paged, pageOf, type Range, setOf } from './asked.ts';
+import { errorBody } from './error-body.ts';
 import { printNodeCaller } from './key-caller.ts';
 import { ignoredOf, type PrintJob, printJobOf, requestOf, templateOf } from './print-job.ts';
 import { findJobs, notePrintJob, numberOfJob, shownJobs, statesOf, type Wanted } from './print-jobs.ts';
-import { errorBody, PrintNodeError } from './printnode-error.ts';
 import { readUri } from './read-uri.ts';
 import { shownPrinters } from './shown-printers.ts';
 
@@ -38,21 +32,7 @@ const READ = { ofOne: 4, ofAll: 16 };
 /** Jobs that one request cancels. */
 const MOST_CANCELED = 500;
 
-type Parts = {
-  /** Undefined where the accounts are an external server's: `config.ts` lets nobody turn this on there. */
-  integrations: Integrations | undefined;
-  failures: FailedAttempts;
-  rate: RequestRate;
-  pool: Pool;
-  printRequests: PrintRequests;
-  cancellations: Cancellations;
-  tenants: Tenants;
-  queue: Pick<JobQueue, 'leaseHolders'>;
-  traces: Traces | undefined;
-  config: Pick<ServerConfig, 'limits' | 'webhookAllow'>;
-  /** Called with jobs that a caller has canceled. */
-  changed: (jobs: string[]) => void;
-};
+type Parts = KeyDoorParts & { tenants: Tenants; config: Pick<ServerConfig, 'limits' | 'webhookAllow'> };
 
 const sets = z.object({
   computers: z.string().optional(),
@@ -71,9 +51,7 @@ export async function printNodeRoutes(app: FastifyInstance, parts: Parts): Promi
   const bodyLimit = parts.config.limits.bodyBytes;
   app.setErrorHandler(async (error, request, reply) => {
     if (isAbandoned(request.raw, reply)) return reply;
-    const { status, message, headers } =
-      error instanceof PrintNodeError ? error : asProblem(error, bodyLimit);
-    if (status >= 500) request.failure = error instanceof ProblemError ? (error.cause ?? error) : error;
+    const { status, message, headers } = doorAnswer(error, request, bodyLimit);
     return reply
       .code(status)
       .headers(headers)
@@ -174,7 +152,7 @@ export async function printNodeRoutes(app: FastifyInstance, parts: Parts): Promi
     const ends = [one.begin(tenant), all.begin('all')];
     try {
       if (ends.includes(undefined))
-        throw new PrintNodeError(429, 'other documents are being read: try again', { 'retry-after': '1' });
+        throw new DoorError(429, 'other documents are being read: try again', { 'retry-after': '1' });
       // As much as fits in a body.
       return await readUri(job, Math.floor((bodyLimit * 3) / 4), { isAllowed, signal });
     } finally {
@@ -191,7 +169,7 @@ export async function printNodeRoutes(app: FastifyInstance, parts: Parts): Promi
     const job = printJobOf(request.body);
     const printerId = await printerOf(pool, tenantId, job.printerId);
     if (printerId === undefined)
-      throw new PrintNodeError(400, `printerId is not as expected: there is no printer ${job.printerId}`);
+      throw new DoorError(400, `printerId is not as expected: there is no printer ${job.printerId}`);
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
     const document = job.contentType.endsWith('_uri') ? await read(job, tenantId, gone.signal) : job.content;
@@ -207,7 +185,7 @@ export async function printNodeRoutes(app: FastifyInstance, parts: Parts): Promi
     request.facts.jobs = [jobId];
     if (replayed) {
       const first = await numberOfJob(pool, tenantId, jobId);
-      throw new PrintNodeError(409, `X-Idempotency-Key was used before, by the print job ${first}`);
+      throw new DoorError(409, `X-Idempotency-Key was used before, by the print job ${first}`);
     }
     parts.traces?.accepted(jobId, request.headers['traceparent'], reply.elapsedTime);
     const ignored = ignoredOf(job);
@@ -222,15 +200,15 @@ export async function printNodeRoutes(app: FastifyInstance, parts: Parts): Promi
       onRequest: callers.allow(undefined),
     },
     handler: () => {
-      throw new PrintNodeError(404, 'there is nothing at this address');
+      throw new DoorError(404, 'there is nothing at this address');
     },
   });
 }
 
-/** @throws PrintNodeError 409, or the error itself */
+/** @throws DoorError 409, or the error itself */
 function reused(error: unknown): never {
   if (!(error instanceof ProblemError) || error.code !== 'idempotency-key-reused') throw error;
-  throw new PrintNodeError(409, 'X-Idempotency-Key was used before, by a print job that said something else');
+  throw new DoorError(409, 'X-Idempotency-Key was used before, by a print job that said something else');
 }
 
 /** A bare value would be sent as text. */
@@ -238,7 +216,7 @@ function json(reply: FastifyReply, value: unknown): FastifyReply {
   return reply.type('application/json; charset=utf-8').send(JSON.stringify(value));
 }
 
-/** @throws PrintNodeError 400 */
+/** @throws DoorError 400 */
 function setsOf({ params }: FastifyRequest): {
   computers: Range[] | undefined;
   printers: Range[] | undefined;
