@@ -8,6 +8,13 @@ export class StrangerOutput implements IppOutput<DoorJob> {
   readonly #view: ((printerUri: string) => Promise<IppPrinterView>) | undefined;
   readonly jobOperations = {};
   readonly printerOperations = {};
+  readonly admit = nothingHere;
+  readonly print = nothingHere;
+  readonly create = nothingHere;
+  readonly send = nothingHere;
+  readonly find = nothingHere;
+  readonly list = nothingHere;
+  readonly cancel = nothingHere;
 
   /** @param view undefined: there is no printer at the address */
   constructor(view: ((printerUri: string) => Promise<IppPrinterView>) | undefined) {
@@ -15,47 +22,19 @@ export class StrangerOutput implements IppOutput<DoorJob> {
   }
 
   permit(): void {
-    if (this.#view === undefined) throw nothingHere();
+    if (this.#view === undefined) nothingHere();
   }
 
   async view(printerUri: string): Promise<IppPrinterView> {
-    if (this.#view === undefined) throw nothingHere();
+    if (this.#view === undefined) nothingHere();
     return await this.#view(printerUri);
-  }
-
-  admit(): never {
-    throw nothingHere();
   }
 
   accepts(): boolean {
     return false;
   }
-
-  print(): never {
-    throw nothingHere();
-  }
-
-  create(): never {
-    throw nothingHere();
-  }
-
-  send(): never {
-    throw nothingHere();
-  }
-
-  find(): never {
-    throw nothingHere();
-  }
-
-  list(): never {
-    throw nothingHere();
-  }
-
-  cancel(): never {
-    throw nothingHere();
-  }
 }
 
-function nothingHere(): IppRefusal {
-  return new IppRefusal('client-error-not-found', 'there is no printer at this address for this key');
+function nothingHere(): never {
+  throw new IppRefusal('client-error-not-found', 'there is no printer at this address for this key');
 }
