@@ -9,9 +9,8 @@ import { printerFormat } from './format.ts';
 export const printerState = z.enum(['idle', 'processing', 'stopped', 'unknown']);
 export type PrinterState = z.infer<typeof printerState>;
 
-/** IPP printer-state-reasons (RFC 8011 §5.4.12, PWG 5100.9), without severity suffix; and words of our own. */
-export const PRINTER_REASONS = [
-  'offline',
+/** Of IPP's printer-state-reasons (RFC 8011 §5.4.12, PWG 5100.9), without severity suffix. */
+export const IPP_REASONS = [
   'media-empty',
   'media-jam',
   'media-low',
@@ -21,6 +20,11 @@ export const PRINTER_REASONS = [
   'spool-area-full',
   'connecting-to-device',
   'output-area-full',
+] as const;
+/** These, and words of our own. */
+export const PRINTER_REASONS = [
+  'offline',
+  ...IPP_REASONS,
   'label-waiting',
   /** It holds part of a label that somebody has begun to send, and waits for the rest. */
   'label-unfinished',

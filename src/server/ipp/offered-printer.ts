@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import type { PrinterFormat } from '../../contract/format.ts';
 import { type Lane, laneOf, printerOf as printerIn } from '../../contract/lane.ts';
+import { IPP_REASONS } from '../../contract/printer.ts';
 import { standsStill } from '../../contract/printer-view.ts';
 import { instanceName } from '../../ipp/announcement.ts';
 import type { IppAddress, IppPrinterView } from '../../ipp/attributes.ts';
@@ -120,18 +121,7 @@ const OWN_REASONS: Readonly<Record<string, string>> = {
 /** Those that do not hold labels up. */
 const WARNINGS: ReadonlySet<string> = new Set(['media-low', 'busy', 'connecting-to-device']);
 /** IANA's words; the rest are `other`. */
-const WORDS: ReadonlySet<string> = new Set([
-  ...[
-    'media-empty',
-    'media-jam',
-    'media-low',
-    'marker-supply-empty',
-    'cover-open',
-    'paused',
-    'spool-area-full',
-  ],
-  ...['connecting-to-device', 'output-area-full'],
-]);
+const WORDS: ReadonlySet<string> = new Set(IPP_REASONS);
 
 function reasonsOf(printer: ListedPrinter): string[] {
   const reasons = printer.reasons.map((reason) => {
