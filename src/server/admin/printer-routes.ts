@@ -33,6 +33,7 @@ import type { JobMoves } from '../jobs/outcome/moves.ts';
 import type { Withdrawals } from '../jobs/outcome/withdrawals.ts';
 import type { JobList } from '../jobs/shown/job-list.ts';
 import { writeDeed } from '../people/access.ts';
+import type { Deed } from '../people/audit.ts';
 import { accessOf, accountOf, demand, mayDo } from '../people/visitor.ts';
 import { demandAdmitted } from '../printers/format-settings.ts';
 import { setGrants } from '../printers/grants.ts';
@@ -149,64 +150,45 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
     return result;
   });
 
+  const change = async (
+    request: FastifyRequest,
+    lane: Lane,
+    make: (client: Queryable) => Promise<unknown>,
+    deed?: Deed,
+  ) => {
+    await transaction(pool, async (client) => {
+      await make(client);
+      await writeDeed(client, request, deed);
+    });
+    return answer(request, lane);
+  };
+
   app.put('/app/printers/:id/name', act('printer.rename'), async (request) => {
     const { name } = parseBody(printerRename, request.body);
     const lane = await theLane(request);
-    await transaction(pool, async (client) => {
-      await client.query(
-        `INSERT INTO platen.lane_settings (lane, display_name) VALUES ($1, $2)
-         ON CONFLICT (lane) DO UPDATE SET display_name = excluded.display_name`,
-        [lane, name],
-      );
-      await writeDeed(client, request);
-    });
-    return answer(request, lane);
+    return change(request, lane, (client) => setIn(client, lane, { display_name: name }));
   });
 
   app.put('/app/printers/:id/about', act('printer.describe'), async (request) => {
     const { place, group, note } = parseBody(printerAbout, request.body);
     const lane = await theLane(request);
-    await transaction(pool, async (client) => {
-      await client.query(
-        `INSERT INTO platen.lane_settings (lane, place, group_name, note) VALUES ($1, $2, $3, $4)
-         ON CONFLICT (lane) DO UPDATE
-           SET place = excluded.place, group_name = excluded.group_name, note = excluded.note`,
-        [lane, ...[place, group, note].map((text) => text || null)],
-      );
-      await writeDeed(client, request, { details: { place, group } });
-    });
-    return answer(request, lane);
+    const said = { place: place || null, group_name: group || null, note: note || null };
+    return change(request, lane, (client) => setIn(client, lane, said), { details: { place, group } });
   });
 
   app.put('/app/printers/:id/settings', act('printer.set'), async (request) => {
     const settings = parseBody(printSettings, request.body);
     const lane = await theLane(request);
     demandAdmitted((await answer(request, lane)).formats, settings);
-    await transaction(pool, async (client) => {
-      await client.query(
-        `INSERT INTO platen.lane_settings (lane, print_settings) VALUES ($1, $2)
-         ON CONFLICT (lane) DO UPDATE SET print_settings = excluded.print_settings`,
-        [lane, JSON.stringify(settings)],
-      );
-      await writeDeed(client, request, {
-        details: z.record(z.string(), z.union([z.string(), z.number()])).parse(settings),
-      });
-    });
-    return answer(request, lane);
+    const kept = { print_settings: JSON.stringify(settings) };
+    const details = z.record(z.string(), z.union([z.string(), z.number()])).parse(settings);
+    return change(request, lane, (client) => setIn(client, lane, kept), { details });
   });
 
   const hides = (hidden: boolean) => async (request: FastifyRequest) => {
     parseBody(printerHide, request.body ?? {});
     const lane = await theLane(request);
-    await transaction(pool, async (client) => {
-      await client.query(
-        `INSERT INTO platen.lane_settings (lane, hidden) VALUES ($1, $2)
-         ON CONFLICT (lane) DO UPDATE SET hidden = excluded.hidden`,
-        [lane, hidden],
-      );
-      await writeDeed(client, request);
-    });
-    return answer(request, lane);
+    return change(request, lane, (client) => setIn(client, lane, { hidden }));
   };
   app.post('/app/printers/:id/hide', act('printer.hide'), hides(true));
   app.post('/app/printers/:id/show', act('printer.show'), hides(false));
@@ -215,11 +197,7 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
     parseBody(printerOffer, request.body ?? {});
     if (offered && !parts.ipp) throw new ProblemError('ipp-off', 'PLATEN_IPP=true turns it on');
     const lane = await theLane(request);
-    await transaction(pool, async (client) => {
-      await setOffered(client, lane, offered);
-      await writeDeed(client, request);
-    });
-    return answer(request, lane);
+    return change(request, lane, (client) => setOffered(client, lane, offered));
   };
   app.post('/app/printers/:id/offer', act('printer.offer'), offers(true));
   app.post('/app/printers/:id/withdraw', act('printer.withdraw'), offers(false));
@@ -315,4 +293,15 @@ export async function printerRoutes(app: FastifyInstance, parts: PrinterParts): 
     request.deed.written = true;
     return reply.code(201).send(made);
   });
+}
+
+/** @param settings by their columns, which our own code names */
+async function setIn(db: Queryable, lane: Lane, settings: Readonly<Record<string, unknown>>): Promise<void> {
+  const columns = Object.keys(settings);
+  await db.query(
+    `INSERT INTO platen.lane_settings (lane, ${columns.join(', ')})
+     VALUES ($1, ${columns.map((_, at) => `$${at + 2}`).join(', ')})
+     ON CONFLICT (lane) DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`,
+    [lane, ...Object.values(settings)],
+  );
 }
