@@ -9,6 +9,7 @@ import {
   invitationMake,
   printerDecision,
 } from '../../contract/agent-view.ts';
+import type { DeedWord } from '../../contract/deeds.ts';
 import { ENROLL_PATH } from '../../contract/gateway.ts';
 import { enroll } from '../../contract/invitation.ts';
 import type { ChangeFeed } from '../events/change-feed.ts';
@@ -103,18 +104,18 @@ export async function gatewayRoutes(app: FastifyInstance, parts: Parts): Promise
     return reply.code(204).send();
   });
 
-  app.post(
-    '/app/agents/:id/revoke',
-    { config: { ...KEEPS, audit: 'agent.revoke' } },
-    async (request, reply) => {
+  const toAgent = (url: string, audit: DeedWord, act: Enrolments['revoke']) =>
+    app.post(url, { config: { ...KEEPS, audit } }, async (request, reply) => {
       const { id } = idParam.parse(request.params);
       const { tenant: within } = accessOf(request);
-      await enrolments.revoke(id, within, (db, of) => writeDeed(db, request, { object: id, tenant: of }));
-      gateway?.revoked(id);
+      await act(id, within, (db, of) => writeDeed(db, request, { object: id, tenant: of }));
       return reply.code(204).send();
-    },
-  );
-
+    });
+  toAgent('/app/agents/:id/revoke', 'agent.revoke', async (id, ...by) => {
+    await enrolments.revoke(id, ...by);
+    gateway?.revoked(id);
+  });
+  toAgent('/app/agents/:id/let-in', 'agent.let-in', (...of) => enrolments.letIn(...of));
   app.delete('/app/agents/:id', { config: { ...KEEPS, audit: 'agent.forget' } }, async (request, reply) => {
     const { id } = idParam.parse(request.params);
     await transaction(pool, async (db) => {
@@ -124,17 +125,6 @@ export async function gatewayRoutes(app: FastifyInstance, parts: Parts): Promise
     parts.feed.tell({ agents: [id] });
     return reply.code(204).send();
   });
-
-  app.post(
-    '/app/agents/:id/let-in',
-    { config: { ...KEEPS, audit: 'agent.let-in' } },
-    async (request, reply) => {
-      const { id } = idParam.parse(request.params);
-      const { tenant: within } = accessOf(request);
-      await enrolments.letIn(id, within, (db, of) => writeDeed(db, request, { object: id, tenant: of }));
-      return reply.code(204).send();
-    },
-  );
 
   app.post('/app/agents/:id/move', { config: { ...KEEPS, audit: 'agent.move' } }, async (request, reply) => {
     const { id } = idParam.parse(request.params);
