@@ -65,20 +65,24 @@ interface Lost {
   fault: JobFault;
 }
 
-export class Sweep {
-  readonly #pool: Pool;
-  readonly #queue: JobQueue;
-  readonly #dispatcher: Dispatching;
-  readonly #cancellations: { sweep(): Promise<void> };
-  readonly #moving: { sweep(): Promise<void> };
-  readonly #withdrawals: { sweep(): Promise<void> };
-  readonly #expiries: { sweep(): Promise<void> };
-  readonly #holds: { sweep(): Promise<void> };
-  readonly #added: { tell(): Promise<void> };
-  readonly #housekeeping: () => Promise<void>;
-  readonly #logger: Logger;
+interface Parts {
+  pool: Pool;
+  queue: JobQueue;
+  dispatcher: Dispatching;
+  cancellations: { sweep(): Promise<void> };
+  moving: { sweep(): Promise<void> };
+  withdrawals: { sweep(): Promise<void> };
+  expiries: { sweep(): Promise<void> };
+  holds: { sweep(): Promise<void> };
+  added: { tell(): Promise<void> };
+  housekeeping: () => Promise<void>;
+  logger: Logger;
   /** ms */
-  readonly #interval: number;
+  interval: number;
+}
+
+export class Sweep {
+  readonly #parts: Parts;
   /** `seq` of the last job that was asked about. */
   #cursor = '0';
   #cleanedAt = 0;
@@ -86,32 +90,8 @@ export class Sweep {
   #running: Promise<void> = Promise.resolve();
   #stopped = true;
 
-  constructor(parts: {
-    pool: Pool;
-    queue: JobQueue;
-    dispatcher: Dispatching;
-    cancellations: { sweep(): Promise<void> };
-    moving: { sweep(): Promise<void> };
-    withdrawals: { sweep(): Promise<void> };
-    expiries: { sweep(): Promise<void> };
-    holds: { sweep(): Promise<void> };
-    added: { tell(): Promise<void> };
-    housekeeping: () => Promise<void>;
-    logger: Logger;
-    interval: number;
-  }) {
-    this.#pool = parts.pool;
-    this.#queue = parts.queue;
-    this.#dispatcher = parts.dispatcher;
-    this.#cancellations = parts.cancellations;
-    this.#moving = parts.moving;
-    this.#withdrawals = parts.withdrawals;
-    this.#expiries = parts.expiries;
-    this.#holds = parts.holds;
-    this.#added = parts.added;
-    this.#housekeeping = parts.housekeeping;
-    this.#logger = parts.logger;
-    this.#interval = parts.interval;
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
   start(): void {
@@ -129,32 +109,32 @@ export class Sweep {
     try {
       await this.once();
     } catch (error) {
-      this.#logger.warn({ err: error }, 'the sweep failed; it is tried again');
+      this.#parts.logger.warn({ err: error }, 'the sweep failed; it is tried again');
     }
     if (this.#stopped) return;
     this.#timer = setTimeout(() => {
       this.#running = this.#loop();
-    }, this.#interval);
+    }, this.#parts.interval);
   }
 
   /** One sweep. */
   async once(): Promise<void> {
     await this.#forgotten();
-    await this.#expiries.sweep();
-    await this.#cancellations.sweep();
-    await this.#moving.sweep();
-    await this.#withdrawals.sweep();
-    await this.#holds.sweep();
-    await this.#added.tell();
+    await this.#parts.expiries.sweep();
+    await this.#parts.cancellations.sweep();
+    await this.#parts.moving.sweep();
+    await this.#parts.withdrawals.sweep();
+    await this.#parts.holds.sweep();
+    await this.#parts.added.tell();
     const due = await rowsOf(
-      this.#pool,
+      this.#parts.pool,
       z.object({ lane }),
       `SELECT lane FROM platen.jobs WHERE dispatched_at IS NULL AND status = 'queued'
        GROUP BY lane ORDER BY min(seq)`,
     );
-    for (const { lane } of due) this.#dispatcher.dispatch(lane);
+    for (const { lane } of due) this.#parts.dispatcher.dispatch(lane);
     if (Date.now() - this.#cleanedAt > HOUSEKEEPING * 1000) {
-      await this.#housekeeping();
+      await this.#parts.housekeeping();
       this.#cleanedAt = Date.now();
     }
   }
@@ -162,11 +142,11 @@ export class Sweep {
   /** Deals with jobs that the queue does not know, walking through all unfinished ones in turn. */
   async #forgotten(): Promise<void> {
     const rows = await rowsOf(
-      this.#pool,
+      this.#parts.pool,
       row,
       `SELECT id, seq, round, lane, delivery, report_seq,
          delivery > 0 OR dispatched_at < now() - make_interval(hours => ${REMEMBERED}) AS begun,
-         ${this.#dispatcher.inLanes ? NOT_IN_ITS_LANE : 'true'} AS missing
+         ${this.#parts.dispatcher.inLanes ? NOT_IN_ITS_LANE : 'true'} AS missing
        FROM platen.jobs AS j
        WHERE status IN (${inSql(statesIn('under way'))}) AND seq > $1
          AND dispatched_at < now() - make_interval(secs => ${SETTLED})
@@ -182,11 +162,11 @@ export class Sweep {
       lost.push(...answers.flatMap((one) => (one.status === 'fulfilled' && one.value) || []));
       const failed = answers.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
       // An agent may have broken a lane that it writes. If the queue answers, the other lanes are looked at.
-      if (failed.length > 0) await this.#queue.ping();
+      if (failed.length > 0) await this.#parts.queue.ping();
       failures.push(...failed);
     }
     if (failures.length > 0)
-      this.#logger.warn(
+      this.#parts.logger.warn(
         { err: failures[0], count: failures.length },
         'lanes do not say what became of jobs; they are asked again',
       );
@@ -206,7 +186,7 @@ export class Sweep {
    */
   async #ifLost(job: Unfinished): Promise<Lost | null> {
     const queued = queueId(job.id, job.round);
-    const known = await this.#queue.look(job.lane, queued);
+    const known = await this.#parts.queue.look(job.lane, queued);
     if (known !== null) {
       if ((known.endedMs ?? 0) < REPORTED || (await this.#mayBeReported(job))) return null;
       return { job: { ...job, begun: true }, fault: UNTOLD };
@@ -217,30 +197,33 @@ export class Sweep {
   /** Whether there are unread reports of agents that may have had the job. */
   async #mayBeReported({ lane }: Unfinished): Promise<boolean> {
     const agents = await rowsOf(
-      this.#pool,
+      this.#parts.pool,
       z.object({ id: agentId }),
       `SELECT a.id FROM platen.agents a JOIN platen.agent_printers p ON p.agent_id = a.id
        WHERE p.printer_id = $1 AND a.tenant_id IS NOT DISTINCT FROM $2`,
       [printerOf(lane), scopeOf(lane)],
     );
-    for (const { id } of agents) if (await this.#queue.hasUnread(id, scopeOf(lane))) return true;
+    for (const { id } of agents) if (await this.#parts.queue.hasUnread(id, scopeOf(lane))) return true;
     return false;
   }
 
   async #addAgain(ids: string[]): Promise<void> {
     if (ids.length === 0) return;
     // A report may have come since the question was asked.
-    const { rowCount } = await this.#pool.query(
+    const { rowCount } = await this.#parts.pool.query(
       `UPDATE platen.jobs SET dispatched_at = NULL WHERE id = ANY($1) AND status = 'queued' AND delivery = 0`,
       [ids],
     );
-    this.#logger.warn({ jobs: ids, count: rowCount }, 'the queue has forgotten jobs; they are added again');
+    this.#parts.logger.warn(
+      { jobs: ids, count: rowCount },
+      'the queue has forgotten jobs; they are added again',
+    );
   }
 
   async #hold(jobs: readonly Unfinished[], fault: JobFault): Promise<void> {
     if (jobs.length === 0) return;
     const held = await rowsOf(
-      this.#pool,
+      this.#parts.pool,
       unfinished.pick({ id: true }),
       `UPDATE platen.jobs AS j SET status = 'held', reasons = '{}', error = $2, uncertain_from = j.printed,
          uncertain_to = j.records * j.copies, updated_at = now()
@@ -252,6 +235,9 @@ export class Sweep {
     );
     const ids = held.map(({ id }) => id);
     const what = fault === UNTOLD ? 'how jobs ended' : 'jobs under way';
-    this.#logger.warn({ jobs: ids, count: ids.length }, `the queue has forgotten ${what}; they are held`);
+    this.#parts.logger.warn(
+      { jobs: ids, count: ids.length },
+      `the queue has forgotten ${what}; they are held`,
+    );
   }
 }

@@ -30,22 +30,18 @@ import { shownJob } from '../shown/job-row.ts';
 import { dataGone } from '../shown/label-data.ts';
 import { type Decision, decidedBy, jobToDecide, type LockedJob, lockJob } from './locked-job.ts';
 
-export class JobDecisions {
-  readonly #pool: Pool;
-  readonly #checks: CheckPool;
-  readonly #dispatcher: Pick<Dispatching, 'dispatch'>;
-  readonly #logger: Logger;
+interface Parts {
+  pool: Pool;
+  checks: CheckPool;
+  dispatcher: Pick<Dispatching, 'dispatch'>;
+  logger: Logger;
+}
 
-  constructor(parts: {
-    pool: Pool;
-    checks: CheckPool;
-    dispatcher: Pick<Dispatching, 'dispatch'>;
-    logger: Logger;
-  }) {
-    this.#pool = parts.pool;
-    this.#checks = parts.checks;
-    this.#dispatcher = parts.dispatcher;
-    this.#logger = parts.logger;
+export class JobDecisions {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
   /**
@@ -57,7 +53,7 @@ export class JobDecisions {
    */
   async resume(id: string, from: number | undefined, by: Decision): Promise<JobView> {
     await this.plan(id, from);
-    const decided = await transaction(this.#pool, async (client) => {
+    const decided = await transaction(this.#parts.pool, async (client) => {
       await decidedBy(client, id, by);
       const job = await lockJob(client, id);
       const { status, prints } = planOf(job, from);
@@ -67,17 +63,17 @@ export class JobDecisions {
       else await queueAgain(client, id, { round, from: prints.from });
       return { lane: job.lane, round, from: prints.from, of: job.total };
     });
-    this.#logger.info({ jobId: id, ...decided }, 'a person had the job go on');
-    this.#dispatcher.dispatch(decided.lane);
-    return shownJob(this.#pool, id);
+    this.#parts.logger.info({ jobId: id, ...decided }, 'a person had the job go on');
+    this.#parts.dispatcher.dispatch(decided.lane);
+    return shownJob(this.#parts.pool, id);
   }
 
   /** What `resume` would do to the job as it is now; nothing is done. @throws ProblemError as `resume` */
   async plan(id: string, from: number | undefined): Promise<ResumePlan> {
-    const plan = planOf(await jobToDecide(this.#pool, id), from);
+    const plan = planOf(await jobToDecide(this.#parts.pool, id), from);
     if (plan.status === 'queued') {
-      await requireItsPrinter(this.#pool, id);
-      await requirePermitted(this.#pool, this.#checks, await payloadOf(this.#pool, id));
+      await requireItsPrinter(this.#parts.pool, id);
+      await requirePermitted(this.#parts.pool, this.#parts.checks, await payloadOf(this.#parts.pool, id));
     }
     return plan;
   }

@@ -45,28 +45,20 @@ const stored = z.object({
   payload: queuedJob.nullable(),
 });
 
-export class JobMoves {
-  readonly #pool: Pool;
-  readonly #printers: AskedPrinters;
-  readonly #checks: CheckPool;
-  readonly #queue: LaneQueue;
-  readonly #dispatcher: Pick<Dispatching, 'dispatch'>;
-  readonly #logger: Logger;
+interface Parts {
+  pool: Pool;
+  printers: AskedPrinters;
+  checks: CheckPool;
+  queue: LaneQueue;
+  dispatcher: Pick<Dispatching, 'dispatch'>;
+  logger: Logger;
+}
 
-  constructor(parts: {
-    pool: Pool;
-    printers: AskedPrinters;
-    checks: CheckPool;
-    queue: LaneQueue;
-    dispatcher: Pick<Dispatching, 'dispatch'>;
-    logger: Logger;
-  }) {
-    this.#pool = parts.pool;
-    this.#printers = parts.printers;
-    this.#checks = parts.checks;
-    this.#queue = parts.queue;
-    this.#dispatcher = parts.dispatcher;
-    this.#logger = parts.logger;
+export class JobMoves {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
   /**
@@ -75,10 +67,10 @@ export class JobMoves {
    */
   async move(id: string, to: z.output<typeof jobMove>, by: Decision): Promise<JobView> {
     const { status, there, way, target } = await this.#wayOf(id, to);
-    await requirePermitted(this.#pool, this.#checks, there);
+    await requirePermitted(this.#parts.pool, this.#parts.checks, there);
     // A job that waits could fail at the other printer and come back; one that prints is stopped for good.
-    if (status === 'printing') await requireJobPrintable(this.#checks, there);
-    const from = await transaction(this.#pool, async (client) => {
+    if (status === 'printing') await requireJobPrintable(this.#parts.checks, there);
+    const from = await transaction(this.#parts.pool, async (client) => {
       await decidedBy(client, id, by);
       const job = await lockJob(client, id, target);
       if (job.status === 'printing') {
@@ -102,14 +94,17 @@ export class JobMoves {
     });
     if ('stops' in from) {
       // While the queue is away the request is only written down; the sweep of cancellations marks it later.
-      await this.#queue.markCanceled(from.lane, from.stops, true).catch((error: unknown) => {
-        this.#logger.warn({ err: error, jobId: id }, 'the queue does not answer: a job is stopped later');
+      await this.#parts.queue.markCanceled(from.lane, from.stops, true).catch((error: unknown) => {
+        this.#parts.logger.warn(
+          { err: error, jobId: id },
+          'the queue does not answer: a job is stopped later',
+        );
       });
-      return shownJob(this.#pool, id);
+      return shownJob(this.#parts.pool, id);
     }
-    this.#logger.info({ jobId: id, to: target, ...from }, 'a person moved the job to another printer');
-    this.#dispatcher.dispatch(target);
-    return shownJob(this.#pool, id);
+    this.#parts.logger.info({ jobId: id, to: target, ...from }, 'a person moved the job to another printer');
+    this.#parts.dispatcher.dispatch(target);
+    return shownJob(this.#parts.pool, id);
   }
 
   /**
@@ -120,18 +115,18 @@ export class JobMoves {
   async check(id: string, to: Target): Promise<boolean> {
     const { lane, target, there } = await this.#wayOf(id, to);
     if (lane === target) throw notMovable(because('move-same', {}));
-    await requirePermitted(this.#pool, this.#checks, there);
+    await requirePermitted(this.#parts.pool, this.#parts.checks, there);
     return fitsMedia(there);
   }
 
   async #wayOf(id: string, to: Target) {
     const { tenant, lane, status, test, payload } = await this.#stored(id);
     const wished = { ...to, idT: payload.templateId, orientation: payload.orientation, numberCopies: 1 };
-    const found = await this.#printers.find(tenant, askedOf(wished));
+    const found = await this.#parts.printers.find(tenant, askedOf(wished));
     const way = route(wished, found, payload.template, test);
     const target = laneOf({ scope: way.printer.scope, printerId: way.printer.id });
     const there = onWay(payload, way);
-    await requireFitIfWanted(this.#pool, there);
+    await requireFitIfWanted(this.#parts.pool, there);
     return { status, there, way, lane, target };
   }
 
@@ -153,18 +148,18 @@ export class JobMoves {
     }
     if (!waits) return first;
     if (job.lane === target) throw notMovable(because('move-same', {}));
-    if ((await takenOut(this.#queue, job.lane, id, job, false)) !== 'certain') {
+    if ((await takenOut(this.#parts.queue, job.lane, id, job, false)) !== 'certain') {
       throw notMovable(because('move-taken', {}));
     }
     // The dispatcher may have given up adding the job to the first lane, and the addition may still succeed:
     // the mark keeps the agent there from printing it.
-    if (!job.dispatched) await this.#queue.markCanceled(job.lane, queueId(id, job.round), true);
+    if (!job.dispatched) await this.#parts.queue.markCanceled(job.lane, queueId(id, job.round), true);
     return first;
   }
 
   async #stored(id: string) {
     const sql = `SELECT tenant_id, lane, status, test, ${WHOLE_PAYLOAD} FROM platen.jobs WHERE id = $1`;
-    const row = await oneJob(this.#pool, stored, sql, id);
+    const row = await oneJob(this.#parts.pool, stored, sql, id);
     const { tenant_id: tenant, lane, status, test, payload } = row;
     if (payload === null) throw dataGone();
     return { tenant, lane, status, test, payload };
