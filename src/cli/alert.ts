@@ -4,7 +4,8 @@ import { ALERT_FORMS, ALERTS, alertMade, alertView } from '../contract/alert.ts'
 import { connect } from './admin-client.ts';
 import { CommandFailure } from './failure.ts';
 import { printJson, printLine, table } from './output.ts';
-import { addDeliveries, ofTenant, stateOf, type TenantOptions } from './webhook.ts';
+import { addDeliveries, stateOf } from './webhook.ts';
+import { ofTenant, type TenantOptions } from './which-service.ts';
 
 type CreateOptions = TenantOptions & {
   to: string;

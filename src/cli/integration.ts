@@ -4,20 +4,12 @@ import { connect } from './admin-client.ts';
 import { numberFrom } from './option-values.ts';
 import { printJson, printLine, table } from './output.ts';
 import { localTime } from './times.ts';
-import { type ServiceOptions, withService } from './which-service.ts';
-
-interface TenantOptions extends ServiceOptions {
-  tenant: string;
-  json?: true;
-}
+import { ofTenant, type TenantOptions } from './which-service.ts';
 
 /** `platen integration create|list|rotate|remove-secret|revoke` */
 export function integrationCommand(): Command {
   const command = new Command('integration').description('service accounts that may send jobs over HTTP');
-  const withTenant = (name: string) =>
-    withService(command.command(name))
-      .option('--tenant <id>', 'the tenant', 'default')
-      .option('--json', 'print JSON');
+  const withTenant = (name: string) => ofTenant(command, name);
 
   withTenant('create')
     .description('make a service account; prints its API secret, this once')

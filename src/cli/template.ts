@@ -7,20 +7,12 @@ import { printJson, printLine, table } from './output.ts';
 import { templateIdOf } from './print.ts';
 import { shortIds } from './short-id.ts';
 import { checkCommand, printProblem } from './template-check.ts';
-import { type ServiceOptions, withService } from './which-service.ts';
-
-interface TenantOptions extends ServiceOptions {
-  tenant: string;
-  json?: true;
-}
+import { ofTenant, type TenantOptions } from './which-service.ts';
 
 /** `platen template import|list|show|rename|delete|check|schema` */
 export function templateCommand(): Command {
   const command = new Command('template').description('saved label templates of a tenant');
-  const withTenant = (name: string) =>
-    withService(command.command(name))
-      .option('--tenant <id>', 'the tenant', 'default')
-      .option('--json', 'print JSON');
+  const withTenant = (name: string) => ofTenant(command, name);
 
   withTenant('import')
     .description('save a template: Platen JSON, or a raw .zpl file; prints its ID')
@@ -47,9 +39,11 @@ export function templateCommand(): Command {
       printLine(table(['ID', 'NAME', 'LANGUAGE', 'FIELDS'], rows));
     });
 
-  withTenant('show')
+  const withTemplate = (name: string) =>
+    withTenant(name).argument('<template>', 'its name, or its ID or how that begins');
+
+  withTemplate('show')
     .description('print a saved template as JSON')
-    .argument('<template>', 'its name, or its ID or how that begins')
     .action(async (idOrName: string, options: TenantOptions) => {
       const client = await connect(options);
       const id = await templateIdOf(client, options.tenant, idOrName);
@@ -57,9 +51,8 @@ export function templateCommand(): Command {
       printJson(options.json ? saved : saved.template);
     });
 
-  withTenant('rename')
+  withTemplate('rename')
     .description('give a template another name; its ID stays')
-    .argument('<template>', 'its name, or its ID or how that begins')
     .argument('<name>', 'the new name')
     .action(async (idOrName: string, name: string, options: TenantOptions) => {
       const client = await connect(options);
@@ -68,9 +61,8 @@ export function templateCommand(): Command {
       options.json ? printJson(renamed) : printLine(renamed.id);
     });
 
-  withTenant('delete')
+  withTemplate('delete')
     .description('delete a template; jobs that are queued print all the same')
-    .argument('<template>', 'its name, or its ID or how that begins')
     .action(async (idOrName: string, options: TenantOptions) => {
       const client = await connect(options);
       const id = await templateIdOf(client, options.tenant, idOrName);

@@ -4,20 +4,12 @@ import { type AdminClient, connect } from './admin-client.ts';
 import { CommandFailure } from './failure.ts';
 import { printJson, printLine, table } from './output.ts';
 import { localTime } from './times.ts';
-import { type ServiceOptions, withService } from './which-service.ts';
-
-interface TenantOptions extends ServiceOptions {
-  tenant: string;
-  json?: true;
-}
+import { ofTenant, type TenantOptions } from './which-service.ts';
 
 /** `platen user invite|list|role|revoke` */
 export function userCommand(): Command {
   const command = new Command('user').description('people who may sign in to the console');
-  const withTenant = (name: string) =>
-    withService(command.command(name))
-      .option('--tenant <id>', 'the tenant', 'default')
-      .option('--json', 'print JSON');
+  const withTenant = (name: string) => ofTenant(command, name);
   const roleOption = () => new Option('--role <role>', 'what they may do').choices(ROLES);
 
   withTenant('invite')

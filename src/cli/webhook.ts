@@ -11,12 +11,7 @@ import {
 import { connect } from './admin-client.ts';
 import { printJson, printLine, table } from './output.ts';
 import { localTime } from './times.ts';
-import { type ServiceOptions, withService } from './which-service.ts';
-
-export interface TenantOptions extends ServiceOptions {
-  tenant: string;
-  json?: true;
-}
+import { ofTenant, type TenantOptions } from './which-service.ts';
 
 /** `platen webhook create|list|test|deliveries|replay|rotate|delete` */
 export function webhookCommand(): Command {
@@ -69,13 +64,6 @@ export function stateOf({
 }: Pick<z.infer<typeof webhookView>, 'disabled' | 'failingSince'>): string {
   if (disabled !== null) return `disabled: ${disabled.why}`;
   return failingSince !== null ? `fails since ${localTime(failingSince)}` : 'well';
-}
-
-/** A command for something of a tenant's. */
-export function ofTenant(command: Command, name: string): Command {
-  return withService(command.command(name))
-    .option('--tenant <id>', 'the tenant', 'default')
-    .option('--json', 'print JSON');
 }
 
 /** `… test|deliveries|replay|delete`: of a webhook, in whatever form. */

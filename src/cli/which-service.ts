@@ -41,6 +41,18 @@ export function withService(command: Command): Command {
     .option('--data <dir>', 'data directory of a running "platen up", instead of --url');
 }
 
+export interface TenantOptions extends ServiceOptions {
+  tenant: string;
+  json?: true;
+}
+
+/** A command for something of a tenant's. */
+export function ofTenant(command: Command, name: string): Command {
+  return withService(command.command(name))
+    .option('--tenant <id>', 'the tenant', 'default')
+    .option('--json', 'print JSON');
+}
+
 /**
  * The service that the options name, or else PLATEN_URL; without any, the one that runs on `USUAL_DATA`.
  * @throws CommandFailure when there is none, or no token for it
