@@ -78,11 +78,13 @@ export function readStatus(directory: string): (AgentStatus & { isOld: boolean }
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Whether a process of this machine runs, whoever's it is. */
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    // EPERM: it is another user's.
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
   }
 }

@@ -5,6 +5,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
+import { isAlive } from '../../agent/status-file.ts';
 import { CommandFailure } from '../failure.ts';
 import type { WatchedFolder } from './folder.ts';
 
@@ -51,7 +52,7 @@ export class OneWatcher implements AsyncDisposable {
         );
       }
       // In a container the process before had the same number.
-      const over = data?.host === hostname() && (data.pid === process.pid || !lives(data.pid));
+      const over = data?.host === hostname() && (data.pid === process.pid || !isAlive(data.pid));
       if (over || performance.now() - began >= OVER_MS) await rm(one.#file, { force: true });
       else await pause(LOOK_MS, undefined, { signal });
     }
@@ -102,15 +103,5 @@ function parsed(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return undefined;
-  }
-}
-
-function lives(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // EPERM: it is another user's.
-    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
   }
 }
