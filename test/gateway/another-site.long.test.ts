@@ -1,27 +1,29 @@
 /** An agent at another site, from the invitation to the label, on a real service with its lanes in PostgreSQL. */
 import { cpSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { Agent } from '../../src/agent/agent.ts';
 import { type Enrolment, enrollAgent, keptState, readEnrolment } from '../../src/cli/enrolment.ts';
 import { agentView, invitationMade } from '../../src/contract/agent-view.ts';
 import { laneOf } from '../../src/contract/lane.ts';
 import { type AgentQueue, openGateway } from '../../src/queue/index.ts';
-import { Directories, logger, QUICK, TestPrinter, testDrivers } from '../kit/agent/site.ts';
+import { logger, QUICK, TestPrinter, testDrivers } from '../kit/agent/site.ts';
 import { onServer } from '../kit/servers/backends.ts';
 import { describePrinter, jobIdOf, ServiceHarness } from '../kit/service/harness.ts';
 import { SignedIn } from '../kit/service/signed-in.ts';
+import { NUMBERED } from '../kit/service/small-label.ts';
+import { useEnrolments } from '../kit/service/use-enrolments.ts';
+import { useService } from '../kit/service/use-service.ts';
 import { freePort } from '../kit/wire/listening.ts';
 import { RawAgent } from '../kit/wire/raw-agent.ts';
 
-const directories = new Directories();
+const service = useService({ redis: false });
+const { directories, invite, enrolled } = useEnrolments(service);
 const RETRY = { first: 20, most: 100, refused: 100 };
 const PRINTER = 'serial-0a1b2c3d4e5f';
-let service: ServiceHarness;
 let running = new AsyncDisposableStack();
 
 beforeAll(async () => {
-  service = await ServiceHarness.start({ redis: false });
   await service.tenant('acme');
   await service.tenant('other');
   await service.tenant('default');
@@ -30,20 +32,6 @@ afterEach(async () => {
   await running.disposeAsync();
   running = new AsyncDisposableStack();
 });
-afterAll(async () => {
-  await service.stop();
-  directories.remove();
-});
-
-async function invite(tenant?: string): Promise<string> {
-  const asked = { name: 'Dock Hamburg', ...(tenant && { tenant }) };
-  const answer = await service.admin('POST', '/agents/invitations', asked);
-  return invitationMade.parse(answer.body).url;
-}
-
-async function enrolled(tenant?: string): Promise<Enrolment> {
-  return await enrollAgent(await invite(tenant), directories.make());
-}
 
 function gatewayOf(place: Enrolment): Promise<AgentQueue> {
   return openGateway({ place: { ...place, version: '0' }, logger, retry: RETRY });
@@ -77,7 +65,7 @@ test('prints a label with what enrolling has left, and nothing else', async () =
   await printer.start();
   running.defer(() => printer.stop());
   const dataDir = directories.make();
-  const place = await enrollAgent(await invite('acme'), dataDir);
+  const place = await enrolled({ name: 'Dock Hamburg', tenant: 'acme' }, dataDir);
   expect(place).toMatchObject({ name: 'Dock Hamburg', scope: 'acme', origin: new URL(service.url).origin });
   const queue = await joined(place);
   const agent = new Agent({
@@ -94,10 +82,7 @@ test('prints a label with what enrolling has left, and nothing else', async () =
   expect(agent.id).toBe(place.agentId);
   const printers = async () => JSON.stringify((await service.admin('GET', '/printers?tenant=acme')).body);
   await expect.poll(printers, { timeout: 20_000 }).toContain('"status":"idle"');
-  const template = await service.template('acme', {
-    ...{ name: 'One', width: 50, height: 25, fields: [{ name: 'n' }] },
-    elements: [{ type: 'text', x: 2, y: 2, text: 'label {{n}}', size: 4 }],
-  });
+  const template = await service.template('acme', NUMBERED);
   const accepted = await service.admin('POST', '/tenants/acme/jobs', {
     ...{ idT: template, printer: 'Dock', numberCopies: 2 },
     data: [{ n: '1' }],
@@ -113,7 +98,7 @@ test('drives what people add for it in the console, also after a start at which 
   await printer.start();
   running.defer(() => printer.stop());
   const dataDir = directories.make();
-  const place = await enrollAgent(await invite(), dataDir);
+  const place = await enrolled({}, dataDir);
   // Nobody's but the installation's, as its address is the agent's own computer.
   const agentAt = (source: AgentQueue) =>
     new Agent({
@@ -187,12 +172,9 @@ test('from a back-up of its directory an agent prints nothing before a person le
   await printer.start();
   running.defer(() => printer.stop());
   const [dataDir, backup] = [directories.make(), directories.make()];
-  const { agentId } = await enrollAgent(await invite('acme'), dataDir);
+  const { agentId } = await enrolled({ tenant: 'acme' }, dataDir);
   const first = await runs(dataDir, printer);
-  const idT = await service.template('acme', {
-    ...{ name: 'Many', width: 50, height: 25, fields: [{ name: 'n' }] },
-    elements: [{ type: 'text', x: 2, y: 2, text: 'label {{n}}', size: 4 }],
-  });
+  const idT = await service.template('acme', NUMBERED);
   const printers = async () => {
     const { body } = await service.admin('GET', '/printers?tenant=acme');
     return z.array(z.object({ name: z.string(), status: z.string() })).parse(body);
@@ -264,10 +246,7 @@ test('off for 90 days, an agent is back without a visit, and prints', async () =
   running.defer(() => after.stop());
   await runs(dataDir, printer);
   await expect.poll(() => printers(after), { timeout: 60_000 }).toContain('"status":"idle"');
-  const idT = await after.template('acme', {
-    ...{ name: 'One', width: 50, height: 25, fields: [{ name: 'n' }] },
-    elements: [{ type: 'text', x: 2, y: 2, text: 'label {{n}}', size: 4 }],
-  });
+  const idT = await after.template('acme', NUMBERED);
   const job = { idT, printer: 'Gate', data: [{ n: '1' }] };
   expect((await after.admin('POST', '/tenants/acme/jobs', job)).status).toBe(201);
   await expect.poll(() => printer.odometer, { timeout: 60_000 }).toBe(1);
@@ -326,7 +305,7 @@ test('the same process takes the place of its own earlier connection', async () 
 });
 
 test('a revoked agent goes at once, has no lease, and cannot join', async () => {
-  const place = await enrolled('acme');
+  const place = await enrolled({ tenant: 'acme' });
   const queue = await joined(place);
   const lane = laneOf({ scope: 'acme', printerId: PRINTER });
   const { agentId } = place;

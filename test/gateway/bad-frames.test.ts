@@ -1,40 +1,30 @@
 /** What is no frame, or too large, or comes from too many strangers: the connection ends, and says why. */
 import { request } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type Enrolment, enrollAgent } from '../../src/cli/enrolment.ts';
-import { invitationMade } from '../../src/contract/agent-view.ts';
+import { afterEach, beforeAll, expect, test } from 'vitest';
+import type { Enrolment } from '../../src/cli/enrolment.ts';
 import { GATEWAY_PATH } from '../../src/contract/gateway.ts';
-import { Directories } from '../kit/agent/site.ts';
-import { describePrinter, ServiceHarness } from '../kit/service/harness.ts';
+import { describePrinter } from '../kit/service/harness.ts';
+import { useEnrolments } from '../kit/service/use-enrolments.ts';
+import { useService } from '../kit/service/use-service.ts';
 import { RawAgent } from '../kit/wire/raw-agent.ts';
+import { useRawAgents } from '../kit/wire/use-raw-agents.ts';
 
-const directories = new Directories();
-const open: RawAgent[] = [];
+const service = useService({ redis: false, config: { trustProxy: 1 } });
+const { enrolled } = useEnrolments(service);
+const open = useRawAgents();
 const strange: Duplex[] = [];
 const LANE = 'serial-0a1b2c3d4e5f';
-let service: ServiceHarness;
 let place: Enrolment;
 let another: Enrolment;
 
 beforeAll(async () => {
-  service = await ServiceHarness.start({ redis: false, config: { trustProxy: 1 } });
   place = await enrolled();
   another = await enrolled();
 });
 afterEach(() => {
-  for (const { socket } of open.splice(0)) socket.terminate();
   for (const socket of strange.splice(0)) socket.destroy();
 });
-afterAll(async () => {
-  await service.stop();
-  directories.remove();
-});
-
-async function enrolled(): Promise<Enrolment> {
-  const { body } = await service.admin('POST', '/agents/invitations', { name: 'Dock' });
-  return await enrollAgent(invitationMade.parse(body).url, directories.make());
-}
 
 async function joined(of = place): Promise<RawAgent> {
   const agent = await RawAgent.join(of, { process: 'the-only-process' });

@@ -12,17 +12,16 @@ import {
 } from '../../src/queue/index.ts';
 import type { TakenJob } from '../../src/queue/turns.ts';
 import { Line } from '../chaos/line.ts';
-import { GATEWAY_RETRY, TestGateway } from '../kit/queue/over-gateway.ts';
+import { GATEWAY_RETRY } from '../kit/queue/over-gateway.ts';
 import { Collected, job, keepingLogger, printerId } from '../kit/queue/samples.ts';
-import { type OpenBackend, onServer } from '../kit/servers/backends.ts';
+import { useGateway } from '../kit/queue/use-gateway.ts';
 import { RawAgent } from '../kit/wire/raw-agent.ts';
 
 const logger = keepingLogger();
 const LENGTH = { contended: 15_000, alone: 60_000 };
 const TERM = 'process.1';
 const LONG = { timeout: 30_000 };
-let backend: OpenBackend;
-let gateway: TestGateway;
+const used = useGateway();
 let queues: Queues;
 let lane: Lane;
 let place: GatewayPlace;
@@ -31,16 +30,14 @@ let named = 0;
 let running = new AsyncDisposableStack();
 
 beforeAll(async () => {
-  backend = await onServer().open({ migrated: true });
-  gateway = await TestGateway.start(backend.database);
-  queues = await openQueues({ database: backend.database, logger });
+  queues = await openQueues({ database: used.backend.database, logger });
 });
 beforeEach(async () => {
   lane = printerId();
-  line = new Line('line', [Number(new URL(gateway.origin).port)]);
+  line = new Line('line', [Number(new URL(used.gateway.origin).port)]);
   await line.start();
   running.defer(() => line.stop());
-  place = await gateway.enroll(`agent-number-${++named}`, null, line.url);
+  place = await used.gateway.enroll(`agent-number-${++named}`, null, line.url);
 });
 afterEach(async () => {
   await running.disposeAsync();
@@ -48,8 +45,6 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await queues.close({ timeoutMs: 0 });
-  await gateway.stop();
-  await backend.close();
 });
 
 /** An agent that has the lane's lease, listens, and has asked for a job, of which there is none. */

@@ -1,48 +1,34 @@
 /** Which printers an agent at another site gets the jobs of: an ID that is somebody else's waits for a person. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { openDataDir } from '../../src/agent/data-dir.ts';
-import { type Enrolment, enrollAgent } from '../../src/cli/enrolment.ts';
-import { agentView, invitationMade, printersDecided } from '../../src/contract/agent-view.ts';
+import type { Enrolment } from '../../src/cli/enrolment.ts';
+import { agentView, printersDecided } from '../../src/contract/agent-view.ts';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
-import { Directories } from '../kit/agent/site.ts';
-import { codeOf, describePrinter, pointersOf, ServiceHarness } from '../kit/service/harness.ts';
+import { codeOf, describePrinter, pointersOf } from '../kit/service/harness.ts';
+import { useEnrolments } from '../kit/service/use-enrolments.ts';
+import { useService } from '../kit/service/use-service.ts';
 import { RawAgent } from '../kit/wire/raw-agent.ts';
+import { useRawAgents } from '../kit/wire/use-raw-agents.ts';
 
-const directories = new Directories();
-const open: RawAgent[] = [];
-let service: ServiceHarness;
+const service = useService({ redis: false });
+const { directories, enrolled: enrolledAs } = useEnrolments(service);
+const open = useRawAgents();
 let named = 0;
 /** Of each test its own. */
 let printer: string;
 let lane: Lane;
 
 beforeAll(async () => {
-  service = await ServiceHarness.start({ redis: false });
   for (const tenant of ['acme', 'other']) await service.tenant(tenant);
 });
 beforeEach(() => {
   printer = `serial-${String(++named).padStart(12, '0')}`;
   lane = laneOf({ scope: 'acme', printerId: printer });
 });
-afterEach(() => {
-  for (const { socket } of open.splice(0)) socket.terminate();
-});
-afterAll(async () => {
-  await service.stop();
-  directories.remove();
-});
 
-async function enrolled(
-  asked: { tenant?: string; printers?: 'any' | 'approve' } = {},
-  dataDir = directories.make(),
-): Promise<Enrolment> {
-  const answer = await service.admin('POST', '/agents/invitations', {
-    ...{ name: 'Dock', tenant: 'acme' },
-    ...asked,
-  });
-  return await enrollAgent(invitationMade.parse(answer.body).url, dataDir);
-}
+const enrolled = (asked: { tenant?: string; printers?: 'any' | 'approve' } = {}, dataDir?: string) =>
+  enrolledAs({ tenant: 'acme', ...asked }, dataDir);
 
 async function joined(place: Enrolment): Promise<RawAgent> {
   const agent = await RawAgent.join(place, { process: 'the-only-one' });

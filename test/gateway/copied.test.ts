@@ -1,31 +1,19 @@
 /** A copied data directory, a restored one, and a service that was restored: who is let in, and who waits for a person. */
 import { createPublicKey } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { GatewayPlace } from '../../src/queue/index.ts';
 import { listAgents } from '../../src/server/gateway/agents.ts';
-import { TestGateway } from '../kit/queue/over-gateway.ts';
-import { type OpenBackend, onServer } from '../kit/servers/backends.ts';
+import { useGateway } from '../kit/queue/use-gateway.ts';
 import { RawAgent } from '../kit/wire/raw-agent.ts';
+import { useRawAgents } from '../kit/wire/use-raw-agents.ts';
 
-let backend: OpenBackend;
-let gateway: TestGateway;
+const used = useGateway();
 let place: GatewayPlace;
 let named = 0;
-const open: RawAgent[] = [];
+const open = useRawAgents();
 
-beforeAll(async () => {
-  backend = await onServer().open({ migrated: true });
-  gateway = await TestGateway.start(backend.database);
-});
 beforeEach(async () => {
-  place = await gateway.enroll(`agent-number-${++named}`, 'acme');
-});
-afterEach(() => {
-  for (const { socket } of open.splice(0)) socket.terminate();
-});
-afterAll(async () => {
-  await gateway.stop();
-  await backend.close();
+  place = await used.gateway.enroll(`agent-number-${++named}`, 'acme');
 });
 
 interface Welcome {
@@ -55,11 +43,11 @@ async function joined(state?: string, keeps = true): Promise<Welcome> {
 
 async function offered(): Promise<unknown> {
   const sql = 'SELECT pending FROM platen.enrolled_agents WHERE id = $1';
-  return (await gateway.database.query(sql, [place.agentId])).rows[0]?.pending;
+  return (await used.gateway.database.query(sql, [place.agentId])).rows[0]?.pending;
 }
 
 async function listed() {
-  const agents = await listAgents(gateway.database, undefined);
+  const agents = await listAgents(used.gateway.database, undefined);
   const agent = agents.find(({ id }) => id === place.agentId);
   return agent && { ...agent.enrolled, name: agent.name, tenant: agent.tenant };
 }
@@ -71,7 +59,7 @@ async function leaves({ agent }: Welcome): Promise<void> {
 }
 
 const refused = { refused: { code: 'stale' } };
-const letIn = () => gateway.enrolments.letIn(place.agentId, undefined, async () => undefined);
+const letIn = () => used.gateway.enrolments.letIn(place.agentId, undefined, async () => undefined);
 
 test('of an agent and its copy the one that comes second is not let in, and is shown', async () => {
   const first = await joined();
@@ -108,7 +96,7 @@ test('a directory without its state, or with that of another agent or of nobody,
     JSON.stringify({ ...JSON.parse(Buffer.from(text, 'base64url').toString()), seq: 1_000_000 }),
   ).toString('base64url');
   const of = place;
-  place = await gateway.enroll(`agent-number-${++named}`, 'acme');
+  place = await used.gateway.enroll(`agent-number-${++named}`, 'acme');
   const other = await joined();
   place = of;
   for (const state of [undefined, 'x', `${forged}.${signature}`, `${text}.`, other.state]) {
@@ -122,8 +110,8 @@ test('a directory from before the agent was enrolled again is an old one, howeve
   await leaves(first);
   const second = await joined(first.state);
   await leaves(second);
-  await gateway.enrolments.revoke(place.agentId, undefined, async () => undefined);
-  place = await gateway.enroll(place.agentId, 'acme');
+  await used.gateway.enrolments.revoke(place.agentId, undefined, async () => undefined);
+  place = await used.gateway.enroll(place.agentId, 'acme');
   // The first answer is lost.
   await leaves(await joined(undefined, false));
   const own = await joined();
@@ -176,9 +164,10 @@ test('a service that was restored believes a state that is newer than its databa
   await leaves(second);
   const third = await joined(second.state);
   await leaves(third);
-  await gateway.database.query('UPDATE platen.enrolled_agents SET seq = 1, pending = NULL WHERE id = $1', [
-    place.agentId,
-  ]);
+  await used.gateway.database.query(
+    'UPDATE platen.enrolled_agents SET seq = 1, pending = NULL WHERE id = $1',
+    [place.agentId],
+  );
   // The next state never came.
   await leaves(await joined(third.state, false));
   const restored = await joined(third.state);
@@ -191,7 +180,7 @@ test('an agent that is newer than the back-up waits for a person, and is the sam
   const first = await joined();
   await leaves(first);
   const forget = () =>
-    gateway.database.query('DELETE FROM platen.enrolled_agents WHERE id = $1', [place.agentId]);
+    used.gateway.database.query('DELETE FROM platen.enrolled_agents WHERE id = $1', [place.agentId]);
   await forget();
   // Whoever has not the state of this deployment is nobody.
   expect(await (await at()).next('bye')).toMatchObject({ code: 'unknown' });
@@ -202,7 +191,7 @@ test('an agent that is newer than the back-up waits for a person, and is the sam
   await leaves(await joined(first.state));
   // With another's key the state is worth nothing.
   await forget();
-  const { privateKey } = await gateway.enroll(`agent-number-${++named}`, 'acme');
+  const { privateKey } = await used.gateway.enroll(`agent-number-${++named}`, 'acme');
   const thief = await RawAgent.join({ ...place, privateKey }, { state: first.state });
   open.push(thief);
   expect(await thief.next('bye')).toMatchObject({ code: 'unknown' });

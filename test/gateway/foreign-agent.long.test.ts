@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { invitationMade } from '../../src/contract/agent-view.ts';
 import { Programs } from '../kit/programs/programs.ts';
 import { ServiceHarness } from '../kit/service/harness.ts';
+import { NUMBERED } from '../kit/service/small-label.ts';
 
 const PRINTER = 'serial-0a1b2c3d4e5f';
 
@@ -21,10 +22,7 @@ test.each([null, 'acme'])(
     const agent = programs.start('/usr/bin/python3', [join(import.meta.dirname, 'foreign-agent.py'), url]);
     const printers = async () => JSON.stringify((await service.admin('GET', '/printers?tenant=acme')).body);
     await agent.until(async () => (await printers()).includes(PRINTER));
-    const idT = await service.template('acme', {
-      ...{ name: 'One', width: 50, height: 25, fields: [{ name: 'n' }] },
-      elements: [{ type: 'text', x: 2, y: 2, text: 'label {{n}}', size: 4 }],
-    });
+    const idT = await service.template('acme', NUMBERED);
     const body = { idT, printerId: PRINTER, numberCopies: 2, data: [{ n: 'one' }, { n: 'two' }] };
     expect((await service.admin('POST', '/tenants/acme/jobs', body)).status).toBe(201);
     expect(await agent.exited(90_000), agent.said()).toBe(0);

@@ -1,18 +1,20 @@
 /** Whatever an agent at another site says: nothing of another tenant changes, and nothing of it is told. */
 import { createPublicKey } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { type Enrolment, enrollAgent } from '../../src/cli/enrolment.ts';
-import { invitationMade } from '../../src/contract/agent-view.ts';
+import type { Enrolment } from '../../src/cli/enrolment.ts';
 import type { AgentFrame, Hello } from '../../src/contract/gateway.ts';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
 import type { Report } from '../../src/contract/report.ts';
-import { Directories } from '../kit/agent/site.ts';
-import { describePrinter, jobIdOf, ServiceHarness } from '../kit/service/harness.ts';
+import { describePrinter, jobIdOf } from '../kit/service/harness.ts';
+import { useEnrolments } from '../kit/service/use-enrolments.ts';
+import { useService } from '../kit/service/use-service.ts';
 import { RawAgent } from '../kit/wire/raw-agent.ts';
+import { useRawAgents } from '../kit/wire/use-raw-agents.ts';
 
-const directories = new Directories();
-const open: RawAgent[] = [];
+const service = useService({ redis: false });
+const { enrolled } = useEnrolments(service);
+const open = useRawAgents();
 const [OWN_PRINTER, PRINTER] = ['serial-0a1b2c3d4e5f', 'serial-0f1e2d3c4b5a'];
 const OWN = laneOf({ scope: 'acme', printerId: OWN_PRINTER });
 const FOREIGN = laneOf({ scope: 'other', printerId: PRINTER });
@@ -23,7 +25,6 @@ const PROCESS = 'process-of-others';
 const TERM = `${PROCESS}.1`;
 const secret = 'a label of others';
 
-let service: ServiceHarness;
 let place: Enrolment;
 let others: Enrolment;
 let victim: RawAgent;
@@ -35,9 +36,8 @@ let hand: { id: string; delivery: number };
 let reported = 0;
 
 beforeAll(async () => {
-  service = await ServiceHarness.start({ redis: false });
   for (const tenant of ['acme', 'other']) await service.tenant(tenant);
-  [place, others] = [await enrolled('acme'), await enrolled('other')];
+  [place, others] = [await enrolled({ tenant: 'acme' }), await enrolled({ tenant: 'other' })];
   victim = await RawAgent.join(others, { process: PROCESS });
   stateOfOthers = String((await victim.next('welcome'))['state']);
   await reports(others, victim, PRINTER);
@@ -62,19 +62,7 @@ beforeAll(async () => {
   victim.say({ kind: 'say', entries: [note] });
   expect(await victim.next('answers')).toMatchObject({ answers: [{ ok: true }] });
 });
-afterEach(() => {
-  for (const { socket } of open.splice(0)) socket.terminate();
-});
-afterAll(async () => {
-  victim?.socket.terminate();
-  await service.stop();
-  directories.remove();
-});
-
-async function enrolled(tenant: string): Promise<Enrolment> {
-  const { body } = await service.admin('POST', '/agents/invitations', { name: 'Dock', tenant });
-  return await enrollAgent(invitationMade.parse(body).url, directories.make());
-}
+afterAll(() => victim?.socket.terminate());
 
 async function joined(of: Enrolment, process = 'the-only-process'): Promise<RawAgent> {
   const state = kept.get(of.agentId);
@@ -341,7 +329,7 @@ test.each([
   ['was revoked', (of: Enrolment) => service.admin('POST', `/agents/${of.agentId}/revoke`)],
   ['was replaced', (of: Enrolment) => joined(of)],
 ])('what comes from a session that %s has no answer, and changes nothing', async (_, end) => {
-  const own = await enrolled('acme');
+  const own = await enrolled({ tenant: 'acme' });
   const agent = await joined(own);
   const job = jobReport(() => ({ agentId: own.agentId }))();
   const [leaseBefore, before] = [await leaseOf(OWN), await ofOthers()];

@@ -1,32 +1,19 @@
 /** Agents that say again that nothing has changed: what many say goes in one commit. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { TestGateway } from '../kit/queue/over-gateway.ts';
-import { type OpenBackend, onServer } from '../kit/servers/backends.ts';
+import { useGateway } from '../kit/queue/use-gateway.ts';
 import { RawAgent } from '../kit/wire/raw-agent.ts';
+import { useRawAgents } from '../kit/wire/use-raw-agents.ts';
 
 const rows = z.array(z.object({ id: z.string(), commit: z.string() }));
-let backend: OpenBackend;
-let gateway: TestGateway;
-const open: RawAgent[] = [];
-
-beforeAll(async () => {
-  backend = await onServer().open({ migrated: true });
-  gateway = await TestGateway.start(backend.database);
-});
-afterEach(() => {
-  for (const { socket } of open.splice(0)) socket.terminate();
-});
-afterAll(async () => {
-  await gateway.stop();
-  await backend.close();
-});
+const used = useGateway();
+const open = useRawAgents();
 
 test('the state of agents in which nothing has changed is published together, any other at once', async () => {
   const ids = Array.from({ length: 6 }, (_, at) => `agent-number-${at}`);
   const agents = await Promise.all(
     ids.map(async (id) => {
-      const agent = await RawAgent.join(await gateway.enroll(id, null));
+      const agent = await RawAgent.join(await used.gateway.enroll(id, null));
       open.push(agent);
       await agent.next('welcome');
       return { id, agent };
@@ -36,7 +23,7 @@ test('the state of agents in which nothing has changed is published together, an
   const published = async () => {
     const sql = `WITH gone AS (DELETE FROM lanes.report RETURNING xmin::text AS commit, json::json->>'agentId' AS id)
       SELECT * FROM gone`;
-    return rows.parse((await gateway.database.query(sql)).rows);
+    return rows.parse((await used.gateway.database.query(sql)).rows);
   };
   const say = async (version: (at: number) => string) => {
     await Promise.all(

@@ -1,31 +1,22 @@
 /** How much an agent may ask at once, and what a proof is worth that somebody has overheard. */
 import { randomBytes, sign } from 'node:crypto';
 import { once } from 'node:events';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { type Enrolment, enrollAgent } from '../../src/cli/enrolment.ts';
-import { invitationMade } from '../../src/contract/agent-view.ts';
+import { beforeAll, expect, test, vi } from 'vitest';
+import type { Enrolment } from '../../src/cli/enrolment.ts';
 import { signedToJoin } from '../../src/contract/gateway.ts';
-import { Directories } from '../kit/agent/site.ts';
+import { useEnrolments } from '../kit/service/use-enrolments.ts';
 import { useService } from '../kit/service/use-service.ts';
 import { RawAgent } from '../kit/wire/raw-agent.ts';
+import { useRawAgents } from '../kit/wire/use-raw-agents.ts';
 
 const LENGTH = { contended: 15_000, alone: 60_000 };
 /** Entries of one frame. */
 const FULL = 64;
-const directories = new Directories();
-const open: RawAgent[] = [];
 const service = useService({ redis: false });
+const { enrolled } = useEnrolments(service);
+const open = useRawAgents();
 
 beforeAll(() => service.tenant('acme'));
-afterEach(() => {
-  for (const { socket } of open.splice(0)) socket.terminate();
-});
-afterAll(() => directories.remove());
-
-async function enrolled(): Promise<Enrolment> {
-  const { body } = await service.admin('POST', '/agents/invitations', { name: 'Dock' });
-  return await enrollAgent(invitationMade.parse(body).url, directories.make());
-}
 
 async function joined(place: Enrolment): Promise<RawAgent> {
   const agent = await RawAgent.join(place);

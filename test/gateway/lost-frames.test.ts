@@ -6,16 +6,14 @@ import { GatewayLanes } from '../../src/queue/gateway/lanes.ts';
 import { openQueues, QueueError, type Queues } from '../../src/queue/index.ts';
 import { ErrorLog } from '../../src/queue/queue-log.ts';
 import { Line, type Strike, type Way } from '../chaos/line.ts';
-import { TestGateway } from '../kit/queue/over-gateway.ts';
 import { job, keepingLogger, printerId } from '../kit/queue/samples.ts';
-import { type OpenBackend, onServer } from '../kit/servers/backends.ts';
+import { useGateway } from '../kit/queue/use-gateway.ts';
 
 const logger = keepingLogger();
 /** As in the product, and quicker: an answer may take 300 ms once nothing is on its way. */
 const RETRY = { first: 20, most: 100, refused: 100, answer: 300, again: 300 };
 const LENGTH = { contended: 15_000, alone: 60_000 };
-let backend: OpenBackend;
-let gateway: TestGateway;
+const used = useGateway();
 let queues: Queues;
 let line: Line;
 let lanes: GatewayLanes;
@@ -24,16 +22,14 @@ let lane: Lane;
 let named = 0;
 
 beforeAll(async () => {
-  backend = await onServer().open({ migrated: true });
-  gateway = await TestGateway.start(backend.database);
-  queues = await openQueues({ database: backend.database, logger });
+  queues = await openQueues({ database: used.backend.database, logger });
 });
 beforeEach(async () => {
   agentId = `agent-number-${++named}`;
   lane = printerId();
-  line = new Line('line', [Number(new URL(gateway.origin).port)]);
+  line = new Line('line', [Number(new URL(used.gateway.origin).port)]);
   await line.start();
-  const place = await gateway.enroll(agentId, null, line.url);
+  const place = await used.gateway.enroll(agentId, null, line.url);
   lanes = new GatewayLanes({ place, logger, errors: new ErrorLog(logger), retry: RETRY });
   await expect.poll(() => lanes.answers(), { timeout: 30_000 }).toBe(true);
 });
@@ -43,8 +39,6 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await queues.close({ timeoutMs: 0 });
-  await gateway.stop();
-  await backend.close();
 });
 
 /** As the agent does: what failed is asked again. */

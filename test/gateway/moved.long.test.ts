@@ -4,27 +4,24 @@ import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { enrollAgent, readEnrolment } from '../../src/cli/enrolment.ts';
-import { invitationMade } from '../../src/contract/agent-view.ts';
+import { readEnrolment } from '../../src/cli/enrolment.ts';
 import { ServiceMetrics } from '../../src/server/service-metrics.ts';
-import { Directories, TestPrinter } from '../kit/agent/site.ts';
+import { TestPrinter } from '../kit/agent/site.ts';
 import { PLATEN } from '../kit/programs/built.ts';
 import { Programs } from '../kit/programs/programs.ts';
-import { jobIdOf, ServiceHarness } from '../kit/service/harness.ts';
+import { jobIdOf } from '../kit/service/harness.ts';
+import { NUMBERED } from '../kit/service/small-label.ts';
+import { useEnrolments } from '../kit/service/use-enrolments.ts';
+import { useService } from '../kit/service/use-service.ts';
 
-const directories = new Directories();
+const service = useService({ redis: false });
+const { directories, enrolled } = useEnrolments(service);
 const programs = new Programs();
-let service: ServiceHarness;
 
 beforeAll(async () => {
-  service = await ServiceHarness.start({ redis: false });
   for (const tenant of ['acme', 'globex', 'default']) await service.tenant(tenant);
 });
-afterAll(async () => {
-  await programs.end();
-  await service?.stop();
-  directories.remove();
-});
+afterAll(() => programs.end());
 
 async function printersOf(tenant: string): Promise<string[]> {
   const { body } = await service.admin('GET', `/printers?tenant=${tenant}`);
@@ -36,10 +33,7 @@ async function printersOf(tenant: string): Promise<string[]> {
 }
 
 async function job(tenant: string, copies: number) {
-  const idT = await service.template(tenant, {
-    ...{ name: 'One', width: 50, height: 25, fields: [{ name: 'n' }] },
-    elements: [{ type: 'text', x: 2, y: 2, text: 'label {{n}}', size: 4 }],
-  });
+  const idT = await service.template(tenant, NUMBERED);
   const body = { idT, printer: 'Dock', numberCopies: copies, data: [{ n: '1' }] };
   const accepted = await service.admin('POST', `/tenants/${tenant}/jobs`, body);
   expect(accepted.status, accepted.text).toBe(201);
@@ -60,9 +54,7 @@ async function site() {
   const config = join(directories.make(), 'agent.json');
   const entry = { uri: printer.uri, name: 'Dock', dpi: 203, width: 50, height: 25 };
   writeFileSync(config, JSON.stringify({ renderThreads: 1, printers: [entry] }));
-  const asked = { name: 'Dock Hamburg', tenant: 'acme' };
-  const { body } = await service.admin('POST', '/agents/invitations', asked);
-  const { agentId } = await enrollAgent(invitationMade.parse(body).url, dataDir);
+  const { agentId } = await enrolled({ name: 'Dock Hamburg', tenant: 'acme' }, dataDir);
   return { printer, dataDir, agentId, args: ['agent', '--data', dataDir, '--config', config] };
 }
 

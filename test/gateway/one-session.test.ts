@@ -1,33 +1,23 @@
 /** Of an agent there is one session at a time, with what is so of the agent as it joins: not as it said hello. */
 import { randomBytes, sign } from 'node:crypto';
 import { once } from 'node:events';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Enrolment, enrollAgent } from '../../src/cli/enrolment.ts';
-import { invitationMade } from '../../src/contract/agent-view.ts';
+import type { Enrolment } from '../../src/cli/enrolment.ts';
 import { signedToJoin } from '../../src/contract/gateway.ts';
-import { Directories } from '../kit/agent/site.ts';
+import { useEnrolments } from '../kit/service/use-enrolments.ts';
 import { useService } from '../kit/service/use-service.ts';
 import { RawAgent } from '../kit/wire/raw-agent.ts';
+import { useRawAgents } from '../kit/wire/use-raw-agents.ts';
 
 const PROCESS = 'process-one';
-const directories = new Directories();
-const open: RawAgent[] = [];
 const service = useService({ redis: false });
+const { enrolled } = useEnrolments(service);
+const open = useRawAgents();
 
 beforeAll(async () => {
   for (const tenant of ['acme', 'other']) await service.tenant(tenant);
 });
-afterEach(() => {
-  for (const { socket } of open.splice(0)) socket.terminate();
-});
-afterAll(() => directories.remove());
-
-async function enrolled(): Promise<Enrolment> {
-  const asked = { name: 'Dock', tenant: 'acme' };
-  const { body } = await service.admin('POST', '/agents/invitations', asked);
-  return await enrollAgent(invitationMade.parse(body).url, directories.make());
-}
 
 async function joins(place: Enrolment): Promise<RawAgent> {
   const agent = await RawAgent.join(place, { process: PROCESS });
@@ -48,14 +38,14 @@ async function saysHello({ agentId, origin, privateKey }: Enrolment) {
 }
 
 test('of connections of a process that come at one moment one stays', async () => {
-  const place = await enrolled();
+  const place = await enrolled({ tenant: 'acme' });
   const agents = await Promise.all(Array.from({ length: 8 }, () => joins(place)));
   const still = () => agents.filter(({ socket }) => socket.readyState === socket.OPEN).length;
   await expect.poll(still, { timeout: 20_000 }).toBeLessThanOrEqual(1);
 });
 
 test('moved to another tenant between its hello and its proof, an agent is the other tenant’s', async () => {
-  const place = await enrolled();
+  const place = await enrolled({ tenant: 'acme' });
   const agent = await joins(place);
   await agent.next('welcome');
   const to = { tenant: 'other' };
@@ -69,7 +59,7 @@ test('moved to another tenant between its hello and its proof, an agent is the o
 });
 
 test('however often a revoked agent comes again, it is written down now and then', async () => {
-  const place = await enrolled();
+  const place = await enrolled({ tenant: 'acme' });
   expect((await service.admin('POST', `/agents/${place.agentId}/revoke`)).status).toBe(204);
   const refusedAt = async () => {
     const sql = 'SELECT refused_at AS at FROM platen.enrolled_agents WHERE id = $1';

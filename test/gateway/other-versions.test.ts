@@ -1,7 +1,7 @@
 /** Agents and services of other versions: what one does not know of the other is left out, and what cannot go on is said. */
 import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { z } from 'zod';
 import { GATEWAY_PATH, PROTOCOL } from '../../src/contract/gateway.ts';
@@ -9,30 +9,22 @@ import { GatewayLanes } from '../../src/queue/gateway/lanes.ts';
 import type { GatewayPlace } from '../../src/queue/index.ts';
 import { lookAtGateway } from '../../src/queue/index.ts';
 import { ErrorLog } from '../../src/queue/queue-log.ts';
-import { TestGateway } from '../kit/queue/over-gateway.ts';
 import { job, keepingLogger, printerId } from '../kit/queue/samples.ts';
-import { type OpenBackend, onServer } from '../kit/servers/backends.ts';
+import { useGateway } from '../kit/queue/use-gateway.ts';
 import { listeningForTest } from '../kit/wire/listening.ts';
 import { RawAgent } from '../kit/wire/raw-agent.ts';
 
 const LATER = 'platen.agent.2';
 const LENGTH = { contended: 15_000, alone: 60_000 };
-let backend: OpenBackend;
-let gateway: TestGateway;
+const used = useGateway();
 let place: GatewayPlace;
 
 beforeAll(async () => {
-  backend = await onServer().open({ migrated: true });
-  gateway = await TestGateway.start(backend.database);
-  place = await gateway.enroll('agent-of-a-site', null);
-});
-afterAll(async () => {
-  await gateway.stop();
-  await backend.close();
+  place = await used.gateway.enroll('agent-of-a-site', null);
 });
 
 test('an agent that speaks more than this service does is answered in what both speak', async () => {
-  const socket = new WebSocket(new URL(GATEWAY_PATH, gateway.origin.replace(/^http/, 'ws')), [
+  const socket = new WebSocket(new URL(GATEWAY_PATH, used.gateway.origin.replace(/^http/, 'ws')), [
     LATER,
     PROTOCOL,
   ]);
@@ -42,7 +34,7 @@ test('an agent that speaks more than this service does is answered in what both 
 });
 
 test('an agent that speaks nothing of it is told so', async () => {
-  const request = httpRequest(new URL(GATEWAY_PATH, gateway.origin), {
+  const request = httpRequest(new URL(GATEWAY_PATH, used.gateway.origin), {
     headers: {
       ...{ connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
       ...{ 'sec-websocket-key': Buffer.alloc(16).toString('base64'), 'sec-websocket-protocol': LATER },

@@ -1,23 +1,19 @@
 /** A service whose database was restored to an earlier time than its agents': people are told, and let in who has enrolled since. */
 import { createPublicKey } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type Enrolment, enrollAgent } from '../../src/cli/enrolment.ts';
-import { invitationMade } from '../../src/contract/agent-view.ts';
-import { Directories } from '../kit/agent/site.ts';
+import { beforeAll, expect, test } from 'vitest';
+import type { Enrolment } from '../../src/cli/enrolment.ts';
 import { ADMIN_TOKEN } from '../kit/service/harness.ts';
 import { platen } from '../kit/service/platen.ts';
+import { useEnrolments } from '../kit/service/use-enrolments.ts';
 import { useService } from '../kit/service/use-service.ts';
 import { RawAgent } from '../kit/wire/raw-agent.ts';
+import { useRawAgents } from '../kit/wire/use-raw-agents.ts';
 
-const directories = new Directories();
-const open: RawAgent[] = [];
 const service = useService({ redis: false });
+const { enrolled } = useEnrolments(service);
+const open = useRawAgents();
 
 beforeAll(() => service.tenant('acme'));
-afterEach(() => {
-  for (const { socket } of open.splice(0)) socket.terminate();
-});
-afterAll(() => directories.remove());
 
 async function at(...words: string[]): Promise<{ code: number; said: string }> {
   const env = { PLATEN_URL: service.url, PLATEN_ADMIN_TOKEN: ADMIN_TOKEN };
@@ -45,14 +41,9 @@ async function was(place: Enrolment, shown?: string): Promise<string> {
   return String(state);
 }
 
-async function enrolled(name: string): Promise<Enrolment> {
-  const { body } = await service.admin('POST', '/agents/invitations', { name, tenant: 'acme' });
-  return await enrollAgent(invitationMade.parse(body).url, directories.make());
-}
-
 test('what is newer than the database is said, and all who have enrolled since are let in at once', async () => {
   const names = ['Known', 'Copied', 'One', 'Two'];
-  const places = await Promise.all(names.map(enrolled));
+  const places = await Promise.all(names.map((name) => enrolled({ name, tenant: 'acme' })));
   const [known, copied, one, two] = places;
   if (!known || !copied || !one || !two) return expect.fail('four have enrolled');
   expect((await at('agents')).said).not.toContain('restored');

@@ -9,6 +9,7 @@ import { Directories, logger, QUICK, TestPrinter, testDrivers } from '../kit/age
 import { serialId } from '../kit/agent/use-site.ts';
 import { type OpenBackend, onServer } from '../kit/servers/backends.ts';
 import { jobIdOf, ServiceHarness } from '../kit/service/harness.ts';
+import { NUMBERED } from '../kit/service/small-label.ts';
 import { type Senders, Tap } from '../kit/wire/tap.ts';
 
 /** The property itself: how soon a revoked agent is cut off, wherever it is connected, ms. */
@@ -85,10 +86,7 @@ test('it prints no further label than what its printer has, and another agent pr
   await expect
     .poll(printers, { timeout: 60_000 })
     .toMatch(new RegExp(`"id":"${serialId(serial)}"[^{]*"idle"`));
-  const idT = await other.template('acme', {
-    ...{ name: 'Many', width: 50, height: 25, fields: [{ name: 'n' }] },
-    elements: [{ type: 'text', x: 2, y: 2, text: 'label {{n}}', size: 4 }],
-  });
+  const idT = await other.template('acme', NUMBERED);
   const data = Array.from({ length: LABELS }, (_, n) => ({ n: String(n) }));
   const accepted = await other.admin('POST', '/tenants/acme/jobs', { idT, printer: 'Dock', data });
   expect(accepted.status, accepted.text).toBe(201);

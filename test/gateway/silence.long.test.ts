@@ -1,27 +1,17 @@
 /** Who says nothing at the gateway: a stranger, and an agent whose machine is gone without a word. */
 import { once } from 'node:events';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { enrollAgent } from '../../src/cli/enrolment.ts';
-import { agentView, invitationMade } from '../../src/contract/agent-view.ts';
-import { Directories } from '../kit/agent/site.ts';
-import { ServiceHarness } from '../kit/service/harness.ts';
+import { agentView } from '../../src/contract/agent-view.ts';
+import { useEnrolments } from '../kit/service/use-enrolments.ts';
+import { useService } from '../kit/service/use-service.ts';
 import { RawAgent } from '../kit/wire/raw-agent.ts';
 
-const directories = new Directories();
-let service: ServiceHarness;
-
-beforeAll(async () => {
-  service = await ServiceHarness.start({ redis: false });
-});
-afterAll(async () => {
-  await service?.stop();
-  directories.remove();
-});
+const service = useService({ redis: false });
+const { enrolled } = useEnrolments(service);
 
 test('a stranger is let go after seconds, an agent within a minute, and is shown as gone', async () => {
-  const { body } = await service.admin('POST', '/agents/invitations', { name: 'Dock' });
-  const place = await enrollAgent(invitationMade.parse(body).url, directories.make());
+  const place = await enrolled();
   const listed = async () => {
     const agents = z.array(agentView).parse((await service.admin('GET', '/agents')).body);
     return agents.find(({ id }) => id === place.agentId)?.enrolled?.connectedSince;
@@ -38,8 +28,7 @@ test('a stranger is let go after seconds, an agent within a minute, and is shown
 }, 120_000);
 
 test('who is refused and does not go is let go after seconds too', async () => {
-  const { body } = await service.admin('POST', '/agents/invitations', { name: 'Gate' });
-  const place = await enrollAgent(invitationMade.parse(body).url, directories.make());
+  const place = await enrolled({ name: 'Gate' });
   const agent = await RawAgent.join(place);
   await agent.next('welcome');
   const begun = performance.now();

@@ -1,42 +1,35 @@
 /** Two instances of the service on one PostgreSQL: an agent is connected to one of them, and to whichever it likes. */
 import { once } from 'node:events';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { GatewayPlace } from '../../src/queue/index.ts';
 import { listAgents } from '../../src/server/gateway/agents.ts';
 import { TestGateway } from '../kit/queue/over-gateway.ts';
-import { type OpenBackend, onServer } from '../kit/servers/backends.ts';
+import { useGateway } from '../kit/queue/use-gateway.ts';
 import { RawAgent } from '../kit/wire/raw-agent.ts';
+import { useRawAgents } from '../kit/wire/use-raw-agents.ts';
 
 /** The property itself: how soon a revoked agent is cut off, ms. */
 const CUT_OFF = 5_000;
-let backend: OpenBackend;
+const used = useGateway();
 let one: TestGateway;
 let other: TestGateway;
 let place: GatewayPlace;
 let named = 0;
-const sockets: RawAgent[] = [];
+const open = useRawAgents();
 
 beforeAll(async () => {
-  backend = await onServer().open({ migrated: true });
-  one = await TestGateway.start(backend.database);
-  other = await TestGateway.start(backend.database);
+  one = used.gateway;
+  other = await TestGateway.start(used.backend.database);
 });
 beforeEach(async () => {
   place = await one.enroll(`agent-number-${++named}`, null);
 });
-afterEach(() => {
-  for (const { socket } of sockets.splice(0)) socket.terminate();
-});
-afterAll(async () => {
-  await one.stop();
-  await other.stop();
-  await backend.close();
-});
+afterAll(() => other.stop());
 
 /** A process of the agent at one of the instances, which it reaches at one address. */
 async function at(instance: TestGateway, process: string): Promise<RawAgent> {
   const agent = await RawAgent.join({ ...place, origin: instance.origin }, { origin: place.origin, process });
-  sockets.push(agent);
+  open.push(agent);
   return agent;
 }
 
@@ -68,7 +61,7 @@ test('the same process goes on at the other instance at once, and its earlier co
 });
 
 test('an instance that stops says so, and the agent is free to join another', async () => {
-  const stopping = await TestGateway.start(backend.database);
+  const stopping = await TestGateway.start(used.backend.database);
   const agent = await at(stopping, 'process-one');
   await agent.next('welcome');
   await stopping.stop();
@@ -142,7 +135,7 @@ test('an instance that cannot ask the database whether the agent was revoked han
 });
 
 test('an instance that has no room for another agent says so, and another one takes it', async () => {
-  const full = await TestGateway.start(backend.database, { most: 1 });
+  const full = await TestGateway.start(used.backend.database, { most: 1 });
   try {
     await (await at(full, 'process-one')).next('welcome');
     const first = place;

@@ -1,39 +1,33 @@
 /** Who may invite, list, rename, approve, let in and revoke agents at other sites: of which role, and whose agents. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Enrolment, enrollAgent } from '../../src/cli/enrolment.ts';
 import { agentView, invitationMade, openInvitation } from '../../src/contract/agent-view.ts';
 import { ROLES } from '../../src/contract/people.ts';
-import { Directories } from '../kit/agent/site.ts';
-import { type Answer, codeOf, ServiceHarness } from '../kit/service/harness.ts';
+import { type Answer, codeOf } from '../kit/service/harness.ts';
 import { SignedIn } from '../kit/service/signed-in.ts';
+import { useEnrolments } from '../kit/service/use-enrolments.ts';
+import { useService } from '../kit/service/use-service.ts';
 
 const WHO = [...ROLES, 'keeper'] as const;
 const WHOSE = ['acme', 'globex', 'shared'] as const;
 const PRINTER = 'serial-0a1b2c3d4e5f';
 
-const directories = new Directories();
+const service = useService({ redis: false });
+const { directories, enrolled: enrolledAs } = useEnrolments(service);
 const people = new Map<string, SignedIn>();
-let service: ServiceHarness;
 let agents: Record<(typeof WHOSE)[number], Enrolment>;
 
 beforeAll(async () => {
-  service = await ServiceHarness.start({ redis: false });
   for (const tenant of ['acme', 'globex', 'default']) await service.tenant(tenant);
   for (const role of ROLES) people.set(role, await SignedIn.as(service, 'acme', role));
   people.set('keeper', await SignedIn.asKeeper(service));
   const [acme, globex, shared] = [await enrolled('acme'), await enrolled('globex'), await enrolled()];
   agents = { acme, globex, shared };
 });
-afterAll(async () => {
-  await service?.stop();
-  directories.remove();
-});
 
 async function enrolled(tenant?: string): Promise<Enrolment> {
-  const asked = { name: `Dock of ${tenant ?? 'all'}`, tenant };
-  const { body } = await service.admin('POST', '/agents/invitations', asked);
-  const place = await enrollAgent(invitationMade.parse(body).url, directories.make());
+  const place = await enrolledAs({ name: `Dock of ${tenant ?? 'all'}`, tenant });
   await service.pool.query(
     `INSERT INTO platen.brought_printers (agent_id, printer_id, name, state) VALUES ($1, $2, $3, 'waiting')`,
     [place.agentId, PRINTER, `Zebra of ${tenant ?? 'all'}`],

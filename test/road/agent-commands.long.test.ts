@@ -8,6 +8,7 @@ import { PLATEN } from '../kit/programs/built.ts';
 import { Programs } from '../kit/programs/programs.ts';
 import { describePrinter } from '../kit/service/harness.ts';
 import { PlatenUp, platen } from '../kit/service/platen.ts';
+import { NUMBERED } from '../kit/service/small-label.ts';
 import { RawAgent } from '../kit/wire/raw-agent.ts';
 
 const NAME = 'Dock Hamburg';
@@ -100,10 +101,7 @@ test('a code is made, listed, withdrawn, or lets one agent in, which then prints
   programs.start(PLATEN, ['agent', '--data', data, '--printer', printer.uri]);
   const idle = async () => (await up.admin.printers()).find(({ status }) => status === 'idle')?.id;
   await expect.poll(idle, { timeout: 120_000 }).toBeTypeOf('string');
-  const { id: idT } = await up.admin.importTemplate('acme', {
-    ...{ name: 'One', width: 50, height: 25, fields: [{ name: 'n' }] },
-    elements: [{ type: 'text', x: 2, y: 2, text: 'label {{n}}', size: 4 }],
-  });
+  const { id: idT } = await up.admin.importTemplate('acme', NUMBERED);
   const { id } = await up.admin.enqueue('acme', { idT, printerId: (await idle()) ?? '', data: [{ n: '1' }] });
   expect(await up.ended(id, 120_000)).toMatchObject({ status: 'printed' });
   expect(printer.odometer).toBe(1);

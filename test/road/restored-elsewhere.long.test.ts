@@ -7,6 +7,7 @@ import { serialId } from '../kit/agent/use-site.ts';
 import { PLATEN } from '../kit/programs/built.ts';
 import { type Program, Programs } from '../kit/programs/programs.ts';
 import { PlatenUp, platen } from '../kit/service/platen.ts';
+import { NUMBERED } from '../kit/service/small-label.ts';
 import { freePort } from '../kit/wire/listening.ts';
 
 const LONG = { timeout: 150_000, interval: 200 };
@@ -73,10 +74,7 @@ test('an agent of before the back-up goes on by itself, one of after it once a p
   };
   const first = await PlatenUp.start(options);
   up = first;
-  const { id: idT } = await first.admin.importTemplate('default', {
-    ...{ name: 'One', width: 50, height: 25, fields: [{ name: 'n' }] },
-    elements: [{ type: 'text', x: 2, y: 2, text: 'label {{n}}', size: 4 }],
-  });
+  const { id: idT } = await first.admin.importTemplate('default', NUMBERED);
   const old = await office(first, 'Of before');
   await prints(first, old, idT);
   const file = `${directories.make()}/backup`;

@@ -7,6 +7,7 @@ import { serialId } from '../agent/use-site.ts';
 import { PLATEN } from '../programs/built.ts';
 import { type Program, Programs } from '../programs/programs.ts';
 import { jobIdOf, type ServiceHarness } from './harness.ts';
+import { NUMBERED } from './small-label.ts';
 
 /** How long a process takes that enrols or examines, on a busy machine, ms. */
 const COMMAND_MS = 90_000;
@@ -67,10 +68,7 @@ export class Branch {
   ): Promise<void> {
     const printers = async () => (await service.admin('GET', `/printers?tenant=${this.#tenant}`)).text;
     await expect.poll(printers, { timeout: 120_000 }).toMatch(new RegExp(`"id":"${id}"[^{]*"status":"idle"`));
-    const idT = await service.template(this.#tenant, {
-      ...{ name: 'One', width: 50, height: 25, fields: [{ name: 'n' }] },
-      elements: [{ type: 'text', x: 2, y: 2, text: 'label {{n}}', size: 4 }],
-    });
+    const idT = await service.template(this.#tenant, NUMBERED);
     const before = printer.odometer;
     const body = { idT, printerId: id, data: [{ n: '1' }] };
     const accepted = await service.admin('POST', `/tenants/${this.#tenant}/jobs`, body);
