@@ -6,33 +6,30 @@ import { gunzipSync } from 'node:zlib';
 import { unpackTar } from 'modern-tar';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { logLine } from '../../src/cli/doctor/bundle.ts';
-import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
-import { Integrator, PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
+import { environmentOf, type OpenBackend, onRedis } from '../kit/servers/backends.ts';
+import { Integrator, PlatenUp, platen } from '../kit/service/platen.ts';
+import { useDirectory } from '../kit/service/use-directory.ts';
 
 const PATIENT = `Patient-${randomUUID()}`;
 const PRINTER_PASSWORD = `printer "${randomUUID()}`;
 const COMMUNITY = `community-${randomUUID()}`;
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+const directory = useDirectory();
 let backend: OpenBackend;
 let up: PlatenUp;
 beforeAll(async () => {
-  directory = await temporaryDirectory();
   backend = await onRedis().open({ migrated: true });
   up = await PlatenUp.start({
     dataDir: join(directory.path, 'data'),
     args: ['--virtual-speed', '100', '--samples'],
     env: {
-      REDIS_URL: backend.redisUrl ?? '',
-      DATABASE_URL: backend.databaseUrl ?? '',
-      PLATEN_QUEUE_PREFIX: backend.prefix,
+      ...environmentOf(backend),
     },
   });
 });
 afterAll(async () => {
   await up?.stop();
   await backend?.close();
-  await directory?.[Symbol.asyncDispose]();
 });
 
 test('it says what there is, and holds no secret and no label data', async () => {

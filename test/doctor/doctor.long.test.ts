@@ -5,8 +5,9 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { VirtualZplPrinter } from '../../src/virtual/zpl/zpl-printer.ts';
 import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
-import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
+import { PlatenUp, platen } from '../kit/service/platen.ts';
 import { RunningPrograms } from '../kit/service/running.ts';
+import { useDirectory } from '../kit/service/use-directory.ts';
 import { BreakableRoad } from '../kit/wire/breakable-road.ts';
 
 const findings = z.array(
@@ -19,13 +20,12 @@ const findings = z.array(
 );
 
 const programs = new RunningPrograms();
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+const directory = useDirectory();
 let backend: OpenBackend;
 let road: BreakableRoad;
 let redisUrl: string;
 let up: PlatenUp;
 beforeAll(async () => {
-  directory = await temporaryDirectory();
   backend = await onRedis().open();
   const redis = new URL(backend.redisUrl ?? '');
   road = new BreakableRoad(redis.hostname, Number(redis.port));
@@ -47,7 +47,6 @@ afterAll(async () => {
   await up?.stop();
   await road?.close();
   await backend?.close();
-  await directory?.[Symbol.asyncDispose]();
 });
 
 const at = (name: string) => join(directory.path, name);

@@ -1,19 +1,14 @@
 /** A service without an agent, and an agent without a printer, say so. */
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { PlatenUp, platen } from '../kit/service/platen.ts';
 import { RunningPrograms } from '../kit/service/running.ts';
+import { useDirectory } from '../kit/service/use-directory.ts';
 
 const programs = new RunningPrograms();
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-beforeAll(async () => {
-  directory = await temporaryDirectory();
-});
-afterAll(async () => {
-  await programs.end();
-  await directory?.[Symbol.asyncDispose]();
-});
+const directory = useDirectory();
+afterAll(() => programs.end());
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const signal = AbortSignal.timeout(60_000);

@@ -2,21 +2,18 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { jobView } from '../../src/contract/job.ts';
-import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
+import { PlatenUp, platen } from '../kit/service/platen.ts';
+import { useDirectory } from '../kit/service/use-directory.ts';
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+const directory = useDirectory();
 let up: PlatenUp;
 beforeAll(async () => {
-  directory = await temporaryDirectory();
   up = await PlatenUp.start({
     dataDir: join(directory.path, 'data'),
     args: ['--virtual', '1', '--virtual-speed', '20'],
   });
 });
-afterAll(async () => {
-  await up?.stop();
-  await directory?.[Symbol.asyncDispose]();
-});
+afterAll(() => up?.stop());
 
 test('a job of 100,000 labels ends a few labels later, and the next one prints', async () => {
   const template = await up.admin.importTemplate('default', {

@@ -8,7 +8,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Platen, PlatenError } from '../../clients/javascript/platen.js';
 import type { IntegrationCreated } from '../../src/contract/admin.ts';
-import { PlatenUp, temporaryDirectory } from '../kit/service/platen.ts';
+import { PlatenUp } from '../kit/service/platen.ts';
+import { useDirectory } from '../kit/service/use-directory.ts';
 import { listening, listeningForTest } from '../kit/wire/listening.ts';
 import { webhookCases } from './webhook-messages.ts';
 
@@ -17,12 +18,11 @@ const CLIENTS = join(import.meta.dirname, '../../clients');
 const source = (file: string) => join(CLIENTS, file);
 const program = (ending: string) => join(import.meta.dirname, 'client-programs', `Drive.${ending}`);
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+const directory = useDirectory();
 let up: PlatenUp;
 let account: IntegrationCreated;
 let template: string;
 beforeAll(async () => {
-  directory = await temporaryDirectory();
   up = await PlatenUp.start({ dataDir: join(directory.path, 'data'), args: ['--virtual-speed', '100'] });
   await up.printerOnline('virtual-1');
   account = await up.admin.createIntegration('default', { name: 'clients' });
@@ -34,10 +34,7 @@ beforeAll(async () => {
     elements: [{ type: 'text', x: 2, y: 2, width: 46, height: 5, text: '{{typed}}', size: 3 }],
   }));
 });
-afterAll(async () => {
-  await up?.stop();
-  await directory?.[Symbol.asyncDispose]();
-});
+afterAll(() => up?.stop());
 
 const request = () => ({ idT: template, printer: 'virtual-1', data: [{ typed: 'größer' }] });
 

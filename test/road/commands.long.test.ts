@@ -9,18 +9,18 @@ import { z } from 'zod';
 import { barcodesIn } from '../kit/judges/pictures.ts';
 import { PLATEN } from '../kit/programs/built.ts';
 import { nobody, nobodyCanRun } from '../kit/programs/ordinary-user.ts';
-import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
+import { PlatenUp, platen } from '../kit/service/platen.ts';
 import { smallLabel } from '../kit/service/small-label.ts';
+import { useDirectory } from '../kit/service/use-directory.ts';
 
 const CODE = { type: 'barcode', symbology: 'qr', x: 2, y: 2, value: '{{sku}}', module: 0.5 };
 const TEMPLATE = smallLabel('Shelf', ['sku'], [CODE]);
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+const directory = useDirectory();
 let readyFile: string;
 let template: string;
 let up: PlatenUp;
 beforeAll(async () => {
-  directory = await temporaryDirectory();
   readyFile = join(directory.path, 'ready.json');
   template = join(directory.path, 'shelf.json');
   await writeFile(template, JSON.stringify(TEMPLATE));
@@ -30,10 +30,7 @@ beforeAll(async () => {
     env: { PLATEN_MAX_LABELS: '200000' },
   });
 });
-afterAll(async () => {
-  await up?.stop();
-  await directory?.[Symbol.asyncDispose]();
-});
+afterAll(() => up?.stop());
 
 /** Runs a command on the installation and returns what it printed as JSON. */
 async function json<T>(schema: z.ZodType<T>, ...args: string[]): Promise<T> {

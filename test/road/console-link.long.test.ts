@@ -7,19 +7,16 @@ import { z } from 'zod';
 import { auditEntry, CONSOLE_HEADER, invitationCreated, sessionView } from '../../src/contract/people.ts';
 import { PLATEN } from '../kit/programs/built.ts';
 import { placeCluster } from '../kit/servers/made-cluster.ts';
-import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
+import { PlatenUp, platen } from '../kit/service/platen.ts';
 import { tokenIn } from '../kit/service/signed-in.ts';
+import { useDirectory } from '../kit/service/use-directory.ts';
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+const directory = useDirectory();
 let up: PlatenUp;
 beforeAll(async () => {
-  directory = await temporaryDirectory();
   up = await PlatenUp.start({ dataDir: join(directory.path, 'data'), args: ['--virtual', '0', '--sign-in'] });
 });
-afterAll(async () => {
-  await up?.stop();
-  await directory?.[Symbol.asyncDispose]();
-});
+afterAll(() => up?.stop());
 
 async function run(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await platen([...args, '--data', up.dataDir]);

@@ -6,18 +6,18 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { PlatenUp, temporaryDirectory } from '../kit/service/platen.ts';
+import { PlatenUp } from '../kit/service/platen.ts';
+import { useDirectory } from '../kit/service/use-directory.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const SAMPLE = join(ROOT, 'templates', 'shelf-50x25');
 const run = promisify(execFile);
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+const directory = useDirectory();
 let copy: string;
 beforeAll(async () => {
-  directory = await temporaryDirectory();
   copy = join(directory.path, 'platen');
   for (const part of ['src', 'drivers', 'service', 'docs', 'package.json', 'tsconfig.json']) {
     await cp(join(ROOT, part), join(copy, part), { recursive: true });
@@ -28,7 +28,6 @@ beforeAll(async () => {
     await (kind === 'ts' ? add(path, text) : change(path, text));
   }
 });
-afterAll(() => directory?.[Symbol.asyncDispose]());
 
 async function add(path: string, text: string): Promise<void> {
   await mkdir(dirname(join(copy, path)), { recursive: true });

@@ -10,7 +10,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { installed } from '../kit/programs/installed.ts';
-import { PlatenUp, temporaryDirectory } from '../kit/service/platen.ts';
+import { PlatenUp } from '../kit/service/platen.ts';
+import { useDirectory } from '../kit/service/use-directory.ts';
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -25,11 +26,10 @@ const TEMPLATE = {
 /** ms for one program. */
 const LIMIT = 120_000;
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+const directory = useDirectory();
 let up: PlatenUp;
 let env: Record<string, string>;
 beforeAll(async () => {
-  directory = await temporaryDirectory();
   const [modules] = await Promise.all([
     installed('generated-client'),
     PlatenUp.start({ dataDir: join(directory.path, 'data') }).then((started) => {
@@ -56,10 +56,7 @@ beforeAll(async () => {
     PRINTER: 'virtual-1',
   };
 }, 300_000);
-afterAll(async () => {
-  await up?.stop();
-  await directory?.[Symbol.asyncDispose]();
-});
+afterAll(() => up?.stop());
 
 /** A program of the package's, in the client's directory; what it wrote. */
 async function tool(name: string, ...args: string[]): Promise<string> {

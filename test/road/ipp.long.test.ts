@@ -11,17 +11,17 @@ import { openWindows } from '../kit/browser/browser.ts';
 import { readText } from '../kit/judges/judges.ts';
 import { type Cupsd, startCupsd } from '../kit/programs/cupsd.ts';
 import { ipptool, suites } from '../kit/programs/ipptool.ts';
-import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
+import { PlatenUp, platen } from '../kit/service/platen.ts';
+import { useDirectory } from '../kit/service/use-directory.ts';
 import { JobClient } from '../kit/wire/job-client.ts';
 
 const run = promisify(execFile);
 const PAGE = `<style>@page { size: 4in 6in; margin: 0 } h1 { font: 30px sans-serif; margin: 2in 0 0 1in }</style><h1>HELLO OFFICE</h1>`;
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+const directory = useDirectory();
 let up: PlatenUp;
 let cups: Cupsd;
 beforeAll(async () => {
-  directory = await temporaryDirectory();
   [cups, up] = await Promise.all([
     startCupsd(),
     PlatenUp.start({
@@ -36,7 +36,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await cups?.stop();
   await up?.stop();
-  await directory?.[Symbol.asyncDispose]();
 });
 
 async function keyOf(tenant: string): Promise<{ account: string; key: string }> {

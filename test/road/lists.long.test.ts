@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { widthOf } from '../../src/cli/text-width.ts';
-import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
+import { PlatenUp, platen } from '../kit/service/platen.ts';
+import { useDirectory } from '../kit/service/use-directory.ts';
 
 const TEMPLATE = {
   name: 'Shelf label for the cold store with a name that goes on and on',
@@ -14,11 +15,10 @@ const TEMPLATE = {
 };
 const OTHER = { ...TEMPLATE, name: '冷凍食品' };
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+const directory = useDirectory();
 let up: PlatenUp;
 let jobs: string[];
 beforeAll(async () => {
-  directory = await temporaryDirectory();
   const dataDir = join(directory.path, 'data');
   up = await PlatenUp.start({ dataDir, args: ['--virtual', '2', '--virtual-speed', '100'] });
   jobs = [];
@@ -29,10 +29,7 @@ beforeAll(async () => {
     jobs.push((await run('print', template.name, '--printer', `virtual-${place + 1}`, '--wait')).trim());
   }
 });
-afterAll(async () => {
-  await up?.stop();
-  await directory?.[Symbol.asyncDispose]();
-});
+afterAll(() => up?.stop());
 
 async function run(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await platen([...args, '--data', up.dataDir], { TZ: 'Asia/Kolkata' });

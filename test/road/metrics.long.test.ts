@@ -12,14 +12,15 @@ import { webhookSecret } from '../../src/contract/webhook.ts';
 import { type Ippeveprinter, startIppeveprinter } from '../kit/programs/ippeveprinter.ts';
 import { Programs } from '../kit/programs/programs.ts';
 import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
-import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
+import { PlatenUp, platen } from '../kit/service/platen.ts';
 import { RunningPrograms } from '../kit/service/running.ts';
+import { useDirectory } from '../kit/service/use-directory.ts';
 import { freePort } from '../kit/wire/listening.ts';
 
 const MONITORING = join(import.meta.dirname, '../../service/monitoring');
 const ALERTS = join(MONITORING, 'alerts.yaml');
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+const directory = useDirectory();
 let backend: OpenBackend;
 let up: PlatenUp;
 let scraped: string;
@@ -37,7 +38,6 @@ async function told(url: string): Promise<string> {
 }
 
 beforeAll(async () => {
-  directory = await temporaryDirectory();
   backend = await onRedis().open({ migrated: true });
   const env = {
     REDIS_URL: backend.redisUrl ?? '',
@@ -93,7 +93,6 @@ afterAll(async () => {
   await eve?.stop();
   await up?.stop();
   await backend?.close();
-  await directory?.[Symbol.asyncDispose]();
 });
 
 const answered = z.object({ status: z.string(), data: z.unknown() });

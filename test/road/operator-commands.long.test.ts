@@ -8,15 +8,15 @@ import { jobBulkResult } from '../../src/contract/job-actions.ts';
 import { printerDetails } from '../../src/contract/printer-actions.ts';
 import { barcodesIn, textIn } from '../kit/judges/pictures.ts';
 import { configureMutePrinter, MUTE } from '../kit/service/mute-printer.ts';
-import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
+import { PlatenUp, platen } from '../kit/service/platen.ts';
+import { useDirectory } from '../kit/service/use-directory.ts';
 
 const made = z.object({ id: z.string() });
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+const directory = useDirectory();
 let up: PlatenUp;
 let idT: string;
 beforeAll(async () => {
-  directory = await temporaryDirectory();
   const config = await configureMutePrinter(directory.path);
   up = await PlatenUp.start({
     dataDir: join(directory.path, 'data'),
@@ -33,10 +33,7 @@ beforeAll(async () => {
   });
   idT = template.id;
 });
-afterAll(async () => {
-  await up?.stop();
-  await directory?.[Symbol.asyncDispose]();
-});
+afterAll(() => up?.stop());
 
 const run = (...args: string[]) => platen([...args, '--data', up.dataDir]);
 async function json<T>(schema: z.ZodType<T>, ...args: string[]): Promise<T> {

@@ -1,8 +1,9 @@
 /** The pictures of the samples in the documentation are what the samples render to, and all of them are shown. */
 import { access, readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { platen, temporaryDirectory } from '../kit/service/platen.ts';
+import { expect, test } from 'vitest';
+import { platen } from '../kit/service/platen.ts';
+import { useDirectory } from '../kit/service/use-directory.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const PICTURES = join('docs', 'pictures');
@@ -10,11 +11,7 @@ const SAMPLES = (await readdir(join(ROOT, 'templates')))
   .filter((file) => file.endsWith('.json') && !file.endsWith('.records.json'))
   .map((file) => file.slice(0, -'.json'.length));
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-beforeAll(async () => {
-  directory = await temporaryDirectory();
-});
-afterAll(() => directory?.[Symbol.asyncDispose]());
+const directory = useDirectory();
 
 /** A sheet is shown with its records: one label alone would leave it empty. Typed in the root of the clone, where tests run. */
 function command(sample: string, out: string): string[] {

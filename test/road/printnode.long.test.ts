@@ -11,7 +11,8 @@ import { z } from 'zod';
 import { pdfOf } from '../kit/documents/pdf.ts';
 import { readText } from '../kit/judges/judges.ts';
 import { installed } from '../kit/programs/installed.ts';
-import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
+import { PlatenUp, platen } from '../kit/service/platen.ts';
+import { useDirectory } from '../kit/service/use-directory.ts';
 
 /** What a shop's server does: finds the printer, prints, and asks until the job is over. */
 const SHOP = `
@@ -52,11 +53,10 @@ const said = z.object({
   others: z.array(z.unknown()),
 });
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+const directory = useDirectory();
 let up: PlatenUp;
 let modules = '';
 beforeAll(async () => {
-  directory = await temporaryDirectory();
   [modules, up] = await Promise.all([
     installed('printnode-client'),
     PlatenUp.start({
@@ -66,10 +66,7 @@ beforeAll(async () => {
   ]);
   await up.printerOnline('virtual-1');
 }, 300_000);
-afterAll(async () => {
-  await up?.stop();
-  await directory?.[Symbol.asyncDispose]();
-});
+afterAll(() => up?.stop());
 
 async function keyOf(tenant: string): Promise<string> {
   const scope = 'jobs:enqueue jobs:read jobs:cancel printers:read';

@@ -10,7 +10,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { barcodesIn } from '../kit/judges/pictures.ts';
 import { onPath } from '../kit/servers/debian-packages.ts';
-import { PlatenUp, temporaryDirectory } from '../kit/service/platen.ts';
+import { PlatenUp } from '../kit/service/platen.ts';
+import { useDirectory } from '../kit/service/use-directory.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** What `npm run setup -- --link` does once the packages are there. */
@@ -24,20 +25,16 @@ function commands(heading: string): string[] {
   return section.split('\n').flatMap((line) => (line.startsWith('    ') ? [line.slice(4)] : []));
 }
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+const directory = useDirectory();
 let bin: string;
 let up: PlatenUp;
 beforeAll(async () => {
-  directory = await temporaryDirectory();
   await symlink(join(ROOT, 'templates'), join(directory.path, 'templates'));
   bin = join(directory.path, 'bin');
   await promisify(execFile)(process.execPath, [LINK, bin]);
   up = await PlatenUp.start({ dataDir: join(directory.path, 'data'), args: ['--virtual', '1'] });
 });
-afterAll(async () => {
-  await up?.stop();
-  await directory?.[Symbol.asyncDispose]();
-});
+afterAll(() => up?.stop());
 
 /** As in a terminal, in the directory in which `platen up` was started. */
 async function type(script: string, env: Record<string, string> = {}): Promise<string> {

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { dots } from '../../src/contract/dots.ts';
 import type { Bitmap } from '../../src/render/image/bitmap.ts';
@@ -14,20 +14,19 @@ import { barcodesIn } from '../kit/judges/pictures.ts';
 import { drawPwgRaster } from '../kit/judges/printed.ts';
 import { OCR_B } from '../kit/judges/sample-fonts.ts';
 import { PLATEN } from '../kit/programs/built.ts';
-import { platen, temporaryDirectory } from '../kit/service/platen.ts';
+import { platen } from '../kit/service/platen.ts';
+import { useDirectory } from '../kit/service/use-directory.ts';
 
 const SAMPLE = join(import.meta.dirname, '..', '..', 'templates', 'shelf-50x25');
 const run = promisify(execFile);
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+const directory = useDirectory();
 let codes: string[];
 beforeAll(async () => {
-  directory = await temporaryDirectory();
   const records: unknown = JSON.parse(await readFile(`${SAMPLE}.records.json`, 'utf8'));
   if (!Array.isArray(records)) throw new Error('no records');
   codes = records.map((record) => String(record.ean));
 });
-afterAll(() => directory?.[Symbol.asyncDispose]());
 
 async function render(to: string, out: string, ...more: string[]): Promise<string[]> {
   const args = [

@@ -2,13 +2,13 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Platen } from '../../clients/javascript/platen.js';
-import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
+import { PlatenUp, platen } from '../kit/service/platen.ts';
+import { useDirectory } from '../kit/service/use-directory.ts';
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+const directory = useDirectory();
 let up: PlatenUp;
 let idT: string;
 beforeAll(async () => {
-  directory = await temporaryDirectory();
   const args = ['--virtual', '1', '--virtual-speed', '100', '--sandbox'];
   up = await PlatenUp.start({ dataDir: join(directory.path, 'data'), args });
   ({ id: idT } = await up.admin.importTemplate('default', {
@@ -18,10 +18,7 @@ beforeAll(async () => {
     elements: [{ type: 'text', x: 2, y: 2, width: 46, height: 5, text: 'trial', size: 3 }],
   }));
 });
-afterAll(async () => {
-  await up?.stop();
-  await directory?.[Symbol.asyncDispose]();
-});
+afterAll(() => up?.stop());
 
 async function done(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await platen([...args, '--data', up.dataDir]);

@@ -3,9 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { type OpenBackend, onRedis } from '../kit/servers/backends.ts';
-import { Integrator, PlatenUp, temporaryDirectory } from '../kit/service/platen.ts';
+import { environmentOf, type OpenBackend, onRedis } from '../kit/servers/backends.ts';
+import { Integrator, PlatenUp } from '../kit/service/platen.ts';
 import { smallLabel } from '../kit/service/small-label.ts';
+import { useDirectory } from '../kit/service/use-directory.ts';
 
 const PATIENT = `Patient-${randomUUID()}`;
 const TEMPLATE = smallLabel(
@@ -17,27 +18,23 @@ const TEMPLATE = smallLabel(
   ],
 );
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+const directory = useDirectory();
 let backend: OpenBackend;
 let up: PlatenUp;
 beforeAll(async () => {
   backend = await onRedis().open({ migrated: true });
-  directory = await temporaryDirectory();
   up = await PlatenUp.start({
     dataDir: directory.path,
     args: ['--virtual-speed', '100', '--samples'],
     env: {
       LOG_LEVEL: 'trace',
-      DATABASE_URL: backend.databaseUrl ?? '',
-      REDIS_URL: backend.redisUrl ?? '',
-      PLATEN_QUEUE_PREFIX: backend.prefix,
+      ...environmentOf(backend),
     },
   });
 });
 afterAll(async () => {
   await up?.stop();
   await backend?.close();
-  await directory?.[Symbol.asyncDispose]();
 });
 
 test('the output of a run holds no secret and no label contents', async () => {

@@ -1,14 +1,11 @@
 /** `platen template check`: what it says, and the exit code. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { platen, temporaryDirectory } from '../kit/service/platen.ts';
+import { expect, test } from 'vitest';
+import { platen } from '../kit/service/platen.ts';
+import { useDirectory } from '../kit/service/use-directory.ts';
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-beforeAll(async () => {
-  directory = await temporaryDirectory();
-});
-afterAll(() => directory?.[Symbol.asyncDispose]());
+const directory = useDirectory();
 
 async function check(template: unknown, ...more: string[]) {
   const file = join(directory.path, 'template.json');

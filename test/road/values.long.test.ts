@@ -10,7 +10,8 @@ import { VirtualZplPrinter } from '../../src/virtual/zpl/zpl-printer.ts';
 import { barcodesIn, textIn } from '../kit/judges/pictures.ts';
 import { INCONSOLATA, OCR_B } from '../kit/judges/sample-fonts.ts';
 import { backends, type OpenBackend } from '../kit/servers/backends.ts';
-import { Integrator, PlatenUp, temporaryDirectory } from '../kit/service/platen.ts';
+import { Integrator, PlatenUp } from '../kit/service/platen.ts';
+import { useDirectory } from '../kit/service/use-directory.ts';
 
 /** One label with the value in each matrix symbology. */
 const MATRIX = {
@@ -148,13 +149,12 @@ describe.each(backends())('on $name', ({ open, embedded, kind }) => {
   // What a store may do to a value or a font shows in the dots; how each is drawn is tried on one store.
   const drawn = test.runIf(kind === 'redis');
   let backend: OpenBackend | undefined;
-  let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+  const directory = useDirectory();
   let up: PlatenUp;
   let integrator: Integrator;
   let printed = 0;
 
   beforeAll(async () => {
-    directory = await temporaryDirectory();
     const env: Record<string, string> = {};
     if (!embedded) {
       backend = await open({ migrated: true });
@@ -170,7 +170,6 @@ describe.each(backends())('on $name', ({ open, embedded, kind }) => {
   afterAll(async () => {
     await up?.stop();
     await backend?.close();
-    await directory?.[Symbol.asyncDispose]();
   });
 
   /** Prints the records and returns a picture for each, in their order. */
@@ -258,13 +257,12 @@ describe('a value of 10,000 characters', () => {
     .join(' ')
     .slice(0, 10_000);
   const media = { dpi: 300, width: 210, height: 297 } as const;
-  let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+  const directory = useDirectory();
   let printer: VirtualZplPrinter;
   let up: PlatenUp;
   let integrator: Integrator;
 
   beforeAll(async () => {
-    directory = await temporaryDirectory();
     printer = new VirtualZplPrinter({ name: 'A4', outDir: join(directory.path, 'A4'), ...media });
     await printer.start();
     up = await PlatenUp.start({
@@ -277,7 +275,6 @@ describe('a value of 10,000 characters', () => {
   afterAll(async () => {
     await up?.stop();
     await printer?.stop();
-    await directory?.[Symbol.asyncDispose]();
   });
 
   test('comes out whole as text', async () => {

@@ -2,10 +2,11 @@
 import { existsSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
+import { PlatenUp, platen } from '../kit/service/platen.ts';
 import { RunningPrograms } from '../kit/service/running.ts';
+import { useDirectory } from '../kit/service/use-directory.ts';
 
 const TEMPLATE = {
   name: 'plain',
@@ -15,13 +16,9 @@ const TEMPLATE = {
 };
 const shown = z.object({ name: z.string(), faults: z.array(z.string()), printed: z.int() });
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+const directory = useDirectory();
 const programs = new RunningPrograms();
-beforeAll(async () => {
-  directory = await temporaryDirectory();
-});
 afterEach(() => programs.end());
-afterAll(() => directory[Symbol.asyncDispose]());
 
 async function done(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await platen(args);

@@ -6,16 +6,16 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SMB_WRITE, type Smbd, startSmbd } from '../kit/programs/smbd.ts';
-import { PlatenUp, temporaryDirectory } from '../kit/service/platen.ts';
+import { PlatenUp } from '../kit/service/platen.ts';
+import { useDirectory } from '../kit/service/use-directory.ts';
 
 // Samba's server lets nobody write where it does not run as root.
 describe.runIf(process.getuid?.() === 0)('a share', () => {
-  let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+  const directory = useDirectory();
   let folder: string;
   let up: PlatenUp;
   let smbd: Smbd;
   beforeAll(async () => {
-    directory = await temporaryDirectory();
     folder = join(directory.path, 'labels');
     await mkdir(folder);
     const config = join(directory.path, 'platen.json');
@@ -36,7 +36,6 @@ describe.runIf(process.getuid?.() === 0)('a share', () => {
   afterAll(async () => {
     await smbd?.stop();
     await up?.stop();
-    await directory?.[Symbol.asyncDispose]();
   });
 
   const names = (path: string) => readdir(join(folder, path)).then((all) => all.sort());

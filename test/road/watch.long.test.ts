@@ -18,15 +18,15 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import writeXlsxFile from 'write-excel-file/node';
 import { pdfOf } from '../kit/documents/pdf.ts';
 import { PLATEN } from '../kit/programs/built.ts';
-import { PlatenUp, temporaryDirectory } from '../kit/service/platen.ts';
+import { PlatenUp } from '../kit/service/platen.ts';
+import { useDirectory } from '../kit/service/use-directory.ts';
 
 const NOBODY = 65_534;
 const asRoot = process.getuid?.() === 0;
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+const directory = useDirectory();
 let up: PlatenUp;
 beforeAll(async () => {
-  directory = await temporaryDirectory();
   await chmod(directory.path, 0o755);
   up = await PlatenUp.start({ dataDir: join(directory.path, 'data'), args: ['--virtual', '1'] });
   await up.admin.importTemplate('default', {
@@ -37,10 +37,7 @@ beforeAll(async () => {
   });
   await up.printerOnline('virtual-1');
 });
-afterAll(async () => {
-  await up?.stop();
-  await directory?.[Symbol.asyncDispose]();
-});
+afterAll(() => up?.stop());
 
 const running: Watcher[] = [];
 afterEach(async () => {

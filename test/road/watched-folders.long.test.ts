@@ -3,10 +3,11 @@ import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/prom
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { invitationMade } from '../../src/contract/agent-view.ts';
-import { PlatenUp, platen, temporaryDirectory } from '../kit/service/platen.ts';
+import { PlatenUp, platen } from '../kit/service/platen.ts';
 import { RunningPrograms } from '../kit/service/running.ts';
+import { useDirectory } from '../kit/service/use-directory.ts';
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+const directory = useDirectory();
 let up: PlatenUp;
 const programs = new RunningPrograms();
 const at = (...path: string[]) => join(directory.path, ...path);
@@ -30,7 +31,6 @@ async function jobOf(...path: string[]) {
 }
 
 beforeAll(async () => {
-  directory = await temporaryDirectory();
   await mkdir(at('one'), { mode: 0o750 });
   await mkdir(at('two'));
   await symlink(directory.path, at('link'));
@@ -56,7 +56,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await programs.end();
   await up?.stop();
-  await directory?.[Symbol.asyncDispose]();
 });
 
 test('a service’s folders print once their templates are there, each for its tenant; the log has no names', async () => {

@@ -31,6 +31,11 @@ export interface OpenBackend {
   close(): Promise<void>;
 }
 
+/** For a program that is to use a backend's database and Redis. */
+export function environmentOf({ databaseUrl = '', redisUrl = '', prefix }: OpenBackend) {
+  return { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, PLATEN_QUEUE_PREFIX: prefix };
+}
+
 export interface OpenOptions {
   /** The database has this version's schemas already, as at nearly every start; not the embedded one. */
   migrated?: boolean;

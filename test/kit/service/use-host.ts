@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, test } from 'vitest';
 import { stopAll } from '../programs/stop-all.ts';
-import { type OpenBackend, onRedis } from '../servers/backends.ts';
+import { environmentOf, type OpenBackend, onRedis } from '../servers/backends.ts';
 import { temporaryDirectory } from './platen.ts';
 import { RunningPrograms } from './running.ts';
 
@@ -61,9 +61,8 @@ export class Host {
   }
 
   /** For a program that is to use the servers. */
-  get env(): { DATABASE_URL: string; REDIS_URL: string; PLATEN_QUEUE_PREFIX: string } {
-    const { databaseUrl, redisUrl } = this;
-    return { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, PLATEN_QUEUE_PREFIX: this.#open.prefix };
+  get env(): ReturnType<typeof environmentOf> {
+    return environmentOf(this.#open);
   }
 
   get #open(): OpenBackend {
