@@ -68,13 +68,11 @@ test('it prints, waits, is canceled, hands back and reports with the documented 
   const jobs = [jobOf(3), jobOf(2)];
   await site.queues.enqueue(...jobs);
   for (const { jobId } of jobs) expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed' });
-  const long = jobOf(1, 1_000);
-  await site.queues.enqueue(long);
+  const long = await site.enqueue(jobOf(1, 1_000));
   await printer.printed(8);
   await site.queues.markCanceled(laneOf(long), long.jobId, true);
   expect(await site.reports.end(long.jobId)).toMatchObject({ status: 'canceled' });
-  const handedBack = jobOf(1, 40);
-  await site.queues.enqueue(handedBack);
+  const handedBack = await site.enqueue(jobOf(1, 40));
   await site.reports.job(handedBack.jobId, ({ labels }) => labels.printed > 2);
   await first.agent.stop({ graceMs: 0 });
   await site.startAgent(printer, { queues, config, dataDir: first.dataDir });
@@ -96,8 +94,7 @@ test('with the rights of a version before, which had no bells, it prints all the
   const printer = await site.startPrinter();
   const config = { id: AGENT, tenantId: 'acme', timings: { lease: 1_000 } };
   const { printerId: id, agent } = await site.startAgent(printer, { queues: limited, config });
-  const one = { ...jobFor(id, 2), tenantId: 'acme', scope: 'acme' };
-  await site.queues.enqueue(one);
+  const one = await site.enqueue({ ...jobFor(id, 2), tenantId: 'acme', scope: 'acme' });
   expect(await site.reports.end(one.jobId)).toMatchObject({ status: 'printed' });
   await agent.stop({ graceMs: 0 });
   await limited.close({ timeoutMs: 0 });

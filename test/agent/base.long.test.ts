@@ -43,8 +43,7 @@ test("a label that is fed by hand while the queue makes the job wait is not take
   const agent = new Agent({ config, source, drivers: testDrivers, logger });
   await agent.start();
   site.running({ stop: () => agent.stop({ graceMs: 0 }) });
-  const job = jobFor(serialId('BASE-1'), 3);
-  await site.queues.enqueue(job);
+  const job = await site.enqueue(jobFor(serialId('BASE-1'), 3));
   await asked;
   await sleep(LONG);
   printer.feed();
@@ -63,8 +62,7 @@ test('stopped while the queue makes the job wait, and a label fed by hand: the j
   const config = agentConfig(dataDir, printer);
   const first = new Agent({ config, source, drivers: testDrivers, logger });
   await first.start();
-  const job = jobFor(serialId('BASE-2'), 3);
-  await site.queues.enqueue(job);
+  const job = await site.enqueue(jobFor(serialId('BASE-2'), 3));
   await asked;
   await sleep(LONG);
   printer.feed();
@@ -88,8 +86,7 @@ function slowDisk(waits: () => unknown = () => undefined) {
 }
 
 test('a disk that takes longer for each write than a counter may be old: every label is printed', async () => {
-  const printer = await site.startPrinter({ speed: 20 });
-  const { printerId } = await site.startAgent(printer);
+  const { printer, printerId } = await site.startServedPrinter({ speed: 20 });
   using _disk = slowDisk();
   const job = jobFor(printerId, 20);
   expect(await site.print(job)).toMatchObject({ status: 'printed', labels: { printed: 20 } });
@@ -97,8 +94,7 @@ test('a disk that takes longer for each write than a counter may be old: every l
 });
 
 test("a label that is fed by hand while the disk makes the job wait is not taken for the job's", async () => {
-  const printer = await site.startPrinter({ speed: 20 });
-  const { printerId } = await site.startAgent(printer);
+  const { printer, printerId } = await site.startServedPrinter({ speed: 20 });
   let fed = false;
   using _disk = slowDisk(async () => {
     if (fed) return;
@@ -114,8 +110,7 @@ test("a label that is fed by hand while the disk makes the job wait is not taken
 });
 
 test('switched off while the disk makes the job wait: no label is written down as about to be sent', async () => {
-  const printer = await site.startPrinter({ speed: 20 });
-  const { printerId } = await site.startAgent(printer);
+  const { printer, printerId } = await site.startServedPrinter({ speed: 20 });
   let off = false;
   using _disk = slowDisk(async () => {
     if (off) return;
@@ -123,8 +118,7 @@ test('switched off while the disk makes the job wait: no label is written down a
     await printer.powerOff();
   });
   using written = vi.spyOn(Journal.prototype, 'write');
-  const job = jobFor(printerId, 3);
-  await site.queues.enqueue(job);
+  const job = await site.enqueue(jobFor(printerId, 3));
   await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('offline'));
   expect(written.mock.lastCall?.[0]).toMatchObject({ intent: 0 });
   await printer.powerOn();
@@ -132,8 +126,7 @@ test('switched off while the disk makes the job wait: no label is written down a
 });
 
 test('a disk that stands still for a while, as a job begins and as it ends: the job says what it waits for', async () => {
-  const printer = await site.startPrinter({ speed: 20 });
-  const { printerId } = await site.startAgent(printer);
+  const { printer, printerId } = await site.startServedPrinter({ speed: 20 });
   const job = jobFor(printerId, 3);
   const waits = () =>
     site.reports.job(job.jobId, ({ reasons, labels }) => {

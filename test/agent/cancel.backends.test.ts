@@ -28,12 +28,13 @@ describe.each(tried(agentBackends().filter(({ embedded }) => !embedded)))('on $n
   }
 
   it('ends between two labels while it prints, and the next one follows', async () => {
-    const printer = await site.startPrinter({ speed: 4 });
-    const { printerId } = await site.startAgent(printer, {
-      config: { ...config, ...patient, timings: { ...patient.timings, ...config.timings } },
-    });
-    const job = jobFor(printerId, ['a'], 1_000);
-    await site.queues.enqueue(job);
+    const { printer, printerId } = await site.startServedPrinter(
+      { speed: 4 },
+      {
+        config: { ...config, ...patient, timings: { ...patient.timings, ...config.timings } },
+      },
+    );
+    const job = await site.enqueue(jobFor(printerId, ['a'], 1_000));
     await printer.printed(3);
     await cancel(job);
     const end = await site.reports.end(job.jobId);
@@ -87,8 +88,7 @@ describe.each(tried(agentBackends().filter(({ embedded }) => !embedded)))('on $n
     const heard = asksAgain();
     await site.queues.markHeld(laneOf(job), true);
     await heard;
-    const held = jobFor(printerId, ['held']);
-    await site.queues.enqueue(held);
+    const held = await site.enqueue(jobFor(printerId, ['held']));
     await site.queues.markHeld(laneOf(job), false);
     expect(await site.reports.end(held.jobId)).toMatchObject({ status: 'printed' });
   });
@@ -101,8 +101,7 @@ describe.each(tried(agentBackends().filter(({ embedded }) => !embedded)))('on $n
     const { printerId } = await site.startAgent(printer, {
       ...{ queues, config: { ...patient, id, timings } },
     });
-    const job = jobFor(printerId, 100);
-    await site.queues.enqueue(job);
+    const job = await site.enqueue(jobFor(printerId, 100));
     await printer.printed(1);
     const { askLeases } = queues;
     const answers = Promise.withResolvers<void>();
@@ -125,10 +124,8 @@ describe.each(tried(agentBackends().filter(({ embedded }) => !embedded)))('on $n
   });
 
   it('leaves the labels of others that wait in the printer, and waits for its own', async () => {
-    const printer = await site.startPrinter({ speed: 3 });
-    const { printerId } = await site.startAgent(printer, { config });
-    const job = jobFor(printerId, 40);
-    await site.queues.enqueue(job);
+    const { printer, printerId } = await site.startServedPrinter({ speed: 3 }, { config });
+    const job = await site.enqueue(jobFor(printerId, 40));
     await printer.printed(1);
     const other = createConnection(printer.port, '127.0.0.1');
     other.end('^XA^FO10,10^A0N,60,60^FDlabel other^FS^PQ2^XZ');
@@ -139,11 +136,9 @@ describe.each(tried(agentBackends().filter(({ embedded }) => !embedded)))('on $n
   });
 
   it('ends while its printer is off, and nothing of it comes out when that is on again', async () => {
-    const printer = await site.startPrinter();
-    const { printerId } = await site.startAgent(printer, { config });
+    const { printer, printerId } = await site.startServedPrinter({}, { config });
     await printer.powerOff();
-    const job = jobFor(printerId, 3);
-    await site.queues.enqueue(job);
+    const job = await site.enqueue(jobFor(printerId, 3));
     await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('offline'));
     await cancel(job);
     const end = await site.reports.end(job.jobId);
@@ -155,11 +150,9 @@ describe.each(tried(agentBackends().filter(({ embedded }) => !embedded)))('on $n
   });
 
   it('names what may be out where the printer has labels of it, and does not go on', async () => {
-    const printer = await site.startPrinter();
-    const { printerId } = await site.startAgent(printer, { config });
+    const { printer, printerId } = await site.startServedPrinter({}, { config });
     printer.set({ 'media-empty': true });
-    const job = jobFor(printerId, 20);
-    await site.queues.enqueue(job);
+    const job = await site.enqueue(jobFor(printerId, 20));
     await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('media-empty'));
     const waiting = await cancel(job).then(() => site.reports.end(job.jobId));
     expect(waiting).toMatchObject({ status: 'canceled' });
@@ -193,10 +186,8 @@ describe('at a printer that takes documents', () => {
   const cancel = (job: QueuedJob) => site.queues.markCanceled(laneOf(job), job.jobId, true);
 
   it('has the printer end its job, and counts what came out', async () => {
-    const printer = await site.startIppPrinter({ speed: 4 });
-    const { printerId } = await site.startAgent(printer, { config });
-    const job = jobFor(printerId, ['a'], 1_000);
-    await site.queues.enqueue(job);
+    const { printer, printerId } = await site.startServedIppPrinter({ speed: 4 }, { config });
+    const job = await site.enqueue(jobFor(printerId, ['a'], 1_000));
     await printer.printed(2);
     await cancel(job);
     const end = await site.reports.end(job.jobId);
@@ -211,11 +202,9 @@ describe('at a printer that takes documents', () => {
   });
 
   it('leaves no job waiting in one that is out of paper', async () => {
-    const printer = await site.startIppPrinter();
-    const { printerId } = await site.startAgent(printer, { config });
+    const { printer, printerId } = await site.startServedIppPrinter({}, { config });
     printer.set({ 'media-empty': true });
-    const job = jobFor(printerId, 3);
-    await site.queues.enqueue(job);
+    const job = await site.enqueue(jobFor(printerId, 3));
     await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('media-empty'));
     await cancel(job);
     const end = await site.reports.end(job.jobId);
@@ -228,10 +217,8 @@ describe('at a printer that takes documents', () => {
   });
 
   it('has it end its job too where paper has run out in the middle: none of it comes out later', async () => {
-    const printer = await site.startIppPrinter({ speed: 4 });
-    const { printerId } = await site.startAgent(printer, { config });
-    const job = jobFor(printerId, 12);
-    await site.queues.enqueue(job);
+    const { printer, printerId } = await site.startServedIppPrinter({ speed: 4 }, { config });
+    const job = await site.enqueue(jobFor(printerId, 12));
     await printer.printed(2);
     printer.set({ 'media-empty': true });
     await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('media-empty'));

@@ -48,8 +48,7 @@ test.each([
 ] as const)(
   'CANCEL at the panel, %s: held, the labels of the gap named, the next job prints',
   async (_, what, copies) => {
-    const printer = await site.startPrinter({ speed: 20 });
-    const { printerId } = await site.startAgent(printer, { config });
+    const { printer, printerId } = await site.startServedPrinter({ speed: 20 }, { config });
     const job = jobFor(printerId, 40, copies);
     const next = jobFor(printerId, ['next']);
     await site.queues.enqueue(job, next);
@@ -63,10 +62,8 @@ test.each([
 );
 
 test('paused, canceled at the panel and gone on with: held', async () => {
-  const printer = await site.startPrinter({ speed: 20 });
-  const { printerId } = await site.startAgent(printer, { config });
-  const job = jobFor(printerId, 30);
-  await site.queues.enqueue(job);
+  const { printer, printerId } = await site.startServedPrinter({ speed: 20 }, { config });
+  const job = await site.enqueue(jobFor(printerId, 30));
   await printer.printed(5);
   printer.set({ paused: true });
   await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('paused'));
@@ -77,10 +74,11 @@ test('paused, canceled at the panel and gone on with: held', async () => {
 });
 
 test('canceled, and as many blank labels fed by hand: not taken for the ones that were canceled', async () => {
-  const printer = await site.startPrinter({ speed: 20 });
-  const { printerId } = await site.startAgent(printer, { config: { timings: { settle: 3_000 } } });
-  const job = jobFor(printerId, ['a', 'b', 'c']);
-  await site.queues.enqueue(job);
+  const { printer, printerId } = await site.startServedPrinter(
+    { speed: 20 },
+    { config: { timings: { settle: 3_000 } } },
+  );
+  const job = await site.enqueue(jobFor(printerId, ['a', 'b', 'c']));
   await printer.printed(1);
   await deleted(printer, 'format');
   await printer.printed(2);
@@ -90,10 +88,8 @@ test('canceled, and as many blank labels fed by hand: not taken for the ones tha
 });
 
 test('a label is fed by hand while labels are under way, and then the power goes: it takes no place of theirs', async () => {
-  const printer = await site.startPrinter({ speed: 1 });
-  const { printerId } = await site.startAgent(printer, { config });
-  const job = jobFor(printerId, 12);
-  await site.queues.enqueue(job);
+  const { printer, printerId } = await site.startServedPrinter({ speed: 1 }, { config });
+  const job = await site.enqueue(jobFor(printerId, 12));
   await printer.printed(1);
   printer.feed();
   // What is fed carries nothing.
@@ -111,10 +107,8 @@ test('a label is fed by hand while labels are under way, and then the power goes
 test.each([1, 2, 5])(
   '%i formats that the printer drops without a word: held, nothing printed twice',
   async (count) => {
-    const printer = await site.startPrinter({ speed: 20 });
-    const { printerId } = await site.startAgent(printer, { config });
-    const job = jobFor(printerId, 40);
-    await site.queues.enqueue(job);
+    const { printer, printerId } = await site.startServedPrinter({ speed: 20 }, { config });
+    const job = await site.enqueue(jobFor(printerId, 40));
     await printer.printed(7);
     printer.dropFormats(count);
     const end = await site.reports.end(job.jobId);
@@ -123,10 +117,8 @@ test.each([1, 2, 5])(
 );
 
 test('canceled, and the connection breaks before the agent has settled it: held, not gone on with', async () => {
-  const printer = await site.startPrinter({ speed: 10 });
-  const { printerId } = await site.startAgent(printer, { config });
-  const job = jobFor(printerId, 40);
-  await site.queues.enqueue(job);
+  const { printer, printerId } = await site.startServedPrinter({ speed: 10 }, { config });
+  const job = await site.enqueue(jobFor(printerId, 40));
   const out = await underWay(printer);
   await deleted(printer, 'format');
   await printer.printed(out + 2);
@@ -136,12 +128,13 @@ test('canceled, and the connection breaks before the agent has settled it: held,
 });
 
 test('canceled while the connection is broken, and the rest is still to come: held', async () => {
-  const printer = await site.startPrinter({ speed: 10 });
-  const { printerId } = await site.startAgent(printer, {
-    config: { timings: { vanished: 1_000, reconnectMin: 300 } },
-  });
-  const job = jobFor(printerId, 40);
-  await site.queues.enqueue(job);
+  const { printer, printerId } = await site.startServedPrinter(
+    { speed: 10 },
+    {
+      config: { timings: { vanished: 1_000, reconnectMin: 300 } },
+    },
+  );
+  const job = await site.enqueue(jobFor(printerId, 40));
   await printer.printed(7);
   printer.set({ paused: true });
   await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('paused'));
@@ -158,8 +151,7 @@ test('stopped while labels are missing: the next agent holds it, whatever the co
   const first = await site.startAgent(printer, {
     config: { timings: { settle: 60_000, vanished: 60_000, confirm: 300 } },
   });
-  const job = jobFor(first.printerId, 40);
-  await site.queues.enqueue(job);
+  const job = await site.enqueue(jobFor(first.printerId, 40));
   const out = await underWay(printer);
   await deleted(printer, 'format');
   await printer.printed(out + 3);
@@ -174,8 +166,7 @@ test('canceled while the agent is dead: held', async () => {
   const printer = await site.startPrinter({ speed: 10, serial });
   const options = { dataDir: site.directories.make(), config };
   const killed = await site.startProcess(printer, options);
-  const job = jobFor(serialId(serial), 40);
-  await site.queues.enqueue(job);
+  const job = await site.enqueue(jobFor(serialId(serial), 40));
   await printer.printed(7);
   printer.set({ paused: true });
   await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('paused'));

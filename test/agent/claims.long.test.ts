@@ -73,8 +73,7 @@ test('a printer that the configuration names keeps its jobs while it is off and 
   expect(first.logged(/not driven where it is found/)).toMatchObject([
     { level: 40, printer: ID, named: printer.uri, found: rogue.uri },
   ]);
-  const job = jobFor(ID, 2);
-  await site.queues.enqueue(job);
+  const job = await site.enqueue(jobFor(ID, 2));
   await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('found-elsewhere'));
   await first.stop();
 

@@ -170,8 +170,7 @@ describe.each(tried)('$name', (backend) => {
     'agent and printer both gone: the printer was off while the agent came back',
     async () => {
       const { dataDir, printerId } = await prepare(20);
-      const job = jobFor(printerId, 8, 3);
-      await site.queues.enqueue(job);
+      const job = await site.enqueue(jobFor(printerId, 8, 3));
       const child = await start(dataDir);
       await printer.printed(5);
       await kill(child);

@@ -53,12 +53,13 @@ test.each(['label 2', 'label 11'])('cut at %s, printed as far as it goes: held',
 });
 
 test('a stop while a document waits in the printer: what may still come out is said', async () => {
-  const printer = await site.startIppPrinter({ speed: 20 });
-  const { agent, printerId } = await site.startAgent(printer, {
-    config: { window: { labels: 4 } },
-  });
-  const job = jobFor(printerId, 12);
-  await site.queues.enqueue(job);
+  const { printer, agent, printerId } = await site.startServedIppPrinter(
+    { speed: 20 },
+    {
+      config: { window: { labels: 4 } },
+    },
+  );
+  const job = await site.enqueue(jobFor(printerId, 12));
   await printer.printed(1);
   printer.set({ 'media-empty': true });
   await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('media-empty'));

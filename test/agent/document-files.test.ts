@@ -15,8 +15,7 @@ import { dotsOf } from '../kit/judges/judges.ts';
 const site = useSite();
 
 test('documents are printed dot by dot, a label each; a broken one fails its job before anything is printed', async () => {
-  const printer = await site.startPrinter();
-  const { printerId } = await site.startAgent(printer, { drivers: standardDrivers });
+  const { printer, printerId } = await site.startServedPrinter({}, { drivers: standardDrivers });
   const sheets = [3, 7].map((step) => {
     const sheet = createBitmap(dots(50, 203), dots(25, 203));
     for (let x = 0; x < sheet.width; x += step) for (let y = 0; y < 90; y++) blacken(sheet, x, y);
@@ -48,8 +47,7 @@ test('documents are printed dot by dot, a label each; a broken one fails its job
 });
 
 test('each page of a PDF document is a label; a page that there is not fails its job before anything is printed', async () => {
-  const printer = await site.startPrinter();
-  const { printerId } = await site.startAgent(printer, { drivers: standardDrivers });
+  const { printer, printerId } = await site.startServedPrinter({}, { drivers: standardDrivers });
   const scans = [3, 5, 7].map((step) => {
     const scan = createBitmap(dots(50, 203), dots(25, 203));
     for (let x = 0; x < scan.width; x += step) for (let y = 0; y < 90; y++) blacken(scan, x, y);
@@ -87,8 +85,7 @@ test('each page of a PDF document is a label; a page that there is not fails its
 });
 
 test('ZPL documents reach the printer byte for byte, a label each', async () => {
-  const printer = await site.startPrinter();
-  const { printerId } = await site.startAgent(printer, { drivers: standardDrivers });
+  const { printer, printerId } = await site.startServedPrinter({}, { drivers: standardDrivers });
   const printed: string[] = [];
   printer.on('label', ({ rawFile }) => printed.push(readFileSync(rawFile, 'latin1')));
   const label = (n: number) =>

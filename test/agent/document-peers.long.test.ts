@@ -114,8 +114,7 @@ test('the agent stops behind such a queue: no document of the job goes out twice
   await cups.addQueue('stopped', device.uri);
   const config = { window: { labels: 2 }, id: 'agent-that-stops' };
   const first = await startAgent(queue('stopped'), { config });
-  const job = jobFor(first.printerId, 8);
-  await site.queues.enqueue(job);
+  const job = await site.enqueue(jobFor(first.printerId, 8));
   await site.reports.job(job.jobId, ({ labels }) => labels.sent >= 4);
   await first.agent.stop({ graceMs: 0 });
   await startAgent(queue('stopped'), { config, dataDir: first.dataDir });
@@ -140,8 +139,7 @@ test('its printer loses the job with its power: CUPS completes it, and it is hel
   const printer = await site.startIppPrinter({ speed: 2 });
   await cups.addQueue('powerless', `ipp://127.0.0.1:${printer.port}/ipp/print`);
   const { printerId } = await startAgent(queue('powerless'));
-  const job = jobFor(printerId, 6);
-  await site.queues.enqueue(job);
+  const job = await site.enqueue(jobFor(printerId, 6));
   await printer.printed(1);
   await printer.stop();
   await printer.start();
@@ -181,8 +179,7 @@ test('a raw CUPS queue in front of a ZPL printer, trusted by the agent: the labe
 test('behind the queue there is nobody: the job waits, and is canceled there: held, since CUPS cannot tell', async () => {
   await cups.addQueue('nobody', `socket://127.0.0.1:${await freePort()}`);
   const { printerId } = await startAgent(queue('nobody'));
-  const job = jobFor(printerId, 2);
-  await site.queues.enqueue(job);
+  const job = await site.enqueue(jobFor(printerId, 2));
   await site.reports.job(job.jobId, ({ labels }) => labels.sent === 2);
   const client = new IppClient(queue('nobody').uri);
   const signal = AbortSignal.timeout(20_000);
@@ -213,8 +210,7 @@ test('ippeveprinter: ZPL byte for byte, PDF with the right data, and it is waite
   // A job of somebody else that waits for its document keeps it from taking ours.
   const client = new IppClient(eve.uri);
   const other = await client.createJob({ name: 'other' }, AbortSignal.timeout(5_000));
-  const pdf = designedJob(printerId, 'pdf', ['c', 'd', 'e']);
-  await site.queues.enqueue(pdf);
+  const pdf = await site.enqueue(designedJob(printerId, 'pdf', ['c', 'd', 'e']));
   await site.reports.job(pdf.jobId, ({ status }) => status === 'printing');
   await client.cancelJob(other, AbortSignal.timeout(5_000));
   client.close();

@@ -23,8 +23,10 @@ async function withClient(
 }
 
 test('ZPL in documents of a bounded number of labels, each copy of every record in order', async () => {
-  const printer = await site.startIppPrinter({ name: 'Front desk', serial: 'IPP-1234' });
-  const { printerId, description } = await site.startAgent(printer, { config: { window: { labels: 4 } } });
+  const { printer, printerId, description } = await site.startServedIppPrinter(
+    { name: 'Front desk', serial: 'IPP-1234' },
+    { config: { window: { labels: 4 } } },
+  );
   expect(description).toMatchObject({
     evidence: 'serial',
     name: 'Front desk',
@@ -51,8 +53,10 @@ test('ZPL in documents of a bounded number of labels, each copy of every record 
 });
 
 test('PDF: a label a page, and what is on it', async () => {
-  const printer = await site.startIppPrinter({ rolls: [{ width: 100, height: 50 }] });
-  const { printerId, description } = await site.startAgent(printer, { drivers: standardDrivers });
+  const { printer, printerId, description } = await site.startServedIppPrinter(
+    { rolls: [{ width: 100, height: 50 }] },
+    { drivers: standardDrivers },
+  );
   expect(description.formats.map(({ id }) => id)).toEqual([
     'zpl-203-50x25',
     'zpl-203-100x50',
@@ -69,8 +73,7 @@ test('PDF: a label a page, and what is on it', async () => {
 });
 
 test('a record that cannot be made fails the job before the printer hears of it', async () => {
-  const printer = await site.startIppPrinter();
-  const { printerId } = await site.startAgent(printer);
+  const { printer, printerId } = await site.startServedIppPrinter();
   const job = jobFor(printerId, ['0', '1', 'bad']);
   expect(await site.print(job)).toMatchObject({
     status: 'failed',
@@ -80,8 +83,7 @@ test('a record that cannot be made fails the job before the printer hears of it'
 });
 
 test('a format that it names and refuses all the same: failed, clearly, and the next job prints', async () => {
-  const printer = await site.startIppPrinter();
-  const { printerId } = await site.startAgent(printer);
+  const { printer, printerId } = await site.startServedIppPrinter();
   printer.misbehave({ refusedFormats: ['application/vnd.zebra-zpl'] });
   const job = jobFor(printerId, 2);
   expect(await site.print(job)).toMatchObject({
@@ -102,8 +104,7 @@ test('a format that it names and refuses all the same: failed, clearly, and the 
 });
 
 test.each(['busy', 'notAccepting'] as const)('%s: waits, and prints when it is taken', async (what) => {
-  const printer = await site.startIppPrinter();
-  const { printerId } = await site.startAgent(printer);
+  const { printer, printerId } = await site.startServedIppPrinter();
   printer.misbehave({ [what]: true });
   const job = jobFor(printerId, 2);
   const asked = new Promise<void>((resolve) => {
@@ -137,10 +138,11 @@ test('it takes the job, and is too busy for its document: it is asked more and m
 });
 
 test('out of media in the middle, then paused: waits, says why, and goes on', async () => {
-  const printer = await site.startIppPrinter({ speed: 20 });
-  const { printerId } = await site.startAgent(printer, { config: { window: { labels: 4 } } });
-  const job = jobFor(printerId, 10);
-  await site.queues.enqueue(job);
+  const { printer, printerId } = await site.startServedIppPrinter(
+    { speed: 20 },
+    { config: { window: { labels: 4 } } },
+  );
+  const job = await site.enqueue(jobFor(printerId, 10));
   await printer.printed(2);
   printer.set({ 'media-empty': true });
   const waiting = await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('media-empty'));
@@ -153,19 +155,16 @@ test('out of media in the middle, then paused: waits, says why, and goes on', as
 });
 
 test('off when the job comes: waits', async () => {
-  const printer = await site.startIppPrinter();
-  const { printerId } = await site.startAgent(printer);
+  const { printer, printerId } = await site.startServedIppPrinter();
   await printer.powerOff();
-  const job = jobFor(printerId, 3);
-  await site.queues.enqueue(job);
+  const job = await site.enqueue(jobFor(printerId, 3));
   await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('offline'));
   await printer.powerOn();
   await site.printedBy(printer, job);
 });
 
 test('aborted by the printer in the middle: failed, with the labels that it counted', async () => {
-  const printer = await site.startIppPrinter({ speed: 20 });
-  const { printerId } = await site.startAgent(printer);
+  const { printer, printerId } = await site.startServedIppPrinter({ speed: 20 });
   printer.abortJobAfter(3);
   const job = jobFor(printerId, 8);
   expect(await site.print(job)).toMatchObject({
@@ -181,8 +180,7 @@ test('aborted by the printer in the middle: failed, with the labels that it coun
 });
 
 test('aborted before it counted anything, by a printer of which nobody knows that it counts: held', async () => {
-  const printer = await site.startIppPrinter({ speed: 20 });
-  const { printerId } = await site.startAgent(printer);
+  const { printer, printerId } = await site.startServedIppPrinter({ speed: 20 });
   printer.abortJobAfter(0);
   const [first, second, third] = [jobFor(printerId, 8), jobFor(printerId, 2), jobFor(printerId, 8)];
   expect(await site.print(first)).toMatchObject({
@@ -202,8 +200,10 @@ test('aborted before it counted anything, by a printer of which nobody knows tha
 test.each(['Create-Job', 'Send-Document', 'Get-Job-Attributes'] as const)(
   'the answer to %s is lost: each label once',
   async (operation) => {
-    const printer = await site.startIppPrinter();
-    const { printerId } = await site.startAgent(printer, { config: { window: { labels: 4 } } });
+    const { printer, printerId } = await site.startServedIppPrinter(
+      {},
+      { config: { window: { labels: 4 } } },
+    );
     printer.cutReply(4, operation);
     const job = jobFor(printerId, 10);
     expect(await site.print(job)).toMatchObject({ status: 'printed' });
@@ -212,8 +212,7 @@ test.each(['Create-Job', 'Send-Document', 'Get-Job-Attributes'] as const)(
 );
 
 test('the connection breaks in the middle of a document: sent again, nothing twice', async () => {
-  const printer = await site.startIppPrinter();
-  const { printerId } = await site.startAgent(printer);
+  const { printer, printerId } = await site.startServedIppPrinter();
   const job = jobFor(printerId, 12);
   printer.once('job', () => printer.dropConnectionAfter(2_000));
   expect(await site.print(job)).toMatchObject({ status: 'printed' });
@@ -224,8 +223,7 @@ test('the connection breaks in the middle of a document: sent again, nothing twi
 });
 
 test('power off in the middle, its jobs are gone: the counter tells where it counts, else the job is held', async () => {
-  const printer = await site.startIppPrinter({ speed: 20 });
-  const { printerId } = await site.startAgent(printer);
+  const { printer, printerId } = await site.startServedIppPrinter({ speed: 20 });
   const [first, second, third] = [jobFor(printerId, 6), jobFor(printerId, 1), jobFor(printerId, 6)];
   await site.queues.enqueue(first);
   await printer.printed(2);
@@ -248,10 +246,8 @@ test('power off in the middle, its jobs are gone: the counter tells where it cou
 });
 
 test('after a restart, a job of somebody else with the same number is not taken for ours', async () => {
-  const printer = await site.startIppPrinter({ speed: 20, serial: 'SAME-0001' });
-  const { printerId } = await site.startAgent(printer);
-  const job = jobFor(printerId, 6);
-  await site.queues.enqueue(job);
+  const { printer, printerId } = await site.startServedIppPrinter({ speed: 20, serial: 'SAME-0001' });
+  const job = await site.enqueue(jobFor(printerId, 6));
   await printer.printed(1);
   printer.set({ 'media-empty': true });
   await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('media-empty'));
@@ -277,10 +273,8 @@ test('after a restart, a job of somebody else with the same number is not taken 
 });
 
 test('canceled at the printer: failed with what came out, and not printed again', async () => {
-  const printer = await site.startIppPrinter({ speed: 20 });
-  const { printerId } = await site.startAgent(printer);
-  const job = jobFor(printerId, 8);
-  await site.queues.enqueue(job);
+  const { printer, printerId } = await site.startServedIppPrinter({ speed: 20 });
+  const job = await site.enqueue(jobFor(printerId, 8));
   await printer.printed(2);
   await withClient(printer, (client) =>
     client.cancelJob(printer.jobs()[0]?.id ?? 0, AbortSignal.timeout(5_000)),
@@ -292,10 +286,11 @@ test('canceled at the printer: failed with what came out, and not printed again'
 });
 
 test('a stop in the middle hands the job back; the next start looks the printer job up', async () => {
-  const printer = await site.startIppPrinter({ speed: 20 });
-  const { agent, dataDir, printerId } = await site.startAgent(printer, { config: { window: { labels: 4 } } });
-  const job = jobFor(printerId, 12);
-  await site.queues.enqueue(job);
+  const { printer, agent, dataDir, printerId } = await site.startServedIppPrinter(
+    { speed: 20 },
+    { config: { window: { labels: 4 } } },
+  );
+  const job = await site.enqueue(jobFor(printerId, 12));
   await printer.printed(2);
   await agent.stop({ graceMs: 0 });
   await site.startAgent(printer, { dataDir, config: { window: { labels: 4 } } });
@@ -303,13 +298,11 @@ test('a stop in the middle hands the job back; the next start looks the printer 
 });
 
 test('another printer answers at the address: it gets nothing of the job', async () => {
-  const printer = await site.startIppPrinter({ serial: 'FIRST-1' });
-  const { printerId } = await site.startAgent(printer);
+  const { printer, printerId } = await site.startServedIppPrinter({ serial: 'FIRST-1' });
   const { port } = printer;
   await printer.stop();
   const other = await site.startIppPrinter({ port, serial: 'SECOND-2' });
-  const job = jobFor(printerId, 1);
-  await site.queues.enqueue(job);
+  const job = await site.enqueue(jobFor(printerId, 1));
   await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('offline'));
   expect(other.jobs()).toEqual([]);
   await other.stop();

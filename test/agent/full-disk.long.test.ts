@@ -10,8 +10,10 @@ const site = useSite();
 
 test.runIf(MAY_MOUNT)('the disk of the journal: no label is sent meanwhile', async () => {
   const disk = site.running(new SmallDisk(2));
-  const printer = await site.startPrinter({ serial: 'FULL-JOURNAL', speed: 20 });
-  const { printerId } = await site.startAgent(printer, { dataDir: `${disk.path}/data` });
+  const { printer, printerId } = await site.startServedPrinter(
+    { serial: 'FULL-JOURNAL', speed: 20 },
+    { dataDir: `${disk.path}/data` },
+  );
   disk.fill();
   const jobs = [jobFor(printerId, 5), jobFor(printerId, 40)] as const;
   await site.queues.enqueue(jobs[0]);
@@ -55,8 +57,7 @@ test.runIf(MAY_MOUNT).for(['startPrinter', 'startIppPrinter'] as const)(
     const printer = await site[start]({ serial: `FULL-${start}`, outDir: `${disk.path}/printed` });
     const { printerId } = await site.startAgent(printer);
     disk.fill();
-    const job = jobFor(printerId, 10);
-    await site.queues.enqueue(job);
+    const job = await site.enqueue(jobFor(printerId, 10));
     await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('paused'));
     expect(printer.labels).toEqual([]);
     disk.makeRoom();

@@ -86,13 +86,11 @@ test('while the agent has no connection: the next job prints, nothing over anyth
 });
 
 test('somebody who has begun a label and does not go on: the job says so, and prints when that one is gone', async () => {
-  const printer = await site.startPrinter({ keepsPartial: false });
-  const { printerId } = await site.startAgent(printer);
+  const { printer, printerId } = await site.startServedPrinter({ keepsPartial: false });
   const other = createConnection(printer.port, '127.0.0.1');
   other.write(HALF);
   await once(printer, 'received');
-  const job = jobFor(printerId, 2);
-  await site.queues.enqueue(job);
+  const job = await site.enqueue(jobFor(printerId, 2));
   await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('label-unfinished'));
   other.destroy();
   await site.printedBy(printer, job);
@@ -149,13 +147,11 @@ test.each([
 );
 
 test('labels of somebody else are to come out first: the job says so', async () => {
-  const printer = await site.startPrinter({ speed: 1 });
-  const { printerId } = await site.startAgent(printer);
+  const { printer, printerId } = await site.startServedPrinter({ speed: 1 });
   const other = createConnection(printer.port, '127.0.0.1');
   other.end('^XA^FO10,10^A0N,60,60^FDlabel other^FS^PQ5^XZ');
   await once(printer, 'received');
-  const job = jobFor(printerId, 2);
-  await site.queues.enqueue(job);
+  const job = await site.enqueue(jobFor(printerId, 2));
   await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('busy'));
   expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
   expect(printer.labels).toEqual([...Array(5).fill('other'), ...expected(job)]);

@@ -76,10 +76,8 @@ test('a stop in the middle hands the job back; the next start goes on where it w
 });
 
 test('a stop lets a job finish that can within the grace time', async () => {
-  const printer = await site.startPrinter({ speed: 20 });
-  const { agent, printerId } = await site.startAgent(printer);
-  const job = jobFor(printerId, 20);
-  await site.queues.enqueue(job);
+  const { printer, agent, printerId } = await site.startServedPrinter({ speed: 20 });
+  const job = await site.enqueue(jobFor(printerId, 20));
   await printer.printed(3);
   await agent.stop({ graceMs: 30_000 });
   await site.printedBy(printer, job);
@@ -88,8 +86,7 @@ test('a stop lets a job finish that can within the grace time', async () => {
 test('another agent goes on after a clean hand-back', async () => {
   const printer = await site.startPrinter({ speed: 20 });
   const first = await site.startAgent(printer);
-  const job = jobFor(first.printerId, 30);
-  await site.queues.enqueue(job);
+  const job = await site.enqueue(jobFor(first.printerId, 30));
   await printer.printed(5);
   await first.agent.stop({ graceMs: 0 });
   const second = await site.startAgent(printer);
@@ -101,8 +98,7 @@ test('a job that waits for its printer is handed back at once, untouched', async
   const printer = await site.startPrinter();
   printer.set({ paused: true });
   const { agent, printerId, dataDir } = await site.startAgent(printer);
-  const job = jobFor(printerId, 3);
-  await site.queues.enqueue(job);
+  const job = await site.enqueue(jobFor(printerId, 3));
   await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('paused'));
   // Grace is for jobs that print: this one must not use it up.
   await agent.stop({ graceMs: 3_600_000 });
@@ -115,10 +111,8 @@ test('a job that waits for its printer is handed back at once, untouched', async
 });
 
 test('another printer takes the address in the middle of a job: it prints nothing of it', async () => {
-  const printer = await site.startPrinter({ speed: 20 });
-  const { printerId } = await site.startAgent(printer);
-  const job = jobFor(printerId, 30);
-  await site.queues.enqueue(job);
+  const { printer, printerId } = await site.startServedPrinter({ speed: 20 });
+  const job = await site.enqueue(jobFor(printerId, 30));
   await printer.printed(4);
   await printer.powerOff();
   const impostor = await site.startPrinter({ port: printer.port });
@@ -132,8 +126,7 @@ test('another printer takes the address in the middle of a job: it prints nothin
 });
 
 test('power lost in the middle of a batch with a stored format: it is stored again, every label once and good', async () => {
-  const printer = await site.startPrinter({ speed: 20 });
-  const { printerId } = await site.startAgent(printer, { drivers: standardDrivers });
+  const { printer, printerId } = await site.startServedPrinter({ speed: 20 }, { drivers: standardDrivers });
   const faults: string[] = [];
   printer.on('label', (label) => faults.push(...label.faults));
   const job: QueuedJob = {

@@ -141,8 +141,7 @@ test('a disk that takes nothing: no label goes out, and after a restart each one
   const trace = join(site.directories.make(), 'trace');
   const child = await site.startProcess(printer, { dataDir });
   const strace = await breakDisk(child.pid ?? 0, trace);
-  const job = jobFor(serialId(serial), 3);
-  await site.queues.enqueue(job);
+  const job = await site.enqueue(jobFor(serialId(serial), 3));
   await expect.poll(() => readFileSync(trace, 'latin1'), { timeout: 60_000 }).toContain('INJECTED');
   // It is tried again, and again nothing is sent: what a failed sync has lost, a later one would not tell.
   const asked = printer.labels.length;

@@ -66,7 +66,6 @@ describe.each(tried(agentBackends().filter(({ embedded }) => !embedded)))('on $n
 
   /** Puts a job into the lane of another one, as only a fault of the service, or a stranger at the queue, could. */
   async function misplace(job: QueuedJob, into: QueuedJob): Promise<void> {
-    const misplaced = { ...job, scope: into.scope, toJSON: () => job };
-    await site.queues.enqueue(misplaced);
+    await site.enqueue({ ...job, scope: into.scope, toJSON: () => job });
   }
 });

@@ -143,8 +143,7 @@ for (const language of ['tspl', 'epl'] as const) {
   test(`${language}: a document in the printer's own language, also after the connection broke in its data`, async () => {
     const printer = await labelPrinter(language, { now: null }, mostData(MEDIA, MEDIA.dpi) + 800);
     const agent = await startAgent(printer, { printer: { language, ...MEDIA, confirmation: 'transport' } });
-    const cut = await documentJob(jobIn(agent, language, ['cut']));
-    await site.queues.enqueue(cut);
+    const cut = await site.enqueue(await documentJob(jobIn(agent, language, ['cut'])));
     await site.reports.end(cut.jobId);
     const designed = jobIn(agent, language, ['a', 'b', 'c'], 3);
     const job = await documentJob(designed);
@@ -171,8 +170,7 @@ for (const language of ['tspl', 'epl'] as const) {
     const filled = mostData(MEDIA, MEDIA.dpi);
     const printer = await labelPrinter(language, { now: null }, filled + 800);
     const agent = await startAgent(printer, { printer: { language, ...MEDIA, confirmation: 'transport' } });
-    const cut = jobIn(agent, language, ['cut']);
-    await site.queues.enqueue(cut);
+    const cut = await site.enqueue(jobIn(agent, language, ['cut']));
     await site.reports.end(cut.jobId);
     const next = jobIn(agent, language, ['next']);
     expect(await site.print(next)).toMatchObject({ status: 'printed' });
@@ -185,8 +183,7 @@ for (const language of ['tspl', 'epl'] as const) {
     const agent = await startAgent(printer, {
       printer: { language, ...MEDIA, confirmation: 'transport' },
     });
-    const job = jobIn(agent, language, ['a']);
-    await site.queues.enqueue(job);
+    const job = await site.enqueue(jobIn(agent, language, ['a']));
     await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('media-empty'));
     expect(await printer.labels(0)).toEqual([]);
     answer.now = ready;

@@ -21,15 +21,13 @@ async function left(
   note: object,
   before: string[] = [],
 ): Promise<{ job: QueuedJob; printer: TestPrinter; dataDir: string }> {
-  const printer = await site.startPrinter({ serial });
-  const { agent, printerId, dataDir } = await site.startAgent(printer);
+  const { printer, agent, printerId, dataDir } = await site.startServedPrinter({ serial });
   if (before.length > 0) {
     const first = jobFor(printerId, before);
     expect(await site.print(first)).toMatchObject({ status: 'printed' });
   }
   await agent.stop();
-  const job = jobFor(printerId, 8);
-  await site.queues.enqueue(job);
+  const job = await site.enqueue(jobFor(printerId, 8));
   const done = Promise.withResolvers<void>();
   const consumer = await serve(site.queues, laneOf(job), async ({ setNote }) => {
     await setNote(note);

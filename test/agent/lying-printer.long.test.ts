@@ -75,8 +75,7 @@ test('a job that waits in it says why, and goes on', async () => {
   liar.says = ({ name, values: [value] }) => {
     if (state !== 0 && name === 'job-state' && value?.tag === 'enum') value.value = state;
   };
-  const job = jobFor(printerId, 2);
-  await site.queues.enqueue(job);
+  const job = await site.enqueue(jobFor(printerId, 2));
   await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('busy'));
   state = 4;
   await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('paused'));

@@ -54,8 +54,7 @@ test('a FIFO that nobody reads: the job waits, and prints when somebody does', a
   let reader = await open(fifo, 'r+');
   const { printerId } = await startAgent(pathToFileURL(fifo).href, trusted);
   await reader.close();
-  const job = jobFor(printerId, 2);
-  await site.queues.enqueue(job);
+  const job = await site.enqueue(jobFor(printerId, 2));
   await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('offline'));
   reader = await open(fifo, 'r+');
   site.running({ stop: () => reader.close() });

@@ -26,8 +26,7 @@ test('handed back by one way, it goes on by the other where it was', async () =>
   const config = { window: { labels: 4 } };
   const first = await site.startAgent(byBytes, { config });
   const { dataDir, printerId } = first;
-  const job = jobFor(printerId, 20);
-  await site.queues.enqueue(job);
+  const job = await site.enqueue(jobFor(printerId, 20));
   await byBytes.printed(3);
   await first.agent.stop({ graceMs: 0 });
   const out = byBytes.labels.length;
@@ -79,8 +78,7 @@ test.each([
 });
 
 test('a job that was queued for a language of another way fails, and not a byte of it is sent', async () => {
-  const printer = await site.startPrinter();
-  const { printerId } = await site.startAgent(printer, { drivers: standardDrivers });
+  const { printer, printerId } = await site.startServedPrinter({}, { drivers: standardDrivers });
   const [job, next] = [designedJob(printerId, 'pdf', ['a']), designedJob(printerId, 'zpl', ['b'])];
   for (const one of [job, next]) await site.queues.enqueue(one);
   expect(await site.reports.end(job.jobId)).toMatchObject({

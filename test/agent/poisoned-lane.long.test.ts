@@ -26,14 +26,12 @@ async function poison(serial: string, poisons: readonly Poison[]) {
   const printer = await site.startPrinter({ serial });
   const jobs: QueuedJob[] = [];
   for (const { hash, keys } of poisons) {
-    const job = jobFor(serialId(serial), ['poison']);
-    await site.queues.enqueue(job);
+    const job = await site.enqueue(jobFor(serialId(serial), ['poison']));
     await redis.hset(keyOf(job, job.jobId), hash(job));
     for (const [name, value] of Object.entries(keys ?? {})) await redis.set(keyOf(job, name), value);
     jobs.push(job);
   }
-  const good = jobFor(serialId(serial), 3);
-  await site.queues.enqueue(good);
+  const good = await site.enqueue(jobFor(serialId(serial), 3));
   const agent = await site.startProcess(printer, { languages: 'standard' });
   const ends = [];
   for (const { jobId } of jobs) ends.push(await site.reports.end(jobId));

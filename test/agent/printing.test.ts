@@ -7,8 +7,10 @@ import { useSite } from '../kit/agent/use-site.ts';
 const site = useSite();
 
 test('prints every copy of every record in order, and says so', async () => {
-  const printer = await site.startPrinter({ name: 'Front desk', serial: 'SN-1234' });
-  const { printerId, description } = await site.startAgent(printer);
+  const { printer, printerId, description } = await site.startServedPrinter({
+    name: 'Front desk',
+    serial: 'SN-1234',
+  });
   expect(description).toMatchObject({
     evidence: 'serial',
     name: 'Front desk',
@@ -39,10 +41,8 @@ test('prints every copy of every record in order, and says so', async () => {
 });
 
 test('a job that a person has go on is printed from the label that was named, though it has ended before', async () => {
-  const printer = await site.startPrinter();
-  const { printerId } = await site.startAgent(printer);
-  const job = jobFor(printerId, 4, 2);
-  await site.queues.enqueue(job);
+  const { printer, printerId } = await site.startServedPrinter();
+  const job = await site.enqueue(jobFor(printerId, 4, 2));
   await site.reports.end(job.jobId);
   for (const [round, from] of [
     [1, 5],
@@ -59,8 +59,7 @@ test('a job that a person has go on is printed from the label that was named, th
 });
 
 test('a record that cannot be made fails the job before anything is printed', async () => {
-  const printer = await site.startPrinter();
-  const { printerId } = await site.startAgent(printer);
+  const { printer, printerId } = await site.startServedPrinter();
   const records = Array.from({ length: 60 }, (_, n) => (n === 57 ? 'bad' : String(n)));
   const job = jobFor(printerId, records);
   const next = jobFor(printerId, ['next']);
@@ -75,8 +74,7 @@ test('a record that cannot be made fails the job before anything is printed', as
 });
 
 test('a template that breaks its render thread, twice, holds its own job and no other', async () => {
-  const printer = await site.startPrinter();
-  const { printerId } = await site.startAgent(printer);
+  const { printer, printerId } = await site.startServedPrinter();
   const job = jobFor(printerId, ['fine', 'exit']);
   const next = jobFor(printerId, ['next']);
   await site.queues.enqueue(job, next);
@@ -90,8 +88,10 @@ test('a template that breaks its render thread, twice, holds its own job and no 
 });
 
 test('runs never further ahead of the printer than the window', async () => {
-  const printer = await site.startPrinter({ speed: 20 });
-  const { printerId } = await site.startAgent(printer, { config: { window: { labels: 4, bytes: 65_536 } } });
+  const { printer, printerId } = await site.startServedPrinter(
+    { speed: 20 },
+    { config: { window: { labels: 4, bytes: 65_536 } } },
+  );
   let most = 0;
   printer.on('status', ({ formats, remaining }) => {
     most = Math.max(most, formats + remaining);
@@ -105,10 +105,8 @@ test('runs never further ahead of the printer than the window', async () => {
 });
 
 test.each([1, 30])('at a printer of two labels a second, few are under way: copies %i', async (copies) => {
-  const printer = await site.startPrinter({ speed: 2 });
-  const { printerId } = await site.startAgent(printer);
-  const job = jobFor(printerId, 30 / copies, copies);
-  await site.queues.enqueue(job);
+  const { printer, printerId } = await site.startServedPrinter({ speed: 2 });
+  const job = await site.enqueue(jobFor(printerId, 30 / copies, copies));
   await printer.printed(4);
   const under: number[] = [];
   printer.on('status', ({ formats, remaining }) => under.push(formats + remaining));
@@ -123,10 +121,8 @@ test.each([1, 30])('at a printer of two labels a second, few are under way: copi
 });
 
 test('out of media in the middle: waits, says why, and goes on', async () => {
-  const printer = await site.startPrinter({ speed: 20 });
-  const { printerId } = await site.startAgent(printer);
-  const job = jobFor(printerId, 40);
-  await site.queues.enqueue(job);
+  const { printer, printerId } = await site.startServedPrinter({ speed: 20 });
+  const job = await site.enqueue(jobFor(printerId, 40));
   await printer.printed(10);
   printer.set({ 'media-empty': true });
   const waiting = await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('media-empty'));
@@ -138,10 +134,8 @@ test('out of media in the middle: waits, says why, and goes on', async () => {
 });
 
 test('the printer loses power in the middle: what its buffer held is sent again, nothing twice', async () => {
-  const printer = await site.startPrinter({ speed: 20 });
-  const { printerId } = await site.startAgent(printer);
-  const job = jobFor(printerId, 20, 2);
-  await site.queues.enqueue(job);
+  const { printer, printerId } = await site.startServedPrinter({ speed: 20 });
+  const job = await site.enqueue(jobFor(printerId, 20, 2));
   await printer.printed(9);
   await printer.powerOff();
   const waiting = await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('offline'));
@@ -152,34 +146,28 @@ test('the printer loses power in the middle: what its buffer held is sent again,
 });
 
 test.each([1, 200, 455, 700, 2_000, 3_333])('the connection drops after %i bytes', async (bytes) => {
-  const printer = await site.startPrinter({ speed: 40 });
-  const { printerId } = await site.startAgent(printer);
-  const job = jobFor(printerId, 30);
-  await site.queues.enqueue(job);
+  const { printer, printerId } = await site.startServedPrinter({ speed: 40 });
+  const job = await site.enqueue(jobFor(printerId, 30));
   await printer.printed(3);
   printer.dropConnectionAfter(bytes);
   await site.printedBy(printer, job);
 });
 
 test('a printer that is off when the job comes', async () => {
-  const printer = await site.startPrinter();
-  const { printerId } = await site.startAgent(printer);
+  const { printer, printerId } = await site.startServedPrinter();
   await printer.powerOff();
   await site.reports.agent(({ printers }) =>
     printers.some(({ id, reasons }) => id === printerId && reasons.includes('offline')),
   );
-  const job = jobFor(printerId, 3);
-  await site.queues.enqueue(job);
+  const job = await site.enqueue(jobFor(printerId, 3));
   await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('offline'));
   await printer.powerOn();
   await site.printedBy(printer, job);
 });
 
 test('another sender on the same printer: its labels are not taken for ours, the job is held', async () => {
-  const printer = await site.startPrinter({ speed: 20 });
-  const { printerId } = await site.startAgent(printer);
-  const job = jobFor(printerId, 40);
-  await site.queues.enqueue(job);
+  const { printer, printerId } = await site.startServedPrinter({ speed: 20 });
+  const job = await site.enqueue(jobFor(printerId, 40));
   await printer.printed(2);
   const other = createConnection(printer.port, '127.0.0.1');
   other.end('^XA^FO10,10^A0N,60,60^FDlabel other^FS^PQ3^XZ');
@@ -191,14 +179,15 @@ test('another sender on the same printer: its labels are not taken for ours, the
 });
 
 test('without an odometer: all is well until labels are under way and the connection breaks', async () => {
-  const printer = await site.startPrinter({ speed: 20 });
-  const { printerId } = await site.startAgent(printer, { drivers: withoutOdometer(testDrivers) });
+  const { printer, printerId } = await site.startServedPrinter(
+    { speed: 20 },
+    { drivers: withoutOdometer(testDrivers) },
+  );
   const good = jobFor(printerId, 12, 2);
   expect(await site.print(good)).toMatchObject({ status: 'printed' });
   expect(printer.labels).toEqual(expected(good));
 
-  const cut = jobFor(printerId, 30);
-  await site.queues.enqueue(cut);
+  const cut = await site.enqueue(jobFor(printerId, 30));
   await printer.printed(24 + 5);
   await printer.powerOff();
   await printer.powerOn();

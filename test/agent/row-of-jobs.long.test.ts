@@ -61,10 +61,12 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
   });
 
   atPrinter('jobs of many labels and copies, one behind the other', async () => {
-    const printer = await site.startPrinter({ speed: 40 });
-    const { printerId } = await site.startAgent(printer, {
-      config: { window: { labels: 4, bytes: 65_536 } },
-    });
+    const { printer, printerId } = await site.startServedPrinter(
+      { speed: 40 },
+      {
+        config: { window: { labels: 4, bytes: 65_536 } },
+      },
+    );
     const jobs = [jobFor(printerId, 9), jobFor(printerId, 3, 5), jobFor(printerId, 1), jobFor(printerId, 6)];
     await site.queues.enqueue(...jobs);
     await allPrinted(printer, jobs);

@@ -24,13 +24,11 @@ const DESIGNED = template.parse({
 });
 
 test("a raw label of one tenant neither stops the printer nor moves the next tenant's label", async () => {
-  const printer = await site.startPrinter();
-  const { printerId } = await site.startAgent(printer, { drivers: standardDrivers });
+  const { printer, printerId } = await site.startServedPrinter({}, { drivers: standardDrivers });
   const pictures: Buffer[] = [];
   printer.on('label', ({ file }) => pictures.push(readFileSync(file)));
   const print = async (tenantId: string, made: Template, more: Partial<QueuedJob> = {}) => {
-    const job = { ...jobFor(printerId, ['1']), tenantId, template: made, ...more };
-    await site.queues.enqueue(job);
+    const job = await site.enqueue({ ...jobFor(printerId, ['1']), tenantId, template: made, ...more });
     return await site.reports.end(job.jobId);
   };
   const printed = { status: 'printed', labels: { sent: 1, printed: 1 } };
@@ -54,11 +52,10 @@ test("a raw label of one tenant neither stops the printer nor moves the next ten
 
   // Where an administrator has allowed it, it is done.
   const paused = new Promise((resolve) => printer.on('status', ({ paused: now }) => now && resolve(now)));
-  const job = {
+  await site.enqueue({
     ...jobFor(printerId, ['1']),
     template: raw('^XA^FO9,9^FDx^FS^PP^XZ'),
     printerCommands: true as const,
-  };
-  await site.queues.enqueue(job);
+  });
   await paused;
 });

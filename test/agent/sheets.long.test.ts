@@ -119,8 +119,7 @@ test('agent and printer go down in the middle of a document: the journal knows t
 test('a stop in the middle hands the job back at a page, and it goes on with the next', async () => {
   const printer = await startPrinter({ speed: 20 });
   const { agent, dataDir, printerId } = await startAgent(printer, PER_PAGE);
-  const job = sheetJob(printerId, 14);
-  await site.queues.enqueue(job);
+  const job = await site.enqueue(sheetJob(printerId, 14));
   await printer.printed(1);
   await agent.stop({ graceMs: 0 });
   await startAgent(printer, PER_PAGE, { dataDir });

@@ -68,8 +68,7 @@ test('a printer that does not tell its counter just before a job is asked again:
     return { ...dialect, status };
   };
   const { printerId } = await site.startAgent(printer, { drivers: { ...testDrivers, dialectFor } });
-  const job = jobFor(printerId, 20);
-  await site.queues.enqueue(job);
+  const job = await site.enqueue(jobFor(printerId, 20));
   await printer.printed(3);
   await printer.powerOff();
   await printer.powerOn();

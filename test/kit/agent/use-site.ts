@@ -145,6 +145,18 @@ export class UsedSite {
     return { agent, dataDir, printerId: found.id, description: found, told: told.promise };
   }
 
+  /** Starts a printer, and an agent in this process that serves it. */
+  async startServedPrinter(options: Partial<VirtualZplPrinterOptions> = {}, agent: StartOptions = {}) {
+    const printer = await this.startPrinter(options);
+    return { printer, ...(await this.startAgent(printer, agent)) };
+  }
+
+  /** The same with a printer that takes documents. */
+  async startServedIppPrinter(options: Partial<VirtualIppPrinterOptions> = {}, agent: StartOptions = {}) {
+    const printer = await this.startIppPrinter(options);
+    return { printer, ...(await this.startAgent(printer, agent)) };
+  }
+
   /** Starts an agent in its own process; resolves once it has started, before it has found its printer. */
   async startProcess(printer: { uri: string }, options: ProcessOptions = {}): Promise<ChildProcess> {
     const {
@@ -170,6 +182,12 @@ export class UsedSite {
     this.running({ stop: () => kill(child) });
     await Promise.race([once(child.stdout, 'data'), died(child, 'before it had started')]);
     return child;
+  }
+
+  /** Puts a job into its lane. @returns the job */
+  async enqueue<J extends QueuedJob>(job: J): Promise<J> {
+    await this.queues.enqueue(job);
+    return job;
   }
 
   /** Prints a job. @returns the report of its end */
