@@ -13,7 +13,14 @@ import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { rawZplTemplate } from '../../src/contract/template.ts';
 import { CRASH_POINTS, type CrashPoint } from '../kit/agent/agent-process.ts';
 import { expected, jobFor, type TestPrinter } from '../kit/agent/site.ts';
-import { kill, killedItself, type ProcessOptions, serialId, useSite } from '../kit/agent/use-site.ts';
+import {
+  kill,
+  killedItself,
+  type ProcessOptions,
+  printsAfterCrash,
+  serialId,
+  useSite,
+} from '../kit/agent/use-site.ts';
 import { overGateway } from '../kit/queue/over-gateway.ts';
 import { administer, backends } from '../kit/servers/backends.ts';
 
@@ -50,14 +57,7 @@ describe.each(tried)('$name', (backend) => {
   test.runIf(!backend.embedded).each(some)('killed: $point, time $nth', async (crash) => {
     const { dataDir, printerId } = await prepare(20);
     const job = jobFor(printerId, 5, 4);
-    const next = jobFor(printerId, ['next']);
-    const first = await start(dataDir, { crash });
-    await site.queues.enqueue(job, next);
-    await killedItself(first);
-    await start(dataDir);
-    expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 20 } });
-    expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
-    expect(printer.labels).toEqual([...expected(job), 'next']);
+    await printsAfterCrash(site, printer, job, (more) => start(dataDir, more), crash);
   });
 
   test.runIf(every)(

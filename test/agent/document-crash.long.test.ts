@@ -11,7 +11,14 @@ import { CARRIER_PRINTER, carrierJob, saidOn } from '../kit/agent/carrier-site.t
 import type { TestIppPrinter } from '../kit/agent/ipp-site.ts';
 import { labelsOnPages, PAGE, PER_PAGE, sheetJob } from '../kit/agent/sheet-site.ts';
 import { expected, jobFor } from '../kit/agent/site.ts';
-import { kill, killedItself, type ProcessOptions, serialId, useSite } from '../kit/agent/use-site.ts';
+import {
+  kill,
+  killedItself,
+  type ProcessOptions,
+  printsAfterCrash,
+  serialId,
+  useSite,
+} from '../kit/agent/use-site.ts';
 
 const site = useSite();
 let printer: TestIppPrinter;
@@ -39,15 +46,7 @@ const cases: { point: CrashPoint; nth: number }[] = [
 
 test.each(cases)('killed: $point, time $nth', async (crash) => {
   const { dataDir, printerId } = await prepare();
-  const job = jobFor(printerId, 5, 2);
-  const next = jobFor(printerId, ['next']);
-  const first = await start(dataDir, { crash });
-  await site.queues.enqueue(job, next);
-  await killedItself(first);
-  await start(dataDir);
-  expect(await site.reports.end(job.jobId)).toMatchObject({ status: 'printed', labels: { printed: 10 } });
-  expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
-  expect(printer.labels).toEqual([...expected(job), 'next']);
+  await printsAfterCrash(site, printer, jobFor(printerId, 5, 2), (more) => start(dataDir, more), crash);
   // Nothing is left behind in the printer that waits for a document.
   expect(printer.jobs().filter(({ state }) => !['completed', 'canceled', 'aborted'].includes(state))).toEqual(
     [],

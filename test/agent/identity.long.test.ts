@@ -19,7 +19,7 @@ import { usbDiscovery } from '../../src/agent/discovery/providers/usb.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import { VirtualIppPrinter } from '../../src/virtual/ipp/ipp-printer.ts';
 import { type FakeSysfs, fakeSysfs } from '../discovery/sysfs.ts';
-import { Directories, jobFor, logger, TestPrinter } from '../kit/agent/site.ts';
+import { Directories, jobFor, logger, smallPrinter, TestPrinter } from '../kit/agent/site.ts';
 import { type Avahi, startAvahi } from '../kit/programs/avahi.ts';
 import { type Cupsd, startCupsd } from '../kit/programs/cupsd.ts';
 import { ServiceHarness } from '../kit/service/harness.ts';
@@ -199,15 +199,8 @@ test('moved, renamed, plugged elsewhere, over several paths and to two agents: o
 
 test('an IPP printer that is announced to two agents is one, also when it comes back elsewhere by another name', async () => {
   const announced = async (name: string) => {
-    const printer = new VirtualIppPrinter({
-      name,
-      outDir: directories.make(),
-      dpi: 203,
-      width: 50,
-      height: 25,
-      serial: 'IDENTITY-42',
-      announce: [LOOPBACK],
-    });
+    const options = { ...smallPrinter(directories), serial: 'IDENTITY-42', announce: [LOOPBACK] };
+    const printer = new VirtualIppPrinter({ ...options, name });
     await printer.start();
     running.push(() => printer.stop());
     return printer;

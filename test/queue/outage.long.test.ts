@@ -2,13 +2,12 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openQueues, type Queues, type QueuesOptions } from '../../src/queue/index.ts';
 import { Collected, job, keepingLogger, printerId } from '../kit/queue/samples.ts';
 import { serve } from '../kit/queue/serving.ts';
 import { unfinished } from '../kit/queue/unfinished.ts';
-import { backends, type OpenBackend } from '../kit/servers/backends.ts';
+import { backends, type OpenBackend, queried } from '../kit/servers/backends.ts';
 import { BreakableRoad } from '../kit/wire/breakable-road.ts';
 import { listening } from '../kit/wire/listening.ts';
 
@@ -285,14 +284,8 @@ describe.each(backends().filter(({ embedded }) => !embedded))(
           redis.disconnect();
           return ids;
         }
-        const client = new Client(backend.database);
-        await client.connect();
-        const { rows } = await client.query(
-          'SELECT queue_id AS id FROM lanes.job WHERE lane = $1 AND ended_at IS NULL AND term IS NOT NULL',
-          [printer],
-        );
-        await client.end();
-        return rows.map(({ id }) => id);
+        const sql = `SELECT queue_id AS id FROM lanes.job WHERE lane = $1 AND ended_at IS NULL AND term IS NOT NULL`;
+        return (await queried(backend.database, sql, [printer])).map(({ id }) => id);
       }
     });
 
@@ -351,15 +344,13 @@ describe.each(backends())('the connections of 30 workers on $name', ({ kind, ope
       await redis.acl('DELUSER', user);
       redis.disconnect();
     } else {
-      const client = new Client(backend.database);
-      await client.connect();
-      const { rows } = await client.query(
+      const [found] = await queried(
+        backend.database,
         `SELECT count(*)::int AS all, count(*) FILTER (WHERE application_name = 'platen-listening')::int AS listening
            FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'platen-%'`,
       );
-      await client.end();
-      expect(rows[0].listening).toBe(1);
-      expect(rows[0].all).toBeLessThanOrEqual(11);
+      expect(found?.['listening']).toBe(1);
+      expect(found?.['all']).toBeLessThanOrEqual(11);
     }
     await queues.close();
     await backend.close();

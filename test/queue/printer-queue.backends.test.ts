@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Redis } from 'ioredis';
-import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Lane } from '../../src/contract/lane.ts';
 import { QueueError, type Queues, type Unreadable } from '../../src/queue/index.ts';
@@ -9,7 +8,7 @@ import { agentBackends, openQueuesOf } from '../kit/queue/over-gateway.ts';
 import { Collected, job, keepingLogger, printerId } from '../kit/queue/samples.ts';
 import { serve } from '../kit/queue/serving.ts';
 import { unfinished } from '../kit/queue/unfinished.ts';
-import { type OpenBackend, tried } from '../kit/servers/backends.ts';
+import { type OpenBackend, queried, tried } from '../kit/servers/backends.ts';
 
 describe.each(tried(agentBackends()))('a printer queue on $name', ({ kind, open }) => {
   let backend: OpenBackend;
@@ -329,13 +328,7 @@ describe.each(tried(agentBackends()))('a printer queue on $name', ({ kind, open 
       redis.disconnect();
       return JSON.stringify(hash);
     }
-    const client = new Client(backend.database);
-    await client.connect();
-    const { rows } = await client.query(
-      'SELECT to_json(job)::text AS text FROM lanes.job AS job WHERE queue_id = $1',
-      [jobId],
-    );
-    await client.end();
-    return String(rows[0].text);
+    const sql = 'SELECT to_json(job)::text AS text FROM lanes.job AS job WHERE queue_id = $1';
+    return String((await queried(backend.database, sql, [jobId]))[0]?.['text']);
   }
 });

@@ -3,35 +3,28 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
 import { Client, Pool } from 'pg';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Lane } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
-import { type LeaseLength, openQueues, type Queues, type QueuesOptions } from '../../src/queue/index.ts';
+import type { LeaseLength, QueuesOptions } from '../../src/queue/index.ts';
 import { postgresTurns } from '../../src/queue/postgres/turns.ts';
 import { RedisTemplates } from '../../src/queue/redis/templates.ts';
 import { RedisTurns } from '../../src/queue/redis/turns.ts';
 import { processFile, SHORT_LIVED } from '../kit/programs/built.ts';
-import { Collected, job, keepingLogger, printerId } from '../kit/queue/samples.ts';
+import { Collected, job, printerId } from '../kit/queue/samples.ts';
 import { serve } from '../kit/queue/serving.ts';
-import { administer, backends, type OpenBackend } from '../kit/servers/backends.ts';
+import { useQueues } from '../kit/queue/use-queues.ts';
+import { administer, backends } from '../kit/servers/backends.ts';
 
 const program = processFile('test/queue/consumer-process.ts');
 
-describe.each(backends())('a job that is taken from its worker, on $name', ({ kind, open }) => {
-  let backend: OpenBackend;
-  let queues: Queues;
+describe.each(backends())('a job that is taken from its worker, on $name', (on) => {
+  const { kind } = on;
+  const used = useQueues(on);
   let printer: Lane;
-  const logger = keepingLogger();
 
-  beforeEach(async () => {
-    logger.lines.length = 0;
-    backend = await open();
-    queues = await openQueues({ ...backend, logger });
+  beforeEach(() => {
     printer = printerId();
-  });
-  afterEach(async () => {
-    await queues.close({ timeoutMs: 0 });
-    await backend.close();
   });
 
   /** The first of these jobs is in the hand of a process, which is killed. */
@@ -39,8 +32,8 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
     jobs: QueuedJob[],
     options: Partial<QueuesOptions> & { length?: LeaseLength } = {},
   ): Promise<void> {
-    await queues.enqueue(...jobs);
-    const settings = JSON.stringify({ ...backend, ...options, printer });
+    await used.queues.enqueue(...jobs);
+    const settings = JSON.stringify({ ...used.backend, ...options, printer });
     const child = spawn(process.execPath, [...SHORT_LIVED, program, settings], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -55,7 +48,7 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
     const jobs = [job(printer), job(printer), job(printer)];
     await killWithFirst(jobs);
     const got = new Collected<[string, number]>();
-    await serve(queues, printer, async ({ job: { jobId }, delivery }) => {
+    await serve(used.queues, printer, async ({ job: { jobId }, delivery }) => {
       got.add([jobId, delivery]);
       return 'done';
     });
@@ -70,7 +63,7 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
     const jobs = [job(printer), job(printer)];
     await killWithFirst(jobs, { length: { contended: 5_000, alone: 5_000 } });
     const got = new Collected<string>();
-    await serve(queues, printer, async ({ job: { jobId } }) => {
+    await serve(used.queues, printer, async ({ job: { jobId } }) => {
       got.add(jobId);
       return 'done';
     });
@@ -79,10 +72,10 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
 
   it('comes first again however often that happens', async () => {
     const jobs = [job(printer), job(printer)];
-    await queues.enqueue(...jobs);
+    await used.queues.enqueue(...jobs);
     const got = new Collected<[string, number]>();
     for (let time = 1; time <= 3; time += 1) {
-      const consumer = await serve(queues, printer, async ({ job: { jobId }, delivery, signal }) => {
+      const consumer = await serve(used.queues, printer, async ({ job: { jobId }, delivery, signal }) => {
         got.add([jobId, delivery]);
         // A handler that does not answer to its signal in the time that it has.
         if (time < 3) await once(signal, 'abort').then(() => new Promise(() => undefined));
@@ -101,16 +94,16 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
 
   it.runIf(kind === 'postgres')('comes first again while somebody has its row locked', async () => {
     const jobs = [job(printer), job(printer)];
-    await queues.enqueue(...jobs);
-    const first = await serve(queues, printer, async () => 'hand-back');
+    await used.queues.enqueue(...jobs);
+    const first = await serve(used.queues, printer, async () => 'hand-back');
     await expect.poll(() => first.paused, { timeout: 10_000 }).toBe(true);
     await first.stop();
-    const other = new Client(backend.database);
+    const other = new Client(used.backend.database);
     await other.connect();
     await other.query('BEGIN');
     await other.query('SELECT FROM lanes.job WHERE queue_id = $1 FOR UPDATE', [jobs[0]?.jobId]);
     const got = new Collected<string>();
-    await serve(queues, printer, async ({ job: { jobId } }) => {
+    await serve(used.queues, printer, async ({ job: { jobId } }) => {
       got.add(jobId);
       return 'done';
     });
@@ -122,9 +115,9 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
   });
 
   it('is known to be lost: the signal says so', async () => {
-    await queues.enqueue(job(printer));
+    await used.queues.enqueue(job(printer));
     const lost = Promise.withResolvers<unknown>();
-    await serve(queues, printer, async ({ signal }) => {
+    await serve(used.queues, printer, async ({ signal }) => {
       await takeAwayLocks();
       if (!signal.aborted) await once(signal, 'abort');
       lost.resolve(signal.reason);
@@ -135,9 +128,9 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
 
   it.each(['throws', 'hands back'])('comes first again when its worker has lost it and %s', async (how) => {
     const jobs = [job(printer), job(printer)];
-    await queues.enqueue(...jobs);
+    await used.queues.enqueue(...jobs);
     const got = new Collected<[string, number]>();
-    await serve(queues, printer, async ({ job: { jobId }, delivery, signal }) => {
+    await serve(used.queues, printer, async ({ job: { jobId }, delivery, signal }) => {
       got.add([jobId, delivery]);
       if (delivery > 1 || jobId !== jobs[0]?.jobId) return 'done';
       await takeAwayLocks();
@@ -153,9 +146,9 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
   });
 
   it('takes no note of a worker that has lost it, and tells the worker at once', async () => {
-    await queues.enqueue(job(printer));
+    await used.queues.enqueue(job(printer));
     const results = new Collected<unknown>();
-    await serve(queues, printer, async ({ setNote, signal, delivery, note }) => {
+    await serve(used.queues, printer, async ({ setNote, signal, delivery, note }) => {
       if (delivery > 1) {
         results.add(note);
         return 'done';
@@ -172,9 +165,9 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
   });
 
   it('takes notes of every delivery to the same worker', async () => {
-    await queues.enqueue(job(printer));
+    await used.queues.enqueue(job(printer));
     const notes = new Collected<unknown>();
-    const consumer = await serve(queues, printer, async ({ setNote, delivery, note }) => {
+    const consumer = await serve(used.queues, printer, async ({ setNote, delivery, note }) => {
       notes.add(note);
       if (delivery === 4) return 'done';
       await setNote({ delivery, upTo: 1 });
@@ -195,14 +188,14 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
   });
 
   it('keeps its last note when an earlier one gets there late', async () => {
-    await queues.enqueue(job(printer));
-    const pool = new Pool(backend.database);
-    const redis = new Redis(backend.redisUrl ?? '', { lazyConnect: true });
-    const keyOf = (lane: Lane, name: string) => `${backend.prefix}:{${lane}}:${name}`;
+    await used.queues.enqueue(job(printer));
+    const pool = new Pool(used.backend.database);
+    const redis = new Redis(used.backend.redisUrl ?? '', { lazyConnect: true });
+    const keyOf = (lane: Lane, name: string) => `${used.backend.prefix}:{${lane}}:${name}`;
     const onRedis = new RedisTurns(redis, keyOf, new RedisTemplates(redis, keyOf)).of(printer);
     const direct = kind === 'postgres' ? postgresTurns(pool) : onRedis;
     const results = new Collected<unknown>();
-    await serve(queues, printer, async ({ job: { jobId }, setNote, delivery, note }) => {
+    await serve(used.queues, printer, async ({ job: { jobId }, setNote, delivery, note }) => {
       if (delivery > 1) {
         results.add(note);
         return 'done';
@@ -225,13 +218,13 @@ describe.each(backends())('a job that is taken from its worker, on $name', ({ ki
   async function takeAwayLocks(): Promise<void> {
     if (kind === 'postgres') {
       await administer(
-        backend.database,
+        used.backend.database,
         `UPDATE lanes.lease SET agent_id = 'another', term = 'another.1', until = now() + interval '1 second'`,
       );
       return;
     }
-    const redis = new Redis(backend.redisUrl ?? '');
-    await redis.set(`${backend.prefix}:{${printer}}:lease`, 'another/another.1/0', 'PX', 1_000);
+    const redis = new Redis(used.backend.redisUrl ?? '');
+    await redis.set(`${used.backend.prefix}:{${printer}}:lease`, 'another/another.1/0', 'PX', 1_000);
     redis.disconnect();
   }
 });

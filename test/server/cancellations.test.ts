@@ -1,21 +1,19 @@
 /** Canceling a job that waits, that an agent has, or that nobody has any more. */
-import { randomBytes } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { type Lane, laneOf } from '../../src/contract/lane.ts';
+import type { Lane } from '../../src/contract/lane.ts';
 import { openQueues, type Queues } from '../../src/queue/index.ts';
-import { BreakableQueue } from '../kit/queue/breakable-queue.ts';
+import { useBreakableQueue } from '../kit/queue/breakable-queue.ts';
+import { printerId } from '../kit/queue/samples.ts';
 import { serve } from '../kit/queue/serving.ts';
 import { backends } from '../kit/servers/backends.ts';
 import { codeOf, jobIdOf } from '../kit/service/harness.ts';
-import { useService } from '../kit/service/use-service.ts';
+import { jobReport } from '../kit/service/job-report.ts';
 
 const AGENT = 'agent-at-work';
 const LENGTH = { contended: 60_000, alone: 60_000 };
 
 describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backend) => {
-  const queue = new BreakableQueue();
-  const config = { sweepInterval: 100 };
-  const service = useService({ backend, config, queue: (real) => queue.over(real) });
+  const { queue, service } = useBreakableQueue(backend);
   let idT = '';
   /** Another one for each test. */
   let lane: Lane;
@@ -25,7 +23,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
     idT = await service.template('acme');
   });
   beforeEach(async () => {
-    lane = laneOf({ scope: null, printerId: `serial-${randomBytes(8).toString('hex')}` });
+    lane = printerId();
     await service.agent([{ id: lane }], { agentId: AGENT });
   });
 
@@ -43,19 +41,12 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
   }
 
   const report = (jobId: string, changes: object) =>
-    service.report({
-      kind: 'job',
-      jobId,
-      agentId: AGENT,
-      printerId: lane,
-      at: new Date().toISOString(),
-      delivery: 1,
-      seq: 1,
-      status: 'printing',
-      labels: { sent: 0, printed: 0 },
-      reasons: [],
-      ...changes,
-    });
+    service.report(
+      jobReport(jobId, {
+        ...{ agentId: AGENT, printerId: lane, at: new Date().toISOString(), seq: 1 },
+        ...changes,
+      }),
+    );
 
   async function lease(): Promise<string[]> {
     const ask = { lane, term: 'process.1', fresh: true, reaches: true };

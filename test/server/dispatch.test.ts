@@ -3,24 +3,18 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { report } from '../../src/contract/report.ts';
-import { BreakableQueue } from '../kit/queue/breakable-queue.ts';
+import { useBreakableQueue } from '../kit/queue/breakable-queue.ts';
 import { serve } from '../kit/queue/serving.ts';
 import { backends } from '../kit/servers/backends.ts';
 import { dispatched } from '../kit/service/dispatched.ts';
 import { codeOf, jobIdOf, newKey, ServiceHarness } from '../kit/service/harness.ts';
 import { jobReport } from '../kit/service/job-report.ts';
-import { useService } from '../kit/service/use-service.ts';
 
 const TENANT = 'acme';
 
 describe.each(backends().filter((backend) => !backend.embedded))('$name', (backend) => {
   const { kind } = backend;
-  const queue = new BreakableQueue();
-  const service = useService({
-    backend,
-    config: { sweepInterval: 100 },
-    queue: (real) => queue.over(real),
-  });
+  const { queue, service } = useBreakableQueue(backend);
   let token = '';
   let idT = '';
   let printerCount = 0;
@@ -155,18 +149,9 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', (backe
       await enqueue(printerId),
     ];
     await dispatched(service, [lost, printing, handedBack, ancient]);
-    const report = {
-      kind: 'job' as const,
-      agentId: `agent-${printerId}`,
-      printerId,
-      at: new Date().toISOString(),
-      delivery: 1,
-      seq: 1,
-      reasons: [],
-      labels: { sent: 0, printed: 0 },
-    };
-    await service.report({ ...report, jobId: printing, status: 'printing' });
-    await service.report({ ...report, jobId: handedBack, status: 'queued' });
+    const by = { agentId: `agent-${printerId}`, printerId, at: new Date().toISOString(), seq: 1 };
+    await service.report(jobReport(printing, by));
+    await service.report(jobReport(handedBack, { ...by, status: 'queued' }));
     // As if Redis had lost its data a while ago. One was added so long ago that it may be done and forgotten.
     for (const id of [lost, printing, handedBack, ancient])
       expect(await service.queues.remove(printerId, id)).toBe(true);

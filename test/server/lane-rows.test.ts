@@ -6,6 +6,7 @@ import { serve } from '../kit/queue/serving.ts';
 import { unfinished } from '../kit/queue/unfinished.ts';
 import { backends, type OpenBackend } from '../kit/servers/backends.ts';
 import { jobIdOf, newKey, PRINTER, ServiceHarness } from '../kit/service/harness.ts';
+import { jobReport } from '../kit/service/job-report.ts';
 
 describe.each(backends().filter(({ kind }) => kind === 'postgres'))('on $name', ({ open }) => {
   let backend: OpenBackend;
@@ -46,11 +47,8 @@ describe.each(backends().filter(({ kind }) => kind === 'postgres'))('on $name', 
 
   test('a job that has ended by its row is not printed again, though its lane has lost that it did', async () => {
     const [ended, next] = [await enqueue(), await enqueue()];
-    const end = { status: 'printed', labels: { sent: 1, printed: 1 }, reasons: [] };
-    await service.report({
-      ...{ kind: 'job', jobId: ended, agentId: 'agent-of-dock', printerId: PRINTER },
-      ...{ at: new Date().toISOString(), delivery: 1, seq: 0, ...end },
-    });
+    const end = { status: 'printed', labels: { sent: 1, printed: 1 }, at: new Date().toISOString() };
+    await service.report(jobReport(ended, { agentId: 'agent-of-dock', ...end }));
     const got = new Collected<string>();
     const consumer = await serve(service.queues, PRINTER, async ({ job }) => {
       got.add(job.jobId);

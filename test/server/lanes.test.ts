@@ -6,6 +6,7 @@ import { type Report, report } from '../../src/contract/report.ts';
 import { serve } from '../kit/queue/serving.ts';
 import { backends } from '../kit/servers/backends.ts';
 import { codeOf, jobIdOf } from '../kit/service/harness.ts';
+import { jobReport } from '../kit/service/job-report.ts';
 import { useService } from '../kit/service/use-service.ts';
 
 const TENANTS = ['acme', 'globex'] as const;
@@ -55,20 +56,10 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
     return (await service.admin('GET', `/jobs/${id}`)).body;
   }
 
-  function jobReport(jobId: string, agentId: string, changes: object = {}): Report {
-    return report.parse({
-      kind: 'job',
-      jobId,
-      agentId,
-      printerId,
-      at: new Date().toISOString(),
-      delivery: 1,
-      seq: 1,
-      status: 'printing',
-      labels: { sent: 2, printed: 1 },
-      reasons: [],
-      ...changes,
-    });
+  function reportOf(jobId: string, agentId: string, changes: object = {}): Report {
+    const labels = { sent: 2, printed: 1 };
+    const now = new Date().toISOString();
+    return report.parse(jobReport(jobId, { agentId, printerId, at: now, seq: 1, labels, ...changes }));
   }
 
   test("each tenant's job waits in its own lane, and is given to whoever serves that one", async () => {
@@ -119,17 +110,17 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
 
   test('what an agent says of a job in a lane that is not of its scope changes nothing', async () => {
     const id = await enqueue('acme');
-    expect(await service.report(jobReport(id, AGENTS.globex))).toBe('early');
-    expect(await service.report(jobReport(id, AGENTS.globex, { status: 'printed' }))).toBe('early');
+    expect(await service.report(reportOf(id, AGENTS.globex))).toBe('early');
+    expect(await service.report(reportOf(id, AGENTS.globex, { status: 'printed' }))).toBe('early');
     expect(await show(id)).toMatchObject({ status: 'queued', labels: { sent: 0, printed: 0 } });
-    expect(await service.report(jobReport(id, AGENTS.acme))).toBe('done');
+    expect(await service.report(reportOf(id, AGENTS.acme))).toBe('done');
     expect(await show(id)).toMatchObject({ status: 'printing', labels: { sent: 2, printed: 1 } });
   });
 
   test('what an agent says of a printer that it does not have changes nothing, and is logged', async () => {
     const id = await enqueue('acme');
     await service.agent([], { agentId: 'agent-without-it', tenantId: 'acme' });
-    await service.queues.publish(jobReport(id, 'agent-without-it'), 'acme');
+    await service.queues.publish(reportOf(id, 'agent-without-it'), 'acme');
     await expect
       .poll(() => service.log, { timeout: 10_000 })
       .toMatch(/"agentId":"agent-without-it".*a job that its agent cannot have/);
@@ -138,7 +129,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
 
   test('a report of a printer that is told of a moment later counts', async () => {
     const id = await enqueue('acme');
-    await service.queues.publish(jobReport(id, 'agent-new-here'), 'acme');
+    await service.queues.publish(reportOf(id, 'agent-new-here'), 'acme');
     await service.agent([{ id: printerId }], { agentId: 'agent-new-here', tenantId: 'acme' });
     await expect.poll(() => show(id), { timeout: 10_000 }).toMatchObject({ status: 'printing' });
   });
@@ -167,7 +158,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
     const id = await enqueue('acme');
     await inLane(laneFor('acme'), id);
     await service.report(
-      jobReport(id, AGENTS.acme, {
+      reportOf(id, AGENTS.acme, {
         status: 'failed',
         error: { code: 'printer-refused', message: 'no paper' },
         labels: { sent: 2, printed: 2 },

@@ -1,13 +1,14 @@
 /** Jobs that are moved while something else happens: their agent takes them, or a day passes. */
-import { randomBytes } from 'node:crypto';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { usage } from '../../src/contract/admin.ts';
-import { type Lane, laneOf } from '../../src/contract/lane.ts';
+import type { Lane } from '../../src/contract/lane.ts';
 import { printerDetails } from '../../src/contract/printer-actions.ts';
 import { countUsage } from '../../src/server/tenants/usage.ts';
+import { printerId } from '../kit/queue/samples.ts';
 import { dispatched } from '../kit/service/dispatched.ts';
 import { type Answer, codeOf, jobIdOf } from '../kit/service/harness.ts';
+import { jobReport } from '../kit/service/job-report.ts';
 import { useService } from '../kit/service/use-service.ts';
 
 const service = useService({ config: { sweepInterval: 100 } });
@@ -20,8 +21,7 @@ beforeAll(async () => {
   idT = await service.template('acme');
 });
 beforeEach(async () => {
-  const lane = () => laneOf({ scope: null, printerId: `serial-${randomBytes(8).toString('hex')}` });
-  [here, there] = [lane(), lane()];
+  [here, there] = [printerId(), printerId()];
   await service.agent([
     { id: here, name: 'Here' },
     { id: there, name: 'There' },
@@ -35,11 +35,7 @@ const enqueue = async (): Promise<string> => {
 const move = (id: string): Promise<Answer> => service.admin('POST', `/jobs/${id}/move`, { printerId: there });
 const show = async (id: string): Promise<unknown> => (await service.admin('GET', `/jobs/${id}`)).body;
 const report = (jobId: string, changes: object) =>
-  service.report({
-    ...{ kind: 'job', jobId, agentId: 'agent-one', printerId: here, at: new Date().toISOString() },
-    ...{ delivery: 1, seq: 1, status: 'printing', labels: { sent: 0, printed: 0 }, reasons: [] },
-    ...changes,
-  });
+  service.report(jobReport(jobId, { printerId: here, at: new Date().toISOString(), seq: 1, ...changes }));
 
 test('a job that is taken after its values were to be checked is not stopped', async () => {
   const id = await enqueue();

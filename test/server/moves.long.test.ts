@@ -4,12 +4,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { usage } from '../../src/contract/admin.ts';
 import { jobBulkResult } from '../../src/contract/job-actions.ts';
 import { jobDetails } from '../../src/contract/job-details.ts';
-import { type Lane, laneOf } from '../../src/contract/lane.ts';
+import type { Lane } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import type { Consumer } from '../../src/queue/index.ts';
+import { printerId } from '../kit/queue/samples.ts';
 import { serve } from '../kit/queue/serving.ts';
 import { backends } from '../kit/servers/backends.ts';
 import { type Answer, codeOf, FORMAT_203, FORMAT_300, jobIdOf } from '../kit/service/harness.ts';
+import { jobReport } from '../kit/service/job-report.ts';
 import { useService, useTenant } from '../kit/service/use-service.ts';
 
 describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backend) => {
@@ -27,8 +29,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
     await Promise.all(consumers.map((consumer) => consumer.stop({ timeoutMs: 0, graceMs: 0 })));
   });
   beforeEach(async () => {
-    const lane = () => laneOf({ scope: null, printerId: `serial-${randomBytes(8).toString('hex')}` });
-    [here, there] = [lane(), lane()];
+    [here, there] = [printerId(), printerId()];
     await service.agent([
       { id: here, name: 'Here' },
       { id: there, name: 'There', formats: [FORMAT_203, FORMAT_300] },
@@ -57,11 +58,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
   }
 
   const report = (jobId: string, changes: object) =>
-    service.report({
-      ...{ kind: 'job', jobId, agentId: 'agent-one', printerId: here, at: new Date().toISOString() },
-      ...{ delivery: 1, seq: 1, status: 'printing', labels: { sent: 0, printed: 0 }, reasons: [] },
-      ...changes,
-    });
+    service.report(jobReport(jobId, { printerId: here, at: new Date().toISOString(), seq: 1, ...changes }));
 
   test('a job that waits leaves one lane for the other', async () => {
     const id = await enqueue();
@@ -281,7 +278,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
   });
 
   test('two people at once: it goes to one printer, or is canceled, and is in one lane at most', async () => {
-    const third = laneOf({ scope: null, printerId: `serial-${randomBytes(8).toString('hex')}` });
+    const third = printerId();
     await service.agent([{ id: here }, { id: there }, { id: third }]);
     for (let turn = 0; turn < 5; turn++) {
       const id = await enqueue();

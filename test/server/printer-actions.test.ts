@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { jobBulkResult } from '../../src/contract/job-actions.ts';
 import { laneOf } from '../../src/contract/lane.ts';
 import { printerDetails, printerTested } from '../../src/contract/printer-actions.ts';
-import { BreakableQueue } from '../kit/queue/breakable-queue.ts';
+import { useBreakableQueue } from '../kit/queue/breakable-queue.ts';
 import { backends } from '../kit/servers/backends.ts';
 import {
   type Answer,
@@ -15,18 +15,12 @@ import {
   PRINTER,
   pointersOf,
 } from '../kit/service/harness.ts';
-import { useService } from '../kit/service/use-service.ts';
 
 const LENGTH = { contended: 60_000, alone: 60_000 };
 const OWN = 'serial-bbbbbbbbbbbb';
 
 describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backend) => {
-  const queue = new BreakableQueue();
-  const service = useService({
-    backend,
-    config: { sweepInterval: 100 },
-    queue: (real) => queue.over(real),
-  });
+  const { queue, service } = useBreakableQueue(backend);
   let idT = '';
 
   beforeAll(async () => {

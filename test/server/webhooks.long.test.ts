@@ -5,7 +5,8 @@ import { jobView } from '../../src/contract/job.ts';
 import { webhookMessage, webhookReplayed, webhookSecret, webhookView } from '../../src/contract/webhook.ts';
 import { SecretKey } from '../../src/server/secret-key.ts';
 import { Webhooks } from '../../src/server/webhooks/webhooks.ts';
-import { codeOf, PRINTER, pointersOf, SECRET_KEY } from '../kit/service/harness.ts';
+import { codeOf, pointersOf, SECRET_KEY } from '../kit/service/harness.ts';
+import { jobReport } from '../kit/service/job-report.ts';
 import { useService, useTenant } from '../kit/service/use-service.ts';
 import { useWebhookReceiver, verified } from '../kit/wire/webhook-receiver.ts';
 
@@ -34,11 +35,8 @@ const hook = async (id: string) =>
 
 async function ended(changes: object): Promise<string> {
   const id = await acme.newJob();
-  await service.report({
-    ...{ kind: 'job', jobId: id, agentId: 'agent-one', printerId: PRINTER, at: new Date().toISOString() },
-    ...{ delivery: 1, seq: 1, labels: { sent: 1, printed: 0 }, reasons: [] },
-    ...changes,
-  });
+  const labels = { sent: 1, printed: 0 };
+  await service.report(jobReport(id, { at: new Date().toISOString(), seq: 1, labels, ...changes }));
   return id;
 }
 const printed = () => ended({ status: 'printed', labels: { sent: 1, printed: 1 } });

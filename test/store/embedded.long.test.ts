@@ -18,6 +18,7 @@ import { describe, expect, it } from 'vitest';
 import { startEmbedded } from '../../src/server/store/embedded.ts';
 import { EmbeddedError } from '../../src/server/store/embedded-error.ts';
 import { runServer } from '../../src/server/store/embedded-server.ts';
+import { queried } from '../kit/servers/backends.ts';
 import {
   ask,
   databaseProcesses,
@@ -96,12 +97,8 @@ describe('the embedded PostgreSQL', () => {
       dataDir,
       logger: { debug: keep, info: keep, warn: keep, error: keep },
     });
-    const client = new Client(database.poolConfig);
-    await client.connect();
-    await expect(client.query(`SELECT 'Jane Doe, blood group 0'::integer`)).rejects.toMatchObject({
-      code: '22P02',
-    });
-    await client.end();
+    const wrong = queried(database.poolConfig, `SELECT 'Jane Doe, blood group 0'::integer`);
+    await expect(wrong).rejects.toMatchObject({ code: '22P02' });
     await database.stop();
     expect(lines.join('\n')).toContain('ready to accept connections');
     expect(lines.join('\n')).not.toContain('Jane Doe');
@@ -112,10 +109,7 @@ describe('the embedded PostgreSQL', () => {
     const top = freshDirectory();
     const dataDir = join(top, 'long'.repeat(20), 'longer'.repeat(10));
     const database = await startEmbedded({ dataDir });
-    const client = new Client(database.poolConfig);
-    await client.connect();
-    expect((await client.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
-    await client.end();
+    expect(await queried(database.poolConfig, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
     await database.stop();
     expect(existsSync(database.poolConfig.host)).toBe(false);
   });

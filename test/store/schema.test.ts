@@ -1,7 +1,6 @@
 /** The schema that the SQL files make, as a snapshot that every change of them has to renew (`npx vitest run test/store/schema -u`). */
-import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { onServer } from '../kit/servers/backends.ts';
+import { onServer, queried } from '../kit/servers/backends.ts';
 
 /** A line for everything in our schemas, in one order, as PostgreSQL itself writes it. */
 const SCHEMA = `
@@ -29,11 +28,7 @@ const SCHEMA = `
 test('is what the snapshot says', async () => {
   const backend = await onServer().open({ migrated: true });
   onTestFinished(() => backend.close());
-  const client = new Client(backend.database);
-  await client.connect();
-  onTestFinished(() => client.end());
-  const { rows } = await client.query<{ line: string }>(SCHEMA);
-  const lines = rows.map(({ line }) => line);
+  const lines = (await queried(backend.database, SCHEMA)).map(({ line }) => String(line));
   expect(lines).toContainEqual(expect.stringContaining('platen.jobs constraint jobs_pkey PRIMARY KEY (id)'));
   await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('schema.txt');
 });

@@ -26,6 +26,7 @@ import {
   agentConfig,
   Directories,
   expected,
+  jobFor,
   logger,
   openSite,
   type Reports,
@@ -237,6 +238,31 @@ async function died(child: ChildProcess, when: string): Promise<never> {
 export async function killedItself(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   expect(child.signalCode).toBe('SIGKILL');
+}
+
+/**
+ * Has an agent kill itself in the middle of a job and starts it again: each label of that job, and of the next one, is out once.
+ * @param start an agent in a process, with the same data directory each time
+ */
+export async function printsAfterCrash(
+  site: UsedSite,
+  printer: { labels: string[] },
+  job: QueuedJob,
+  start: (options?: Pick<ProcessOptions, 'crash'>) => Promise<ChildProcess>,
+  crash: NonNullable<ProcessOptions['crash']>,
+): Promise<void> {
+  const next = jobFor(job.printerId, ['next']);
+  const first = await start({ crash });
+  await site.queues.enqueue(job, next);
+  await killedItself(first);
+  await start();
+  const all = expected(job);
+  expect(await site.reports.end(job.jobId)).toMatchObject({
+    status: 'printed',
+    labels: { printed: all.length },
+  });
+  expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
+  expect(printer.labels).toEqual([...all, 'next']);
 }
 
 /** By SIGKILL: nothing is flushed, closed or said. Idempotent. */

@@ -13,6 +13,7 @@ import {
   VirtualZplPrinter,
   type VirtualZplPrinterOptions,
 } from '../../../src/virtual/zpl/zpl-printer.ts';
+import { Collected } from '../queue/samples.ts';
 
 export interface Bench {
   printer: VirtualZplPrinter;
@@ -28,30 +29,27 @@ export async function temporaryDirectory(): Promise<string> {
   return directory;
 }
 
-/** A started printer, 50 × 25 mm at 203 dpi (400 × 200 dots), stopped when the test ends. */
+/** 400 × 200 dots. */
+export const ON_BENCH = { name: 'bench', dpi: 203, width: 50, height: 25 } as const;
+
+/** A started printer, stopped when the test ends. */
 export async function bench(options: Partial<VirtualZplPrinterOptions> = {}): Promise<Bench> {
   const outDir = options.outDir ?? (await temporaryDirectory());
-  const printer = new VirtualZplPrinter({
-    name: 'bench',
-    dpi: 203,
-    width: 50,
-    height: 25,
-    ...options,
-    outDir,
-  });
-  const labels: PrintedLabel[] = [];
-  printer.on('label', (label) => labels.push(label));
+  const printer = new VirtualZplPrinter({ ...ON_BENCH, ...options, outDir });
+  return { printer, outDir, ...(await startOnBench(printer)) };
+}
+
+/** Starts a printer, which is stopped when the test ends. */
+export async function startOnBench<L>(printer: {
+  on(event: 'label', heard: (label: L) => void): unknown;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}): Promise<{ labels: L[]; printed(count: number): Promise<L[]> }> {
+  const out = new Collected<L>();
+  printer.on('label', (label) => out.add(label));
   await printer.start();
   onTestFinished(() => printer.stop());
-  return {
-    printer,
-    outDir,
-    labels,
-    async printed(count) {
-      while (labels.length < count) await once(printer, 'label');
-      return labels.slice(0, count);
-    },
-  };
+  return { labels: out.values, printed: async (count) => (await out.reach(count)).slice(0, count) };
 }
 
 export class Client {

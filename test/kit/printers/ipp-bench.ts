@@ -10,7 +10,7 @@ import {
   type VirtualIppPrinterOptions,
 } from '../../../src/virtual/ipp/ipp-printer.ts';
 import { JobClient } from '../wire/job-client.ts';
-import { temporaryDirectory } from './bench-printer.ts';
+import { ON_BENCH, startOnBench, temporaryDirectory } from './bench-printer.ts';
 
 export const never = new AbortController().signal;
 export const PDF = 'application/pdf';
@@ -28,35 +28,20 @@ export interface IppBench {
   reached(id: number, state: IppJobReport['state']): Promise<IppJobReport>;
 }
 
-/** A started printer, 50 × 25 mm at 203 dpi (400 × 200 dots), silent on the network, stopped when the test ends. */
+/** A started printer, silent on the network, stopped when the test ends. */
 export async function ippBench(options: Partial<VirtualIppPrinterOptions> = {}): Promise<IppBench> {
   const outDir = options.outDir ?? (await temporaryDirectory());
-  const printer = new VirtualIppPrinter({
-    name: 'bench',
-    dpi: 203,
-    width: 50,
-    height: 25,
-    announce: false,
-    ...options,
-    outDir,
-  });
-  const labels: PrintedPage[] = [];
-  printer.on('label', (label) => labels.push(label));
+  const printer = new VirtualIppPrinter({ ...ON_BENCH, announce: false, ...options, outDir });
   const states = new Map<number, IppJobReport>();
   printer.on('job', (job) => states.set(job.id, job));
-  await printer.start();
-  onTestFinished(() => printer.stop());
+  const out = await startOnBench<PrintedPage>(printer);
   const client = new JobClient(printer.uri, { user: 'lab' });
   onTestFinished(() => client.close());
   return {
     printer,
     client,
     outDir,
-    labels,
-    async printed(count) {
-      while (labels.length < count) await once(printer, 'label');
-      return labels.slice(0, count);
-    },
+    ...out,
     async reached(id, state) {
       for (;;) {
         const job = states.get(id);

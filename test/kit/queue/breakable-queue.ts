@@ -2,6 +2,20 @@ import type { Lane } from '../../../src/contract/lane.ts';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
 import type { Queues } from '../../../src/queue/index.ts';
 import type { JobQueue } from '../../../src/server/jobs/dispatch/queue-port.ts';
+import type { BackendCase } from '../servers/backends.ts';
+import type { ServiceHarness } from '../service/harness.ts';
+import { useService } from '../service/use-service.ts';
+
+/** A service whose queue can be taken away, and which looks every 100 ms for what that has left undone. */
+export function useBreakableQueue(backend: BackendCase): { queue: BreakableQueue; service: ServiceHarness } {
+  const queue = new BreakableQueue();
+  const service = useService({
+    backend,
+    config: { sweepInterval: 100 },
+    queue: (real) => queue.over(real),
+  });
+  return { queue, service };
+}
 
 /** The real queue, with a switch that takes it away. */
 export class BreakableQueue implements JobQueue {

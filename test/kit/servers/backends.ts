@@ -147,11 +147,20 @@ function sharedEmbedded(): Promise<EmbeddedPostgres> {
 
 /** Runs one statement. */
 export async function administer(admin: PoolConfig, sql: string): Promise<void> {
-  const client = new Client(admin);
+  await queried(admin, sql);
+}
+
+/** Runs one statement, on a connection of its own. @returns its rows */
+export async function queried(
+  database: PoolConfig,
+  sql: string,
+  values: readonly unknown[] = [],
+): Promise<Record<string, unknown>[]> {
+  const client = new Client(database);
   client.on('error', () => undefined);
   await client.connect();
   try {
-    await client.query(sql);
+    return (await client.query(sql, [...values])).rows;
   } finally {
     await client.end();
   }
