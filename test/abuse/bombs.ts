@@ -99,32 +99,24 @@ function written(font: Buffer): object {
 
 /** Documents in a job's records; the service reads each before it takes the job. */
 function documents(name: string, file: (share: number) => Buffer): Attack {
-  return {
-    name: `documents: ${name}`,
-    page: 512 * MB,
-    run: async (target, { seconds, share }) => {
-      const idT = await target.documentTemplate();
-      const data = [{ document: file(share).toString('base64') }];
-      const body = JSON.stringify({ idT, printer: 'virtual-1', data });
-      const seen = await loops(callers(share), seconds, (agent) =>
-        target.send({ path: '/v2/jobs/validate', headers: target.jobHeaders(), body, agent }),
-      );
-      return only(seen, ...EXPECTED);
-    },
-  };
+  return withDocument(`documents: ${name}`, '/v2/jobs/validate', { printer: 'virtual-1' }, file);
 }
 
 /** A document of which a PDF is asked for: a page is taken out of it. */
 function pages(name: string, file: (share: number) => Buffer): Attack {
+  return withDocument(`pages: ${name}`, '/v2/labels', { language: 'pdf' }, file);
+}
+
+function withDocument(name: string, path: string, asked: object, file: (share: number) => Buffer): Attack {
   return {
-    name: `pages: ${name}`,
+    name,
     page: 512 * MB,
     run: async (target, { seconds, share }) => {
       const idT = await target.documentTemplate();
       const data = [{ document: file(share).toString('base64') }];
-      const body = JSON.stringify({ idT, data, language: 'pdf' });
+      const body = JSON.stringify({ idT, data, ...asked });
       const seen = await loops(callers(share), seconds, (agent) =>
-        target.send({ path: '/v2/labels', headers: target.jobHeaders(), body, agent }),
+        target.send({ path, headers: target.jobHeaders(), body, agent }),
       );
       return only(seen, ...EXPECTED);
     },

@@ -2,7 +2,7 @@
  * A printer runs out of paper, and people hear of it: by mail from a real SMTP server (Debian's aiosmtpd) and in a chat, once,
  * though the service is killed meanwhile.
  */
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
@@ -18,12 +18,9 @@ test('media-empty is one mail and one chat message, and one more of each when th
   await using directory = await temporaryDirectory();
   const programs = new Programs();
   onTestFinished(() => programs.end());
-  const receiver = await WebhookReceiver.start();
-  onTestFinished(() => receiver.stop());
+  const { receiver, env } = await WebhookReceiver.forTest(directory.path);
   const backend = await onServer().open({ migrated: true });
   onTestFinished(() => backend.close());
-  const authority = join(directory.path, 'authority.pem');
-  await writeFile(authority, receiver.certificate);
   const [mailbox, smtp] = [join(directory.path, 'mail'), await freePort()];
   const dataDir = join(directory.path, 'data');
   const start = () =>
@@ -32,8 +29,7 @@ test('media-empty is one mail and one chat message, and one more of each when th
       args: ['--virtual', '1'],
       env: {
         DATABASE_URL: backend.databaseUrl ?? '',
-        NODE_EXTRA_CA_CERTS: authority,
-        PLATEN_WEBHOOK_ALLOW: '127.0.0.0/8',
+        ...env,
         PLATEN_SMTP_URL: `smtp://127.0.0.1:${smtp}`,
         PLATEN_MAIL_FROM: 'platen@example.com',
       },

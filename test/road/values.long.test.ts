@@ -13,43 +13,37 @@ import { backends, type OpenBackend } from '../kit/servers/backends.ts';
 import { Integrator, PlatenUp } from '../kit/service/platen.ts';
 import { useDirectory } from '../kit/service/use-directory.ts';
 
+/** A template of 4 × 6 in. */
+const large = (name: string, fields: readonly string[], elements: readonly object[]) => ({
+  ...{ name, width: 101.6, height: 152.4, elements },
+  fields: fields.map((field) => ({ name: field })),
+});
+
 /** One label with the value in each matrix symbology. */
-const MATRIX = {
-  name: 'matrix symbols',
-  width: 101.6,
-  height: 152.4,
-  fields: [{ name: 'value' }],
-  elements: [
+const MATRIX = large(
+  'matrix symbols',
+  ['value'],
+  [
     { type: 'barcode', symbology: 'qr', x: 4, y: 4, value: '{{value}}', module: 0.5 },
     { type: 'barcode', symbology: 'datamatrix', x: 4, y: 100, value: '{{value}}', module: 0.5 },
   ],
-} as const;
+);
 
-const LINEAR = {
-  name: 'linear symbols',
-  width: 101.6,
-  height: 152.4,
-  fields: [{ name: 'value' }],
-  elements: [
+const LINEAR = large(
+  'linear symbols',
+  ['value'],
+  [
     {
-      type: 'barcode',
-      symbology: 'code128',
-      x: 10,
-      y: 4,
-      height: 20,
-      rotation: 90,
-      value: '{{value}}',
-      module: 0.25,
+      ...{ type: 'barcode', symbology: 'code128', x: 10, y: 4, height: 20, rotation: 90 },
+      ...{ value: '{{value}}', module: 0.25 },
     },
   ],
-} as const;
+);
 
-const COMMERCE = {
-  name: 'trade symbols',
-  width: 101.6,
-  height: 152.4,
-  fields: [{ name: 'ean' }, { name: 'sscc' }, { name: 'batch' }],
-  elements: [
+const COMMERCE = large(
+  'trade symbols',
+  ['ean', 'sscc', 'batch'],
+  [
     {
       type: 'barcode',
       symbology: 'ean13',
@@ -79,7 +73,7 @@ const COMMERCE = {
       module: 0.75,
     },
   ],
-} as const;
+);
 
 const HOSTILE: Record<string, string> = {
   'ZPL commands': '^XZ~JR',
@@ -109,12 +103,10 @@ const SCRIPTS: Record<string, string> = {
   emoji: '🩸🧪 ok',
 };
 
-const TEXT = {
-  name: 'text',
-  width: 101.6,
-  height: 152.4,
-  fields: [{ name: 'value' }],
-  elements: [
+const TEXT = large(
+  'text',
+  ['value'],
+  [
     {
       type: 'text',
       x: 5,
@@ -127,7 +119,7 @@ const TEXT = {
       overflow: 'wrap',
     },
   ],
-} as const;
+);
 
 const TEXTS = [
   { value: 'Blood bank 42', language: 'eng' },

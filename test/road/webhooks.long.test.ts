@@ -2,7 +2,6 @@
  * Webhooks while the service is killed and receivers answer 500, hang, and answer 410: each job that has ended is told at
  * least once wherever a webhook was enabled, always under one ID.
  */
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
@@ -19,20 +18,16 @@ const PATIENCE = 100_000;
 
 test('each ended job arrives under one ID, whatever receivers answer and whenever the service is killed', async () => {
   await using directory = await temporaryDirectory();
-  const receiver = await WebhookReceiver.start();
-  onTestFinished(() => receiver.stop());
+  const { receiver, env } = await WebhookReceiver.forTest(directory.path);
   const backend = await onServer().open({ migrated: true });
   onTestFinished(() => backend.close());
-  const authority = join(directory.path, 'authority.pem');
-  await writeFile(authority, receiver.certificate);
   const start = () =>
     PlatenUp.start({
       dataDir: join(directory.path, 'data'),
       args: ['--virtual', '1', '--virtual-speed', '20'],
       env: {
         DATABASE_URL: backend.databaseUrl ?? '',
-        NODE_EXTRA_CA_CERTS: authority,
-        PLATEN_WEBHOOK_ALLOW: '127.0.0.0/8',
+        ...env,
       },
     });
   let up = await start();

@@ -1,7 +1,6 @@
 import { CompactSign, importJWK, type JWK, SignJWT } from 'jose';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { IntegrationCreated } from '../../src/contract/admin.ts';
 import { SecretKey } from '../../src/server/secret-key.ts';
 import { type Answer, AUDIENCE, codeOf, SECRET_KEY } from '../kit/service/harness.ts';
 import { useService, useTenant } from '../kit/service/use-service.ts';
@@ -11,11 +10,7 @@ const service = useService({
     tokenLifetime: 120,
   },
 });
-const acme = useTenant(service);
-let account: IntegrationCreated;
-beforeAll(async () => {
-  account = await service.integration(acme.id, ['jobs:enqueue', 'jobs:read']);
-});
+const acme = useTenant(service, { scope: ['jobs:enqueue', 'jobs:read'] });
 
 const post = (token: string): Promise<Answer> => acme.enqueue({}, { token });
 
@@ -32,8 +27,8 @@ describe('which tokens a request may carry', () => {
     const now = Math.floor(Date.now() / 1000);
     const claims = {
       iss: service.url,
-      sub: account.apiKey,
-      client_id: account.apiKey,
+      sub: acme.account.apiKey,
+      client_id: acme.account.apiKey,
       aud: AUDIENCE,
       scope: 'jobs:enqueue',
       tenant: acme.id,
@@ -115,7 +110,7 @@ describe('which tokens a request may carry', () => {
   });
 
   test('after the key was rotated old tokens go on, and the new key signs once it had time to be fetched', async () => {
-    const before = await service.token(account);
+    const before = await service.token(acme.account);
     await service.server.rotateSigningKey();
     const keys = z.object({ keys: z.array(z.object({ kid: z.string() })) });
     const published = keys
@@ -124,10 +119,10 @@ describe('which tokens a request may carry', () => {
     expect(published).toHaveLength(2);
     const kidOf = (token: string) =>
       JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()).kid;
-    expect(kidOf(await service.token(account))).toBe(kidOf(before));
+    expect(kidOf(await service.token(acme.account))).toBe(kidOf(before));
     await service.pool.query(`UPDATE platen.signing_keys SET created_at = created_at - interval '1 day'`);
     await service.server.rotateSigningKey();
-    const after = await service.token(account);
+    const after = await service.token(acme.account);
     expect(kidOf(after)).toBe(published.find((kid) => kid !== kidOf(before)));
     expect((await post(before)).status).toBe(201);
     expect((await post(after)).status).toBe(201);

@@ -5,7 +5,15 @@ import { integratorPrinters, integratorTemplates } from '../../src/contract/inte
 import { jobView } from '../../src/contract/job.ts';
 import { jobPage } from '../../src/contract/job-search.ts';
 import { dotsOf, drawPdf, drawZpl, readSymbols } from '../kit/judges/judges.ts';
-import { type CallOptions, codeOf, jobIdOf, newKey, PRINTER, pointersOf } from '../kit/service/harness.ts';
+import {
+  type CallOptions,
+  codeOf,
+  FORMAT_203,
+  jobIdOf,
+  newKey,
+  PRINTER,
+  pointersOf,
+} from '../kit/service/harness.ts';
 import { useService } from '../kit/service/use-service.ts';
 
 const OWN = 'serial-111111111111';
@@ -126,16 +134,7 @@ describe('GET /v2/printers', () => {
       [PRINTER, 'Zebra', 'idle'],
       [OWN, 'Dock 7', 'idle'],
     ]);
-    expect(seen[0]?.formats[0]).toEqual({
-      ...{
-        id: 'zpl-203-101x152',
-        name: '4×6 203 dpi',
-        language: 'zpl',
-        dpi: 203,
-        width: 101.6,
-        height: 152.4,
-      },
-    });
+    expect(seen[0]?.formats[0]).toEqual(FORMAT_203);
     const other = await printers('', asGlobex);
     expect(other.printers.map(({ id }) => id)).toEqual([PRINTER, OF_GLOBEX]);
   });

@@ -102,6 +102,15 @@ ${stanza.replace('10.0.0.1:8310', `127.0.0.1:${one}`).replace('10.0.0.2:8310', `
   await programs.start(haproxy, ['-db', '-f', file]).until(() => takesConnections(port, tls?.address));
 }
 
+/** It keeps nothing, asks nobody and ends at once. */
+const squidAlone = (root: string) => `cache deny all
+pid_filename none
+coredump_dir ${root}
+shutdown_lifetime 0 seconds
+netdb_filename none
+pinger_enable off
+`;
+
 export const SQUID_USER = { name: 'branch', password: 'office-4711' };
 
 /** squid, which lets through who has a password. @returns the file that it notes each tunnel in */
@@ -126,13 +135,7 @@ http_access allow known
 http_access deny all
 access_log stdio:${log}
 cache_log ${root}/cache.log
-cache deny all
-pid_filename none
-coredump_dir ${root}
-shutdown_lifetime 0 seconds
-netdb_filename none
-pinger_enable off
-`,
+${squidAlone(root)}`,
   );
   const squid = onPath('squid') ?? 'squid';
   await programs.start(squid, ['-N', '-f', file]).until(() => takesConnections(port, address));
@@ -186,13 +189,7 @@ ${webSockets ? 'http_upgrade_request_protocols websocket allow all' : ''}
 http_access allow all
 access_log none
 cache_log ${root}/inspection.log
-cache deny all
-pid_filename none
-coredump_dir ${root}
-shutdown_lifetime 0 seconds
-netdb_filename none
-pinger_enable off
-`,
+${squidAlone(root)}`,
   );
   await programs.start(onPath('squid') ?? 'squid', ['-N', '-f', file]).until(() => takesConnections(port));
   return authority;

@@ -1,6 +1,6 @@
 /** A service for the tests of a file, or of one `describe`, and a tenant that prints with it. */
 import { afterAll, beforeAll } from 'vitest';
-import type { Permission } from '../../../src/contract/admin.ts';
+import type { IntegrationCreated, Permission } from '../../../src/contract/admin.ts';
 import type { PrinterDescription } from '../../../src/contract/printer.ts';
 import {
   type Answer,
@@ -43,6 +43,7 @@ export class TestTenant {
   readonly id: string;
   /** Of its account. */
   token = '';
+  #account: IntegrationCreated | undefined;
   /** Of its template. */
   idT = '';
 
@@ -54,9 +55,15 @@ export class TestTenant {
   async open({ quota, scope, template = TEMPLATE, printers = [{}] }: TenantOptions): Promise<void> {
     const { service, id } = this;
     await service.tenant(id, quota);
-    this.token = await service.token(await service.integration(id, scope));
+    this.#account = await service.integration(id, scope);
+    this.token = await service.token(this.#account);
     this.idT = await service.template(id, template);
     if (printers.length > 0) await service.agent(printers);
+  }
+
+  get account(): IntegrationCreated {
+    if (this.#account === undefined) throw new Error('the tenant has no account yet');
+    return this.#account;
   }
 
   /** Enqueues as the tenant's integrator does: a label on `PRINTER`, but for what `body` changes. */

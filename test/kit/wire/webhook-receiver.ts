@@ -1,11 +1,13 @@
 /** A receiver of webhooks that answers as told, and verifies with npm's `standardwebhooks`. */
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, beforeEach, expect, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import { webhookBody } from '../../../src/contract/webhook.ts';
 import { selfSigned } from './certificate.ts';
@@ -53,10 +55,16 @@ export class WebhookReceiver {
     });
   }
 
-  static async start(): Promise<WebhookReceiver> {
+  /** One for a test. @returns it, and the environment of a service that believes its authority and may send to it */
+  static async forTest(
+    directory: string,
+  ): Promise<{ receiver: WebhookReceiver; env: Record<string, string> }> {
     const receiver = new WebhookReceiver();
     await receiver.listen();
-    return receiver;
+    onTestFinished(() => receiver.stop());
+    const authority = join(directory, 'authority.pem');
+    await writeFile(authority, receiver.certificate);
+    return { receiver, env: { NODE_EXTRA_CA_CERTS: authority, PLATEN_WEBHOOK_ALLOW: '127.0.0.0/8' } };
   }
 
   async listen(): Promise<void> {
