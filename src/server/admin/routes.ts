@@ -13,6 +13,8 @@ import {
   templateReplace,
   tenantCreate,
 } from '../../contract/admin.ts';
+import type { DeedWord } from '../../contract/deeds.ts';
+import type { Need } from '../../contract/people.ts';
 import type { CheckPool } from '../../rendering/check-pool.ts';
 import { idParam } from '../id-param.ts';
 import { parseKey } from '../jobs/accept/idempotency.ts';
@@ -52,6 +54,9 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
   const { tenants, templates, printRequests, withdrawals } = parts;
   const erasure = new TenantErasure(parts.pool, parts.inLanes);
   const files = new SentFiles();
+  const read = { config: { needs: 'jobs:read', about: 'tenant' } } as const;
+  const act = (needs: Need, audit: DeedWord | null) =>
+    ({ config: { needs, about: 'tenant', audit } }) as const;
   app.get('/app/tenants', { config: { needs: 'jobs:read', about: 'scope' } }, async (request) => {
     const { tenant } = accessOf(request);
     return tenant === undefined ? tenants.list() : [await tenants.get(tenant)];
@@ -66,21 +71,15 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
       return reply.code(201).send(tenant);
     },
   );
-  app.get('/app/tenants/:id', { config: { needs: 'jobs:read', about: 'tenant' } }, async (request) =>
-    tenants.get(idParam.parse(request.params).id),
-  );
-  app.put(
-    '/app/tenants/:id/quota',
-    { config: { needs: 'deployment', about: 'tenant', audit: 'tenant.set-quota' } },
-    async (request) => {
-      const { id } = idParam.parse(request.params);
-      const { labels } = parseBody(quotaSet, request.body);
-      return tenants.setQuota(id, labels, written(request, { details: { labels } }));
-    },
-  );
+  app.get('/app/tenants/:id', read, async (request) => tenants.get(idParam.parse(request.params).id));
+  app.put('/app/tenants/:id/quota', act('deployment', 'tenant.set-quota'), async (request) => {
+    const { id } = idParam.parse(request.params);
+    const { labels } = parseBody(quotaSet, request.body);
+    return tenants.setQuota(id, labels, written(request, { details: { labels } }));
+  });
   app.put(
     '/app/tenants/:id/printer-commands',
-    { config: { needs: 'deployment', about: 'tenant', audit: 'tenant.set-printer-commands' } },
+    act('deployment', 'tenant.set-printer-commands'),
     async (request) => {
       const { id } = idParam.parse(request.params);
       const { allowed } = parseBody(printerCommandsSet, request.body);
@@ -98,59 +97,38 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
     },
   );
 
-  app.put(
-    '/app/tenants/:id/media-fit',
-    { config: { needs: 'deployment', about: 'tenant', audit: 'tenant.set-media-fit' } },
-    async (request) => {
-      const { id } = idParam.parse(request.params);
-      const { must } = parseBody(mediaFitSet, request.body);
-      return tenants.setMediaMustFit(id, must, written(request, { details: { must } }));
-    },
-  );
+  app.put('/app/tenants/:id/media-fit', act('deployment', 'tenant.set-media-fit'), async (request) => {
+    const { id } = idParam.parse(request.params);
+    const { must } = parseBody(mediaFitSet, request.body);
+    return tenants.setMediaMustFit(id, must, written(request, { details: { must } }));
+  });
 
-  app.delete(
-    '/app/tenants/:id',
-    { config: { needs: 'deployment', about: 'tenant', audit: 'tenant.erase' } },
-    async (request) => {
-      const { id } = idParam.parse(request.params);
-      return erasure.erase(id, written(request, { object: id }));
-    },
-  );
+  app.delete('/app/tenants/:id', act('deployment', 'tenant.erase'), async (request) => {
+    const { id } = idParam.parse(request.params);
+    return erasure.erase(id, written(request, { object: id }));
+  });
 
-  app.get(
-    '/app/tenants/:id/templates',
-    { config: { needs: 'jobs:read', about: 'tenant' } },
-    async (request) => {
-      const tenant = await tenants.get(idParam.parse(request.params).id);
-      return templates.list(tenant.id);
-    },
-  );
-  app.post(
-    '/app/tenants/:id/templates',
-    { config: { needs: 'templates:edit', about: 'tenant', audit: 'template.import' } },
-    async (request, reply) => {
-      const tenant = idParam.parse(request.params).id;
-      const who = accountOf(accessOf(request));
-      const imported = await templates.import(tenant, request.body, who, (db, { id, name, created }) =>
-        writeDeed(db, request, { object: id, details: { name, created } }),
-      );
-      return reply.code(imported.created ? 201 : 200).send(imported.view);
-    },
-  );
+  app.get('/app/tenants/:id/templates', read, async (request) => {
+    const tenant = await tenants.get(idParam.parse(request.params).id);
+    return templates.list(tenant.id);
+  });
+  app.post('/app/tenants/:id/templates', act('templates:edit', 'template.import'), async (request, reply) => {
+    const tenant = idParam.parse(request.params).id;
+    const who = accountOf(accessOf(request));
+    const imported = await templates.import(tenant, request.body, who, (db, { id, name, created }) =>
+      writeDeed(db, request, { object: id, details: { name, created } }),
+    );
+    return reply.code(imported.created ? 201 : 200).send(imported.view);
+  });
   app.post(
     '/app/tenants/:id/templates/preview',
     { config: { needs: 'labels:read', about: 'tenant', audit: null } },
     async (request) => templatePreview({ ...parts, files }, idParam.parse(request.params).id, request.body),
   );
-  app.get(
-    '/app/tenants/:id/templates/:templateId',
-    { config: { needs: 'jobs:read', about: 'tenant' } },
-    async (request) => {
-      const { id, templateId } = templateParam.parse(request.params);
-      return templates.show(id, templateId);
-    },
-  );
-  const read = { config: { needs: 'jobs:read', about: 'tenant' } } as const;
+  app.get('/app/tenants/:id/templates/:templateId', read, async (request) => {
+    const { id, templateId } = templateParam.parse(request.params);
+    return templates.show(id, templateId);
+  });
   app.get('/app/tenants/:id/templates/:templateId/versions', read, async (request) => {
     const { id, templateId } = templateParam.parse(request.params);
     return versionsOf(parts.pool, id, templateId);
@@ -165,7 +143,7 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
   });
   app.put(
     '/app/tenants/:id/templates/:templateId',
-    { config: { needs: 'templates:edit', about: 'tenant', audit: 'template.save' } },
+    act('templates:edit', 'template.save'),
     async (request) => {
       const { id, templateId } = templateParam.parse(request.params);
       const body = parseBody(templateReplace, request.body);
@@ -174,7 +152,7 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
   );
   app.put(
     '/app/tenants/:id/templates/:templateId/draft',
-    { config: { needs: 'templates:edit', about: 'tenant', audit: 'template.save-draft' } },
+    act('templates:edit', 'template.save-draft'),
     async (request) => {
       const { id, templateId } = templateParam.parse(request.params);
       const body = parseBody(templateDraftSave, request.body);
@@ -183,7 +161,7 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
   );
   app.put(
     '/app/tenants/:id/templates/:templateId/name',
-    { config: { needs: 'templates:edit', about: 'tenant', audit: 'template.rename' } },
+    act('templates:edit', 'template.rename'),
     async (request) => {
       const { id, templateId } = templateParam.parse(request.params);
       const { name } = parseBody(templateRename, request.body);
@@ -192,41 +170,33 @@ export async function adminRoutes(app: FastifyInstance, parts: AdminParts): Prom
   );
   app.delete(
     '/app/tenants/:id/templates/:templateId',
-    { config: { needs: 'templates:edit', about: 'tenant', audit: 'template.delete' } },
+    act('templates:edit', 'template.delete'),
     async (request) => {
       const { id, templateId } = templateParam.parse(request.params);
       return templates.delete(id, templateId, written(request));
     },
   );
 
-  app.post(
-    '/app/tenants/:id/jobs',
-    { config: { needs: 'jobs:act', about: 'tenant', audit: 'job.print' } },
-    async (request, reply) => {
-      const tenant = await tenants.get(idParam.parse(request.params).id);
-      const header = request.headers['idempotency-key'];
-      const key = header === undefined ? undefined : parseKey(header);
-      const accepted = await printRequests.enqueue({
-        tenantId: tenant.id,
-        account: accountOf(accessOf(request)),
-        ownAccount: false,
-        test: false,
-        key,
-        body: request.body,
-        also: (db, job) => writeDeed(db, request, { object: job }),
-      });
-      // The entry was written with the new job, or, for a replay, before; `PrintRequests` has told the feed of it.
-      request.deed.written = true;
-      request.changed = {};
-      return answer(request, reply, accepted);
-    },
-  );
-  app.post(
-    '/app/tenants/:id/jobs/validate',
-    { config: { needs: 'jobs:act', about: 'tenant', audit: null } },
-    async (request) => {
-      const tenant = await tenants.get(idParam.parse(request.params).id);
-      return printRequests.validate({ tenantId: tenant.id, test: false }, request.body);
-    },
-  );
+  app.post('/app/tenants/:id/jobs', act('jobs:act', 'job.print'), async (request, reply) => {
+    const tenant = await tenants.get(idParam.parse(request.params).id);
+    const header = request.headers['idempotency-key'];
+    const key = header === undefined ? undefined : parseKey(header);
+    const accepted = await printRequests.enqueue({
+      tenantId: tenant.id,
+      account: accountOf(accessOf(request)),
+      ownAccount: false,
+      test: false,
+      key,
+      body: request.body,
+      also: (db, job) => writeDeed(db, request, { object: job }),
+    });
+    // The entry was written with the new job, or, for a replay, before; `PrintRequests` has told the feed of it.
+    request.deed.written = true;
+    request.changed = {};
+    return answer(request, reply, accepted);
+  });
+  app.post('/app/tenants/:id/jobs/validate', act('jobs:act', null), async (request) => {
+    const tenant = await tenants.get(idParam.parse(request.params).id);
+    return printRequests.validate({ tenantId: tenant.id, test: false }, request.body);
+  });
 }

@@ -1,5 +1,5 @@
 /** The internal interface's routes for webhooks. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { alertCreate } from '../../contract/alert.ts';
 import type { DeedWord } from '../../contract/deeds.ts';
@@ -21,10 +21,11 @@ export async function webhookRoutes(
   const act = (audit: DeedWord) => ({ config: { ...read, audit } }) as const;
   const one = '/app/tenants/:id/webhooks/:webhookId';
 
-  app.get('/app/tenants/:id/webhooks', { config: read }, async (request) => {
-    const tenant = await tenants.get(idParam.parse(request.params).id);
-    return webhooks.list(tenant.id);
-  });
+  const tenantOf = async ({ params }: FastifyRequest) => (await tenants.get(idParam.parse(params).id)).id;
+
+  app.get('/app/tenants/:id/webhooks', { config: read }, async (request) =>
+    webhooks.list(await tenantOf(request)),
+  );
   app.post('/app/tenants/:id/webhooks', act('webhook.create'), async (request, reply) => {
     const asked = parseBody(webhookCreate, request.body);
     const { id } = idParam.parse(request.params);
@@ -34,10 +35,9 @@ export async function webhookRoutes(
     );
     return reply.code(201).send(made);
   });
-  app.get('/app/tenants/:id/alerts', { config: read }, async (request) => {
-    const tenant = await tenants.get(idParam.parse(request.params).id);
-    return alerts.list(tenant.id);
-  });
+  app.get('/app/tenants/:id/alerts', { config: read }, async (request) =>
+    alerts.list(await tenantOf(request)),
+  );
   app.post('/app/tenants/:id/alerts', act('alert.create'), async (request, reply) => {
     const asked = parseBody(alertCreate, request.body);
     const { id } = idParam.parse(request.params);
