@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ALERT_FORMS, ALERTS, alertMade, alertView } from '../contract/alert.ts';
 import { connect } from './admin-client.ts';
 import { CommandFailure } from './failure.ts';
-import { printJson, printLine, table } from './output.ts';
+import { printJson, printLine, printList } from './output.ts';
 import { addDeliveries, stateOf } from './webhook.ts';
 import { ofTenant, type TenantOptions } from './which-service.ts';
 
@@ -50,13 +50,12 @@ export function alertCommand(): Command {
     .description('list who is told what')
     .action(async (options: TenantOptions) => {
       const all = await (await connect(options)).alerts(z.array(alertView), 'GET', options.tenant);
-      if (options.json) return printJson(all);
       const rows = all.map((one) => [
         ...[one.id, `${one.form} ${one.to}`, one.alerts.join(' '), `${one.minutes} min`],
         one.quiet === null ? '' : `${one.quiet.from}-${one.quiet.until} ${one.quiet.zone}`,
         stateOf(one),
       ]);
-      printLine(table(['ID', 'TO', 'ALERTS', 'AFTER', 'QUIET', 'STATE'], rows));
+      printList(options, all, ['ID', 'TO', 'ALERTS', 'AFTER', 'QUIET', 'STATE'], rows);
     });
 
   addDeliveries(command);

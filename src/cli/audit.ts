@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { AuditEntry } from '../contract/people.ts';
 import { type AdminClient, connect } from './admin-client.ts';
 import { numberFrom } from './option-values.ts';
-import { printJson, printLine, table } from './output.ts';
+import { printLine, printList } from './output.ts';
 import { localTime } from './times.ts';
 import { type ServiceOptions, withService } from './which-service.ts';
 
@@ -32,7 +32,6 @@ export function auditCommand(): Command {
         return;
       }
       const { entries } = await client.auditPage({ ...tenant, limit: options.limit });
-      if (options.json) return printJson(entries);
       const rows = entries.map((entry) => [
         localTime(entry.at),
         entry.tenant ?? '',
@@ -41,7 +40,7 @@ export function auditCommand(): Command {
         entry.object ?? '',
         entry.from ?? '',
       ]);
-      printLine(table(['WHEN', 'TENANT', 'WHO', 'WHAT', 'OBJECT', 'FROM'], rows));
+      printList(options, entries, ['WHEN', 'TENANT', 'WHO', 'WHAT', 'OBJECT', 'FROM'], rows);
     });
 }
 

@@ -27,26 +27,20 @@ const kind = () =>
 /** `platen config` */
 export function configCommand(): Command {
   const config = new Command('config').description('the configuration files agent.json and platen.json');
-  config
-    .command('check')
-    .description('say what is wrong with a file')
-    .addArgument(file())
-    .addOption(kind())
-    .action(async (given: string | undefined, options: FileOptions) => {
-      const path = fileOf(given);
-      await readConfigFile(path, CONFIG_FILES[options.kind ?? kindOf(path)]);
-      printLine(`${path} is in order`);
-    });
-  config
-    .command('show')
-    .description('print a file with the defaults of what it leaves out, and without secrets')
-    .addArgument(file())
-    .addOption(kind())
-    .action(async (given: string | undefined, options: FileOptions) => {
-      const path = fileOf(given);
-      const read = await readConfigFile(path, CONFIG_FILES[options.kind ?? kindOf(path)]);
-      printLine(JSON.stringify(read, withoutSecrets, 2));
-    });
+  const ofFile = (name: string, description: string, words: (path: string, read: object) => string) =>
+    config
+      .command(name)
+      .description(description)
+      .addArgument(file())
+      .addOption(kind())
+      .action(async (given: string | undefined, options: FileOptions) => {
+        const path = fileOf(given);
+        printLine(words(path, await readConfigFile(path, CONFIG_FILES[options.kind ?? kindOf(path)])));
+      });
+  ofFile('check', 'say what is wrong with a file', (path) => `${path} is in order`);
+  ofFile('show', 'print a file with the defaults of what it leaves out, and without secrets', (_, read) =>
+    JSON.stringify(read, withoutSecrets, 2),
+  );
   config
     .command('schema')
     .description('print the JSON Schema of a file')

@@ -2,16 +2,15 @@ import { Command, Option } from 'commander';
 import { PERMISSIONS, SECRETS, USUAL_SCOPE } from '../contract/admin.ts';
 import { connect } from './admin-client.ts';
 import { numberFrom } from './option-values.ts';
-import { printJson, printLine, table } from './output.ts';
+import { printJson, printLine, printList } from './output.ts';
 import { localTime } from './times.ts';
 import { ofTenant, type TenantOptions } from './which-service.ts';
 
 /** `platen integration create|list|rotate|remove-secret|revoke` */
 export function integrationCommand(): Command {
   const command = new Command('integration').description('service accounts that may send jobs over HTTP');
-  const withTenant = (name: string) => ofTenant(command, name);
 
-  withTenant('create')
+  ofTenant(command, 'create')
     .description('make a service account; prints its API secret, this once')
     .requiredOption('--name <name>', 'what it is for')
     .option(
@@ -32,11 +31,10 @@ export function integrationCommand(): Command {
       printLine('\nKeep the API secret now: it is not shown again.');
     });
 
-  withTenant('list')
+  ofTenant(command, 'list')
     .description('list the service accounts of a tenant')
     .action(async (options: TenantOptions) => {
       const integrations = await (await connect(options)).integrations(options.tenant);
-      if (options.json) return printJson(integrations);
       const rows = integrations.map((one) => [
         one.apiKey,
         one.name,
@@ -45,10 +43,10 @@ export function integrationCommand(): Command {
         one.lastUsedAt === null ? 'never' : localTime(one.lastUsedAt),
         one.revokedAt !== null ? 'revoked' : one.oldSecret === null ? 'one' : 'two',
       ]);
-      printLine(table(['API KEY', 'NAME', 'KIND', 'SCOPE', 'LAST USED', 'SECRETS'], rows));
+      printList(options, integrations, ['API KEY', 'NAME', 'KIND', 'SCOPE', 'LAST USED', 'SECRETS'], rows);
     });
 
-  withTenant('rotate')
+  ofTenant(command, 'rotate')
     .description('a second API secret, printed this once; the old one works too')
     .argument('<apiKey>', 'its API key')
     .option(
@@ -69,7 +67,7 @@ export function integrationCommand(): Command {
       printLine(`The old one works too${oldSecret === null ? '' : untilOf(oldSecret)}.`);
     });
 
-  withTenant('remove-secret')
+  ofTenant(command, 'remove-secret')
     .description('end one of two API secrets')
     .argument('<apiKey>', 'its API key')
     .addOption(
@@ -80,7 +78,7 @@ export function integrationCommand(): Command {
       options.json ? printJson(left) : printLine(`${apiKey} has one secret`);
     });
 
-  withTenant('revoke')
+  ofTenant(command, 'revoke')
     .description('end a service account; its tokens are refused from now on')
     .argument('<apiKey>', 'its API key')
     .action(async (apiKey: string, options: TenantOptions) => {

@@ -4,7 +4,7 @@ import { connect } from './admin-client.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import type { JobChoice } from './job-bulk.ts';
 import { numberFrom } from './option-values.ts';
-import { printJson, printLine, table } from './output.ts';
+import { printList } from './output.ts';
 import { shortIds } from './short-id.ts';
 import { localTime, timeFrom } from './times.ts';
 import { withService } from './which-service.ts';
@@ -30,7 +30,6 @@ export function jobsCommand(): Command {
       const client = await connect(options);
       const filter = { tenant, status: status.data, printer, template, since, until, limit };
       const jobs = await client.jobs(filter);
-      if (options.json) return printJson(jobs);
       const short = shortIds(jobs.map(({ id }) => id));
       const rows = jobs.map((job) => [
         short.get(job.id) ?? job.id,
@@ -41,7 +40,7 @@ export function jobsCommand(): Command {
         localTime(job.createdAt),
         job.error?.code ?? job.reasons.join(', '),
       ]);
-      printLine(table(['ID', 'STATUS', 'LABELS', 'PRINTER', 'TEMPLATE', 'ACCEPTED', 'REASON'], rows));
+      printList(options, jobs, ['ID', 'STATUS', 'LABELS', 'PRINTER', 'TEMPLATE', 'ACCEPTED', 'REASON'], rows);
     });
 }
 

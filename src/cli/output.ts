@@ -23,6 +23,17 @@ export function printJson(value: unknown): void {
   printLine(JSON.stringify(value, null, 2));
 }
 
+/** What a command lists: as rows of a table, or as JSON where that is asked for. */
+export function printList(
+  { json }: { json?: true },
+  all: readonly unknown[],
+  header: string[],
+  rows: string[][],
+): void {
+  if (json) printJson(all);
+  else printLine(table(header, rows));
+}
+
 /** A text for people, broken to fit the page; an empty line before it. */
 export function printParagraph(text: string): void {
   printLine(`\n${wrapped(text, process.stdout.columns ?? PAGE).join('\n')}`);

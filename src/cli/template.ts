@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { template } from '../contract/template.ts';
 import { connect } from './admin-client.ts';
 import { readTemplateSource } from './input-file.ts';
-import { printJson, printLine, table } from './output.ts';
+import { printJson, printLine, printList } from './output.ts';
 import { templateIdOf } from './print.ts';
 import { shortIds } from './short-id.ts';
 import { checkCommand, printProblem } from './template-check.ts';
@@ -12,9 +12,8 @@ import { ofTenant, type TenantOptions } from './which-service.ts';
 /** `platen template import|list|show|rename|delete|check|schema` */
 export function templateCommand(): Command {
   const command = new Command('template').description('saved label templates of a tenant');
-  const withTenant = (name: string) => ofTenant(command, name);
 
-  withTenant('import')
+  ofTenant(command, 'import')
     .description('save a template: Platen JSON, or a raw .zpl file; prints its ID')
     .argument('<file>', 'the template file')
     .action(async (file: string, options: TenantOptions) => {
@@ -24,11 +23,10 @@ export function templateCommand(): Command {
       options.json ? printJson(saved) : printLine(saved.id);
     });
 
-  withTenant('list')
+  ofTenant(command, 'list')
     .description('list the templates')
     .action(async (options: TenantOptions) => {
       const templates = await (await connect(options)).templates(options.tenant);
-      if (options.json) return printJson(templates);
       const short = shortIds(templates.map(({ id }) => id));
       const rows = templates.map((one) => [
         short.get(one.id) ?? one.id,
@@ -36,11 +34,11 @@ export function templateCommand(): Command {
         one.language,
         one.fields.join(', '),
       ]);
-      printLine(table(['ID', 'NAME', 'LANGUAGE', 'FIELDS'], rows));
+      printList(options, templates, ['ID', 'NAME', 'LANGUAGE', 'FIELDS'], rows);
     });
 
   const withTemplate = (name: string) =>
-    withTenant(name).argument('<template>', 'its name, or its ID or how that begins');
+    ofTenant(command, name).argument('<template>', 'its name, or its ID or how that begins');
 
   withTemplate('show')
     .description('print a saved template as JSON')

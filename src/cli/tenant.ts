@@ -3,7 +3,7 @@ import { Argument, Command } from 'commander';
 import { tenantId } from '../contract/tenant-id.ts';
 import { connect } from './admin-client.ts';
 import { CommandFailure, EXIT } from './failure.ts';
-import { forTerminal, printJson, printLine, printParagraph, table } from './output.ts';
+import { forTerminal, printJson, printLine, printList, printParagraph } from './output.ts';
 import { type ServiceOptions, withService } from './which-service.ts';
 
 /** `platen tenant create|list|set-quota|set-printer-commands|set-media-fit|erase` */
@@ -32,14 +32,13 @@ export function tenantCommand(): Command {
     .option('--json', 'print JSON')
     .action(async (options: ServiceOptions & { json?: true }) => {
       const tenants = await (await connect(options)).tenants();
-      if (options.json) return printJson(tenants);
       const rows = tenants.map(({ id, name, quota }) => [
         id,
         name,
         String(quota.used),
         String(quota.labels ?? 'unlimited'),
       ]);
-      printLine(table(['ID', 'NAME', 'LABELS THIS MONTH', 'ALLOWANCE'], rows));
+      printList(options, tenants, ['ID', 'NAME', 'LABELS THIS MONTH', 'ALLOWANCE'], rows);
     });
 
   withService(command.command('set-quota'))

@@ -2,17 +2,16 @@ import { Command, Option } from 'commander';
 import { type InvitationCreated, type PersonView, ROLES } from '../contract/people.ts';
 import { type AdminClient, connect } from './admin-client.ts';
 import { CommandFailure } from './failure.ts';
-import { printJson, printLine, table } from './output.ts';
+import { printJson, printLine, printList } from './output.ts';
 import { localTime } from './times.ts';
 import { ofTenant, type TenantOptions } from './which-service.ts';
 
 /** `platen user invite|list|role|revoke` */
 export function userCommand(): Command {
   const command = new Command('user').description('people who may sign in to the console');
-  const withTenant = (name: string) => ofTenant(command, name);
   const roleOption = () => new Option('--role <role>', 'what they may do').choices(ROLES);
 
-  withTenant('invite')
+  ofTenant(command, 'invite')
     .description('invite a person, or once more one who has lost the link or the password')
     .argument('<login>', 'an e-mail address or a short name, to sign in with')
     .option('--name <name>', 'as others see it')
@@ -28,11 +27,10 @@ export function userCommand(): Command {
       options.json ? printJson(invited) : printLine(invitationText(invited));
     });
 
-  withTenant('list')
+  ofTenant(command, 'list')
     .description('list the people of a tenant')
     .action(async (options: TenantOptions) => {
       const people = await (await connect(options)).people(options.tenant);
-      if (options.json) return printJson(people);
       const rows = people.map((one) => [
         one.login,
         one.name,
@@ -40,10 +38,10 @@ export function userCommand(): Command {
         one.state,
         one.lastSeenAt === null ? '' : localTime(one.lastSeenAt),
       ]);
-      printLine(table(['LOGIN', 'NAME', 'ROLE', 'STATE', 'LAST SEEN'], rows));
+      printList(options, people, ['LOGIN', 'NAME', 'ROLE', 'STATE', 'LAST SEEN'], rows);
     });
 
-  withTenant('role')
+  ofTenant(command, 'role')
     .description('give a person another role, from their next request on')
     .argument('<login>', 'who')
     .addOption(roleOption().makeOptionMandatory())
@@ -54,7 +52,7 @@ export function userCommand(): Command {
       options.json ? printJson(person) : printLine(`${person.login} is ${person.role}`);
     });
 
-  withTenant('revoke')
+  ofTenant(command, 'revoke')
     .description('let a person in no longer; their sessions end at once')
     .argument('<login>', 'who')
     .action(async (login: string, options: TenantOptions) => {

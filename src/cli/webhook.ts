@@ -9,16 +9,15 @@ import {
   webhookView,
 } from '../contract/webhook.ts';
 import { connect } from './admin-client.ts';
-import { printJson, printLine, table } from './output.ts';
+import { printJson, printLine, printList } from './output.ts';
 import { localTime } from './times.ts';
 import { ofTenant, type TenantOptions } from './which-service.ts';
 
 /** `platen webhook create|list|test|deliveries|replay|rotate|delete` */
 export function webhookCommand(): Command {
   const command = new Command('webhook').description('where events of jobs and printers are sent');
-  const withTenant = (name: string) => ofTenant(command, name);
 
-  withTenant('create')
+  ofTenant(command, 'create')
     .description('send events to an address; prints its secret, this once')
     .requiredOption('--to <address>', 'an https address')
     .option('--events <events>', `with spaces between them: ${WEBHOOK_EVENTS.join(', ')}`)
@@ -29,21 +28,20 @@ export function webhookCommand(): Command {
       printSecret(made, options);
     });
 
-  withTenant('list')
+  ofTenant(command, 'list')
     .description('list the webhooks of a tenant')
     .action(async (options: TenantOptions) => {
       const all = await (await connect(options)).webhooks(z.array(webhookView), 'GET', options.tenant);
-      if (options.json) return printJson(all);
       const rows = all.map(({ id, url, events, failingSince, disabled }) => [
         id,
         url,
         events.join(' '),
         stateOf({ disabled, failingSince }),
       ]);
-      printLine(table(['ID', 'URL', 'EVENTS', 'STATE'], rows));
+      printList(options, all, ['ID', 'URL', 'EVENTS', 'STATE'], rows);
     });
 
-  withTenant('rotate')
+  ofTenant(command, 'rotate')
     .argument('<id>', 'its ID')
     .description('make a new secret, printed this once; the old one signs too for a day')
     .action(async (id: string, options: TenantOptions) => {
@@ -85,7 +83,6 @@ export function addDeliveries(command: Command): void {
       const client = await connect(options);
       const path = pathOf(id, 'messages');
       const all = await client.webhooks(z.array(webhookMessage), 'GET', options.tenant, path);
-      if (options.json) return printJson(all);
       const rows = all.map(({ id: message, event, job, printer, at, arrivedAt, dueAt, attempts: [last] }) => [
         message,
         event,
@@ -94,7 +91,7 @@ export function addDeliveries(command: Command): void {
         arrivedAt !== null ? 'arrived' : dueAt === null ? 'given up' : `again at ${localTime(dueAt)}`,
         last === undefined ? '' : String(last.status ?? last.answer),
       ]);
-      printLine(table(['MESSAGE', 'EVENT', 'ABOUT', 'AT', 'STATE', 'ANSWER'], rows));
+      printList(options, all, ['MESSAGE', 'EVENT', 'ABOUT', 'AT', 'STATE', 'ANSWER'], rows);
     });
 
   ofOne('replay')
