@@ -13,14 +13,7 @@ import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { rawZplTemplate } from '../../src/contract/template.ts';
 import { CRASH_POINTS, type CrashPoint } from '../kit/agent/agent-process.ts';
 import { expected, jobFor, type TestPrinter } from '../kit/agent/site.ts';
-import {
-  kill,
-  killedItself,
-  type ProcessOptions,
-  printsAfterCrash,
-  serialId,
-  useSite,
-} from '../kit/agent/use-site.ts';
+import { kill, killedItself, type ProcessOptions, serialId, useSite } from '../kit/agent/use-site.ts';
 import { overGateway } from '../kit/queue/over-gateway.ts';
 import { administer, backends } from '../kit/servers/backends.ts';
 
@@ -57,7 +50,7 @@ describe.each(tried)('$name', (backend) => {
   test.runIf(!backend.embedded).each(some)('killed: $point, time $nth', async (crash) => {
     const { dataDir, printerId } = await prepare(20);
     const job = jobFor(printerId, 5, 4);
-    await printsAfterCrash(site, printer, job, (more) => start(dataDir, more), crash);
+    await site.printedDespite(crash, printer, job, (more) => start(dataDir, more));
   });
 
   test.runIf(every)(
@@ -76,10 +69,7 @@ describe.each(tried)('$name', (backend) => {
       // Longer than the lock on its job, and all that it would wait for that.
       await wait(3_000);
       second.kill('SIGCONT');
-      for (const { jobId } of jobs) {
-        expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed' });
-      }
-      expect(printer.labels).toEqual(jobs.flatMap(expected));
+      await site.printedBy(printer, jobs);
     },
   );
 
@@ -160,10 +150,7 @@ describe.each(tried)('$name', (backend) => {
       await kill(child);
     }
     await start(dataDir);
-    for (const { jobId } of jobs) {
-      expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed' });
-    }
-    expect(printer.labels).toEqual(jobs.flatMap(expected));
+    await site.printedBy(printer, jobs);
   });
 
   test.runIf(every)(

@@ -11,14 +11,7 @@ import { CARRIER_PRINTER, carrierJob, saidOn } from '../kit/agent/carrier-site.t
 import type { TestIppPrinter } from '../kit/agent/ipp-site.ts';
 import { labelsOnPages, PAGE, PER_PAGE, sheetJob } from '../kit/agent/sheet-site.ts';
 import { expected, jobFor } from '../kit/agent/site.ts';
-import {
-  kill,
-  killedItself,
-  type ProcessOptions,
-  printsAfterCrash,
-  serialId,
-  useSite,
-} from '../kit/agent/use-site.ts';
+import { kill, killedItself, type ProcessOptions, serialId, useSite } from '../kit/agent/use-site.ts';
 
 const site = useSite();
 let printer: TestIppPrinter;
@@ -46,7 +39,7 @@ const cases: { point: CrashPoint; nth: number }[] = [
 
 test.each(cases)('killed: $point, time $nth', async (crash) => {
   const { dataDir, printerId } = await prepare();
-  await printsAfterCrash(site, printer, jobFor(printerId, 5, 2), (more) => start(dataDir, more), crash);
+  await site.printedDespite(crash, printer, jobFor(printerId, 5, 2), (more) => start(dataDir, more));
   // Nothing is left behind in the printer that waits for a document.
   expect(printer.jobs().filter(({ state }) => !['completed', 'canceled', 'aborted'].includes(state))).toEqual(
     [],
@@ -63,8 +56,7 @@ test('killed again and again, at moments that nobody chose', async () => {
     await kill(child);
   }
   await start(dataDir);
-  for (const { jobId } of jobs) expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed' });
-  expect(printer.labels).toEqual(jobs.flatMap(expected));
+  await site.printedBy(printer, jobs);
 });
 
 test.each(DOCUMENT_POINTS.map((point) => ({ point, nth: 2 })))(

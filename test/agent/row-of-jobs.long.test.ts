@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { laneOf } from '../../src/contract/lane.ts';
 import { CRASH_POINTS } from '../kit/agent/agent-process.ts';
-import { expected, jobFor, type TestPrinter } from '../kit/agent/site.ts';
+import { jobFor, type TestPrinter } from '../kit/agent/site.ts';
 import { kill, killedItself, serialId, useSite } from '../kit/agent/use-site.ts';
 import { backends } from '../kit/servers/backends.ts';
 
@@ -42,13 +42,6 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     printer.set({ paused: false });
   }
 
-  async function allPrinted(printer: TestPrinter, jobs: ReturnType<typeof single>): Promise<void> {
-    for (const { jobId } of jobs) {
-      expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed' });
-    }
-    expect(printer.labels).toEqual(jobs.flatMap(expected));
-  }
-
   atPrinter('the printer has the next label before one is out', async () => {
     const { printer, printerId } = await slow(LEISURELY);
     await site.startAgent(printer);
@@ -56,7 +49,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     const waiting: boolean[] = [];
     printer.on('label', () => waiting.push(printer.waiting > 0));
     await site.queues.enqueue(...jobs);
-    await allPrinted(printer, jobs);
+    await site.printedBy(printer, jobs);
     expect(waiting).toEqual([true, true, false]);
   });
 
@@ -69,7 +62,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     );
     const jobs = [jobFor(printerId, 9), jobFor(printerId, 3, 5), jobFor(printerId, 1), jobFor(printerId, 6)];
     await site.queues.enqueue(...jobs);
-    await allPrinted(printer, jobs);
+    await site.printedBy(printer, jobs);
   });
 
   atPrinter(
@@ -85,7 +78,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
       const waiting: boolean[] = [];
       printer.on('label', () => waiting.push(printer.waiting > 0));
       await site.queues.enqueue(...jobs);
-      await allPrinted(printer, jobs);
+      await site.printedBy(printer, jobs);
       expect(waiting).toEqual([false, true, false]);
     },
   );
@@ -99,7 +92,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     await site.queues.enqueue(second);
     await printer.printed(3);
     expect(printer.waiting).toBe(1);
-    await allPrinted(printer, [first, second]);
+    await site.printedBy(printer, [first, second]);
   });
 
   atPrinter('the connection breaks', async () => {
@@ -109,7 +102,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     await site.queues.enqueue(...jobs);
     await bothUnderWay(printer);
     printer.dropConnectionAfter(1);
-    await allPrinted(printer, jobs);
+    await site.printedBy(printer, jobs);
   });
 
   atPrinter('the printer loses its power, and what it had', async () => {
@@ -120,7 +113,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     await bothUnderWay(printer);
     await printer.powerOff();
     await printer.powerOn();
-    await allPrinted(printer, jobs);
+    await site.printedBy(printer, jobs);
   });
 
   atPrinter(
@@ -134,7 +127,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
       await expect.poll(() => printer.waiting, { interval: 5 }).toBeGreaterThan(2);
       await printer.powerOff();
       await printer.powerOn();
-      await allPrinted(printer, jobs);
+      await site.printedBy(printer, jobs);
     },
   );
 
@@ -255,7 +248,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     await bothUnderWay(printer);
     await agent.stop({ graceMs: 0 });
     await site.startAgent(printer, { dataDir });
-    await allPrinted(printer, jobs);
+    await site.printedBy(printer, jobs);
   });
 
   test('a person holds the printer: the second one waits, though it was made ready', async () => {
@@ -271,7 +264,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     await site.queues.markHeld(laneOf(first), true);
     expect(await site.reports.end(first.jobId)).toMatchObject({ status: 'printed' });
     await site.queues.markHeld(laneOf(first), false);
-    await allPrinted(printer, jobs);
+    await site.printedBy(printer, jobs);
   });
 
   atPrinter('the second one cannot be made: it fails alone', async () => {
@@ -285,7 +278,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
       status: 'failed',
       error: { code: 'language-unsupported' },
     });
-    await allPrinted(printer, [a, c]);
+    await site.printedBy(printer, [a, c]);
   });
 
   test('the journal is lost with both under way: both are held', async () => {
@@ -334,7 +327,7 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
     await site.queues.enqueue(...jobs);
     await killedItself(first);
     await site.startProcess(printer, own);
-    await allPrinted(printer, jobs);
+    await site.printedBy(printer, jobs);
   });
 
   test('killed again and again, at moments that nobody chose', async () => {
@@ -349,6 +342,6 @@ describe.each(backends().filter(({ embedded, kind }) => embedded || kind === 're
       await kill(child);
     }
     await site.startProcess(printer, { dataDir });
-    await allPrinted(printer, jobs);
+    await site.printedBy(printer, jobs);
   });
 });

@@ -30,13 +30,6 @@ describe.each(tried)('on $name', (backend) => {
     two.printer.set({ paused: false });
   }
 
-  async function allPrinted(jobs: ReturnType<typeof single>): Promise<void> {
-    for (const { jobId } of jobs) {
-      expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed' });
-    }
-    expect(two.printer.labels).toEqual(jobs.flatMap(expected));
-  }
-
   test.runIf(backend.kind === 'redis')('the printer has the next label before one is out', async () => {
     using notes = keepNotes(site.queues);
     await startWanted(two, () => two.startAgent(ONE, SHORT));
@@ -45,7 +38,7 @@ describe.each(tried)('on $name', (backend) => {
     const waiting: boolean[] = [];
     two.printer.on('label', () => waiting.push(two.printer.waiting > 0));
     await site.queues.enqueue(...jobs);
-    await allPrinted(jobs);
+    await site.printedBy(two.printer, jobs);
     expect(waiting.at(-1)).toBe(false);
     expect(waiting.filter((more) => more).length).toBeGreaterThan(1);
     // Of the two in the middle, one at least was sent behind another: on a busy machine it need not be each.
@@ -61,7 +54,7 @@ describe.each(tried)('on $name', (backend) => {
     await site.queues.enqueue(...jobs);
     await bothUnderWay();
     await killInPause(one);
-    await allPrinted(jobs);
+    await site.printedBy(two.printer, jobs);
     expect(two.senders).toEqual([ONE, OTHER]);
   });
 
@@ -75,7 +68,7 @@ describe.each(tried)('on $name', (backend) => {
     await killInPause(one);
     await two.printer.powerOff();
     await two.printer.powerOn();
-    await allPrinted(jobs);
+    await site.printedBy(two.printer, jobs);
     expect(two.senders).toEqual([ONE, OTHER]);
   });
 
@@ -99,7 +92,7 @@ describe.each(tried)('on $name', (backend) => {
     const jobs = single('a', 'b', 'c', 'd');
     await site.queues.enqueue(...jobs);
     await killedItself(one);
-    await allPrinted(jobs);
+    await site.printedBy(two.printer, jobs);
   });
 
   test.runIf(backend.kind === 'redis')(

@@ -37,10 +37,7 @@ describe.each(tried)('two agents at one printer, on $name', (backend) => {
     for (const job of jobs) await site.queues.enqueue(job);
     await two.printer.printed(6);
     const { connections } = tap;
-    for (const { jobId } of jobs) {
-      expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed', agentId: ONE });
-    }
-    expect(two.printer.labels).toEqual(jobs.flatMap(expected));
+    await site.printedBy(two.printer, jobs, { agentId: ONE });
     expect(two.senders).toEqual([ONE]);
     // The other one looks ten times a second whether its printers are there, but not at this one.
     expect(tap.connections - connections).toBeLessThanOrEqual(1);
@@ -54,10 +51,7 @@ describe.each(tried)('two agents at one printer, on $name', (backend) => {
     for (const job of jobs) await site.queues.enqueue(job);
     await two.printer.printed(7);
     await one.stop();
-    for (const { jobId } of jobs) {
-      expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed', agentId: OTHER });
-    }
-    expect(two.printer.labels).toEqual(jobs.flatMap(expected));
+    await site.printedBy(two.printer, jobs, { agentId: OTHER });
     expect(two.senders).toEqual([ONE, OTHER]);
   });
 
@@ -70,10 +64,7 @@ describe.each(tried)('two agents at one printer, on $name', (backend) => {
     await kill(one);
     const received: Buffer[] = [];
     two.printer.on('received', (bytes) => received.push(bytes));
-    for (const { jobId } of jobs) {
-      expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed', agentId: OTHER });
-    }
-    expect(two.printer.labels).toEqual(jobs.flatMap(expected));
+    await site.printedBy(two.printer, jobs, { agentId: OTHER });
     expect(two.senders).toEqual([ONE, OTHER]);
     // Half a label may be left in the printer: it is told to forget that, before the first label.
     const text = Buffer.concat(received).toString('latin1');
@@ -148,10 +139,7 @@ describe.each(tried)('two agents at one printer, on $name', (backend) => {
       await two.servedBy(OTHER);
       await two.printer.printed(30);
       one.kill('SIGCONT');
-      for (const { jobId } of [job, next]) {
-        expect(await site.reports.end(jobId)).toMatchObject({ status: 'printed', agentId: OTHER });
-      }
-      expect(two.printer.labels).toEqual([job, next].flatMap(expected));
+      await site.printedBy(two.printer, [job, next], { agentId: OTHER });
       expect(two.senders).toEqual([ONE, OTHER]);
       // It is well, and waits for its turn.
       await other.stop();

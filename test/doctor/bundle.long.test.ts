@@ -6,31 +6,23 @@ import { gunzipSync } from 'node:zlib';
 import { unpackTar } from 'modern-tar';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { logLine } from '../../src/cli/doctor/bundle.ts';
-import { environmentOf, type OpenBackend, onRedis } from '../kit/servers/backends.ts';
 import { Integrator, PlatenUp, platen } from '../kit/service/platen.ts';
-import { useDirectory } from '../kit/service/use-directory.ts';
+import { useHost } from '../kit/service/use-host.ts';
 
 const PATIENT = `Patient-${randomUUID()}`;
 const PRINTER_PASSWORD = `printer "${randomUUID()}`;
 const COMMUNITY = `community-${randomUUID()}`;
 
-const directory = useDirectory();
-let backend: OpenBackend;
+const host = useHost();
 let up: PlatenUp;
 beforeAll(async () => {
-  backend = await onRedis().open({ migrated: true });
   up = await PlatenUp.start({
-    dataDir: join(directory.path, 'data'),
+    dataDir: host.path('data'),
     args: ['--virtual-speed', '100', '--samples'],
-    env: {
-      ...environmentOf(backend),
-    },
+    env: host.env,
   });
 });
-afterAll(async () => {
-  await up?.stop();
-  await backend?.close();
-});
+afterAll(() => up?.stop());
 
 test('it says what there is, and holds no secret and no label data', async () => {
   const integrator = await Integrator.make(up);
@@ -43,12 +35,12 @@ test('it says what there is, and holds no secret and no label data', async () =>
   });
   const job = await integrator.post({ idT: id, printer: 'virtual-1', data: [{ patient: PATIENT }] });
   await up.ended(job);
-  const config = join(directory.path, 'platen.json');
+  const config = host.path('platen.json');
   const settings = {
-    redisUrl: backend.redisUrl,
-    databaseUrl: backend.databaseUrl,
-    queuePrefix: backend.prefix,
-    folders: [{ directory: directory.path, template: `Tube of ${PATIENT}`, printer: 'virtual-1' }],
+    redisUrl: host.redisUrl,
+    databaseUrl: host.databaseUrl,
+    queuePrefix: host.env.PLATEN_QUEUE_PREFIX,
+    folders: [{ directory: host.path('.'), template: `Tube of ${PATIENT}`, printer: 'virtual-1' }],
     service: { adminToken: up.adminToken, secretKey: `key-${randomUUID()}` },
     agent: {
       access: [{ host: 'labels.lab', user: 'somebody', password: PRINTER_PASSWORD }],
@@ -63,7 +55,7 @@ test('it says what there is, and holds no secret and no label data', async () =>
   await mkdir(crashes);
   await writeFile(join(crashes, 'half.json'), '{"at": "2026-');
   await writeFile(join(crashes, 'whole.json'), '{"origin": "test"}');
-  const file = join(directory.path, 'bundle.tar.gz');
+  const file = host.path('bundle.tar.gz');
   const { code, stdout, stderr } = await platen(
     ['doctor', '--data', up.dataDir, '--config', config, '--bundle', file, '--json'],
     { PLATEN_ADMIN_TOKEN: up.adminToken },
@@ -110,8 +102,8 @@ test('it says what there is, and holds no secret and no label data', async () =>
     'password of a printer': PRINTER_PASSWORD,
     'the same in JSON': JSON.stringify(PRINTER_PASSWORD).slice(1, -1),
     'SNMP community': COMMUNITY,
-    'database password': new URL(backend.databaseUrl ?? '').password,
-    'Redis password': new URL(backend.redisUrl ?? '').password,
+    'database password': new URL(host.databaseUrl).password,
+    'Redis password': new URL(host.redisUrl).password,
     'label value': PATIENT,
   };
   for (const [what, secret] of Object.entries(secrets)) {

@@ -7,6 +7,7 @@ import { type Enrolment, enrollAgent, keptState, readEnrolment } from '../../src
 import { agentView, invitationMade } from '../../src/contract/agent-view.ts';
 import { laneOf } from '../../src/contract/lane.ts';
 import { type AgentQueue, openGateway } from '../../src/queue/index.ts';
+import { startDockAgent } from '../kit/agent/dock-agent.ts';
 import { logger, QUICK, TestPrinter, testDrivers } from '../kit/agent/site.ts';
 import { onServer } from '../kit/servers/backends.ts';
 import { describePrinter, jobIdOf, ServiceHarness } from '../kit/service/harness.ts';
@@ -68,16 +69,7 @@ test('prints a label with what enrolling has left, and nothing else', async () =
   const place = await enrolled({ name: 'Dock Hamburg', tenant: 'acme' }, dataDir);
   expect(place).toMatchObject({ name: 'Dock Hamburg', scope: 'acme', origin: new URL(service.url).origin });
   const queue = await joined(place);
-  const agent = new Agent({
-    config: {
-      ...{ dataDir, name: place.name, tenantId: place.scope, timings: QUICK },
-      printers: [{ uri: printer.uri, name: 'Dock', dpi: 203, width: 50, height: 25 }],
-    },
-    source: queue,
-    drivers: testDrivers,
-    logger,
-  });
-  await agent.start();
+  const agent = await startDockAgent(place, queue, { uri: printer.uri }, { dataDir });
   running.defer(() => agent.stop({ graceMs: 0 }));
   expect(agent.id).toBe(place.agentId);
   const printers = async () => JSON.stringify((await service.admin('GET', '/printers?tenant=acme')).body);
@@ -148,16 +140,8 @@ async function runs(dataDir: string, printer: TestPrinter): Promise<{ stop(): Pr
   const started = Promise.withResolvers<Agent>();
   const kept = await keptState(dataDir, async () => (await started.promise).forgetJobs());
   const queue = await openGateway({ place: { ...place, version: '0', kept }, logger, retry: RETRY });
-  const agent = new Agent({
-    config: {
-      ...{ dataDir, name: place.name, tenantId: place.scope, timings: QUICK, window: { labels: 4 } },
-      printers: [{ uri: printer.uri, name: 'Gate', dpi: 203, width: 50, height: 25 }],
-    },
-    source: queue,
-    drivers: testDrivers,
-    logger,
-  });
-  await agent.start();
+  const gate = { uri: printer.uri, name: 'Gate' };
+  const agent = await startDockAgent(place, queue, gate, { dataDir, window: { labels: 4 } });
   started.resolve(agent);
   const stop = async () => {
     await agent.stop({ graceMs: 0 });

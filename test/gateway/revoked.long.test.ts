@@ -1,11 +1,11 @@
 /** An agent that is revoked in the middle of a job, at another of two instances than the one that it is connected to. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { Agent } from '../../src/agent/agent.ts';
 import { enrollAgent } from '../../src/cli/enrolment.ts';
 import { invitationMade } from '../../src/contract/agent-view.ts';
 import { type AgentQueue, openGateway } from '../../src/queue/index.ts';
-import { Directories, logger, QUICK, TestPrinter, testDrivers } from '../kit/agent/site.ts';
+import { startDockAgent } from '../kit/agent/dock-agent.ts';
+import { Directories, logger, QUICK, TestPrinter } from '../kit/agent/site.ts';
 import { serialId } from '../kit/agent/use-site.ts';
 import { type OpenBackend, onServer } from '../kit/servers/backends.ts';
 import { jobIdOf, ServiceHarness } from '../kit/service/harness.ts';
@@ -60,17 +60,12 @@ async function startAgent(
   const retry = { first: 20, most: 100, refused: 100 };
   const queue = await openGateway({ place: { ...place, version: '0' }, logger, retry });
   running.defer(() => queue.close({ timeoutMs: 0 }));
-  const agent = new Agent({
-    config: {
-      ...{ dataDir, name, tenantId: place.scope, window: { labels: WINDOW, bytes: 65_536 } },
-      timings: { ...QUICK, lease: LEASE },
-      printers: [{ uri: tap.uri, name: 'Dock', dpi: 203, width: 50, height: 25 }],
-    },
-    source: queue,
-    drivers: testDrivers,
-    logger,
-  });
-  await agent.start();
+  const agent = await startDockAgent(
+    place,
+    queue,
+    { uri: tap.uri },
+    { dataDir, window: { labels: WINDOW, bytes: 65_536 }, timings: { ...QUICK, lease: LEASE } },
+  );
   running.defer(() => agent.stop({ graceMs: 0 }));
   return { agentId: place.agentId, queue };
 }

@@ -178,12 +178,8 @@ describe('designed templates', () => {
       const source = design(90, 20, [
         { type: 'text', x: 3, y: 4, width: 84, height: 12, size: 8, text: '{{v}}', render },
       ]);
-      const encoder = await openZpl(
-        jobFor(
-          source,
-          lines.map((v) => ({ v })),
-        ),
-      );
+      const records = lines.map((v) => ({ v }));
+      const encoder = await openZpl(jobFor(source, records));
       for (const [index, line] of lines.entries()) {
         const read = await readText(await drawZpl(await labelText(encoder, index), 719, 160));
         // Quotes and braces differ by a stroke or two in a bold face; letters and digits must be right.

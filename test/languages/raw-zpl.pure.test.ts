@@ -183,12 +183,8 @@ test.each(['QA,{{v}}', 'hm,B{{v}}', 'D0102,03,5,LA,{{v}}', '_51A,{{v}}'])(
 test('its barcode reads as what was posted', async () => {
   const template = raw('^XA^PW600^LL200^FO40,40^BY2^BCN,100,N,N,N^FD{{v}}^FS^XZ');
   const values = ['ABC-123', 'a>b>:c', '^XZ~JR', 'tilde~_5E'];
-  const encoder = await openZpl(
-    jobFor(
-      template,
-      values.map((v) => ({ v })),
-    ),
-  );
+  const records = values.map((v) => ({ v }));
+  const encoder = await openZpl(jobFor(template, records));
   for (const [index, value] of values.entries()) {
     const found = await readSymbols(await drawZpl(await labelText(encoder, index), 600, 200));
     expect(found.map((symbol) => symbol.text)).toEqual([value]);

@@ -3,10 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { environmentOf, type OpenBackend, onRedis } from '../kit/servers/backends.ts';
 import { Integrator, PlatenUp } from '../kit/service/platen.ts';
 import { smallLabel } from '../kit/service/small-label.ts';
-import { useDirectory } from '../kit/service/use-directory.ts';
+import { useHost } from '../kit/service/use-host.ts';
 
 const PATIENT = `Patient-${randomUUID()}`;
 const TEMPLATE = smallLabel(
@@ -18,24 +17,16 @@ const TEMPLATE = smallLabel(
   ],
 );
 
-const directory = useDirectory();
-let backend: OpenBackend;
+const host = useHost();
 let up: PlatenUp;
 beforeAll(async () => {
-  backend = await onRedis().open({ migrated: true });
   up = await PlatenUp.start({
-    dataDir: directory.path,
+    dataDir: host.path('data'),
     args: ['--virtual-speed', '100', '--samples'],
-    env: {
-      LOG_LEVEL: 'trace',
-      ...environmentOf(backend),
-    },
+    env: { LOG_LEVEL: 'trace', ...host.env },
   });
 });
-afterAll(async () => {
-  await up?.stop();
-  await backend?.close();
-});
+afterAll(() => up?.stop());
 
 test('the output of a run holds no secret and no label contents', async () => {
   const integrator = await Integrator.make(up);
@@ -74,7 +65,7 @@ test('the output of a run holds no secret and no label contents', async () => {
   expect(await up.stop()).toBe(0);
 
   const output = up.output;
-  const form = new URLSearchParams(await readFile(join(directory.path, 'sample-account.form'), 'utf8'));
+  const form = new URLSearchParams(await readFile(join(up.dataDir, 'sample-account.form'), 'utf8'));
   const secrets = {
     'API secret': integrator.account.apiSecret,
     'access token': integrator.token,
@@ -95,6 +86,6 @@ test('the output of a run holds no secret and no label contents', async () => {
 
 test('files that hold secrets are for their owner only', async () => {
   for (const file of ['service.json', 'sample-account.form', 'platen.key']) {
-    expect((await stat(join(directory.path, file))).mode & 0o077, file).toBe(0);
+    expect((await stat(join(up.dataDir, file))).mode & 0o077, file).toBe(0);
   }
 });

@@ -1,6 +1,6 @@
 /** What a deployment exposes beside the interface: the list of jobs, a cancellation, templates and printers. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Permission } from '../../src/contract/admin.ts';
+import { PERMISSIONS } from '../../src/contract/admin.ts';
 import { integratorPrinters, integratorTemplates } from '../../src/contract/integrator-view.ts';
 import { jobView } from '../../src/contract/job.ts';
 import { jobPage } from '../../src/contract/job-search.ts';
@@ -19,14 +19,6 @@ import { useService } from '../kit/service/use-service.ts';
 const OWN = 'serial-111111111111';
 const HIDDEN = 'serial-222222222222';
 const OF_GLOBEX = 'serial-333333333333';
-const ALL: Permission[] = [
-  'jobs:enqueue',
-  'jobs:read',
-  'jobs:cancel',
-  'templates:read',
-  'printers:read',
-  'labels:render',
-];
 const LABEL = {
   name: 'Pallet',
   width: 100,
@@ -47,7 +39,7 @@ const ids = { pallet: '', globex: '' };
 beforeAll(async () => {
   for (const tenant of ['acme', 'globex'] as const) {
     await service.tenant(tenant);
-    tokens[tenant] = await service.token(await service.integration(tenant, ALL));
+    tokens[tenant] = await service.token(await service.integration(tenant, [...PERMISSIONS]));
   }
   tokens.enqueues = await service.token(await service.integration('acme'));
   ids.pallet = await service.template('acme', LABEL);

@@ -8,6 +8,7 @@ import { countUsage } from '../../src/server/tenants/usage.ts';
 import { printerId } from '../kit/queue/samples.ts';
 import { dispatched } from '../kit/service/dispatched.ts';
 import { type Answer, codeOf, jobIdOf } from '../kit/service/harness.ts';
+import { setWhileAwaited } from '../kit/service/job-locked.ts';
 import { jobReport } from '../kit/service/job-report.ts';
 import { useService } from '../kit/service/use-service.ts';
 
@@ -41,23 +42,14 @@ test('a job that is taken after its values were to be checked is not stopped', a
   const id = await enqueue();
   // Whoever notes this would wait for the lock too, and be taken for the move.
   await dispatched(service, [id]);
-  const client = await service.pool.connect();
-  let answer: Promise<Answer>;
-  try {
-    await client.query('BEGIN');
-    await client.query('SELECT FROM platen.jobs WHERE id = $1 FOR UPDATE', [id]);
-    const { rows } = await client.query('SELECT pg_backend_pid() AS pid');
-    answer = move(id);
-    const waiting = `SELECT pid FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid)) AND query LIKE '%FOR UPDATE'`;
-    await expect
-      .poll(async () => (await service.pool.query(waiting, [rows[0]?.pid])).rows, { timeout: 10_000 })
-      .not.toEqual([]);
-    await client.query(`UPDATE platen.jobs SET status = 'printing' WHERE id = $1`, [id]);
-    await client.query('COMMIT');
-  } finally {
-    client.release();
-  }
-  expect(codeOf(await answer)).toBe('job-not-movable');
+  let answer: Promise<Answer> | undefined;
+  await setWhileAwaited(service.pool, id, 'printing', {
+    begun: () => {
+      answer = move(id);
+    },
+    wait: 'FOR UPDATE',
+  });
+  expect(answer && codeOf(await answer)).toBe('job-not-movable');
   expect(await show(id)).toMatchObject({ status: 'printing', moving: null, reasons: [] });
 });
 

@@ -11,6 +11,7 @@ import { printerId } from '../kit/queue/samples.ts';
 import { serve } from '../kit/queue/serving.ts';
 import { backends } from '../kit/servers/backends.ts';
 import { type Answer, codeOf, FORMAT_203, FORMAT_300, jobIdOf } from '../kit/service/harness.ts';
+import { setWhileAwaited } from '../kit/service/job-locked.ts';
 import { jobReport } from '../kit/service/job-report.ts';
 import { useService, useTenant } from '../kit/service/use-service.ts';
 
@@ -232,20 +233,7 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
   test('one that fails while it is asked again to stop stays failed, and nothing of it goes', async () => {
     const { id } = await printing();
     await move(id);
-    const client = await service.pool.connect();
-    try {
-      await client.query('BEGIN');
-      await client.query('SELECT FROM platen.jobs WHERE id = $1 FOR UPDATE', [id]);
-      const { rows } = await client.query('SELECT pg_backend_pid() AS pid');
-      const waiting = 'SELECT pid FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid))';
-      await expect
-        .poll(async () => (await service.pool.query(waiting, [rows[0]?.pid])).rows, { timeout: 10_000 })
-        .not.toEqual([]);
-      await client.query(`UPDATE platen.jobs SET status = 'failed' WHERE id = $1`, [id]);
-      await client.query('COMMIT');
-    } finally {
-      client.release();
-    }
+    await setWhileAwaited(service.pool, id, 'failed');
     await expect.poll(() => show(id), { timeout: 10_000 }).toMatchObject({ moving: null });
     expect(await show(id)).toMatchObject({ status: 'failed', rests: [] });
   });

@@ -197,10 +197,39 @@ export class UsedSite {
     return await this.reports.end(job.jobId);
   }
 
-  /** Expects the job to end as printed, and the printer to have its labels alone, each once and in order. */
-  async printedBy(printer: { labels: string[] }, job: QueuedJob): Promise<void> {
-    expect(await this.reports.end(job.jobId)).toMatchObject({ status: 'printed' });
-    expect(printer.labels).toEqual(expected(job));
+  /**
+   * Expects jobs to end as printed, and the printer to have their labels alone, each once and in order.
+   * @param end what else is so of each end
+   */
+  async printedBy(
+    printer: { labels: string[] },
+    jobs: QueuedJob | readonly QueuedJob[],
+    end: Partial<JobReport> = {},
+  ): Promise<void> {
+    const all = [jobs].flat();
+    for (const { jobId } of all)
+      expect(await this.reports.end(jobId)).toMatchObject({ status: 'printed', ...end });
+    expect(printer.labels).toEqual(all.flatMap(expected));
+  }
+
+  /**
+   * Has an agent kill itself in the middle of a job and starts it again: each label of that job, and of the next one, is out once.
+   * @param start an agent in a process, with the same data directory each time
+   */
+  async printedDespite(
+    crash: NonNullable<ProcessOptions['crash']>,
+    printer: { labels: string[] },
+    job: QueuedJob,
+    start: (options?: Pick<ProcessOptions, 'crash'>) => Promise<ChildProcess>,
+  ): Promise<void> {
+    const next = jobFor(job.printerId, ['next']);
+    const first = await start({ crash });
+    await this.queues.enqueue(job, next);
+    await killedItself(first);
+    await start();
+    const printed = expected(job).length;
+    expect(await this.reports.end(job.jobId)).toMatchObject({ labels: { printed } });
+    await this.printedBy(printer, [job, next]);
   }
 
   async stopAll(): Promise<void> {
@@ -238,31 +267,6 @@ async function died(child: ChildProcess, when: string): Promise<never> {
 export async function killedItself(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   expect(child.signalCode).toBe('SIGKILL');
-}
-
-/**
- * Has an agent kill itself in the middle of a job and starts it again: each label of that job, and of the next one, is out once.
- * @param start an agent in a process, with the same data directory each time
- */
-export async function printsAfterCrash(
-  site: UsedSite,
-  printer: { labels: string[] },
-  job: QueuedJob,
-  start: (options?: Pick<ProcessOptions, 'crash'>) => Promise<ChildProcess>,
-  crash: NonNullable<ProcessOptions['crash']>,
-): Promise<void> {
-  const next = jobFor(job.printerId, ['next']);
-  const first = await start({ crash });
-  await site.queues.enqueue(job, next);
-  await killedItself(first);
-  await start();
-  const all = expected(job);
-  expect(await site.reports.end(job.jobId)).toMatchObject({
-    status: 'printed',
-    labels: { printed: all.length },
-  });
-  expect(await site.reports.end(next.jobId)).toMatchObject({ status: 'printed' });
-  expect(printer.labels).toEqual([...all, 'next']);
 }
 
 /** By SIGKILL: nothing is flushed, closed or said. Idempotent. */

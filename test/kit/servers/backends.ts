@@ -71,27 +71,23 @@ export function tried(cases: readonly BackendCase[]): BackendCase[] {
   return cases.filter(({ first }) => first !== isLong);
 }
 
+const ON_SERVERS = { embedded: false, first: true };
+
 /** Without Redis. */
 export function onServer(): BackendCase {
   return {
+    ...ON_SERVERS,
     name: 'server PostgreSQL',
     kind: 'postgres',
-    embedded: false,
-    first: true,
-    open: (options) => open(false, false, options),
+    open: (asked) => open(false, false, asked),
   };
 }
 
 /** The one to take where the queue does not matter. Where Redis is not installed, it is in PostgreSQL too. */
 export function onRedis(): BackendCase {
   if (inject('redisUrl') === '') return onServer();
-  return {
-    name: 'server PostgreSQL + Redis',
-    kind: 'redis',
-    embedded: false,
-    first: true,
-    open: (options) => open(false, true, options),
-  };
+  const name = 'server PostgreSQL + Redis';
+  return { ...ON_SERVERS, name, kind: 'redis', open: (asked) => open(false, true, asked) };
 }
 
 // One embedded server for a test file; each `open` gets a database of its own in it.

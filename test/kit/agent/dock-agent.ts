@@ -1,0 +1,24 @@
+/** An agent of another site in this process, at one printer of small labels. */
+import { Agent } from '../../../src/agent/agent.ts';
+import type { AgentConfigInput } from '../../../src/agent/config.ts';
+import type { Enrolment } from '../../../src/cli/enrolment.ts';
+import type { AgentQueue } from '../../../src/queue/index.ts';
+import { logger, QUICK, testDrivers } from './site.ts';
+
+/** @param source its lanes, over the gateway */
+export async function startDockAgent(
+  { name, scope }: Pick<Enrolment, 'name' | 'scope'>,
+  source: AgentQueue,
+  printer: { uri: string; name?: string },
+  config: AgentConfigInput,
+): Promise<Agent> {
+  const agent = new Agent({
+    config: {
+      ...{ name, tenantId: scope, timings: QUICK, ...config },
+      printers: [{ name: 'Dock', dpi: 203, width: 50, height: 25, ...printer }],
+    },
+    ...{ source, drivers: testDrivers, logger },
+  });
+  await agent.start();
+  return agent;
+}
