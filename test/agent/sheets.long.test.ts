@@ -13,9 +13,6 @@ import { type DocumentSink, startDocumentSink } from '../kit/wire/document-sink.
 
 const site = useSite();
 
-const startPrinter = (options: Partial<VirtualIppPrinterOptions> = {}) =>
-  site.startIppPrinter({ ...PAGE, ...options });
-
 /** At most `labels` labels in a document. */
 const startAgent = (on: { uri: string }, labels: number, options: StartOptions = {}) =>
   site.startAgent(on, {
@@ -23,6 +20,12 @@ const startAgent = (on: { uri: string }, labels: number, options: StartOptions =
     drivers: standardDrivers,
     config: { ...options.config, window: { labels } },
   });
+
+/** A printer of sheets, and an agent that serves it. @param labels as of `startAgent` */
+async function startServed(labels: number, options: Partial<VirtualIppPrinterOptions> = {}) {
+  const printer = await site.startIppPrinter({ ...PAGE, ...options });
+  return { printer, ...(await startAgent(printer, labels)) };
+}
 
 /** The labels of a job, page by page. */
 function pages(job: QueuedJob): string[][] {
@@ -38,8 +41,7 @@ test.each([
   [9, [2, 1]],
   [16, [3]],
 ])('with at most %i labels in a document, or one page: documents of %o pages', async (window, documents) => {
-  const printer = await startPrinter();
-  const { printerId } = await startAgent(printer, window);
+  const { printer, printerId } = await startServed(window);
   // Copies lie across the borders of pages, and the last page is part-filled.
   const job = sheetJob(printerId, ['a', 'b', 'c'], 3);
   expect(await site.print(job)).toMatchObject({
@@ -53,8 +55,7 @@ test.each([
 });
 
 test('aborted in the middle: failed, with all labels of the pages that the printer counted', async () => {
-  const printer = await startPrinter({ speed: 20 });
-  const { printerId } = await startAgent(printer, 16);
+  const { printer, printerId } = await startServed(16, { speed: 20 });
   printer.abortJobAfter(2);
   const job = sheetJob(printerId, 14);
   expect(await site.print(job)).toMatchObject({
@@ -66,8 +67,7 @@ test('aborted in the middle: failed, with all labels of the pages that the print
 });
 
 test('uncertain pages: held, with all of their labels', async () => {
-  const printer = await startPrinter({ speed: 20 });
-  const { printerId } = await startAgent(printer, 8);
+  const { printer, printerId } = await startServed(8, { speed: 20 });
   printer.abortJobAfter(0);
   const job = sheetJob(printerId, 10);
   expect(await site.print(job)).toMatchObject({
@@ -78,8 +78,7 @@ test('uncertain pages: held, with all of their labels', async () => {
 });
 
 test('power off in the middle: the counter of pages tells which labels are out, and each is printed once', async () => {
-  const printer = await startPrinter({ speed: 20 });
-  const { printerId } = await startAgent(printer, 16);
+  const { printer, printerId } = await startServed(16, { speed: 20 });
   // Counted right, so that it is believed: two pages, of which one is part-filled.
   const [first, second] = [
     sheetJob(printerId, 5),
@@ -96,8 +95,7 @@ test('power off in the middle: the counter of pages tells which labels are out, 
 });
 
 test('agent and printer go down in the middle of a document: the journal knows the counter from before it', async () => {
-  const printer = await startPrinter({ speed: 20 });
-  const { agent, dataDir, printerId } = await startAgent(printer, 16);
+  const { printer, agent, dataDir, printerId } = await startServed(16, { speed: 20 });
   const [first, second] = [sheetJob(printerId, 3), sheetJob(printerId, 15)];
   expect(await site.print(first)).toMatchObject({ status: 'printed' });
   await site.queues.enqueue(second);
@@ -117,8 +115,7 @@ test('agent and printer go down in the middle of a document: the journal knows t
 });
 
 test('a stop in the middle hands the job back at a page, and it goes on with the next', async () => {
-  const printer = await startPrinter({ speed: 20 });
-  const { agent, dataDir, printerId } = await startAgent(printer, PER_PAGE);
+  const { printer, agent, dataDir, printerId } = await startServed(PER_PAGE, { speed: 20 });
   const job = await site.enqueue(sheetJob(printerId, 14));
   await printer.printed(1);
   await agent.stop({ graceMs: 0 });
@@ -171,8 +168,7 @@ test('of sheets with more labels than another agent may be left with, one at a t
 });
 
 test('a person has it go on in the middle of a page: the rest begins on a new sheet', async () => {
-  const printer = await startPrinter();
-  const { printerId } = await startAgent(printer, 16);
+  const { printer, printerId } = await startServed(16);
   const job: QueuedJob = { ...sheetJob(printerId, 12), resume: { round: 1, from: 6 } };
   expect(await site.print(job)).toMatchObject({ status: 'printed', labels: { printed: 12 } });
   expect(await labelsOnPages(printer.pictures)).toEqual([

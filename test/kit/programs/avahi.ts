@@ -3,13 +3,12 @@
  * responder that most Linux print servers use.
  */
 import { execFile } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startBus } from './bus.ts';
 import type { Network } from './network.ts';
-import { Programs } from './programs.ts';
+import { OwnPrograms } from './programs.ts';
 
 const run = promisify(execFile);
 /** Gives Avahi its own /run/avahi-daemon: by its process ID file, only one could run on this machine. */
@@ -32,7 +31,8 @@ export interface Avahi {
 }
 
 export async function startAvahi(network?: Network): Promise<Avahi> {
-  const root = mkdtempSync(join(tmpdir(), 'platen-test-avahi-'));
+  const programs = new OwnPrograms('avahi');
+  const { root, stop } = programs;
   chmodSync(root, 0o755);
   const configuration = join(root, 'avahi.conf');
   writeFileSync(
@@ -51,12 +51,7 @@ export async function startAvahi(network?: Network): Promise<Avahi> {
       '[rlimits]',
     ].join('\n'),
   );
-  const programs = new Programs();
-  const stop = async () => {
-    await programs.end();
-    rmSync(root, { recursive: true, force: true });
-  };
-  try {
+  return await programs.up(async () => {
     const environment = await startBus(programs, root);
     const start = (program: string, args: string[]) =>
       programs.start(program, args, { env: environment, within: network?.within ?? [] });
@@ -84,8 +79,5 @@ export async function startAvahi(network?: Network): Promise<Avahi> {
       publishAddress: async (host, address) => void (await publish('-a', '-R', host, address)),
       stop,
     };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  });
 }

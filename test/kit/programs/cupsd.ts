@@ -1,14 +1,13 @@
 /** A private CUPS server on a loopback port, or in a network of the test's: everything it has is in a directory of its own. */
 
 import { execFile } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '../wire/listening.ts';
 import type { Avahi } from './avahi.ts';
 import type { Network } from './network.ts';
-import { Programs } from './programs.ts';
+import { OwnPrograms } from './programs.ts';
 
 const run = promisify(execFile);
 
@@ -24,7 +23,8 @@ export interface Cupsd {
 
 /** @param site a network whose print server it is: on CUPS's own port, its queues shared and announced */
 export async function startCupsd(site?: { network: Network; avahi: Avahi }): Promise<Cupsd> {
-  const root = mkdtempSync(join(tmpdir(), 'platen-test-cups-'));
+  const programs = new OwnPrograms('cups');
+  const { root, stop } = programs;
   // CUPS runs its backends as another user.
   chmodSync(root, 0o755);
   const directory = (name: string) => {
@@ -81,11 +81,6 @@ export async function startCupsd(site?: { network: Network; avahi: Avahi }): Pro
       '</Policy>',
     ].join('\n'),
   );
-  const programs = new Programs();
-  const stop = async () => {
-    await programs.end();
-    rmSync(root, { recursive: true, force: true });
-  };
   const within = site?.network.within ?? [];
   const command = (program: string, args: string[]) => {
     const [first = program, ...rest] = [...within, program, '-h', `127.0.0.1:${port}`, ...args];
@@ -95,18 +90,17 @@ export async function startCupsd(site?: { network: Network; avahi: Avahi }): Pro
     env: site?.avahi.environment ?? process.env,
     within,
   });
-  try {
-    await server.until(() =>
-      command('lpstat', ['-r']).then(
-        ({ stdout }) => stdout.includes('is running'),
-        () => false,
-      ),
+  const runs = () =>
+    command('lpstat', ['-r']).then(
+      ({ stdout }) => stdout.includes('is running'),
+      () => false,
     );
-  } catch (error) {
-    const log = existsSync(errors) ? readFileSync(errors, 'utf8').slice(-2_000) : '';
-    await stop();
-    throw new Error(`cupsd did not start: ${log}`, { cause: error });
-  }
+  await programs.up(() =>
+    server.until(runs).catch((cause: unknown) => {
+      const log = existsSync(errors) ? readFileSync(errors, 'utf8').slice(-2_000) : '';
+      throw new Error(`cupsd did not start: ${log}`, { cause });
+    }),
+  );
   return {
     port,
     addQueue: async (name, device, driver = 'raw') => {

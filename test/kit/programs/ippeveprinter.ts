@@ -4,14 +4,13 @@
  * It wants a D-Bus to find Avahi on, even when it is told not to announce itself; a private, empty bus is enough.
  */
 
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../wire/listening.ts';
 import type { Avahi } from './avahi.ts';
 import { startBus } from './bus.ts';
 import type { Network } from './network.ts';
-import { Programs } from './programs.ts';
+import { OwnPrograms } from './programs.ts';
 
 export interface Ippeveprinter {
   uri: string;
@@ -32,7 +31,8 @@ export async function startIppeveprinter(
   reason: string,
   { formats = ['application/pdf', 'application/vnd.zebra-zpl'], site }: IppeveprinterOptions = {},
 ): Promise<Ippeveprinter> {
-  const root = mkdtempSync(join(tmpdir(), 'platen-test-eve-'));
+  const programs = new OwnPrograms('eve');
+  const { root, stop } = programs;
   const spool = join(root, 'spool');
   const out = join(root, 'out');
   // Otherwise its certificate is one file for the whole machine, which others that start meanwhile overwrite.
@@ -44,16 +44,11 @@ export async function startIppeveprinter(
     `#!/bin/sh\necho "STATE: +${reason}" >&2\ncp "$1" "${out}/part" && mv "${out}/part" "${out}/$(date +%s%N)"\n`,
   );
   chmodSync(command, 0o755);
-  const programs = new Programs();
-  const stop = async () => {
-    await programs.end();
-    rmSync(root, { recursive: true, force: true });
-  };
   const port = await freePort();
   // With `-n` it listens on that name's address only, so in a site's network it has none.
   const where = site === undefined ? ['-r', 'off', '-n', 'localhost'] : [];
   const uri = `ipp://${site?.network.inside ?? 'localhost'}:${port}/ipp/print`;
-  try {
+  await programs.up(async () => {
     const env = site?.avahi.environment ?? (await startBus(programs, root));
     const printer = programs.start(
       'ippeveprinter',
@@ -69,10 +64,7 @@ export async function startIppeveprinter(
         () => false,
       ),
     );
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  });
   return {
     uri,
     printed: () =>

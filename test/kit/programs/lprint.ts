@@ -3,14 +3,13 @@
  * whatever it is told.
  */
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { takesConnections } from '../wire/listening.ts';
 import type { Avahi } from './avahi.ts';
 import type { Network } from './network.ts';
-import { Programs } from './programs.ts';
+import { OwnPrograms } from './programs.ts';
 
 const PORT = 8632;
 /**
@@ -33,18 +32,14 @@ export async function startLprint(
   { network, avahi }: { network: Network; avahi?: Avahi },
   printers: Readonly<Record<string, readonly [driver: string, device: string]>>,
 ): Promise<Lprint> {
-  const root = mkdtempSync(join(tmpdir(), 'platen-test-lprint-'));
+  // It would wait for its clients to go, and has nothing to lose.
+  const programs = new OwnPrograms('lprint', 'SIGKILL');
+  const { root, stop } = programs;
   const [home, spool, log] = [join(root, 'home'), join(root, 'spool'), join(root, 'log')];
   for (const directory of [home, spool]) mkdirSync(directory);
   // LPrint keeps its printers in HOME.
   const env = { ...(avahi?.environment ?? process.env), HOME: home };
   const { within, inside } = network;
-  const programs = new Programs();
-  const stop = async () => {
-    // It would wait for its clients to go, and has nothing to lose.
-    await programs.end('SIGKILL');
-    rmSync(root, { recursive: true, force: true });
-  };
   const server = async () => {
     const options = [`server-port=${PORT}`, `spool-directory=${spool}`, `log-file=${log}`];
     const command = ['lprint', 'server', ...options.flatMap((one) => ['-o', one])];
@@ -52,7 +47,7 @@ export async function startLprint(
     await program.until(() => takesConnections(PORT, inside));
     return program;
   };
-  try {
+  await programs.up(async () => {
     const first = await server();
     for (const [name, [driver, device]] of Object.entries(printers)) {
       // LPrint lets only clients on the same machine add printers.
@@ -62,9 +57,6 @@ export async function startLprint(
     // A printer that is added is not announced until the next start.
     await first.end();
     await server();
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  });
   return { uri: (printer) => `ipp://${inside}:${PORT}/ipp/print/${printer}`, stop };
 }

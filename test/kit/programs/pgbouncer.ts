@@ -1,9 +1,8 @@
 /** PgBouncer before a database of the test's, on a free port. */
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort, takesConnections } from '../wire/listening.ts';
-import { Programs } from './programs.ts';
+import { OwnPrograms } from './programs.ts';
 
 export interface Pgbouncer {
   /** The database, through it. */
@@ -16,7 +15,8 @@ export async function startPgbouncer(
   databaseUrl: string,
   mode: 'session' | 'transaction',
 ): Promise<Pgbouncer> {
-  const root = mkdtempSync(join(tmpdir(), 'platen-test-pgbouncer-'));
+  const programs = new OwnPrograms('pgbouncer');
+  const { root, stop } = programs;
   // It does not run as root.
   chmodSync(root, 0o755);
   const { hostname, port: behind, username, password } = new URL(databaseUrl);
@@ -36,18 +36,10 @@ pool_mode = ${mode}
 default_pool_size = 50
 `,
   );
-  const programs = new Programs();
-  const stop = async () => {
-    await programs.end();
-    rmSync(root, { recursive: true, force: true });
-  };
   const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
-  try {
-    await programs.start('/usr/sbin/pgbouncer', [...user, file]).until(() => takesConnections(port));
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  await programs.up(() =>
+    programs.start('/usr/sbin/pgbouncer', [...user, file]).until(() => takesConnections(port)),
+  );
   const url = new URL(databaseUrl);
   url.hostname = '127.0.0.1';
   url.port = String(port);

@@ -1,6 +1,9 @@
 /** Programs that run beside a test until it ends them, and what they said, for the message when one does not come up. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { stopAll } from './stop-all.ts';
 
@@ -73,6 +76,32 @@ export class Programs {
   /** Ends them, the last one first. */
   async end(signal?: NodeJS.Signals): Promise<void> {
     await stopAll(this.#running, (program) => program.end(signal));
+  }
+}
+
+/** Programs with a directory of their own, which is removed once they have ended. */
+export class OwnPrograms extends Programs {
+  readonly root: string;
+  readonly stop: () => Promise<void>;
+
+  /** @param signal by which they end; default SIGTERM */
+  constructor(name: string, signal?: NodeJS.Signals) {
+    super();
+    this.root = mkdtempSync(join(tmpdir(), `platen-test-${name}-`));
+    this.stop = async () => {
+      await this.end(signal);
+      rmSync(this.root, { recursive: true, force: true });
+    };
+  }
+
+  /** Stops them where they do not come up. */
+  async up<T>(starting: () => Promise<T>): Promise<T> {
+    try {
+      return await starting();
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
   }
 }
 

@@ -1,12 +1,12 @@
 /** Samba's server with one share, for guests, on a free port of loopback; and clients that write into it. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir, userInfo } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { freePort, takesConnections } from '../wire/listening.ts';
-import { Programs } from './programs.ts';
+import { OwnPrograms } from './programs.ts';
 
 /** Bytes that a client sends at a time. */
 export const SMB_WRITE = 65_536;
@@ -19,7 +19,8 @@ export interface Smbd {
 
 /** @param folder which it shares */
 export async function startSmbd(folder: string): Promise<Smbd> {
-  const root = await mkdtemp(join(tmpdir(), 'platen-test-smbd-'));
+  const programs = new OwnPrograms('smbd');
+  const { root, stop } = programs;
   const places = ['private dir', 'lock directory', 'state directory', 'cache directory', 'pid directory'];
   const port = await freePort();
   const configuration = join(root, 'smb.conf');
@@ -48,19 +49,9 @@ export async function startSmbd(folder: string): Promise<Smbd> {
       `force user = ${username}`,
     ].join('\n'),
   );
-  const programs = new Programs();
   // In a process group of its own, whose end it is: `--no-process-group` would end ours.
   const server = programs.start('smbd', ['--foreground', `--configfile=${configuration}`]);
-  const stop = async () => {
-    await programs.end();
-    await rm(root, { recursive: true, force: true });
-  };
-  try {
-    await server.until(() => takesConnections(port));
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  await programs.up(() => server.until(() => takesConnections(port)));
   return {
     put: (name) => new SmbWriter(configuration, port, name),
     stop,
