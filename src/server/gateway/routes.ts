@@ -116,6 +116,7 @@ export async function gatewayRoutes(app: FastifyInstance, parts: Parts): Promise
     gateway?.revoked(id);
   });
   toAgent('/app/agents/:id/let-in', 'agent.let-in', (...of) => enrolments.letIn(...of));
+
   app.delete('/app/agents/:id', { config: { ...KEEPS, audit: 'agent.forget' } }, async (request, reply) => {
     const { id } = idParam.parse(request.params);
     await transaction(pool, async (db) => {
