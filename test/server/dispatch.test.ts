@@ -149,9 +149,18 @@ describe.each(backends().filter((backend) => !backend.embedded))('$name', (backe
       await enqueue(printerId),
     ];
     await dispatched(service, [lost, printing, handedBack, ancient]);
-    const by = { agentId: `agent-${printerId}`, printerId, at: new Date().toISOString(), seq: 1 };
-    await service.report(jobReport(printing, by));
-    await service.report(jobReport(handedBack, { ...by, status: 'queued' }));
+    const report = {
+      kind: 'job' as const,
+      agentId: `agent-${printerId}`,
+      printerId,
+      at: new Date().toISOString(),
+      delivery: 1,
+      seq: 1,
+      reasons: [],
+      labels: { sent: 0, printed: 0 },
+    };
+    await service.report({ ...report, jobId: printing, status: 'printing' });
+    await service.report({ ...report, jobId: handedBack, status: 'queued' });
     // As if Redis had lost its data a while ago. One was added so long ago that it may be done and forgotten.
     for (const id of [lost, printing, handedBack, ancient])
       expect(await service.queues.remove(printerId, id)).toBe(true);
