@@ -13,7 +13,7 @@ import type { JobFacts } from '../values/built-ins.ts';
 import type { RawMedia, RawPlacementFault } from '../zpl/raw/placement.ts';
 
 /** A check of a whole template. */
-export interface TemplateCheck {
+interface TemplateCheck {
   readonly kind: 'template';
   readonly template: Template;
   /** The tenant's raw templates may set printers up. */

@@ -6,7 +6,7 @@ import { type Scope, scope } from '../../contract/lane.ts';
 import type { ServiceHealth } from '../../contract/readiness.ts';
 import { ProblemError } from '../problems.ts';
 import { type Also, onlyRow, type Pool, rowOf, rowsOf, transaction } from '../store/pool.ts';
-import { tenantNotFound } from '../tenants/tenant-not-found.ts';
+import { tenantNotFound } from '../tenant-not-found.ts';
 import { isSignedBy } from './device-key.ts';
 import { hashOf } from './invitations.ts';
 

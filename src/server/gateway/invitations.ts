@@ -6,7 +6,7 @@ import { CODE_HOURS, codeOf, shownCode } from '../../contract/invitation.ts';
 import { type Scope, scope } from '../../contract/lane.ts';
 import { ProblemError } from '../problems.ts';
 import { type Also, onlyRow, type Pool, type Queryable, rowOf, rowsOf, transaction } from '../store/pool.ts';
-import { orTenantNotFound } from '../tenants/tenant-not-found.ts';
+import { orTenantNotFound } from '../tenant-not-found.ts';
 
 const madeRow = z.object({ id: z.string(), expires_at: z.date() });
 const withdrawnRow = z.object({ tenant_id: scope, name: z.string() });

@@ -7,7 +7,7 @@ import { because } from '../../contract/reason.ts';
 import { ProblemError, refusedBecause } from '../problems.ts';
 import type { Also, Pool, Queryable } from '../store/pool.ts';
 import { onlyRow, rowOf, rowsOf, transaction } from '../store/pool.ts';
-import { orTenantNotFound } from '../tenants/tenant-not-found.ts';
+import { orTenantNotFound } from '../tenant-not-found.ts';
 import { hashSecret, newApiKey, newApiSecret, secretMatches } from './secret.ts';
 
 /** `test`: its jobs are tests, which print on virtual printers only. */

@@ -12,7 +12,7 @@ import { idParam } from '../id-param.ts';
 import { jobNotFound, oneJob } from '../one-job.ts';
 import { ProblemError, parseBody } from '../problems.ts';
 import type { Pool, Queryable } from '../store/pool.ts';
-import { tenantNotFound } from '../tenants/tenant-not-found.ts';
+import { tenantNotFound } from '../tenant-not-found.ts';
 import { adminToken } from './admin-token.ts';
 import { type Deed, whoIs, writeEntry } from './audit.ts';
 import { SAFE_METHODS, type SessionCookie } from './session-cookie.ts';

@@ -4,7 +4,7 @@ import { type PersonView, type Role, role } from '../../contract/people.ts';
 import { because } from '../../contract/reason.ts';
 import { ProblemError, refusedBecause } from '../problems.ts';
 import { type Also, onlyRow, type Pool, type Queryable, rowOf, rowsOf, transaction } from '../store/pool.ts';
-import { orTenantNotFound, tenantNotFound } from '../tenants/tenant-not-found.ts';
+import { orTenantNotFound, tenantNotFound } from '../tenant-not-found.ts';
 import { makeToken } from './one-time-token.ts';
 import type { Sessions } from './sessions.ts';
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Lane } from '../../contract/lane.ts';
 import { type Queryable, rowsOf } from '../store/pool.ts';
-import { tenantNotFound } from '../tenants/tenant-not-found.ts';
+import { tenantNotFound } from '../tenant-not-found.ts';
 
 const tenantRow = z.object({ id: z.string() });
 

@@ -7,7 +7,7 @@ import { because } from '../../contract/reason.ts';
 import type { ServerConfig } from '../config.ts';
 import { refusedBecause } from '../problems.ts';
 import { onlyRow, type Queryable } from '../store/pool.ts';
-import { tenantNotFound } from '../tenants/tenant-not-found.ts';
+import { tenantNotFound } from '../tenant-not-found.ts';
 
 export type TemplateLimits = Pick<ServerConfig['limits'], 'templates' | 'templateBytes'>;
 

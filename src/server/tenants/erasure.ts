@@ -10,7 +10,7 @@ import { statesIn } from '../../contract/job-life.ts';
 import { HEARTBEAT_LOST } from '../printers/printers.ts';
 import { ProblemError } from '../problems.ts';
 import { type Also, inSql, onlyRow, type Pool, type Queryable, rowsOf, transaction } from '../store/pool.ts';
-import { tenantNotFound } from './tenant-not-found.ts';
+import { tenantNotFound } from '../tenant-not-found.ts';
 
 /** Rows in one statement. */
 const STEP = 500;

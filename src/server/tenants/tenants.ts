@@ -4,7 +4,7 @@ import type { TenantView } from '../../contract/admin.ts';
 import { because } from '../../contract/reason.ts';
 import { ProblemError, refusedBecause } from '../problems.ts';
 import { type Also, onlyRow, type Pool, type Queryable, rowOf, rowsOf, transaction } from '../store/pool.ts';
-import { tenantNotFound } from './tenant-not-found.ts';
+import { tenantNotFound } from '../tenant-not-found.ts';
 
 /** A bigint comes as text. */
 const labelCount = z.coerce.number().int();

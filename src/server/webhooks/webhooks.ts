@@ -7,7 +7,7 @@ import type { WebhookCreate, WebhookMessage, WebhookSecret, WebhookView } from '
 import { ProblemError } from '../problems.ts';
 import type { SecretKey } from '../secret-key.ts';
 import { type Also, onlyRow, type Pool, type Queryable, rowOf, rowsOf, transaction } from '../store/pool.ts';
-import { orTenantNotFound } from '../tenants/tenant-not-found.ts';
+import { orTenantNotFound } from '../tenant-not-found.ts';
 import { dueRow, nameOf, type Outgoing, outgoingOf } from './outgoing.ts';
 import type { Sent } from './send.ts';
 

@@ -1,7 +1,7 @@
 /** Accepts a job that the service itself has made for a person, with whatever else is written with it. */
 import { ProblemError } from '../../problems.ts';
 import { type Also, type Pool, type Queryable, transaction } from '../../store/pool.ts';
-import { tenantNotFound } from '../../tenants/tenant-not-found.ts';
+import { tenantNotFound } from '../../tenant-not-found.ts';
 import { quotaExceeded } from '../../tenants/tenants.ts';
 import type { Dispatching } from '../dispatch/dispatching.ts';
 import { acceptIn, type Candidate, payloadOf } from './acceptance.ts';

@@ -1,5 +1,5 @@
-import { ProblemError } from '../problems.ts';
-import { FOREIGN_KEY_VIOLATION, sqlState } from '../store/pool.ts';
+import { ProblemError } from './problems.ts';
+import { FOREIGN_KEY_VIOLATION, sqlState } from './store/pool.ts';
 
 export function tenantNotFound(id: string): ProblemError {
   return new ProblemError('tenant-not-found', `there is no tenant "${id}"`);
