@@ -1,6 +1,7 @@
 /** The token endpoint. */
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import type { IntegrationCreated } from '../../src/contract/admin.ts';
 import { type Answer, AUDIENCE, codeOf } from '../kit/service/harness.ts';
 import { useService, useTenant } from '../kit/service/use-service.ts';
 
@@ -13,7 +14,11 @@ const service = useService({
     trustProxy: 1,
   },
 });
-const acme = useTenant(service, { scope: ['jobs:enqueue', 'jobs:read'] });
+const acme = useTenant(service);
+let account: IntegrationCreated;
+beforeAll(async () => {
+  account = await service.integration(acme.id, ['jobs:enqueue', 'jobs:read']);
+});
 
 const post = (token: string): Promise<Answer> => acme.enqueue({}, { token });
 
@@ -30,7 +35,7 @@ function basic(id: string, secret: string): Record<string, string> {
 
 describe('token request (RFC 6749 §4.4, §5.1)', () => {
   test('by form', async () => {
-    const answer = await service.tokenRequest(acme.account);
+    const answer = await service.tokenRequest(account);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('cache-control')).toBe('no-store');
     expect(answer.headers.get('pragma')).toBe('no-cache');
@@ -45,15 +50,15 @@ describe('token request (RFC 6749 §4.4, §5.1)', () => {
 
   test('by HTTP Basic', async () => {
     const answer = await service.tokenRequest(
-      acme.account,
+      account,
       { client_id: undefined, client_secret: undefined },
-      basic(acme.account.apiKey, acme.account.apiSecret),
+      basic(account.apiKey, account.apiSecret),
     );
     expect(answer.status).toBe(200);
   });
 
   test('the token is an RFC 9068 access token whose key is published', async () => {
-    const token = await service.token(acme.account);
+    const token = await service.token(account);
     const [header, claims] = token
       .split('.')
       .slice(0, 2)
@@ -64,8 +69,8 @@ describe('token request (RFC 6749 §4.4, §5.1)', () => {
     expect(Object.keys(keys[0] ?? {}).sort()).toEqual(['alg', 'e', 'kid', 'kty', 'n', 'use']);
     expect(claims).toMatchObject({
       iss: service.url,
-      sub: acme.account.apiKey,
-      client_id: acme.account.apiKey,
+      sub: account.apiKey,
+      client_id: account.apiKey,
       aud: AUDIENCE,
       scope: 'jobs:enqueue jobs:read',
       tenant: acme.id,
@@ -78,14 +83,14 @@ describe('token request (RFC 6749 §4.4, §5.1)', () => {
     const { body } = await service.call('/.well-known/oauth-authorization-server');
     expect(body).toMatchObject({
       issuer: service.url,
-      token_endpoint: acme.account.tokenUrl,
+      token_endpoint: account.tokenUrl,
       jwks_uri: `${service.url}/.well-known/jwks.json`,
       grant_types_supported: ['client_credentials'],
     });
   });
 
   test('a narrower scope is granted as asked, and does not reach further', async () => {
-    const answer = await service.tokenRequest(acme.account, { scope: 'jobs:read' });
+    const answer = await service.tokenRequest(account, { scope: 'jobs:read' });
     const { access_token: token, scope } = z
       .object({ access_token: z.string(), scope: z.string() })
       .parse(answer.body);
@@ -94,7 +99,7 @@ describe('token request (RFC 6749 §4.4, §5.1)', () => {
   });
 
   test('without scope and audience, all that the account has', async () => {
-    const answer = await service.tokenRequest(acme.account, { scope: undefined, audience: undefined });
+    const answer = await service.tokenRequest(account, { scope: undefined, audience: undefined });
     expect(answer.body).toMatchObject({ scope: 'jobs:enqueue jobs:read' });
   });
 });
@@ -132,20 +137,20 @@ describe('errors of the token request (RFC 6749 §5.2)', () => {
     {
       name: 'wrong secret by Basic',
       fields: () => ({ client_id: undefined, client_secret: undefined }),
-      headers: () => basic(acme.account.apiKey, 'sk_wrong'),
+      headers: () => basic(account.apiKey, 'sk_wrong'),
       status: 401,
       error: 'invalid_client',
     },
     {
       name: 'credentials twice',
-      headers: () => basic(acme.account.apiKey, acme.account.apiSecret),
+      headers: () => basic(account.apiKey, account.apiSecret),
       status: 400,
       error: 'invalid_request',
     },
     {
       name: 'two client IDs',
       fields: () => ({ client_id: 'pk_other', client_secret: undefined }),
-      headers: () => basic(acme.account.apiKey, acme.account.apiSecret),
+      headers: () => basic(account.apiKey, account.apiSecret),
       status: 400,
       error: 'invalid_request',
     },
@@ -184,10 +189,7 @@ describe('errors of the token request (RFC 6749 §5.2)', () => {
     },
   ];
   test.each(cases)('$name → $status $error', async ({ fields, headers, status, error, says = '' }) => {
-    const answer = await service.tokenRequest(acme.account, fields?.(), {
-      ...fromElsewhere(),
-      ...headers?.(),
-    });
+    const answer = await service.tokenRequest(account, fields?.(), { ...fromElsewhere(), ...headers?.() });
     expect([answer.status, failure.parse(answer.body).error]).toEqual([status, error]);
     // RFC 6749 §5.2 has no other characters in it.
     expect(failure.parse(answer.body).error_description).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/);
@@ -206,14 +208,14 @@ describe('errors of the token request (RFC 6749 §5.2)', () => {
 
   test('credentials in the URL are refused, and do not reach the log', async () => {
     const answer = await service.call(
-      `/oauth/token?client_id=${acme.account.apiKey}&client_secret=${acme.account.apiSecret}`,
+      `/oauth/token?client_id=${account.apiKey}&client_secret=${account.apiSecret}`,
       {
         raw: 'grant_type=client_credentials',
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
       },
     );
     expect([answer.status, failure.parse(answer.body).error]).toEqual([400, 'invalid_request']);
-    expect(service.log).not.toContain(acme.account.apiSecret);
+    expect(service.log).not.toContain(account.apiSecret);
   });
 });
 
@@ -250,18 +252,18 @@ describe('too many failed attempts', () => {
   test('one address with many clients; an IPv6 network counts as one', async () => {
     const from = (host: number) => ({ 'x-forwarded-for': `2001:db8:1:2::${host}` });
     const guess = (i: number, headers: Record<string, string>) =>
-      service.tokenRequest(acme.account, { client_id: `pk_guess-${i}` }, headers);
+      service.tokenRequest(account, { client_id: `pk_guess-${i}` }, headers);
     for (let i = 0; i < 8; i += 1) expect((await guess(i, from(i + 1))).status).toBe(401);
     expect((await guess(98, from(98))).status).toBe(429);
     expect((await guess(99, { 'x-forwarded-for': '2001:db8:1:3::1' })).status).toBe(401);
-    expect((await service.tokenRequest(acme.account, {}, from(99))).status).toBe(200);
+    expect((await service.tokenRequest(account, {}, from(99))).status).toBe(200);
   });
 
   test('an address that the caller writes before the one that the proxy saw counts for nothing', async () => {
     const seen = `198.51.100.${lastAddress + 1}`;
     const guess = (i: number) => {
       const headers = { 'x-forwarded-for': `192.0.2.${i}, ${seen}` };
-      return service.tokenRequest(acme.account, { client_id: `pk_invented-${i}` }, headers);
+      return service.tokenRequest(account, { client_id: `pk_invented-${i}` }, headers);
     };
     for (let i = 0; i < 8; i += 1) expect((await guess(i)).status).toBe(401);
     expect((await guess(8)).status).toBe(429);
@@ -270,7 +272,7 @@ describe('too many failed attempts', () => {
   test('success is never counted', async () => {
     const here = fromElsewhere();
     const answers = await Promise.all(
-      Array.from({ length: 8 }, () => service.tokenRequest(acme.account, {}, here)),
+      Array.from({ length: 8 }, () => service.tokenRequest(account, {}, here)),
     );
     expect(answers.map((answer) => answer.status)).toEqual(Array(8).fill(200));
   });
@@ -301,7 +303,7 @@ test('a client that asks for a token each time is given the one of a moment ago,
   const tokens = new Set(answers.map((answer) => grant.parse(answer.body).access_token));
   expect(tokens.size).toBe(1);
   expect(tokens).not.toContain(await service.token(client, { scope: 'jobs:read' }));
-  expect(tokens).not.toContain(await service.token(acme.account));
+  expect(tokens).not.toContain(await service.token(account));
 });
 
 test('neither secret nor token nor record reaches the log', async () => {

@@ -70,7 +70,7 @@ test('a job that nobody can know of is decided by its pictures, and what is miss
   await page.getByRole('link', { name: 'To decide 1' }).click();
   await page.getByRole('link', { name: /^Decide/ }).click();
   for (const label of ['Label 1', 'Label 2', 'Label 3']) {
-    await page.getByRole('img', { name: label, exact: true }).waitFor();
+    await page.getByRole('img', { name: `${label}, uncertain`, exact: true }).waitFor();
   }
   await page.getByText('It prints on from label 1: 3 labels in all.').waitFor();
   const asked = page.waitForResponse((response) => response.url().endsWith(`/app/jobs/${job}/resume?from=2`));
