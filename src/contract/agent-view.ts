@@ -6,6 +6,9 @@ import { tenantId } from './tenant-id.ts';
 
 const time = z.iso.datetime();
 
+/** An agent that never enrolled may be taken off the list once it has been away for this time, hours. */
+export const LONG_AWAY_HOURS = 24;
+
 /** Of a printer that an agent at another site has reported: whether the agent gets its jobs. */
 export const BROUGHT_STATES = ['approved', 'waiting', 'refused'] as const;
 export type BroughtState = (typeof BROUGHT_STATES)[number];

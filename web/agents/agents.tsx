@@ -6,6 +6,7 @@ import {
   type AgentView,
   agentView,
   type InvitationMade,
+  LONG_AWAY_HOURS,
   type OpenInvitation,
   openInvitation,
   waitsOutside,
@@ -244,16 +245,13 @@ function withdrawal(invitation: OpenInvitation, onAsk: (asked: Asked) => void): 
   return [{ words: t.value.agents.withdraw, bad: true, onPick: ask }];
 }
 
-/** An agent that has been away for so long may be taken off the list, ms. */
-const LONG_AWAY_MS = 86_400_000;
-
 function actionsOf(agent: AgentView, onAsk: (asked: Asked) => void): MenuItem[] {
   const { agents: words } = t.value;
   const { enrolled, seenAt } = agent;
   if (!keeps(agent)) return [];
   const forget = { words: words.forget, bad: true, onPick: () => onAsk({ about: 'forget', agent }) };
   if (enrolled === null)
-    return seenAt !== null && Date.now() - Date.parse(seenAt) > LONG_AWAY_MS ? [forget] : [];
+    return seenAt !== null && Date.now() - Date.parse(seenAt) > LONG_AWAY_HOURS * 3_600_000 ? [forget] : [];
   const rename = { words: words.rename, onPick: () => onAsk({ about: 'rename', agent }) };
   if (enrolled.revokedAt !== null) return [rename, forget];
   const waiting = enrolled.notServed.filter(({ state }) => state === 'waiting').length;

@@ -160,8 +160,8 @@ export function SeveralField<T extends string>({ label, options, chosen, onChose
           label={words}
           checked={chosen.includes(value)}
           onCheck={(now) => {
-            const others = chosen.filter((one) => one !== value);
-            onChosen(now ? [...others, value] : others);
+            const all = options.map((one) => one.value);
+            onChosen(all.filter((one) => (one === value ? now : chosen.includes(one))));
           }}
         />
       ))}

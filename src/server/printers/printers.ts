@@ -4,6 +4,7 @@
  * to one lane, and to the same each time. Of a shared printer that is granted to others it sees nothing (`platen.may_use`).
  */
 import { z } from 'zod';
+import { LONG_AWAY_HOURS } from '../../contract/agent-view.ts';
 import { type PrinterFormat, printerFormat } from '../../contract/format.ts';
 import { type Lane, laneOf, type Scope, scope } from '../../contract/lane.ts';
 import { keptSettings } from '../../contract/print-settings.ts';
@@ -67,7 +68,7 @@ export type ScopePrinter = {
 };
 
 /** Whether an agent has been away for so long that what it has told may be forgotten, in SQL. */
-export const LONG_AWAY = `a.seen_at < now() - interval '1 day'`;
+export const LONG_AWAY = `a.seen_at < now() - interval '${LONG_AWAY_HOURS} hours'`;
 
 /** What agents say of printers, with what people have set. */
 export const REPORTED = `platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id
