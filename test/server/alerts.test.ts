@@ -23,12 +23,11 @@ const service = useService({
   },
 });
 const acme = useTenant(service);
-const receiver = useWebhookReceiver();
+const receiver = useWebhookReceiver(service);
 beforeAll(async () => {
   await service.tenant('globex');
 });
 beforeEach(async () => {
-  await service.pool.query('DELETE FROM platen.webhooks');
   await service.pool.query('TRUNCATE platen.agents, platen.printer_attention CASCADE');
   await service.pool.query("UPDATE platen.jobs SET status = 'canceled'");
   await service.pool.query('DELETE FROM platen.certificates');

@@ -11,12 +11,11 @@ import { useService } from '../kit/service/use-service.ts';
 import { useWebhookReceiver, verified } from '../kit/wire/webhook-receiver.ts';
 
 const service = useService({ redis: false, config: { webhookAllow: ['127.0.0.0/8'] } });
-const receiver = useWebhookReceiver();
+const receiver = useWebhookReceiver(service);
 beforeAll(async () => {
   for (const tenant of ['acme', 'globex']) await service.tenant(tenant);
 });
 beforeEach(async () => {
-  await service.pool.query('DELETE FROM platen.webhooks');
   await service.pool.query('TRUNCATE platen.agents, platen.printer_attention CASCADE');
 });
 

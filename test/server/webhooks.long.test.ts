@@ -1,5 +1,5 @@
 /** Webhooks as a receiver sees them: each ended job's event arrives, signed and with one ID, whatever happens between. */
-import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { jobView } from '../../src/contract/job.ts';
 import { webhookMessage, webhookReplayed, webhookSecret, webhookView } from '../../src/contract/webhook.ts';
@@ -12,13 +12,10 @@ import { useWebhookReceiver, verified } from '../kit/wire/webhook-receiver.ts';
 
 const service = useService({ redis: false, config: { webhookAllow: ['127.0.0.0/8'] } });
 const acme = useTenant(service);
-const receiver = useWebhookReceiver();
+const receiver = useWebhookReceiver(service);
 
 beforeAll(async () => {
   await service.tenant('globex');
-});
-beforeEach(async () => {
-  await service.pool.query('DELETE FROM platen.webhooks');
 });
 
 const hooks = (method: string, path = '', body?: unknown) =>

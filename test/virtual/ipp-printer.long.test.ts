@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { type IppAttribute, numbersOf, stringsOf } from '../../drivers/ipp/message.ts';
 import { enumeration, integer, keyword } from '../../src/ipp/values.ts';
-import { decode, look, qr, temporaryDirectory } from '../kit/printers/bench-printer.ts';
+import { codesOn, decode, look, qr, temporaryDirectory } from '../kit/printers/bench-printer.ts';
 import { ANY, ippBench, never, PDF, pdfOf, ZPL } from '../kit/printers/ipp-bench.ts';
 
 const refused = (statusName: string) => ({ name: 'IppStatusError', statusName });
@@ -14,11 +14,7 @@ describe('documents', () => {
     const document = pdfOf(['page one', 'page two', 'page three']);
     const job = await client.printJob({ name: 'labels', format: PDF }, document, never);
     const labels = await printed(3);
-    expect(await Promise.all(labels.map((label) => decode(label.file)))).toEqual([
-      ['page one'],
-      ['page two'],
-      ['page three'],
-    ]);
+    expect(await codesOn(labels)).toEqual([['page one'], ['page two'], ['page three']]);
     const picture = await look(labels[0]?.file ?? '');
     expect([picture.width, picture.height]).toEqual([400, 200]);
     expect(picture.ink?.slice(0, 2)).toEqual([40, 40]);
@@ -41,7 +37,7 @@ describe('documents', () => {
     await client.printJob({ format: ZPL }, Buffer.from(document), never);
     const labels = await printed(4);
     expect(labels.flatMap((label) => label.faults)).toEqual([]);
-    const codes = await Promise.all(labels.map((label) => decode(label.file)));
+    const codes = await codesOn(labels);
     expect(codes).toEqual([['stored'], ['01'], ['02'], []]);
     expect((await look(labels[3]?.file ?? '')).ink).toEqual([16, 8, 23, 15]);
     expect(labels[0]?.rawFile).toMatch(/000001\.zpl$/);
@@ -52,7 +48,7 @@ describe('documents', () => {
     await client.printJob({ format: ANY }, pdfOf(['a pdf']), never);
     await client.printJob({ format: ANY }, Buffer.from(`\r\n${qr('some zpl')}`), never);
     const labels = await printed(2);
-    expect(await Promise.all(labels.map((label) => decode(label.file)))).toEqual([['a pdf'], ['some zpl']]);
+    expect(await codesOn(labels)).toEqual([['a pdf'], ['some zpl']]);
     await expect(client.printJob({ format: ANY }, Buffer.from('hello'), never)).rejects.toMatchObject(
       refused('client-error-document-format-not-supported'),
     );
@@ -76,12 +72,7 @@ describe('documents', () => {
     const job = { format: PDF, attributes: [integer('copies', 2)] };
     const { jobId } = await client.printJob(job, pdfOf(['a', 'b'], { bcid: 'qrcode' }), never);
     const labels = await printed(4);
-    expect(await Promise.all(labels.map((label) => decode(label.file)))).toEqual([
-      ['a'],
-      ['b'],
-      ['a'],
-      ['b'],
-    ]);
+    expect(await codesOn(labels)).toEqual([['a'], ['b'], ['a'], ['b']]);
     expect((await reached(jobId, 'completed')).printed).toBe(4);
     expect(numbersOf(await client.getJobAttributes(jobId, never), 'copies')).toEqual([2]);
   });
@@ -176,7 +167,7 @@ describe('jobs', () => {
     expect(printer.state()).toMatchObject({ state: 'stopped', jobs: 3, odometer: 0 });
     printer.set({ 'media-empty': false });
     const labels = await printed(3);
-    expect(await Promise.all(labels.map((label) => decode(label.file)))).toEqual([['1'], ['2'], ['3']]);
+    expect(await codesOn(labels)).toEqual([['1'], ['2'], ['3']]);
   });
 
   it('cancels a job that waits at once, and one that prints after the label under the head', async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import type { LostFormat } from '../../src/virtual/zpl/zpl-printer.ts';
-import { bench, Client, decode, qr } from '../kit/printers/bench-printer.ts';
+import { bench, Client, codesOn, qr } from '../kit/printers/bench-printer.ts';
 
 async function losing(options: Parameters<typeof bench>[0] = {}) {
   const bed = await bench(options);
@@ -31,7 +31,7 @@ it('CANCEL ends the format that prints, or all; connection and counter stay, and
   printer.set({ paused: false });
   client.send(qr('e'));
   await printed(2);
-  expect(await Promise.all(labels.map((label) => decode(label.file)))).toEqual([['a'], ['e']]);
+  expect(await codesOn(labels)).toEqual([['a'], ['e']]);
   expect(await client.getvar('odometer.total_label_count')).toBe('"2"');
 });
 
@@ -44,7 +44,7 @@ it('a format that is dropped in silence is gone, whatever ~HS said', async () =>
     ['drop', qr('a')],
     ['drop', qr('b', '^PQ2')],
   ]);
-  expect(await Promise.all(labels.map((label) => decode(label.file)))).toEqual([['c']]);
+  expect(await codesOn(labels)).toEqual([['c']]);
 });
 
 it('the feed button puts out a blank label, and counts it', async () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { bench, Client, decode, look, qr } from '../kit/printers/bench-printer.ts';
+import { bench, Client, codesOn, decode, look, qr } from '../kit/printers/bench-printer.ts';
 
 describe('faults', () => {
   it('stops reading when the buffer is full, and another client can still ask', async () => {
@@ -60,7 +60,7 @@ describe('faults', () => {
     const again = new Client(printer.port);
     again.send(`^FO0,0^GB9,9,9^FS^XZ${qr('next')}`);
     await printed(2);
-    expect(await Promise.all(labels.map((label) => decode(label.file)))).toEqual([['whole'], ['next']]);
+    expect(await codesOn(labels)).toEqual([['whole'], ['next']]);
   });
 
   it('loses what it had not printed when the power goes', async () => {
@@ -79,7 +79,7 @@ describe('faults', () => {
     expect(printer.port).toBe(port);
     new Client(port).send(qr('new'));
     await printed(2);
-    expect(await Promise.all(labels.map((label) => decode(label.file)))).toEqual([['out'], ['new']]);
+    expect(await codesOn(labels)).toEqual([['out'], ['new']]);
     expect(labels.map((label) => label.number)).toEqual([1, 2]);
   });
 

@@ -6,7 +6,15 @@ import { blackenRect, createBitmap } from '../../src/render/image/bitmap.ts';
 import { encodePng } from '../../src/render/image/png-encoder.ts';
 import { VirtualZplPrinter } from '../../src/virtual/zpl/zpl-printer.ts';
 import { OCR_B } from '../kit/judges/sample-fonts.ts';
-import { bench, Client, decode, look, qr, temporaryDirectory } from '../kit/printers/bench-printer.ts';
+import {
+  bench,
+  Client,
+  codesOn,
+  decode,
+  look,
+  qr,
+  temporaryDirectory,
+} from '../kit/printers/bench-printer.ts';
 
 describe('labels', () => {
   it('prints what was sent, as pictures of the media in order', async () => {
@@ -42,12 +50,7 @@ describe('labels', () => {
     const { printer, printed, outDir } = await bench();
     new Client(printer.port).send(`${qr('copy', '^PQ3')}${qr('after')}`);
     const labels = await printed(4);
-    expect(await Promise.all(labels.map((label) => decode(label.file)))).toEqual([
-      ['copy'],
-      ['copy'],
-      ['copy'],
-      ['after'],
-    ]);
+    expect(await codesOn(labels)).toEqual([['copy'], ['copy'], ['copy'], ['after']]);
     expect((await readdir(outDir)).filter((name) => name.endsWith('.png'))).toHaveLength(4);
     expect(printer.odometer).toBe(4);
   });
@@ -56,7 +59,7 @@ describe('labels', () => {
     const { printer, printed } = await bench();
     new Client(printer.port).send('^XA^FO40,20^BXN,8,200^SN009,1,Y^FS^PQ4,0,2^XZ');
     const labels = await printed(4);
-    const codes = await Promise.all(labels.map((label) => decode(label.file)));
+    const codes = await codesOn(labels);
     expect(codes.flat()).toEqual(['009', '009', '010', '010']);
   });
 

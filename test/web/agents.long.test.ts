@@ -141,17 +141,17 @@ test('printers that wait are counted in the navigation, approved and refused by 
   await reports(place, agent, printers);
   await page.getByText('4 printers found, 4 of them wait for approval.').waitFor();
   await inDialog('Close').last().click();
+  // It gives the focus back when it is gone.
+  await page.locator('dialog').waitFor({ state: 'detached' });
   const link = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: /^Agents/ });
   await link.getByText('4', { exact: true }).waitFor();
   await row('Branch').first().waitFor();
 
   // The decision is about the ID, and not about the name, which a stranger chose.
-  await button(`Approve: ${HOSTILE}`).focus();
-  await page.keyboard.press('Enter');
+  await button(`Approve: ${HOSTILE}`).press('Enter');
   await page.getByText(`Approved: ${HOSTILE} gets its jobs within seconds.`).waitFor();
   await link.getByText('3', { exact: true }).waitFor();
-  await button('Refuse: Branch e').focus();
-  await page.keyboard.press('Enter');
+  await button('Refuse: Branch e').press('Enter');
   await page.getByText('Refused printers (1)').click();
   await button('Approve: Branch e').waitFor();
   await pick('Branch', 'Approve its printers …');

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { barriers } from '../kit/browser/browser.ts';
-import { design, labelDrawn, savedTemplate } from '../kit/browser/designer.ts';
+import { design, labelDrawn, savedTemplate, thing } from '../kit/browser/designer.ts';
 import { useConsole } from '../kit/browser/use-console.ts';
 
 const site = useConsole();
@@ -12,7 +12,6 @@ beforeAll(async () => {
 });
 
 const button = (name: string | RegExp) => page.getByRole('button', { name });
-const thing = (name: RegExp) => page.locator('.thing').and(page.getByRole('button', { name }));
 
 test('several have the properties that they share, set at once; fields are put in another order', async () => {
   const elements = [
@@ -22,8 +21,8 @@ test('several have the properties that they share, set at once; fields are put i
   ];
   const fields = [{ name: 'first' }, { name: 'second' }, { name: 'third' }];
   const made = await design(site, page, { name: 'Shared', width: 60, height: 30, fields, elements });
-  await thing(/^Text A/).click();
-  await thing(/^Text B/).click({ modifiers: ['Shift'] });
+  await thing(page, /^Text A/).click();
+  await thing(page, /^Text B/).click({ modifiers: ['Shift'] });
   const size = page.getByLabel('Character height, mm', { exact: true });
   await expect.poll(() => size.getAttribute('placeholder')).toBe('different');
   expect(await barriers(page)).toEqual([]);
@@ -34,7 +33,7 @@ test('several have the properties that they share, set at once; fields are put i
   await page.keyboard.press('Control+z');
   await page.getByLabel('Font', { exact: true }).selectOption('sans');
   // If a box is among them, only the properties that a box has, too, are shown.
-  await thing(/^Box/).click({ modifiers: ['Shift'], position: { x: 1, y: 1 } });
+  await thing(page, /^Box/).click({ modifiers: ['Shift'], position: { x: 1, y: 1 } });
   await page.getByText('3 elements chosen').waitFor();
   expect(await size.count()).toBe(0);
   await page.getByLabel('From the top, mm', { exact: true }).fill('7');
@@ -60,7 +59,7 @@ test('several have the properties that they share, set at once; fields are put i
   const tab = await page.getByRole('tab', { name: 'Layers' }).boundingBox();
   expect(tab?.y).toBeGreaterThanOrEqual((await page.locator('.side-panel').boundingBox())?.y ?? 900);
   // A key opens the help, even with the focus on the label.
-  await thing(/^Box/).focus();
+  await thing(page, /^Box/).focus();
   await page.keyboard.press('?');
   const keys = page.getByRole('dialog', { name: 'Keyboard' });
   await keys.getByRole('heading', { name: 'In the designer, with the focus on the label' }).waitFor();
@@ -88,10 +87,10 @@ test('content is typed where it stands, by mouse and by keyboard; rulers and gri
   ];
   const made = await design(site, page, { name: 'Typed', width: 60, height: 30, elements });
   const typing = page.getByLabel('Content, on the label');
-  await thing(/^Text Here/).dblclick();
+  await thing(page, /^Text Here/).dblclick();
   await typing.waitFor();
   // The field lies over the text that it changes, and all of its text is selected.
-  const [box, over] = [await thing(/^Text Here/).boundingBox(), await typing.boundingBox()];
+  const [box, over] = [await thing(page, /^Text Here/).boundingBox(), await typing.boundingBox()];
   expect(over?.x).toBeCloseTo(box?.x ?? 0, -1);
   expect(over?.y).toBeCloseTo(box?.y ?? 0, -1);
   expect(await barriers(page)).toEqual([]);
@@ -100,7 +99,7 @@ test('content is typed where it stands, by mouse and by keyboard; rulers and gri
   await page.keyboard.type('lines');
   await page.keyboard.press('Escape');
   await typing.waitFor({ state: 'detached' });
-  await thing(/^Text Two/).waitFor();
+  await thing(page, /^Text Two/).waitFor();
   await expect
     .poll(() => page.evaluate('document.activeElement?.getAttribute("aria-label")'))
     .toMatch(/^Text Two/);
@@ -111,11 +110,11 @@ test('content is typed where it stands, by mouse and by keyboard; rulers and gri
   await page.keyboard.type('R0-R');
   await page.keyboard.press('Delete');
   await page.keyboard.press('Enter');
-  await thing(/^Barcode R0-R/).waitFor();
+  await thing(page, /^Barcode R0-R/).waitFor();
   await page.keyboard.press('Enter');
   await typing.waitFor();
   // Selecting another element ends the typing.
-  await thing(/^Text Two/).click();
+  await thing(page, /^Text Two/).click();
   await typing.waitFor({ state: 'detached' });
 
   const numbers = page.locator('.rulers text');
@@ -138,10 +137,10 @@ test('content is typed where it stands, by mouse and by keyboard; rulers and gri
 
   // A double click selects one element of a group, so that its content can be typed.
   await button('Grid').click();
-  await thing(/^Text Two/).click();
-  await thing(/^Barcode R0-R/).click({ modifiers: ['Shift'] });
+  await thing(page, /^Text Two/).click();
+  await thing(page, /^Barcode R0-R/).click({ modifiers: ['Shift'] });
   await page.keyboard.press('Control+g');
-  await thing(/^Barcode R0-R/).dblclick();
+  await thing(page, /^Barcode R0-R/).dblclick();
   await typing.waitFor();
   await page.getByRole('heading', { name: /^Barcode R0-R/ }).waitFor();
   await page.keyboard.press('Escape');

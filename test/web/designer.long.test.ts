@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { preview } from '../../src/contract/label-picture.ts';
 import { barriers } from '../kit/browser/browser.ts';
-import { design, labelDrawn, savedTemplate } from '../kit/browser/designer.ts';
+import { design, labelDrawn, savedTemplate, thing } from '../kit/browser/designer.ts';
 import { useConsole } from '../kit/browser/use-console.ts';
 import { platen } from '../kit/service/platen.ts';
 
@@ -20,7 +20,6 @@ beforeAll(async () => {
 });
 
 const button = (name: string | RegExp) => page.getByRole('button', { name });
-const thing = (name: RegExp) => page.locator('.thing').and(page.getByRole('button', { name }));
 let id = '';
 
 test('an empty label of a size; a text and a barcode by mouse, dragged, undone, typed into, nudged and saved as drawn', async () => {
@@ -44,7 +43,7 @@ test('an empty label of a size; a text and a barcode by mouse, dragged, undone, 
   await labelDrawn(page);
 
   // The element is dragged down to the left. Undo puts it back, and redo puts it there again.
-  const text = thing(/^Text Bolt/);
+  const text = thing(page, /^Text Bolt/);
   const before = await text.getAttribute('aria-label');
   const box = (await text.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
   await page.mouse.move(box.x + 5, box.y + 5);
@@ -63,7 +62,7 @@ test('an empty label of a size; a text and a barcode by mouse, dragged, undone, 
   await labelDrawn(page);
   await expect.poll(() => page.locator('.thing').count()).toBe(2);
   // By keyboard the barcode goes a millimetre down and ten dots to the right.
-  await thing(/^Barcode 4711/).focus();
+  await thing(page, /^Barcode 4711/).focus();
   await page.keyboard.press('Shift+ArrowDown');
   for (let dot = 0; dot < 10; dot += 1) await page.keyboard.press('ArrowRight');
   const across = async () => Number(await page.locator('svg.canvas').getAttribute('width'));
@@ -118,10 +117,10 @@ test('what is seen are the dots of "platen render", and what is printed', async 
 
 test('what is wrong stands beside it, and what mends it', async () => {
   await site.show(page, `templates/${id}/design`);
-  await thing(/^Text Bolt/).focus();
+  await thing(page, /^Text Bolt/).focus();
   await button('Declare it: size').click();
   await page.getByText('is not declared').waitFor({ state: 'detached' });
-  await thing(/^Barcode 4711/).focus();
+  await thing(page, /^Barcode 4711/).focus();
   await button('Symbology: Code 128').click();
   await page.getByLabel('Search symbologies').fill('ean13');
   await page.keyboard.press('Enter');
@@ -133,7 +132,7 @@ test('what is wrong stands beside it, and what mends it', async () => {
 test('what was not saved is there after a crash; over what somebody else has saved nobody saves unasked', async () => {
   await button('Save').click();
   await page.getByText('All is saved').waitFor();
-  await thing(/^Text Bolt/).focus();
+  await thing(page, /^Text Bolt/).focus();
   await page.getByLabel('Text', { exact: true }).fill('Nut {{size}}');
   await page.getByText('Not saved').waitFor();
   const kept = `localStorage.getItem('platen.draft.default.${id}')?.includes('Nut') === true`;
@@ -188,7 +187,7 @@ test('what a lasso catches is copied into another template, as it is', async () 
   const to = await design(site, page, { name: 'Copied to', width: 60, height: 40, elements: [] });
   await page.locator('.stage-scroll').focus();
   await page.keyboard.press('Control+v');
-  await thing(/^Barcode 4711/).waitFor();
+  await thing(page, /^Barcode 4711/).waitFor();
   await button('Save').click();
   await page.getByText('All is saved').waitFor();
   const { elements } = await savedTemplate(site, to);
@@ -208,7 +207,7 @@ const GS1 = {
 
 test('a GS1 value of identifiers by number and by words, with fields, mended and put in order, by keyboard', async () => {
   const made = await design(site, page, GS1);
-  await thing(/^Barcode/).focus();
+  await thing(page, /^Barcode/).focus();
   await button('Add an identifier').focus();
   await page.keyboard.press('Enter');
   await page.getByLabel('Number or words').fill('expiry');
@@ -249,11 +248,11 @@ test('grouped by keyboard, moved as one, saved as a name that they share, and un
     { type: 'text', x: 20, y: 4, text: 'B', size: 6 },
   ];
   const made = await design(site, page, { name: 'Grouped', width: 60, height: 30, elements });
-  await thing(/^Text A/).focus();
+  await thing(page, /^Text A/).focus();
   await page.keyboard.press('Control+a');
   await page.keyboard.press('Control+g');
   await page.keyboard.press('Escape');
-  await thing(/^Text B/).focus();
+  await thing(page, /^Text B/).focus();
   await expect.poll(() => page.locator('.thing[aria-pressed="true"]').count()).toBe(2);
   await page.keyboard.press('Shift+ArrowDown');
   await button('Save').click();
@@ -261,7 +260,7 @@ test('grouped by keyboard, moved as one, saved as a name that they share, and un
   expect((await savedTemplate(site, made)).elements).toEqual(
     elements.map((element) => ({ ...element, y: 5, group: '1' })),
   );
-  await thing(/^Text B/).focus();
+  await thing(page, /^Text B/).focus();
   await page.keyboard.press('Control+Shift+G');
   await page.keyboard.press('Shift+ArrowUp');
   await button('Save').click();
@@ -331,7 +330,7 @@ test('a sheet, a picture and a font by upload, a condition and a filter; what do
   await page.getByLabel('Name of the font').waitFor();
   expect(await barriers(page)).toEqual([]);
 
-  await thing(/^Text/).focus();
+  await thing(page, /^Text/).focus();
   await page.getByRole('tab', { name: 'Properties' }).click();
   await page.getByLabel('Font').selectOption('Brand');
   await page.getByLabel('Add a filter').selectOption('upper');

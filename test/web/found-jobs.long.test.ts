@@ -9,9 +9,8 @@ import { Integrator } from '../kit/service/platen.ts';
 
 const site = useConsole({ args: ['--virtual', '2'] });
 let page: Page;
-let idT: string;
 beforeAll(async () => {
-  ({ page, idT } = await site.withTemplate());
+  page = await site.withTemplate();
 });
 
 test('an operator finds what a system has sent, by its name and never by its key', async () => {
@@ -19,12 +18,10 @@ test('an operator finds what a system has sent, by its name and never by its key
   const system = await Integrator.make(up);
   const { apiKey } = system.account;
   const of = async (article: string) =>
-    await system.post({ idT, printer: 'virtual-2', data: [{ article, number: '800001' }] });
+    await system.post({ idT: site.idT, printer: 'virtual-2', data: [{ article, number: '800001' }] });
   const sent = await of('Bolt');
   await up.ended(sent);
-  await up.ended(
-    await up.admin.print('default', { idT, printer: 'virtual-2', data: [{ article: 'Nut', number: '1' }] }),
-  );
+  await up.ended(await site.print('virtual-2', ['1']));
   const [{ name = '' } = {}] = await up.admin.integrations('default');
   const op = await site.invited('op', 'operator', { width: 360, height: 740 });
 

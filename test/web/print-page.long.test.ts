@@ -4,21 +4,17 @@ import { join } from 'node:path';
 import type { Page, Route } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import writeXlsxFile from 'write-excel-file/node';
-import { barriers } from '../kit/browser/browser.ts';
+import { barriers, PATIENTLY } from '../kit/browser/browser.ts';
 import { TEMPLATE } from '../kit/browser/console-site.ts';
 import { useConsole } from '../kit/browser/use-console.ts';
 import { barcodesIn } from '../kit/judges/pictures.ts';
 import { MUTE } from '../kit/service/mute-printer.ts';
 import { platen } from '../kit/service/platen.ts';
 
-const PATIENTLY = { timeout: 30_000 };
-
 const site = useConsole({ args: ['--virtual', '2'] });
 let page: Page;
-let idT: string;
-let ids: Map<string, string>;
 beforeAll(async () => {
-  ({ page, idT, ids } = await site.withTemplate());
+  page = await site.withTemplate();
 });
 
 const button = (name: string | RegExp) => page.getByRole('button', { name });
@@ -154,8 +150,7 @@ test('a label whose answer is lost may be queued: the page says so, and the same
 
 test('samples are marked as such, what was typed is there for the next label, and a job can be canceled at once', async () => {
   const { id } = await site.up.admin.importTemplate('default', { ...TEMPLATE, name: 'Typed again' });
-  const open = (printer: string) =>
-    site.show(page, `print?template=${id}&printer=${encodeURIComponent(ids.get(printer) ?? '')}`);
+  const open = (printer: string) => site.show(page, `print?template=${id}&printer=${site.idOf(printer)}`);
   await open('virtual-2');
   await page.getByRole('img', { name: 'Preview with samples' }).waitFor();
   await page.getByText('Samples: nothing is filled in yet').waitFor();
@@ -200,7 +195,7 @@ test('where labels that do not fit are refused, the page says so before, and off
   const rule = (word: string) => platen(['tenant', 'set-media-fit', 'default', word, '--data', site.dataDir]);
   await rule('refuse');
   const before = (await site.up.admin.jobs()).length;
-  await site.show(page, `print?template=${idT}&printer=${encodeURIComponent(ids.get('virtual-1') ?? '')}`);
+  await site.show(page, `print?template=${site.idT}&printer=${site.idOf('virtual-1')}`);
   await page.reload();
   const says = page.getByText('In this workspace labels that do not fit are not printed.');
   await says.waitFor();
@@ -245,7 +240,7 @@ test('who prints here finds printer and template as they were chosen last', asyn
     const of = (label: string) => page.getByLabel(label, { exact: true }).inputValue();
     return [await of('Template'), await of('Printer')];
   };
-  const second = ids.get('virtual-2') ?? '';
+  const second = site.idOf('virtual-2');
   await site.show(page, 'print');
   await page.getByLabel('Template', { exact: true }).selectOption(other.id);
   await page.getByLabel('Printer', { exact: true }).selectOption(second);
@@ -268,7 +263,7 @@ test('who prints here finds printer and template as they were chosen last', asyn
   expect(await barriers(page)).toEqual([]);
   await dialog.getByRole('button', { name: TEMPLATE.name, exact: true }).focus();
   await page.keyboard.press('Enter');
-  await expect.poll(() => chosen()).toEqual([idT, second]);
+  await expect.poll(() => chosen()).toEqual([site.idT, second]);
 });
 
 test('a value that cannot be printed is named at its field while it is typed', async () => {
@@ -282,7 +277,7 @@ test('a value that cannot be printed is named at its field while it is typed', a
       { type: 'text', x: 3, y: 20, size: 4, text: '{{until | date:dd.MM.yyyy}}' },
     ],
   });
-  await site.show(page, `print?template=${id}&printer=${encodeURIComponent(ids.get('virtual-2') ?? '')}`);
+  await site.show(page, `print?template=${id}&printer=${site.idOf('virtual-2')}`);
   const typing = async (field: string, value: string, fault: RegExp) => {
     const input = page.getByLabel(field, { exact: true });
     await input.fill(value);
@@ -303,7 +298,7 @@ test('a picture that the service had no time for comes by itself', async () => {
   const problem = { type: 'about:blank', title: 'The service is not ready', status: 503, code: 'not-ready' };
   const refused = { status: 503, contentType: 'application/problem+json', body: JSON.stringify(problem) };
   await page.route(previews, (route) => route.fulfill(refused), { times: 1 });
-  await site.show(page, `print?template=${id}&printer=${encodeURIComponent(ids.get('virtual-2') ?? '')}`);
+  await site.show(page, `print?template=${id}&printer=${site.idOf('virtual-2')}`);
   await page.getByText('The service is not ready').waitFor();
   await page.getByRole('img', { name: 'Preview' }).waitFor();
   await page.getByText('The service is not ready').waitFor({ state: 'detached' });
@@ -351,7 +346,7 @@ test('an Excel file prints what its cells say', async () => {
     [null, { value: '0099' }],
   ]);
   await writeFile(file, await sheet.toBuffer());
-  await site.show(page, `print?template=${idT}&printer=${encodeURIComponent(ids.get('virtual-2') ?? '')}`);
+  await site.show(page, `print?template=${site.idT}&printer=${site.idOf('virtual-2')}`);
   await button('From a file').click();
   await page.locator('input[type=file]').setInputFiles(file);
   await expect.poll(() => page.getByLabel('number').inputValue(), PATIENTLY).toBe('Number');
@@ -387,7 +382,7 @@ test('an Excel file prints what its cells say', async () => {
   await page.locator('.search', { has: id }).getByText('An ID has 0–9, a–f and hyphens.').waitFor();
 
   // A file that is no workbook is refused as such, and nothing of it is kept.
-  await site.show(page, `print?template=${idT}&printer=${encodeURIComponent(ids.get('virtual-2') ?? '')}`);
+  await site.show(page, `print?template=${site.idT}&printer=${site.idOf('virtual-2')}`);
   await button('From a file').click();
   const broken = Buffer.concat([(await readFile(file)).subarray(0, 900)]);
   await page

@@ -5,14 +5,11 @@ import { useConsole } from '../kit/browser/use-console.ts';
 const PRINTER = 'virtual-1';
 
 const site = useConsole({ args: ['--virtual', '2'] });
-let idT: string;
 let address: string;
 beforeAll(async () => {
-  const opened = await site.withTemplate();
-  ({ idT } = opened);
-  await opened.page.context().close();
+  await (await site.withTemplate()).context().close();
   await site.up.admin.createTenant({ id: 'acme', name: 'Acme' });
-  address = `printers/${encodeURIComponent(opened.ids.get(PRINTER) ?? '')}`;
+  address = `printers/${site.idOf(PRINTER)}`;
 });
 
 test('to one, by name, and to every one again', async () => {
@@ -23,7 +20,7 @@ test('to one, by name, and to every one again', async () => {
     await page.getByRole('menuitem', { name: 'Who may use it …' }).click();
   };
   const save = () => dialog.getByRole('button', { name: 'Save' }).click();
-  const send = () => site.up.admin.print('default', { idT, printer: PRINTER, data: [{ number: '1' }] });
+  const send = () => site.print(PRINTER, ['1']);
   await site.show(page, address);
   await page.getByText('shared by all workspaces').waitFor();
   await open();

@@ -4,22 +4,18 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page, Route } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { barriers, chooseTarget } from '../kit/browser/browser.ts';
+import { barriers, chooseTarget, PATIENTLY } from '../kit/browser/browser.ts';
 import { useConsole } from '../kit/browser/use-console.ts';
 import { barcodesIn } from '../kit/judges/pictures.ts';
 import { MUTE } from '../kit/service/mute-printer.ts';
-
-const PATIENTLY = { timeout: 30_000 };
 
 /** This port needs a privilege, so no other test listens on it. */
 const UNREACHED = 'socket://127.0.0.1:9';
 
 const site = useConsole({ args: ['--virtual', '2'], env: { PLATEN_IPP: 'true' } });
 let page: Page;
-let idT: string;
-let ids: Map<string, string>;
 beforeAll(async () => {
-  ({ page, idT, ids } = await site.withTemplate());
+  page = await site.withTemplate();
 });
 
 const button = (name: string | RegExp) => page.getByRole('button', { name });
@@ -28,21 +24,15 @@ const pick = async (about: string, item: string) => {
   await button(`More: ${about}`).click();
   await page.getByRole('menuitem', { name: item }).click();
 };
-const print = (printer: string, ...numbers: string[]) =>
-  site.up.admin.print('default', {
-    idT,
-    printer,
-    data: numbers.map((number) => ({ article: 'Nut', number })),
-  });
 const status = async (id: string) => (await site.up.admin.job(id)).status;
-const showPrinter = (name: string) => site.show(page, `printers/${encodeURIComponent(ids.get(name) ?? '')}`);
+const showPrinter = (name: string) => site.show(page, `printers/${site.idOf(name)}`);
 
 test('a virtual printer runs out of paper by a click, and its labels appear as they come out', async () => {
   await showPrinter('virtual-1');
   await page.getByText('Nothing yet. Labels appear here').waitFor();
   await button('Paper out').click();
   await page.locator('button[aria-pressed=true]', { hasText: 'Paper out' }).waitFor();
-  const job = await print('virtual-1', '100001', '100002');
+  const job = await site.print('virtual-1', ['100001', '100002']);
   await expect.poll(async () => (await site.up.admin.job(job)).reasons, PATIENTLY).toContain('media-empty');
   await page.getByText('Nothing yet. Labels appear here').waitFor();
   await button('Paper out').click();
@@ -61,7 +51,7 @@ test('a virtual printer runs out of paper by a click, and its labels appear as t
     ['Power off', 'offline'],
   ] as const) {
     await button(name).click();
-    const waits = await print('virtual-1', '100003');
+    const waits = await site.print('virtual-1', ['100003']);
     await expect.poll(async () => (await site.up.admin.job(waits)).reasons, PATIENTLY).toContain(reason);
     await button(name).click();
     expect(await site.up.ended(waits)).toMatchObject({ status: 'printed' });
@@ -73,14 +63,14 @@ test('a virtual printer runs out of paper by a click, and its labels appear as t
 
 test('whoever has no role for it does nothing to it, and no other printer has a front', async () => {
   const op = await site.invited('op', 'operator');
-  const virtual = `/app/printers/${ids.get('virtual-1')}/virtual`;
+  const virtual = `/app/printers/${site.idOf('virtual-1')}/virtual`;
   const answers = await op.evaluate(
     `Promise.all([fetch(${JSON.stringify(virtual)}), fetch(${JSON.stringify(`${virtual}/1.png`)}), fetch(${JSON.stringify(virtual)}, {method: 'PUT', headers: {'x-platen-console': '1', 'content-type': 'application/json'}, body: '{"faults":["power-off"]}'})].map((one) => one.then(({status}) => status)))`,
   );
   // All tenants share this printer, and the labels of all of them come out of it.
   expect(answers).toEqual([403, 403, 403]);
   await op.context().close();
-  const mute = await fetch(`${site.up.url}/app/printers/${ids.get('dock 4')}/virtual`, {
+  const mute = await fetch(`${site.up.url}/app/printers/${site.idOf('dock 4')}/virtual`, {
     headers: { authorization: `Bearer ${site.up.adminToken}` },
   });
   expect(mute.status).toBe(404);
@@ -110,9 +100,9 @@ test('a printer is held with a reason, its jobs are moved, it is cleared and res
   await page.getByText(/held by admin since .*: new ribbon/).waitFor();
   await expect.poll(() => site.up.output, PATIENTLY).toContain('the printer is held');
   const jobs = [
-    await print('virtual-1', '200001'),
-    await print('virtual-1', '200002'),
-    await print('virtual-1', '200003'),
+    await site.print('virtual-1', ['200001']),
+    await site.print('virtual-1', ['200002']),
+    await site.print('virtual-1', ['200003']),
   ];
   const [first = '', second = '', third = ''] = jobs;
 
@@ -153,7 +143,7 @@ test('a printer is held with a reason, its jobs are moved, it is cleared and res
 test('a job that is stopped in its midst names what may be out, and what is left prints at another printer', async () => {
   const { admin } = site.up;
   const numbers = Array.from({ length: 40 }, (_, label) => String(500_001 + label));
-  const job = await print('virtual-1', ...numbers);
+  const job = await site.print('virtual-1', numbers);
   await expect.poll(async () => (await admin.job(job)).labels.printed, PATIENTLY).toBeGreaterThan(0);
   await showPrinter('virtual-1');
   await button('Power off').click();
@@ -193,14 +183,14 @@ test('a job that is stopped in its midst names what may be out, and what is left
   expect((await barcodesIn(label)).map(({ text }) => text)).toEqual(['500040']);
 
   // Whoever wants to print there is told beforehand.
-  await site.show(page, `print?template=${idT}&printer=${encodeURIComponent(ids.get('virtual-1') ?? '')}`);
+  await site.show(page, `print?template=${site.idT}&printer=${site.idOf('virtual-1')}`);
   await page.getByText('virtual-1 cannot print now (not reached).').waitFor();
   await showPrinter('virtual-1');
   await button('Power off').click();
 });
 
 test('what is left of a held job moves to another printer, from the label that somebody says', async () => {
-  const job = await print(MUTE, '600001', '600002', '600003');
+  const job = await site.print(MUTE, ['600001', '600002', '600003']);
   await site.up.ended(job);
   await site.show(page, `jobs/${job}`);
   await button(/^Move/).click();
@@ -230,7 +220,7 @@ test('a printer is renamed and back, and prints a test label', async () => {
   await pick('Packing', 'Print a test label');
   await page.getByText('A test label is on its way.').waitFor();
   await page.getByRole('img', { name: `Label ${before + 1} that came out` }).waitFor();
-  expect(await site.up.ended(await print('Packing', '300001'))).toMatchObject({ status: 'printed' });
+  expect(await site.up.ended(await site.print('Packing', ['300001']))).toMatchObject({ status: 'printed' });
   await pick('Packing', 'Rename …');
   await page.locator('dialog').getByLabel('Name').fill('');
   await inDialog('Save').click();
@@ -282,7 +272,7 @@ test('a hidden printer is not offered, prints what names it, and is shown again'
   await page.getByText('Hidden: it is not offered any more.').waitFor();
   const left = await offered();
   expect([left.includes('virtual-1'), left.includes('virtual-2')]).toEqual([true, false]);
-  expect(await site.up.ended(await print('virtual-2', '310001'))).toMatchObject({ status: 'printed' });
+  expect(await site.up.ended(await site.print('virtual-2', ['310001']))).toMatchObject({ status: 'printed' });
   await site.show(page, 'printers');
   await page.getByText('Hidden (1)').click();
   await pick('virtual-2', 'Show again');
@@ -313,7 +303,7 @@ test('a printer is offered by IPP at an address that is copied, and is offered n
 });
 
 test('chosen labels of a job that is over are printed again', async () => {
-  const old = await print('virtual-2', '400001', '400002', '400003');
+  const old = await site.print('virtual-2', ['400001', '400002', '400003']);
   await site.up.ended(old);
   const before = (await site.up.pictures('virtual-2')).length;
   await site.show(page, `jobs/${old}`);

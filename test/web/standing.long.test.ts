@@ -1,30 +1,23 @@
 /** Printers that stand still are on the start page, with what waits for them, and on a monitor in the hall. */
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { barriers, chooseTarget, overflow } from '../kit/browser/browser.ts';
+import { barriers, chooseTarget, overflow, PATIENTLY } from '../kit/browser/browser.ts';
 import { useConsole } from '../kit/browser/use-console.ts';
 import { platen } from '../kit/service/platen.ts';
 
-const PATIENTLY = { timeout: 30_000 };
-
 const site = useConsole({ args: ['--virtual', '2'] });
 let page: Page;
-let idT: string;
-let ids: Map<string, string>;
 beforeAll(async () => {
-  ({ page, idT, ids } = await site.withTemplate());
+  page = await site.withTemplate();
 });
 
 const button = (name: string | RegExp) => page.getByRole('button', { name });
-const inDialog = (name: string | RegExp) => page.locator('dialog').getByRole('button', { name });
-const print = (printer: string, number: string) =>
-  site.up.admin.print('default', { idT, printer, data: [{ article: 'Nut', number }] });
-const showPrinter = (name: string) => site.show(page, `printers/${encodeURIComponent(ids.get(name) ?? '')}`);
+const showPrinter = (name: string) => site.show(page, `printers/${site.idOf(name)}`);
 
 test('a stopped printer stands on the start page with what waits for it, and all of that moves by one click', async () => {
   await showPrinter('virtual-1');
   await button('Paper out').click();
-  const waits = await print('virtual-1', '110001');
+  const waits = await site.print('virtual-1', ['110001']);
   await expect.poll(async () => (await site.up.admin.job(waits)).reasons, PATIENTLY).toContain('media-empty');
   // Two reasons fit into one line of a row, and neither is cut off.
   await button('Cover open').click();
@@ -54,7 +47,7 @@ test('a stopped printer stands on the start page with what waits for it, and all
   const folded = await life.count();
   await button(/^… show \d+ more waits$/).click();
   expect(await life.count()).toBeGreaterThan(folded);
-  const behind = await print('virtual-1', '110002');
+  const behind = await site.print('virtual-1', ['110002']);
   // The job behind it gives no reason of its own: its printer does, and the job before it.
   await site.show(page, `jobs/${behind}`);
   await page
@@ -97,7 +90,7 @@ test('a stopped printer stands on the start page with what waits for it, and all
     .locator('dialog')
     .getByText(/^2 jobs, not out yet: 2 labels/)
     .waitFor();
-  await inDialog('Move').click();
+  await page.locator('dialog').getByRole('button', { name: 'Move' }).click();
   expect(await site.up.ended(behind)).toMatchObject({ status: 'printed', printer: { name: 'virtual-2' } });
   await row.getByText('no job waits for it').waitFor();
   await row.getByRole('link', { name: 'Open: virtual-1' }).click();
@@ -132,7 +125,7 @@ test('in the hall a printer that stops comes first, with a sound', async () => {
   await showPrinter('virtual-2');
   await button('Cover open').click();
   // An agent asks an idle printer only now and then, but one that gets a job at once.
-  const waits = await print('virtual-2', '120001');
+  const waits = await site.print('virtual-2', ['120001']);
   await hall.locator('.wall li').first().getByText('cover open').waitFor();
   await hall.getByText('Stopped: virtual-2', { exact: true }).waitFor({ state: 'attached' });
   await expect.poll(() => hall.evaluate('window.tones'), PATIENTLY).toBe(6);
@@ -147,7 +140,7 @@ test('the columns of printers that stand still line up, also where one of them h
     platen(['virtual', 'fault', printer, what, '--data', site.dataDir]);
   await fault('virtual-1', 'media-empty');
   await fault('virtual-2', 'cover-open');
-  await print('virtual-1', '130001');
+  await site.print('virtual-1', ['130001']);
   const desk = await site.signedIn({ width: 1_280, height: 800 });
   await site.show(desk, '');
   const cards = desk.locator('.standing > li');

@@ -2,19 +2,15 @@
 import type { Page } from 'playwright-core';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { barriers, overflow } from '../kit/browser/browser.ts';
+import { barriers, overflow, PATIENTLY } from '../kit/browser/browser.ts';
 import { useConsole } from '../kit/browser/use-console.ts';
 import { MUTE } from '../kit/service/mute-printer.ts';
 import { platen } from '../kit/service/platen.ts';
 
-const PATIENTLY = { timeout: 60_000 };
-
 const site = useConsole({ args: ['--virtual', '2'] });
 let page: Page;
-let idT: string;
-let ids: Map<string, string>;
 beforeAll(async () => {
-  ({ page, idT, ids } = await site.withTemplate());
+  page = await site.withTemplate();
 });
 afterEach(() => fault('clear'));
 
@@ -22,14 +18,11 @@ const button = (name: string | RegExp) => page.getByRole('button', { name });
 const dialog = () => page.getByRole('dialog');
 const fault = (...words: string[]) =>
   platen(['virtual', 'fault', 'virtual-1', ...words, '--data', site.dataDir]);
-const printerOf = (name: string) => encodeURIComponent(ids.get(name) ?? '');
-const print = (printer: string, number: string, numberCopies: number) =>
-  site.up.admin.print('default', { idT, printer, numberCopies, data: [{ article: 'Nut', number }] });
 
 /** Prints a job, and switches the printer off before it is done. @returns its ID, and how many labels were sent and came out */
 async function cutOff(number: string) {
   const { admin } = site.up;
-  const job = await print('virtual-1', number, 40);
+  const job = await site.print('virtual-1', [number], 40);
   await expect.poll(async () => (await admin.job(job)).labels.printed, PATIENTLY).toBeGreaterThan(0);
   await fault('power-off');
   await expect.poll(async () => (await admin.job(job)).reasons, PATIENTLY).toContain('offline');
@@ -41,7 +34,7 @@ async function cutOff(number: string) {
 test('on the card of a job that was just sent: what is still in the printer, and what came out', async () => {
   // The printer is slow, so that there is time to see a label in it.
   await fault('slow=4000');
-  await site.show(page, `print?template=${idT}&printer=${printerOf('virtual-1')}`);
+  await site.show(page, `print?template=${site.idT}&printer=${site.idOf('virtual-1')}`);
   await page.getByLabel('article', { exact: true }).fill('Nut');
   await page.getByLabel('number', { exact: true }).fill('700001');
   await page.getByLabel('Copies').fill('12');
@@ -76,7 +69,7 @@ test('on the card of a job that was just sent: what is still in the printer, and
 
 test('labels that may be out are said on that card, with the way to decide, at every width and in German', async () => {
   const { job, sent, printed } = await cutOff('700002');
-  const card = `print?template=${idT}&printer=${printerOf('virtual-1')}&job=${job}`;
+  const card = `print?template=${site.idT}&printer=${site.idOf('virtual-1')}&job=${job}`;
   await site.show(page, card);
   await page.getByText(/^Waiting: not reached$/).waitFor();
   await button('Cancel …').click();
@@ -127,9 +120,9 @@ test('labels that may be out are said on that card, with the way to decide, at e
 });
 
 test('what waits for a person after it was printed is amber on that card, and leads to the decision', async () => {
-  const held = await print(MUTE, '700003', 1);
+  const held = await site.print(MUTE, ['700003']);
   await site.up.ended(held);
-  await site.show(page, `print?template=${idT}&printer=${printerOf(MUTE)}&job=${held}`);
+  await site.show(page, `print?template=${site.idT}&printer=${site.idOf(MUTE)}&job=${held}`);
   const next = page.getByRole('region', { name: 'What happens next' });
   await next.getByText('Somebody has to look at the printer and decide.').waitFor();
   expect(await page.locator('main .note.bad, main .badge.bad').count()).toBe(0);
@@ -138,7 +131,7 @@ test('what waits for a person after it was printed is amber on that card, and le
 });
 
 test('of many uncertain labels all can be seen, and one in their middle is the first that is missing', async () => {
-  const held = await print(MUTE, '700006', 20);
+  const held = await site.print(MUTE, ['700006'], 20);
   await site.up.ended(held);
   await site.show(page, `held/${held}`);
   const labels = page.locator('.strip img');
@@ -156,7 +149,7 @@ test('of many uncertain labels all can be seen, and one in their middle is the f
 });
 
 test('of a job that is stopped in doubt the uncertain labels are chosen already, to be printed again', async () => {
-  const held = await print(MUTE, '700007', 3);
+  const held = await site.print(MUTE, ['700007'], 3);
   await site.up.ended(held);
   await site.show(page, `held/${held}`);
   await button('Cancel …').click();
@@ -175,8 +168,8 @@ test('of a job that is stopped in doubt the uncertain labels are chosen already,
 
 test('a cleared lane says what was canceled, what is being stopped, and what came out of that', async () => {
   const { job, sent, printed } = await cutOff('700004');
-  await print('virtual-1', '700005', 1);
-  await site.show(page, `printers/${printerOf('virtual-1')}`);
+  await site.print('virtual-1', ['700005']);
+  await site.show(page, `printers/${site.idOf('virtual-1')}`);
   // The page is loaded again, because a message about another job may have the same numbers.
   await page.reload();
   await button('More: virtual-1').focus();

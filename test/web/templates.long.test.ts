@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { barriers, overflow } from '../kit/browser/browser.ts';
 import { TEMPLATE } from '../kit/browser/console-site.ts';
-import { labelDrawn } from '../kit/browser/designer.ts';
+import { labelDrawn, thing } from '../kit/browser/designer.ts';
 import { useConsole } from '../kit/browser/use-console.ts';
 
 const site = useConsole();
@@ -159,7 +159,6 @@ test('in the designer things are put in line by what is seen, at equal gaps, loc
   });
   await site.show(page, `templates/${made.id}/design`);
   await labelDrawn(page);
-  const thing = (name: RegExp) => page.locator('.thing').and(button(name));
   const { template: before } = await site.up.admin.template('default', made.id);
   const places = z.object({ elements: z.array(z.looseObject({ x: z.number(), y: z.number() })) });
   const saved = async () => {
@@ -172,7 +171,7 @@ test('in the designer things are put in line by what is seen, at equal gaps, loc
     await page.getByText('Not saved').waitFor();
     return saved();
   };
-  await thing(/^Text H/).focus();
+  await thing(page, /^Text H/).focus();
   await page.keyboard.press('Control+a');
   const left = (await arrange('Left edges')).map(({ x }) => x);
   expect([left[0], left[2]]).toEqual([10, left[1]]);
@@ -189,7 +188,7 @@ test('in the designer things are put in line by what is seen, at equal gaps, loc
   await page.keyboard.press('Enter');
   await button('Lock: Text H').focus();
   await page.keyboard.press('Space');
-  await thing(/^Box/).first().focus();
+  await thing(page, /^Box/).first().focus();
   await page.keyboard.press('Control+a');
   await page.keyboard.press('Shift+ArrowDown');
   expect((await saved()).map(({ y }) => y)).toEqual([4, 15, 31]);

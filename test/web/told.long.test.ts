@@ -5,12 +5,18 @@ import { useConsole } from '../kit/browser/use-console.ts';
 
 const site = useConsole();
 
-test('a webhook is made, shows its secret once, is tested, rotated and deleted', async () => {
+/** Somebody’s page of such receivers, where the dialog for a new one is open; `press`: a button of a dialog. */
+async function opened(receivers: string, button: string) {
   const page = await site.signedIn();
   const dialog = page.getByRole('dialog');
+  await site.show(page, receivers);
+  await page.getByRole('button', { name: button }).first().click();
   const press = (name: string) => dialog.getByRole('button', { name, exact: true }).click();
-  await site.show(page, 'webhooks');
-  await page.getByRole('button', { name: 'New webhook …' }).first().click();
+  return { page, dialog, press };
+}
+
+test('a webhook is made, shows its secret once, is tested, rotated and deleted', async () => {
+  const { page, dialog, press } = await opened('webhooks', 'New webhook …');
   await dialog.getByRole('textbox').fill('http://127.0.0.1/new');
   await press('Create');
   await dialog.getByRole('alert').waitFor();
@@ -47,11 +53,7 @@ test('a webhook is made, shows its secret once, is tested, rotated and deleted',
 });
 
 test('somebody is told in a chat what needs somebody: made, tested, and told no more', async () => {
-  const page = await site.signedIn();
-  const dialog = page.getByRole('dialog');
-  const press = (name: string) => dialog.getByRole('button', { name, exact: true }).click();
-  await site.show(page, 'alerts');
-  await page.getByRole('button', { name: 'Tell somebody …' }).first().click();
+  const { page, dialog, press } = await opened('alerts', 'Tell somebody …');
   await dialog.getByLabel('Mail address').fill('hall@example.com');
   await press('Create');
   await dialog.getByText('this service sends no mail').waitFor();

@@ -13,6 +13,7 @@ import type { MenuItem } from '../controls/menu.tsx';
 import { Meter } from '../controls/meter.tsx';
 import { Opens } from '../controls/opens.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
+import { sets } from '../controls/sets.ts';
 import { Time } from '../controls/time.tsx';
 import { Refusal } from '../service/call.ts';
 import { ofTheTenant, useLive } from '../service/live.ts';
@@ -35,9 +36,7 @@ export function Integrations() {
     created.value = account;
     reload();
   };
-  const close = () => {
-    question.value = null;
-  };
+  const close = sets(question, null);
   const button = (
     <Opens what={creating} look="primary">
       {words.create}
@@ -70,28 +69,14 @@ export function Integrations() {
         <Quota />
         <Usage />
       </div>
-      {creating.value && (
-        <Create
-          onClose={() => {
-            creating.value = false;
-          }}
-          onCreated={show}
-        />
-      )}
+      {creating.value && <Create onClose={sets(creating, false)} onCreated={show} />}
       {question.value?.about === 'rotate' && (
         <Rotate account={question.value.account} onRotated={show} onClose={close} />
       )}
       {question.value !== null && question.value.about !== 'rotate' && (
         <End account={question.value.account} what={question.value.about} onDone={reload} onClose={close} />
       )}
-      {created.value !== null && (
-        <Secret
-          account={created.value}
-          onClose={() => {
-            created.value = null;
-          }}
-        />
-      )}
+      {created.value !== null && <Secret account={created.value} onClose={sets(created, null)} />}
     </Page>
   );
 }

@@ -2,7 +2,16 @@
 import { useSignal } from '@preact/signals';
 import { ALERT_FORMS, ALERTS, type AlertForm, alertMade } from '../../src/contract/alert.ts';
 import { Ask } from '../controls/dialog.tsx';
-import { Check, ChoiceField, Field, SeveralField, TextField, ticked, typed } from '../controls/field.tsx';
+import {
+  Check,
+  ChoiceField,
+  Field,
+  picked,
+  SeveralField,
+  TextField,
+  ticked,
+  typed,
+} from '../controls/field.tsx';
 import { say } from '../controls/toast.tsx';
 import { call } from '../service/call.ts';
 import { ofTenant } from '../service/session.ts';
@@ -58,10 +67,7 @@ export function NewAlert({ onClose, onMade }: { onClose: () => void; onMade: () 
       <SeveralField
         label={words.what}
         options={ALERTS.map((value) => ({ value, words: words.kinds[value] }))}
-        chosen={alerts.value}
-        onChosen={(chosen) => {
-          alerts.value = chosen;
-        }}
+        {...picked(alerts)}
       />
       <TextField label={words.minutes} type="number" required min={1} max={1_440} {...typed(minutes)} />
       <Check label={words.quiet} {...ticked(isQuiet)} />

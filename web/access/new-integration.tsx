@@ -12,9 +12,10 @@ import {
   templateView,
   USUAL_SCOPE,
 } from '../../src/contract/admin.ts';
+import { AskToEnd } from '../controls/asks.tsx';
 import { CopyButton } from '../controls/copy.tsx';
 import { Ask, Dialog } from '../controls/dialog.tsx';
-import { Check, ChoiceField, SeveralField, TextField, ticked, typed } from '../controls/field.tsx';
+import { Check, ChoiceField, picked, SeveralField, TextField, ticked, typed } from '../controls/field.tsx';
 import { OnlyHere } from '../controls/only-here.tsx';
 import { printerList } from '../printers/printer-words.tsx';
 import { call } from '../service/call.ts';
@@ -52,10 +53,7 @@ export function Create({ onClose, onCreated }: CreateProps) {
       <SeveralField
         label={words.scope}
         options={PERMISSIONS.map((value) => ({ value, words: words.may[value] }))}
-        chosen={scope.value}
-        onChosen={(chosen) => {
-          scope.value = chosen;
-        }}
+        {...picked(scope)}
       />
       <div class="stack tight">
         <Check label={words.test} {...ticked(test)} />
@@ -160,25 +158,21 @@ type EndProps = {
 /** Asks before it revokes the account or removes one of its secrets. */
 export function End({ account, what, onDone, onClose }: EndProps) {
   const { integrations: words } = t.value;
-  const [title, action, says] = {
-    account: [words.revokeTitle(account.name), words.revokeSubmit, words.revokeSays],
-    old: [words.removeOldTitle(account.name), words.remove, words.removeOldSays],
-    new: [words.removeNewTitle(account.name), words.remove, words.removeNewSays],
+  const { name } = account;
+  const { title, action, says } = {
+    account: { title: words.revokeTitle(name), action: words.revokeSubmit, says: words.revokeSays },
+    old: { title: words.removeOldTitle(name), action: words.remove, says: words.removeOldSays },
+    new: { title: words.removeNewTitle(name), action: words.remove, says: words.removeNewSays },
   }[what];
   return (
-    <Ask
-      title={title ?? ''}
-      action={action ?? ''}
-      danger
+    <AskToEnd
+      title={title}
+      action={action}
+      says={says}
+      path={pathOf(account, what === 'account' ? '' : `/secrets/${what}`)}
+      onDone={onDone}
       onClose={onClose}
-      onAction={async () => {
-        const path = pathOf(account, what === 'account' ? '' : `/secrets/${what}`);
-        await call(z.unknown(), path, { method: 'DELETE' });
-        onDone();
-      }}
-    >
-      <p>{says}</p>
-    </Ask>
+    />
   );
 }
 

@@ -11,7 +11,8 @@ import {
 } from '../../src/contract/webhook.ts';
 import { CopyButton } from '../controls/copy.tsx';
 import { Ask, Dialog } from '../controls/dialog.tsx';
-import { SeveralField, TextField, typed } from '../controls/field.tsx';
+import { picked, SeveralField, TextField, typed } from '../controls/field.tsx';
+import { sets } from '../controls/sets.ts';
 import { say } from '../controls/toast.tsx';
 import { call } from '../service/call.ts';
 import { ofTenant } from '../service/session.ts';
@@ -53,10 +54,7 @@ export function Create({ onClose, onMade }: CreateProps) {
       <SeveralField
         label={words.events}
         options={WEBHOOK_EVENTS.map((value) => ({ value, words: words.eventWords[value] }))}
-        chosen={events.value}
-        onChosen={(chosen) => {
-          events.value = chosen;
-        }}
+        {...picked(events)}
       />
     </Ask>
   );
@@ -101,19 +99,10 @@ export function useQuestion(list: 'webhooks' | 'alerts', onDone: (about: Webhook
             list={list}
             onMade={showSecret}
             onDone={onDone}
-            onClose={() => {
-              asked.value = null;
-            }}
+            onClose={sets(asked, null)}
           />
         )}
-        {made.value !== null && (
-          <Secret
-            made={made.value}
-            onClose={() => {
-              made.value = null;
-            }}
-          />
-        )}
+        {made.value !== null && <Secret made={made.value} onClose={sets(made, null)} />}
       </>
     ),
   };

@@ -9,6 +9,7 @@ import {
   ROLES,
   type Role,
 } from '../../src/contract/people.ts';
+import { AskToEnd } from '../controls/asks.tsx';
 import { CardTable } from '../controls/card-table.tsx';
 import { CopyButton } from '../controls/copy.tsx';
 import { Ask, Dialog } from '../controls/dialog.tsx';
@@ -16,6 +17,7 @@ import { ChoiceField, TextField, typed } from '../controls/field.tsx';
 import { OnlyHere } from '../controls/only-here.tsx';
 import { Opens } from '../controls/opens.tsx';
 import { Page, Shown } from '../controls/page.tsx';
+import { sets } from '../controls/sets.ts';
 import { Time } from '../controls/time.tsx';
 import { call } from '../service/call.ts';
 import { ofTheTenant, useLive } from '../service/live.ts';
@@ -32,9 +34,7 @@ export function People() {
   const inviting = useSignal(false);
   const invitation = useSignal<InvitationCreated | null>(null);
   const asked = useSignal<Question | null>(null);
-  const close = () => {
-    asked.value = null;
-  };
+  const close = sets(asked, null);
   const invited = (made: InvitationCreated) => {
     invitation.value = made;
     reload();
@@ -101,31 +101,24 @@ export function People() {
           />
         )}
       </Shown>
-      {inviting.value && (
-        <Invite
-          onInvited={invited}
-          onClose={() => {
-            inviting.value = false;
-          }}
-        />
-      )}
+      {inviting.value && <Invite onInvited={invited} onClose={sets(inviting, false)} />}
       {asked.value?.about === 'role' && (
         <ChangeRole person={asked.value.person} onDone={reload} onClose={close} />
       )}
       {asked.value?.about === 'revoke' && (
-        <Revoke person={asked.value.person} onDone={reload} onClose={close} />
+        <AskToEnd
+          title={words.revokeTitle(asked.value.person.name)}
+          action={words.revoke}
+          says={words.revokeSays}
+          path={pathOf(asked.value.person)}
+          onDone={reload}
+          onClose={close}
+        />
       )}
       {asked.value?.about === 'link' && (
         <NewLink person={asked.value.person} onInvited={invited} onClose={close} />
       )}
-      {invitation.value !== null && (
-        <Link
-          made={invitation.value}
-          onClose={() => {
-            invitation.value = null;
-          }}
-        />
-      )}
+      {invitation.value !== null && <Link made={invitation.value} onClose={sets(invitation, null)} />}
     </Page>
   );
 }
@@ -199,24 +192,6 @@ function ChangeRole({ person, onDone, onClose }: PersonProps) {
           role.value = value;
         }}
       />
-    </Ask>
-  );
-}
-
-function Revoke({ person, onDone, onClose }: PersonProps) {
-  const { people: words } = t.value;
-  return (
-    <Ask
-      title={words.revokeTitle(person.name)}
-      action={words.revoke}
-      danger
-      onClose={onClose}
-      onAction={async () => {
-        await call(z.unknown(), pathOf(person), { method: 'DELETE' });
-        onDone();
-      }}
-    >
-      <p>{words.revokeSays}</p>
     </Ask>
   );
 }

@@ -2,8 +2,8 @@
 import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import { type AgentView, type OpenInvitation, printersDecided } from '../../src/contract/agent-view.ts';
+import { AskName, AskToEnd } from '../controls/asks.tsx';
 import { Ask } from '../controls/dialog.tsx';
-import { TextField, typed } from '../controls/field.tsx';
 import { say } from '../controls/toast.tsx';
 import { call } from '../service/call.ts';
 import { may, session } from '../service/session.ts';
@@ -21,43 +21,59 @@ export function keeps({ tenant }: Pick<AgentView, 'tenant'>): boolean {
 
 type QuestionProps = { asked: Asked; onDone: () => void; onClose: () => void };
 
-export function pathOf({ id }: Pick<AgentView, 'id'>, what: string): string {
-  return `/agents/${encodeURIComponent(id)}/${what}`;
+export function pathOf({ id }: Pick<AgentView, 'id'>, what: `/${string}` | '' = ''): string {
+  return `/agents/${encodeURIComponent(id)}${what}`;
 }
 
 export function AgentQuestion({ asked, ...rest }: QuestionProps) {
-  if (asked.about === 'withdraw') return <Withdraw invitation={asked.invitation} {...rest} />;
+  const { agents: words } = t.value;
+  if (asked.about === 'withdraw') {
+    const { id, name } = asked.invitation;
+    return (
+      <AskToEnd
+        title={words.withdrawTitle(name)}
+        action={words.withdrawDo}
+        says={words.withdrawSays}
+        path={`/agents/invitations/${id}`}
+        {...rest}
+      />
+    );
+  }
   const { about, agent } = asked;
-  if (about === 'rename') return <Rename agent={agent} {...rest} />;
   if (about === 'approve') return <ApproveAll agent={agent} {...rest} />;
   if (about === 'move') return <Move agent={agent} {...rest} />;
-  if (about === 'forget') return <Forget agent={agent} {...rest} />;
-  return about === 'let-in' ? <LetIn agent={agent} {...rest} /> : <Revoke agent={agent} {...rest} />;
+  if (about === 'let-in') return <LetIn agent={agent} {...rest} />;
+  if (about === 'rename') {
+    return (
+      <AskName
+        title={words.renameTitle(agent.name)}
+        label={words.name}
+        hint={words.renameHint}
+        now={agent.name}
+        path={pathOf(agent, '/name')}
+        {...rest}
+      />
+    );
+  }
+  const end = {
+    revoke: {
+      title: words.revokeTitle(agent.name),
+      action: words.revoke,
+      says: words.revokeSays,
+      path: pathOf(agent, '/revoke'),
+      method: 'POST',
+    },
+    forget: {
+      title: words.forgetTitle(agent.name),
+      action: words.forget,
+      says: words.forgetSays,
+      path: pathOf(agent),
+    },
+  } as const;
+  return <AskToEnd {...end[about]} {...rest} />;
 }
 
 type Props = Omit<QuestionProps, 'asked'> & { agent: AgentView };
-
-function Rename({ agent, onDone, onClose }: Props) {
-  const { agents: words, general } = t.value;
-  const name = useSignal(agent.name);
-  return (
-    <Ask
-      title={words.renameTitle(agent.name)}
-      action={general.save}
-      disabled={name.value.trim() === ''}
-      onClose={onClose}
-      onAction={async () => {
-        await call(z.unknown(), pathOf(agent, 'name'), {
-          method: 'PUT',
-          body: { name: name.value.trim() },
-        });
-        onDone();
-      }}
-    >
-      <TextField label={words.name} hint={words.renameHint} required maxLength={200} {...typed(name)} />
-    </Ask>
-  );
-}
 
 function ApproveAll({ agent, onDone, onClose }: Props) {
   const { agents: words } = t.value;
@@ -70,7 +86,7 @@ function ApproveAll({ agent, onDone, onClose }: Props) {
       onAction={async () => {
         // Only the printers that the person sees here; one that has come since then goes on waiting.
         const body = { state: 'approved', printers: waiting.map(({ id }) => id) };
-        const { printers } = await call(printersDecided, pathOf(agent, 'printers'), { body });
+        const { printers } = await call(printersDecided, pathOf(agent, '/printers'), { body });
         say(words.approvedSome(printers.length));
         onDone();
       }}
@@ -101,34 +117,12 @@ function LetIn({ agent, onDone, onClose }: Props) {
       action={words.letInDo}
       onClose={onClose}
       onAction={async () => {
-        await call(z.unknown(), pathOf(agent, 'let-in'), { method: 'POST' });
+        await call(z.unknown(), pathOf(agent, '/let-in'), { method: 'POST' });
         say(words.letInDone(agent.name));
         onDone();
       }}
     >
       <p>{words.letInSays}</p>
-    </Ask>
-  );
-}
-
-function Withdraw({
-  invitation: { id, name },
-  onDone,
-  onClose,
-}: Omit<QuestionProps, 'asked'> & { invitation: OpenInvitation }) {
-  const { agents: words } = t.value;
-  return (
-    <Ask
-      title={words.withdrawTitle(name)}
-      action={words.withdrawDo}
-      danger
-      onClose={onClose}
-      onAction={async () => {
-        await call(z.unknown(), `/agents/invitations/${id}`, { method: 'DELETE' });
-        onDone();
-      }}
-    >
-      <p>{words.withdrawSays}</p>
     </Ask>
   );
 }
@@ -145,7 +139,7 @@ function Move({ agent, onDone, onClose }: Props) {
       disabled={to.value === now && !moves}
       onClose={onClose}
       onAction={async () => {
-        await call(z.unknown(), pathOf(agent, 'move'), {
+        await call(z.unknown(), pathOf(agent, '/move'), {
           body: { tenant: to.value === EVERY ? null : to.value },
         });
         say(to.value === now ? words.staysDone(agent.name) : words.moveDone(agent.name));
@@ -156,42 +150,6 @@ function Move({ agent, onDone, onClose }: Props) {
       {moves && <p class="note">{words.movesSays}</p>}
       <p>{words.moveSays}</p>
       <p>{words.moveLoses}</p>
-    </Ask>
-  );
-}
-
-function Revoke({ agent, onDone, onClose }: Props) {
-  const { agents: words } = t.value;
-  return (
-    <Ask
-      title={words.revokeTitle(agent.name)}
-      action={words.revoke}
-      danger
-      onClose={onClose}
-      onAction={async () => {
-        await call(z.unknown(), pathOf(agent, 'revoke'), { method: 'POST' });
-        onDone();
-      }}
-    >
-      <p>{words.revokeSays}</p>
-    </Ask>
-  );
-}
-
-function Forget({ agent, onDone, onClose }: Props) {
-  const { agents: words } = t.value;
-  return (
-    <Ask
-      title={words.forgetTitle(agent.name)}
-      action={words.forget}
-      danger
-      onClose={onClose}
-      onAction={async () => {
-        await call(z.unknown(), `/agents/${encodeURIComponent(agent.id)}`, { method: 'DELETE' });
-        onDone();
-      }}
-    >
-      <p>{words.forgetSays}</p>
     </Ask>
   );
 }

@@ -15,6 +15,7 @@ import { CardTable } from '../controls/card-table.tsx';
 import type { MenuItem } from '../controls/menu.tsx';
 import { Opens } from '../controls/opens.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
+import { sets } from '../controls/sets.ts';
 import { Time } from '../controls/time.tsx';
 import { type Live, useLive } from '../service/live.ts';
 import { may, session } from '../service/session.ts';
@@ -83,9 +84,7 @@ export function Agents() {
       </div>
       {inviting.value && (
         <Invite
-          onClose={() => {
-            inviting.value = false;
-          }}
+          onClose={sets(inviting, false)}
           onMade={(name, invitation) => {
             made.value = { name, invitation };
             open.reload();
@@ -97,19 +96,11 @@ export function Agents() {
           name={made.value.name}
           made={made.value.invitation}
           agent={invitedBy(live, made.value.invitation)}
-          onClose={() => {
-            made.value = null;
-          }}
+          onClose={sets(made, null)}
         />
       )}
       {asked.value !== null && (
-        <AgentQuestion
-          asked={asked.value}
-          onDone={done}
-          onClose={() => {
-            asked.value = null;
-          }}
-        />
+        <AgentQuestion asked={asked.value} onDone={done} onClose={sets(asked, null)} />
       )}
     </Page>
   );

@@ -75,7 +75,7 @@ function Decide({ printer, onDone }: { printer: Brought; onDone: () => void }) {
     busy.value = true;
     try {
       const body = { state, printers: [printer.id] };
-      await call(printersDecided, pathOf(printer.agent, 'printers'), { body });
+      await call(printersDecided, pathOf(printer.agent, '/printers'), { body });
       say(words.decided[state](printer.name));
       onDone();
     } catch (error) {

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { AgentView } from '../../src/contract/agent-view.ts';
 import { Ask } from '../controls/dialog.tsx';
 import { Opens } from '../controls/opens.tsx';
+import { sets } from '../controls/sets.ts';
 import { say } from '../controls/toast.tsx';
 import { call } from '../service/call.ts';
 import { t, when } from '../texts/texts.ts';
@@ -34,12 +35,10 @@ export function Restored({ agents, onDone }: Props) {
         <Ask
           title={words.letInAllTitle(waiting.length)}
           action={words.letInAll}
-          onClose={() => {
-            asking.value = false;
-          }}
+          onClose={sets(asking, false)}
           onAction={async () => {
             for (const agent of waiting) {
-              await call(z.unknown(), pathOf(agent, 'let-in'), { method: 'POST' });
+              await call(z.unknown(), pathOf(agent, '/let-in'), { method: 'POST' });
             }
             say(words.letInAllDone(waiting.length));
             onDone();

@@ -168,3 +168,15 @@ export function SeveralField<T extends string>({ label, options, chosen, onChose
     </fieldset>
   );
 }
+
+/** Binds a field of several options to a signal. */
+export function picked<T extends string>(
+  options: Signal<readonly T[]>,
+): Pick<SeveralProps<T>, 'chosen' | 'onChosen'> {
+  return {
+    chosen: options.value,
+    onChosen: (now) => {
+      options.value = now;
+    },
+  };
+}

@@ -1,6 +1,7 @@
 /** A button that sets a signal to true; the caller shows a dialog while it is. */
 import type { Signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { sets } from './sets.ts';
 
 interface Opening {
   what: Signal<boolean>;
@@ -10,9 +11,7 @@ interface Opening {
 }
 
 export function Opens({ what, look, label, children }: Opening) {
-  const open = () => {
-    what.value = true;
-  };
+  const open = sets(what, true);
   return (
     <button
       type="button"

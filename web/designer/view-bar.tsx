@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { Choice } from '../controls/field.tsx';
+import { sets } from '../controls/sets.ts';
 import { t } from '../texts/texts.ts';
 import { type Editor, STEP } from './editor.ts';
 import { RecordSteps } from './record-choice.tsx';
@@ -96,23 +97,10 @@ export function ViewBar({ editor, onFit, children }: ViewBarProps) {
               marks.value = !marks.value;
             }}
           />
-          <Tool
-            says={words.sideBySide}
-            icon="sides"
-            onUse={() => {
-              comparing.value = true;
-            }}
-          />
+          <Tool says={words.sideBySide} icon="sides" onUse={sets(comparing, true)} />
         </Tools>
       </Further>
-      {comparing.value && (
-        <SideBySide
-          editor={editor}
-          onClose={() => {
-            comparing.value = false;
-          }}
-        />
-      )}
+      {comparing.value && <SideBySide editor={editor} onClose={sets(comparing, false)} />}
     </div>
   );
 }

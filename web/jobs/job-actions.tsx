@@ -5,6 +5,7 @@ import { type JobReason, jobView } from '../../src/contract/job.ts';
 import type { JobAction, JobDetails } from '../../src/contract/job-details.ts';
 import { Ask } from '../controls/dialog.tsx';
 import { Check, TextField, ticked, typed } from '../controls/field.tsx';
+import { sets } from '../controls/sets.ts';
 import { say } from '../controls/toast.tsx';
 import { Attempts } from '../service/attempts.ts';
 import { call } from '../service/call.ts';
@@ -27,9 +28,7 @@ export function JobActions({ job, onDone, only = ASKED }: ActionProps & { only?:
   const attempts = useMemo(() => new Attempts(), []);
   if (!may('jobs:act')) return null;
   const labels = { retry: words.retry, move: words.move, reprint: words.reprint, cancel: words.cancel };
-  const close = () => {
-    asked.value = null;
-  };
+  const close = sets(asked, null);
   const dialogs = { retry: Retry, move: Move, reprint: Reprint, cancel: Cancel };
   const Question = asked.value === null ? null : dialogs[asked.value];
   return (
@@ -37,14 +36,7 @@ export function JobActions({ job, onDone, only = ASKED }: ActionProps & { only?:
       {only
         .filter((action) => job.actions.includes(action))
         .map((action) => (
-          <button
-            key={action}
-            type="button"
-            class="button"
-            onClick={() => {
-              asked.value = action;
-            }}
-          >
+          <button key={action} type="button" class="button" onClick={sets(asked, action)}>
             {labels[action]}
           </button>
         ))}

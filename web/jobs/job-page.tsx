@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { type JobDetails, type JobEvent, jobRecords } from '../../src/contract/job-details.ts';
 import { to } from '../address/place.ts';
 import { Page, Shown } from '../controls/page.tsx';
+import { sets } from '../controls/sets.ts';
 import { Time } from '../controls/time.tsx';
 import { useLive } from '../service/live.ts';
 import { may } from '../service/session.ts';
@@ -227,13 +228,7 @@ function Life({ job, nameOf }: Told) {
             {'kind' in line ? (
               <Event event={line.who === null ? line : { ...line, who: nameOf(line.who) }} />
             ) : (
-              <button
-                type="button"
-                class="link"
-                onClick={() => {
-                  unfolded.value = true;
-                }}
-              >
+              <button type="button" class="link" onClick={sets(unfolded, true)}>
                 {words.folded(line.length)}
               </button>
             )}

@@ -7,6 +7,7 @@ import { jobCounts, jobPage } from '../../src/contract/job-search.ts';
 import { place, to } from '../address/place.ts';
 import { Older } from '../controls/older.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
+import { sets } from '../controls/sets.ts';
 import { useLive } from '../service/live.ts';
 import { may } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
@@ -93,9 +94,7 @@ export function Jobs() {
         <Bulk
           {...bulk.value}
           made={all.rows.filter(({ id }) => bulk.value?.ids.includes(id))}
-          onClose={() => {
-            bulk.value = null;
-          }}
+          onClose={sets(bulk, null)}
           onDone={() => {
             picked.value = new Set();
             reload();

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import type { JobView } from '../../src/contract/job.ts';
+import { sets } from '../controls/sets.ts';
 import { t } from '../texts/texts.ts';
 
 /** Width of a picture in a strip, in pixels: enough for a screen with two pixels per CSS pixel. */
@@ -119,9 +120,7 @@ function Label({ job, index, note, doubt, chosen, onChoose }: LabelProps) {
       decoding="async"
       src={pictureOf(job, index, WIDTH)}
       alt={name}
-      onError={() => {
-        missing.value = true;
-      }}
+      onError={sets(missing, true)}
     />
   );
   const whole = (what: ComponentChildren) => (

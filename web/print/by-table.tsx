@@ -2,6 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { recordOf } from '../../src/tables/table.ts';
 import { reasonWords } from '../controls/reason-words.ts';
+import { sets } from '../controls/sets.ts';
 import type { FieldFacts } from '../templates/saved-template.ts';
 import { t } from '../texts/texts.ts';
 import { Checking } from './by-file.tsx';
@@ -102,9 +103,7 @@ export function ByTable({ fields, cells, route, ...rest }: ByTableProps) {
                           aria-label={words.cell(caption, at + 1)}
                           placeholder={at === 0 ? sample : undefined}
                           value={row[column] ?? ''}
-                          onFocus={() => {
-                            shown.value = at;
-                          }}
+                          onFocus={sets(shown, at)}
                           onPaste={paste(at, column)}
                           onInput={({ currentTarget }) => put(at, column, [[currentTarget.value]])}
                         />

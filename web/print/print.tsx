@@ -7,6 +7,7 @@ import { kept } from '../address/kept.ts';
 import { go, place, refine, to } from '../address/place.ts';
 import { ChoiceField, TextField, typed } from '../controls/field.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
+import { sets } from '../controls/sets.ts';
 import { stateOf } from '../controls/still-words.ts';
 import { say } from '../controls/toast.tsx';
 import { reasonsInWords } from '../jobs/wait-words.ts';
@@ -89,13 +90,7 @@ export function Print() {
                           onChoice={choose}
                         />
                         {list.length > 1 && may('labels:read') && (
-                          <button
-                            type="button"
-                            class="link"
-                            onClick={() => {
-                              byPicture.value = true;
-                            }}
-                          >
+                          <button type="button" class="link" onClick={sets(byPicture, true)}>
                             {words.byPicture}
                           </button>
                         )}
@@ -115,13 +110,7 @@ export function Print() {
                       />
                     </div>
                     {byPicture.value && (
-                      <ByPicture
-                        templates={list}
-                        onChoice={choose}
-                        onClose={() => {
-                          byPicture.value = false;
-                        }}
-                      />
+                      <ByPicture templates={list} onChoice={choose} onClose={sets(byPicture, false)} />
                     )}
                     {printer !== undefined && <Beforehand printer={printer} />}
                     {template !== undefined && printer !== undefined && (
@@ -291,9 +280,7 @@ function Filling({ template, printer, printers, onPrinter, onSent }: FillingProp
               type="button"
               class={way.value === one ? 'button chosen' : 'button'}
               aria-pressed={way.value === one}
-              onClick={() => {
-                way.value = one;
-              }}
+              onClick={sets(way, one)}
             >
               {words[one]}
             </button>

@@ -5,11 +5,12 @@ import { type AddedPrinterView, addedPrinterView } from '../../src/contract/adde
 import { type AgentView, agentView } from '../../src/contract/agent-view.ts';
 import { languageId } from '../../src/contract/format.ts';
 import { to } from '../address/place.ts';
+import { AskToEnd } from '../controls/asks.tsx';
 import { CardTable } from '../controls/card-table.tsx';
 import { Ask, Dialog } from '../controls/dialog.tsx';
 import { ChoiceField, TextField, typed } from '../controls/field.tsx';
+import { sets } from '../controls/sets.ts';
 import { Time } from '../controls/time.tsx';
-import { say } from '../controls/toast.tsx';
 import { call } from '../service/call.ts';
 import { useLive } from '../service/live.ts';
 import { may, session } from '../service/session.ts';
@@ -151,13 +152,7 @@ function Outcome({ added, onClose }: { added: AddedPrinterView; onClose: () => v
         {now.printer === null && <p class="small muted">{words.goesOn}</p>}
         <div class="row end">
           {now.printer === null ? (
-            <button
-              type="button"
-              class="button"
-              onClick={() => {
-                taking.value = true;
-              }}
-            >
+            <button type="button" class="button" onClick={sets(taking, true)}>
               {words.takeAway}
             </button>
           ) : (
@@ -254,13 +249,7 @@ export function AddedPrinters() {
         })}
       />
       {taking.value !== null && (
-        <TakeAway
-          added={taking.value}
-          onDone={reload}
-          onClose={() => {
-            taking.value = null;
-          }}
-        />
+        <TakeAway added={taking.value} onDone={reload} onClose={sets(taking, null)} />
       )}
     </details>
   );
@@ -268,21 +257,16 @@ export function AddedPrinters() {
 
 type TakeAwayProps = { added: AddedPrinterView; onDone: () => void; onClose: () => void };
 
-function TakeAway({ added, onDone, onClose }: TakeAwayProps) {
+function TakeAway({ added: { id, name, uri }, ...rest }: TakeAwayProps) {
   const { added: words } = t.value;
   return (
-    <Ask
-      title={words.takeAwayTitle(added.name ?? added.uri)}
+    <AskToEnd
+      title={words.takeAwayTitle(name ?? uri)}
       action={words.takeAway}
-      danger
-      onClose={onClose}
-      onAction={async () => {
-        await call(z.unknown(), `${ADDRESSES}/${encodeURIComponent(added.id)}`, { method: 'DELETE' });
-        say(words.takenAway);
-        onDone();
-      }}
-    >
-      <p>{words.takeAwaySays}</p>
-    </Ask>
+      says={words.takeAwaySays}
+      path={`${ADDRESSES}/${encodeURIComponent(id)}`}
+      said={words.takenAway}
+      {...rest}
+    />
   );
 }

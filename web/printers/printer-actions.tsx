@@ -9,6 +9,7 @@ import { Ask } from '../controls/dialog.tsx';
 import { Check, Field, TextField, ticked, typed } from '../controls/field.tsx';
 import { Menu } from '../controls/menu.tsx';
 import { Problem, sayProblem } from '../controls/problem.tsx';
+import { sets } from '../controls/sets.ts';
 import { say } from '../controls/toast.tsx';
 import { follow } from '../jobs/outcomes.tsx';
 import { call, errorOf } from '../service/call.ts';
@@ -29,9 +30,7 @@ export function PrinterActions({ printer, onDone }: Props) {
   const ask = (question: Question) => () => {
     asked.value = question;
   };
-  const close = () => {
-    asked.value = null;
-  };
+  const close = sets(asked, null);
   const act = mayActOn(printer);
   const resume = async () => {
     try {

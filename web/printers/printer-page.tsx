@@ -7,6 +7,7 @@ import { jobPage } from '../../src/contract/job-search.ts';
 import { to } from '../address/place.ts';
 import { CopyButton } from '../controls/copy.tsx';
 import { NotFound, Page, Shown } from '../controls/page.tsx';
+import { sets } from '../controls/sets.ts';
 import { JobTable } from '../jobs/job-table.tsx';
 import { pictureOf } from '../jobs/label-strip.tsx';
 import { Refusal } from '../service/call.ts';
@@ -84,9 +85,7 @@ function LastLabel({ job }: { job: string }) {
           class="paper"
           src={pictureOf(job, live.data.labels.total - 1, 480)}
           alt={words.lastLabel}
-          onError={() => {
-            gone.value = true;
-          }}
+          onError={sets(gone, true)}
         />
       </a>
     </section>

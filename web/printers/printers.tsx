@@ -6,6 +6,7 @@ import { to } from '../address/place.ts';
 import { unreachedOf } from '../agents/unreached.tsx';
 import { Opens } from '../controls/opens.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
+import { sets } from '../controls/sets.ts';
 import { useLive } from '../service/live.ts';
 import { may } from '../service/session.ts';
 import { mediaWords, t } from '../texts/texts.ts';
@@ -75,13 +76,7 @@ export function Printers() {
           </p>
         )}
       </div>
-      {adding.value && (
-        <AddPrinter
-          onClose={() => {
-            adding.value = false;
-          }}
-        />
-      )}
+      {adding.value && <AddPrinter onClose={sets(adding, false)} />}
     </Page>
   );
 }

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { standsStill } from '../../src/contract/printer-view.ts';
 import { to } from '../address/place.ts';
+import { sets } from '../controls/sets.ts';
 import { MoveAll } from '../jobs/move-all.tsx';
 import { may } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
@@ -39,9 +40,7 @@ export function Standing({ printers }: { printers: readonly Printer[] }) {
                   type="button"
                   class="button"
                   aria-label={`${jobs.moveAll}: ${printer.name}`}
-                  onClick={() => {
-                    moving.value = printer;
-                  }}
+                  onClick={sets(moving, printer)}
                 >
                   {jobs.moveAll}
                 </button>
@@ -57,14 +56,7 @@ export function Standing({ printers }: { printers: readonly Printer[] }) {
           </li>
         ))}
       </ul>
-      {moving.value !== null && (
-        <MoveAll
-          printer={moving.value}
-          onClose={() => {
-            moving.value = null;
-          }}
-        />
-      )}
+      {moving.value !== null && <MoveAll printer={moving.value} onClose={sets(moving, null)} />}
     </section>
   );
 }

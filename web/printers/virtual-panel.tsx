@@ -6,6 +6,7 @@ import {
   virtualPrinter,
 } from '../../src/contract/printer-actions.ts';
 import { Problem, sayProblem } from '../controls/problem.tsx';
+import { sets } from '../controls/sets.ts';
 import { call } from '../service/call.ts';
 import { useLive } from '../service/live.ts';
 import { t } from '../texts/texts.ts';
@@ -88,9 +89,7 @@ function Label({ printer, number }: { printer: Printer; number: number }) {
           decoding="async"
           src={picture}
           alt={words.label(number)}
-          onError={() => {
-            missing.value = true;
-          }}
+          onError={sets(missing, true)}
         />
       </a>
       <span class="small muted">{number}</span>

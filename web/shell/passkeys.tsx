@@ -1,13 +1,14 @@
 /** The list of a person's passkeys, where they can be added and removed. */
 import { useSignal } from '@preact/signals';
-import { z } from 'zod';
 import { type PasskeyView, waysIn } from '../../src/contract/people.ts';
+import { AskToEnd } from '../controls/asks.tsx';
 import { Ask } from '../controls/dialog.tsx';
 import { TextField, typed } from '../controls/field.tsx';
 import { Opens } from '../controls/opens.tsx';
 import { Shown } from '../controls/page.tsx';
+import { sets } from '../controls/sets.ts';
 import { Time } from '../controls/time.tsx';
-import { call, Refusal } from '../service/call.ts';
+import { Refusal } from '../service/call.ts';
 import { useLive } from '../service/live.ts';
 import { addPasskey, knowsPasskeys, passkeyList } from '../service/passkeys.ts';
 import { t } from '../texts/texts.ts';
@@ -37,22 +38,15 @@ export function Passkeys({ hasPassword }: { hasPassword: boolean }) {
           <Opens what={adding}>{words.add}</Opens>
         </div>
       )}
-      {adding.value && (
-        <Add
-          hasPassword={hasPassword}
-          onAdded={reload}
-          onClose={() => {
-            adding.value = false;
-          }}
-        />
-      )}
+      {adding.value && <Add hasPassword={hasPassword} onAdded={reload} onClose={sets(adding, false)} />}
       {removing.value !== null && (
-        <Remove
-          passkey={removing.value}
+        <AskToEnd
+          title={words.removeTitle(removing.value.name)}
+          action={words.removed}
+          says={words.removeSays}
+          path={`/session/passkeys/${encodeURIComponent(removing.value.id)}`}
           onDone={reload}
-          onClose={() => {
-            removing.value = null;
-          }}
+          onClose={sets(removing, null)}
         />
       )}
     </section>
@@ -130,25 +124,4 @@ function inWords(error: unknown): unknown {
   if (error.name === 'NotAllowedError') return new Error(signIn.passkeyNone);
   const wrong = wrongPassword(error);
   return wrong === undefined ? error : new Error(wrong);
-}
-
-type RemoveProps = { passkey: PasskeyView; onDone: () => void; onClose: () => void };
-
-function Remove({ passkey, onDone, onClose }: RemoveProps) {
-  const { passkeys: words } = t.value;
-  return (
-    <Ask
-      title={words.removeTitle(passkey.name)}
-      action={words.removed}
-      danger
-      onClose={onClose}
-      onAction={async () => {
-        const path = `/session/passkeys/${encodeURIComponent(passkey.id)}`;
-        await call(z.unknown(), path, { method: 'DELETE' });
-        onDone();
-      }}
-    >
-      <p>{words.removeSays}</p>
-    </Ask>
-  );
 }

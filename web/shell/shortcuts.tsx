@@ -3,6 +3,7 @@ import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { go } from '../address/place.ts';
 import { Dialog } from '../controls/dialog.tsx';
+import { sets } from '../controls/sets.ts';
 import { may } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
 import { PAGE_NAMES, PAGES } from './pages.tsx';
@@ -71,9 +72,7 @@ export function Shortcuts() {
   }, []);
   if (!open.value) return null;
   const { shortcuts, nav, general } = t.value;
-  const close = () => {
-    open.value = false;
-  };
+  const close = sets(open, false);
   return (
     <Dialog title={shortcuts.title} closes={general.close} onClose={close}>
       <dl class="facts">

@@ -7,6 +7,7 @@ import { TextField, typed } from '../controls/field.tsx';
 import { Form, useSubmit } from '../controls/form.tsx';
 import { useTitle } from '../controls/page.tsx';
 import { Problem, wordsOf } from '../controls/problem.tsx';
+import { sets } from '../controls/sets.ts';
 import { call, Refusal } from '../service/call.ts';
 import { knowsPasskeys, signInByPasskey } from '../service/passkeys.ts';
 import { signInAtProvider } from '../service/provider.ts';
@@ -35,9 +36,7 @@ export function SignIn() {
     [],
   );
   useEffect(() => {
-    const show = () => {
-      asked.value = true;
-    };
+    const show = sets(asked, true);
     const late = setTimeout(show, ANSWER_MS);
     // Without an answer only the password is offered. Whoever tries it is shown the error.
     call(waysIn, '/sign-in')

@@ -3,11 +3,10 @@ import { useSignal } from '@preact/signals';
 import { z } from 'zod';
 import { type TemplateView, templateView } from '../../src/contract/admin.ts';
 import { go } from '../address/place.ts';
-import { Ask } from '../controls/dialog.tsx';
-import { TextField, typed } from '../controls/field.tsx';
+import { AskName, AskToEnd } from '../controls/asks.tsx';
 import { Menu } from '../controls/menu.tsx';
 import { sayProblem } from '../controls/problem.tsx';
-import { say } from '../controls/toast.tsx';
+import { sets } from '../controls/sets.ts';
 import { call } from '../service/call.ts';
 import { may, ofTenant } from '../service/session.ts';
 import { t } from '../texts/texts.ts';
@@ -22,9 +21,7 @@ const body = z.record(z.string(), z.unknown());
 export function TemplateActions({ template, onDone, onGone }: Props) {
   const { templates: words } = t.value;
   const asked = useSignal<'rename' | 'delete' | null>(null);
-  const close = () => {
-    asked.value = null;
-  };
+  const close = sets(asked, null);
   const said = (work: () => Promise<void>) => () => {
     work().catch((error: unknown) => sayProblem(error));
   };
@@ -58,21 +55,27 @@ export function TemplateActions({ template, onDone, onGone }: Props) {
   return (
     <>
       <Menu about={template.name} items={may('templates:edit') ? [...edits, download, end] : [download]} />
-      {asked.value === 'rename' && <Rename template={template} onDone={onDone} onClose={close} />}
-      {asked.value === 'delete' && (
-        <Ask
-          title={words.deleteTitle(template.name)}
-          action={t.value.templates.delete}
-          danger
+      {asked.value === 'rename' && (
+        <AskName
+          title={words.renameTitle}
+          label={words.name}
+          now={template.name}
+          path={path(template.id, '/name')}
+          said={words.renamed}
+          onDone={onDone}
           onClose={close}
-          onAction={async () => {
-            await call(templateView, path(template.id), { method: 'DELETE' });
-            say(words.deleted);
-            (onGone ?? onDone)();
-          }}
-        >
-          <p>{words.deleteSays}</p>
-        </Ask>
+        />
+      )}
+      {asked.value === 'delete' && (
+        <AskToEnd
+          title={words.deleteTitle(template.name)}
+          action={words.delete}
+          says={words.deleteSays}
+          path={path(template.id)}
+          said={words.deleted}
+          onDone={onGone ?? onDone}
+          onClose={close}
+        />
       )}
     </>
   );
@@ -86,27 +89,4 @@ async function exportFile(template: TemplateView): Promise<void> {
   link.download = `${template.name.replaceAll(/[^\p{L}\p{N}._-]+/gu, '-').slice(0, 80) || 'template'}.json`;
   link.click();
   URL.revokeObjectURL(link.href);
-}
-
-function Rename({ template, onDone, onClose }: Props & { onClose: () => void }) {
-  const { templates: words, general } = t.value;
-  const name = useSignal(template.name);
-  return (
-    <Ask
-      title={words.renameTitle}
-      action={general.save}
-      disabled={name.value.trim() === ''}
-      onClose={onClose}
-      onAction={async () => {
-        await call(templateView, path(template.id, '/name'), {
-          method: 'PUT',
-          body: { name: name.value.trim() },
-        });
-        say(words.renamed);
-        onDone();
-      }}
-    >
-      <TextField label={words.name} required maxLength={200} {...typed(name)} />
-    </Ask>
-  );
 }

@@ -6,6 +6,7 @@ import { to } from '../address/place.ts';
 import { Icon } from '../controls/icon.tsx';
 import { Opens } from '../controls/opens.tsx';
 import { Empty, Page, Shown } from '../controls/page.tsx';
+import { sets } from '../controls/sets.ts';
 import { ofTheTenant, useLive } from '../service/live.ts';
 import { may, ofTenant } from '../service/session.ts';
 import { t, when } from '../texts/texts.ts';
@@ -78,14 +79,7 @@ export function Templates() {
           )
         }
       </Shown>
-      {importing.value && (
-        <ImportDialog
-          onClose={() => {
-            importing.value = false;
-          }}
-          onDone={reload}
-        />
-      )}
+      {importing.value && <ImportDialog onClose={sets(importing, false)} onDone={reload} />}
     </Page>
   );
 }

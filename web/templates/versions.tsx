@@ -6,6 +6,7 @@ import type { Preview } from '../../src/contract/label-picture.ts';
 import { templateVersion, templateVersionView } from '../../src/contract/template-versions.ts';
 import { Ask } from '../controls/dialog.tsx';
 import { Problem } from '../controls/problem.tsx';
+import { sets } from '../controls/sets.ts';
 import { say } from '../controls/toast.tsx';
 import { call, errorOf } from '../service/call.ts';
 import { ofTheTenant, useLive } from '../service/live.ts';
@@ -77,9 +78,7 @@ export function Versions({ id, changed, onRestored }: Props) {
                       type="button"
                       class="button"
                       aria-label={`${words.restore}: ${words.number(number)}`}
-                      onClick={() => {
-                        asked.value = number;
-                      }}
+                      onClick={sets(asked, number)}
                     >
                       {words.restore}
                     </button>
@@ -97,9 +96,7 @@ export function Versions({ id, changed, onRestored }: Props) {
         <Ask
           title={words.restoreTitle(asked.value)}
           action={words.restore}
-          onClose={() => {
-            asked.value = null;
-          }}
+          onClose={sets(asked, null)}
           onAction={() => restore(asked.value ?? 0)}
         >
           <p>{words.restoreSays}</p>

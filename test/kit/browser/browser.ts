@@ -24,6 +24,8 @@ const FLAGS = [
 ];
 /** ms for anything that a page is waited for: against hanging alone, since the machine may be busy. */
 const PATIENCE = 90_000;
+/** For what a printer does meanwhile. */
+export const PATIENTLY = { timeout: 60_000 };
 
 export type Look = { width?: number; height?: number; scheme?: 'light' | 'dark'; locale?: string };
 

@@ -55,6 +55,8 @@ export class ConsoleSite {
   readonly faults: string[] = [];
   readonly #options: SiteOptions;
   #running: Running | undefined;
+  #idT = '';
+  #printers = new Map<string, string>();
 
   constructor(options: SiteOptions = {}) {
     this.#options = options;
@@ -162,12 +164,29 @@ export class ConsoleSite {
     return page;
   }
 
-  /** A template, a page of somebody who may do all with it, and the IDs of the printers by their names. */
-  async withTemplate(): Promise<{ page: Page; idT: string; ids: Map<string, string> }> {
+  /** Imports the template above, and learns the printers’ IDs. @returns a page of somebody who may do all with them */
+  async withTemplate(): Promise<Page> {
     const { admin } = this.up;
-    const { id: idT } = await admin.importTemplate('default', TEMPLATE);
-    const ids = new Map((await admin.printers()).map(({ id, name }) => [name, id]));
-    return { page: await this.signedIn(), idT, ids };
+    const { id } = await admin.importTemplate('default', TEMPLATE);
+    this.#idT = id;
+    this.#printers = new Map((await admin.printers()).map(({ id: printer, name }) => [name, printer]));
+    return await this.signedIn();
+  }
+
+  /** The ID of the template above. */
+  get idT(): string {
+    return this.#idT;
+  }
+
+  /** A printer's ID by its name, as it stands in an address. */
+  idOf(printer: string): string {
+    return encodeURIComponent(this.#printers.get(printer) ?? '');
+  }
+
+  /** Prints a label of the template above for each of these numbers. @returns the job's ID */
+  async print(printer: string, numbers: readonly string[], numberCopies = 1): Promise<string> {
+    const data = numbers.map((number) => ({ article: 'Nut', number }));
+    return await this.up.admin.print('default', { idT: this.#idT, printer, numberCopies, data });
   }
 
   /** Another page of the console, by its address. */

@@ -1,5 +1,5 @@
 /** The designer, in a page of a console. */
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { z } from 'zod';
 import type { ConsoleSite } from './console-site.ts';
 
@@ -22,4 +22,9 @@ const saved = z.object({
 
 export async function savedTemplate(site: ConsoleSite, id: string) {
   return saved.parse(await site.up.admin.template('default', id)).template;
+}
+
+/** An element on the canvas, by what it is called to a screen reader. */
+export function thing(page: Page, name: RegExp): Locator {
+  return page.locator('.thing').and(page.getByRole('button', { name }));
 }

@@ -142,6 +142,11 @@ export async function decode(file: string): Promise<string[]> {
   return found.map((code) => code.text);
 }
 
+/** The same of each of these labels. */
+export async function codesOn(labels: readonly { file: string }[]): Promise<string[][]> {
+  return await Promise.all(labels.map(({ file }) => decode(file)));
+}
+
 /** A label with a QR code of the text. */
 export function qr(text: string, more = ''): string {
   return `^XA${more}^FO40,20^BQN,2,5^FDQA,${text}^FS^XZ`;

@@ -10,20 +10,24 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import { webhookBody } from '../../../src/contract/webhook.ts';
+import type { ServiceHarness } from '../service/harness.ts';
 import { selfSigned } from './certificate.ts';
 
 /** `status`: what was answered; null: nothing. */
 export type Got = { path: string; headers: IncomingHttpHeaders; body: string; status: number | null };
 
-/** One for the tests of a file; this process believes its authority as long. */
-export function useWebhookReceiver(): WebhookReceiver {
+/** One for the tests of a file, each of which begins without webhooks; this process believes its authority as long. */
+export function useWebhookReceiver(service: Pick<ServiceHarness, 'pool'>): WebhookReceiver {
   const receiver = new WebhookReceiver();
   const usual = getCACertificates('default');
   beforeAll(async () => {
     await receiver.listen();
     setDefaultCACertificates([...usual, receiver.certificate]);
   });
-  beforeEach(() => receiver.reset());
+  beforeEach(async () => {
+    receiver.reset();
+    await service.pool.query('DELETE FROM platen.webhooks');
+  });
   afterAll(() => {
     setDefaultCACertificates(usual);
     receiver.stop();

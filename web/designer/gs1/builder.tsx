@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { Choice, Field, TextField } from '../../controls/field.tsx';
 import { Opens } from '../../controls/opens.tsx';
+import { sets } from '../../controls/sets.ts';
 import { type AiFormat, formatOf, hasOwnLength } from '../../templates/gs1-identifiers.ts';
 import { t } from '../../texts/texts.ts';
 import type { LabelElement } from '../document.ts';
@@ -109,9 +110,7 @@ function AiList({ editor, problems, title, text, onText }: ListProps) {
       {elements.length > 0 && <Read elements={elements} samples={samples} />}
       {adding.value && (
         <AiChoice
-          onClose={() => {
-            adding.value = false;
-          }}
+          onClose={sets(adding, false)}
           onAi={(ai) => {
             adding.value = false;
             set([...elements, { ai, data: '' }]);
