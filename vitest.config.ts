@@ -52,6 +52,7 @@ export default defineConfig({
           name: 'long',
           include: [LONG, BACKENDS],
           exclude: leftOut('long').files,
+          setupFiles: ['test/kit/when-cores-are-free.ts'],
           sequence: { groupOrder: 2 },
           ...onServers,
         },

@@ -21,6 +21,8 @@ export interface ChaosOptions {
   minutes: number;
   seed: number;
   setup?: Setup;
+  /** Goes on after the time until this holds: how much comes of a minute is the machine's matter. */
+  enough?: (so: ChaosResult) => boolean;
   say(text: string): void;
 }
 
@@ -42,8 +44,14 @@ export interface ChaosResult {
   directory: string;
 }
 
-/** Runs rounds until the time is over, or one has a violation. */
-export async function chaos({ minutes, seed, setup, say }: ChaosOptions): Promise<ChaosResult> {
+/** Runs rounds until the time is over and there was enough, or one has a violation. */
+export async function chaos({
+  minutes,
+  seed,
+  setup,
+  enough = () => true,
+  say,
+}: ChaosOptions): Promise<ChaosResult> {
   const random = new Random(seed);
   const chosen = setup ?? random.pick(SETUPS);
   const directory = mkdtempSync(join(tmpdir(), 'platen-chaos-'));
@@ -74,7 +82,7 @@ export async function chaos({ minutes, seed, setup, say }: ChaosOptions): Promis
     say(`${((Date.now() - begun) / 1_000).toFixed(1).padStart(7)} s  ${text}`);
   if (site.older !== undefined) sayWhen(`the older version: ${site.older}`);
   try {
-    while (result.rounds === 0 || (Date.now() < end && result.violations.length === 0)) {
+    while (result.rounds === 0 || ((Date.now() < end || !enough(result)) && result.violations.length === 0)) {
       const first = 1_000_000 * ++result.rounds;
       sayWhen(`round ${result.rounds} (${chosen})`);
       const round = new Round(site, random, first, sayWhen);
@@ -84,10 +92,10 @@ export async function chaos({ minutes, seed, setup, say }: ChaosOptions): Promis
       result.held += round.held;
       result.faults += round.faults;
       result.violations.push(...round.violations);
+      result.out = site.printers.reduce((sum, { printer }) => sum + printer.paper.length, 0);
+      result.repeated = site.poster.repeated;
+      if (begunOld > 0) result.updated = begunOld - oldOf(site);
     }
-    result.out = site.printers.reduce((sum, { printer }) => sum + printer.paper.length, 0);
-    result.repeated = site.poster.repeated;
-    if (begunOld > 0) result.updated = begunOld - oldOf(site);
   } finally {
     await site.stop();
   }

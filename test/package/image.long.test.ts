@@ -87,7 +87,7 @@ describe.skipIf(process.getuid?.() !== 0)('the container image', () => {
     writeFileSync(join(out, 'platen.json'), JSON.stringify(settings));
     await run('chown', [config.User, join(out, 'platen.json')]);
     start();
-  }, 600_000);
+  }, 1_200_000);
 
   afterAll(async () => {
     if (container?.exitCode === null) {

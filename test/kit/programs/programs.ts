@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { stopAll } from './stop-all.ts';
 
 /** A busy machine takes half a minute for a first database. One that exits before is an error at once. */
-export const START_TIMEOUT_MS = 90_000;
+export const START_TIMEOUT_MS = 240_000;
 const STOP_TIMEOUT_MS = 10_000;
 
 export interface Program {

@@ -13,9 +13,9 @@ import { addLibraries } from './wine-libraries.ts';
 const BIN = '/usr/lib/wine';
 const WINE = join(BIN, 'wine64');
 /** Longest that a program may run, ms. */
-const LIMIT = 120_000;
+const LIMIT = 300_000;
 /** How long Wine's server stays after the last program has ended, s: that of a killed test ends then too. */
-const STAYS = 300;
+const STAYS = 600;
 
 export interface WineRun {
   env?: NodeJS.ProcessEnv;
