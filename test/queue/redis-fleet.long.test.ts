@@ -61,7 +61,7 @@ describe.concurrent.each([
       const { rows } = await site.pool.query('SELECT 1 FROM platen.jobs WHERE dispatched_at IS NULL');
       return rows.length;
     };
-    await expect.poll(undispatched, { timeout: 20_000 }).toBe(0);
+    await expect.poll(undispatched, { timeout: 60_000 }).toBe(0);
     expect(first.labels.length).toBeLessThan(6 * RECORDS);
     master.program.kill('SIGKILL');
     await postEach(2);
@@ -115,7 +115,7 @@ async function siteOn(fleet: Fleet, stack: AsyncDisposableStack) {
   const idT = await site.template('acme', TEMPLATE);
   await expect
     .poll(async () => z.array(z.unknown()).parse((await site.admin('GET', '/printers')).body), {
-      timeout: 20_000,
+      timeout: 60_000,
     })
     .toHaveLength(printers.length);
   const post = async (printer: { serial: string }, labels: readonly string[]) => {
@@ -127,7 +127,7 @@ async function siteOn(fleet: Fleet, stack: AsyncDisposableStack) {
 
 /** Every job, once each has ended. */
 async function endOf(site: ServiceHarness, count: number) {
-  const signal = AbortSignal.timeout(75_000);
+  const signal = AbortSignal.timeout(240_000);
   for (;;) {
     const { rows } = await site.pool.query(
       `SELECT id, status, error->>'code' AS code FROM platen.jobs ORDER BY seq`,
@@ -151,12 +151,12 @@ describe('TLS with a private authority, and an ACL user', () => {
     const fleet = make();
     onTestFinished(() => fleet.stop());
     await fleet.start();
-    const open = async (redisUrl: string) => {
-      const queues = await openQueues({ redisUrl, prefix, logger, startTimeoutMs: 5_000 });
+    const open = async (redisUrl: string, startTimeoutMs = 5_000) => {
+      const queues = await openQueues({ redisUrl, prefix, logger, startTimeoutMs });
       onTestFinished(() => queues.close({ timeoutMs: 0 }));
       return queues;
     };
-    await carries(await open(fleet.url));
+    await carries(await open(fleet.url, 60_000));
     await expect(open(fleet.url.replace(/&ca=[^&]*/, ''))).rejects.toMatchObject({ code: 'unavailable' });
     await expect(open(fleet.url.replace('family=4', 'family=6'))).rejects.toMatchObject({
       code: 'unavailable',
