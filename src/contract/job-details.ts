@@ -63,7 +63,7 @@ export const jobDetails = movedJob.extend({
   /** Since when it is in its state, and since when its reasons hold. */
   statusSince: z.iso.datetime(),
   reasonsSince: z.iso.datetime().nullable(),
-  /** Jobs of its tenant that its printer prints before it, counted up to `MOST_COUNTED`; 0: it does not wait in its lane, or is the next. */
+  /** Jobs of its own tenant that its printer prints before it, counted up to `MOST_COUNTED`; 0: there are none, or it does not wait in its lane. */
   before: z.int(),
   /** A person holds the printer: this job waits until it is resumed. */
   hold: z.object({ by: z.string(), at: z.iso.datetime(), why: z.string().nullable() }).nullable(),

@@ -348,6 +348,8 @@ const GENERAL_REASONS = {
     'the agent does not hear from the service which printers it has: name them in its configuration',
   'printer-agents': 'an agent has it: take it out of the agent, or stop that for a day',
   'agent-may-come': 'revoke it first; one that never enrolled is to be away for a day',
+  'agent-has-jobs':
+    'jobs that it has begun and that nobody has decided about: {jobs}. Decide first; should it come again, it may know which labels are out',
   'label-number': 'expected a label from 0 to {last}, found {label}',
   'body-bytes': 'the body is larger than the limit of {most} bytes',
   'body-rich': 'the body is more than a request can hold: {detail}',

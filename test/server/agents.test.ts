@@ -112,6 +112,26 @@ describe('forgotten', () => {
       [agentId],
     );
     expect(rows).toEqual([{ revoked: true }]);
+    expect(codeOf(await forget())).toBe('agent-not-found');
+  });
+
+  test('not while a job that it has begun is undecided: should it come again, it may say which labels are out', async () => {
+    await service.agent([{ id: PRINTER }], { agentId: 'agent-begun' });
+    const id = await acme.newJob({ printerId: PRINTER });
+    await service.pool.query(
+      `UPDATE platen.jobs SET status = 'held', agent_id = 'agent-begun' WHERE id = $1`,
+      [id],
+    );
+    await service.pool.query(
+      `UPDATE platen.agents SET seen_at = now() - interval '25 hours' WHERE id = 'agent-begun'`,
+    );
+    const refused = await forget('agent-begun');
+    expect([codeOf(refused), refused.text]).toEqual([
+      'agent-in-use',
+      expect.stringContaining('decided about: 1.'),
+    ]);
+    await service.pool.query(`UPDATE platen.jobs SET status = 'canceled' WHERE id = $1`, [id]);
+    expect((await forget('agent-begun')).status).toBe(204);
   });
 });
 

@@ -5,7 +5,7 @@ import { Meter } from '../controls/meter.tsx';
 import type { Still } from '../controls/still-words.ts';
 import { t, when } from '../texts/texts.ts';
 import { cameOut, faultWords, StatusBadge, TestBadge } from './job-words.tsx';
-import { isStuck, whyWords } from './wait-words.ts';
+import { beforeWords, isStuck, whyWords } from './wait-words.ts';
 
 /** `still`: as `useJob` has it. */
 type NextProps = { job: JobDetails; still: Still | undefined };
@@ -22,7 +22,7 @@ export function Head({ job, still }: NextProps) {
       <StatusBadge job={job} still={still?.why} {...(why === '' ? {} : { why })} />
       <span>{status === 'canceled' ? cameOut(job) : jobs.of(labels.printed, labels.total)}</span>
       {why !== '' && since !== null && <span class="muted">{words.since(when(since))}</span>}
-      {still !== undefined && before > 0 && <span class="muted">{words.before(before)}</span>}
+      {still !== undefined && before > 0 && <span class="muted">{beforeWords(before)}</span>}
     </div>
   );
 }

@@ -34,6 +34,11 @@ export function whyWords(job: Waiting, still: string | undefined): string {
   if (!waitsInLane(job)) return reasonsInWords(job.reasons);
   const { before = 0 } = job;
   if (still !== undefined) return still;
-  if (before >= MOST_COUNTED) return words.manyBefore(MOST_COUNTED);
-  return before === 0 ? words.notItsTurn : words.before(before);
+  return before === 0 ? words.notItsTurn : beforeWords(before);
+}
+
+/** How many jobs are before one that waits in its lane. */
+export function beforeWords(before: number): string {
+  const { job: words } = t.value;
+  return before >= MOST_COUNTED ? words.manyBefore(MOST_COUNTED) : words.before(before);
 }

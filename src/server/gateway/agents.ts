@@ -109,16 +109,18 @@ export async function listAgents(db: Queryable, tenantId: string | undefined): P
   );
 }
 
-const forgottenRow = z.object({ tenant_id: scope, enrolled: z.boolean(), may: z.boolean() });
+const forgottenRow = z.object({ tenant_id: scope, enrolled: z.boolean(), may: z.boolean(), jobs: z.int() });
 
 /**
  * Takes an agent that comes no more off the list, with what it has reported: a revoked one, or one that never enrolled and has been
- * away for a day. Where a report of it comes after all, it is listed again. What keeps a revoked one out stays.
+ * away for a day. Where a report of it comes after all, it is listed again. What keeps a revoked one out stays. One whose jobs are
+ * undecided stays too: should it come again, it may say which labels are out, and only of an agent that is known is that believed.
  * @param within the only tenant of which the caller may name an agent
  * @returns whose it was
  * @throws ProblemError `agent-not-found`, `agent-in-use`
  */
 export async function forgetAgent(db: Queryable, id: string, within: string | undefined): Promise<Scope> {
+  await db.query('SELECT FROM platen.enrolled_agents WHERE id = $1 FOR UPDATE', [id]);
   // A report of the agent's waits meanwhile, and then is of an agent that nobody knows yet.
   await db.query('SELECT FROM platen.agents WHERE id = $1 FOR UPDATE', [id]);
   const found = await rowOf(
@@ -126,13 +128,16 @@ export async function forgetAgent(db: Queryable, id: string, within: string | un
     forgottenRow,
     `SELECT * FROM (
        SELECT CASE WHEN e.id IS NULL THEN a.tenant_id ELSE e.tenant_id END AS tenant_id, e.id IS NOT NULL AS enrolled,
-         CASE WHEN e.id IS NULL THEN ${LONG_AWAY} ELSE e.revoked_at IS NOT NULL END AS may
-       FROM platen.agents a FULL JOIN platen.enrolled_agents e ON e.id = a.id WHERE coalesce(e.id, a.id) = $1) AS known
+         CASE WHEN e.id IS NULL THEN ${LONG_AWAY} ELSE e.revoked_at IS NOT NULL END AS may,
+         (SELECT count(*)::int FROM platen.jobs WHERE agent_id = $1 AND status IN ('printing', 'held')) AS jobs
+       FROM platen.agents a FULL JOIN platen.enrolled_agents e ON e.id = a.id
+       WHERE coalesce(e.id, a.id) = $1 AND (a.id IS NOT NULL OR e.forgotten_at IS NULL OR e.forgotten_at < e.revoked_at)) AS known
      WHERE $2::text IS NULL OR tenant_id = $2`,
     [id, within ?? null],
   );
   if (found === undefined) throw agentNotFound();
   if (!found.may) throw refusedBecause('agent-in-use', because('agent-may-come', {}));
+  if (found.jobs > 0) throw refusedBecause('agent-in-use', because('agent-has-jobs', { jobs: found.jobs }));
   // First: that a printer needs attention ends with its row only while it is known whose the agent is.
   await db.query('DELETE FROM platen.agent_printers WHERE agent_id = $1', [id]);
   await db.query('DELETE FROM platen.agents WHERE id = $1', [id]);

@@ -120,7 +120,7 @@ export const agentWords: typeof english = {
     forget: 'Aus der Liste nehmen …',
     forgetTitle: (name) => `${name} aus der Liste nehmen?`,
     forgetSays:
-      'Mit ihm gehen seine Drucker, die kein anderer Agent hat. Ihre Namen, Einstellungen und wartenden Aufträge bleiben für den Agenten, der sie als nächster hat. Kommt er wieder, steht er wieder hier; ein gesperrter bleibt ausgesperrt.',
+      'Mit ihm gehen seine Drucker, die kein anderer Agent hat, und die, die für ihn über ihre Adresse hinzugefügt wurden. Ihre Namen, Einstellungen und wartenden Aufträge bleiben für den Agenten, der sie als nächster hat. Kommt er wieder, steht er wieder hier; ein gesperrter bleibt ausgesperrt.',
     unreached: (n) =>
       n === 1
         ? 'Ein Drucker aus der Konfiguration der Agenten wurde nie erreicht'

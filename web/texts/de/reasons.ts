@@ -382,6 +382,8 @@ export const reasons: Readonly<Record<ReasonCode, string>> = {
     'Der Agent erfährt vom Dienst nicht, welche Drucker er hat: Nennen Sie sie in seiner Konfiguration',
   'printer-agents':
     'Ein Agent hat den Drucker: Nehmen Sie ihn dort heraus, oder halten Sie den Agenten einen Tag an',
+  'agent-has-jobs':
+    'Aufträge, die er begonnen hat und über die niemand entschieden hat: {jobs}. Entscheiden Sie erst; kommt er wieder, weiß er vielleicht, welche Etiketten draußen sind',
   'agent-may-come':
     'Sperren Sie ihn erst; einer, der sich nie angemeldet hat, muss einen Tag lang weg gewesen sein',
   'label-number': 'Dieses Etikett hat der Auftrag nicht: Gezählt ab 0 ist sein letztes {last}',

@@ -118,7 +118,7 @@ export const agentWords = {
     forget: 'Take off the list …',
     forgetTitle: (name: string) => `Take ${name} off the list?`,
     forgetSays:
-      'With it go its printers that no other agent has. Their names, settings and jobs that wait stay for the agent that has them next. Should it come again, it is listed again; one that was revoked stays out.',
+      'With it go its printers that no other agent has, and those that were added for it by address. Their names, settings and jobs that wait stay for the agent that has them next. Should it come again, it is listed again; one that was revoked stays out.',
     unreached: (n: number) =>
       `${many(n, 'printer', 'printers')} of the agents’ configuration ${verb(n, 'was', 'were')} never reached`,
   },

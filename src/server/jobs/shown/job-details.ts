@@ -36,12 +36,17 @@ const detailsRow = jobRow.extend({
   held_why: z.string().nullable(),
 });
 
+/** The largest bigint. */
+const LAST = '9223372036854775807';
+
 /**
  * How many jobs are before a waiting one, up to `MOST_COUNTED`. A job that a person has had go on, or has moved, goes to the end of its lane: it has been
- * dispatched anew. Other tenants' jobs at a shared printer are counted for nobody.
+ * dispatched anew. Any other job has those before it that were accepted before it, which keeps the count short in a long lane. Other
+ * tenants' jobs at a shared printer are counted for nobody.
  */
 const BEFORE = `CASE WHEN status = 'queued' THEN (SELECT count(*)::int FROM (SELECT FROM platen.jobs b
     WHERE b.lane = jobs.lane AND b.tenant_id = jobs.tenant_id AND b.status IN (${inSql(statesIn('under way'))})
+      AND b.seq < CASE WHEN jobs.round = 0 THEN jobs.seq ELSE ${LAST} END
       AND (b.status = 'printing' OR (coalesce(b.dispatched_at, 'infinity'), b.seq) < (coalesce(jobs.dispatched_at, 'infinity'), jobs.seq))
     LIMIT ${MOST_COUNTED}) AS counted)
   ELSE 0 END AS before`;
