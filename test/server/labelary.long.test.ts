@@ -27,8 +27,9 @@ async function ask(
   path: string,
   zpl: string | Uint8Array<ArrayBuffer>,
   headers: Record<string, string> = {},
-) {
-  return await fetch(`${service.url}/labelary${path}`, {
+  tries = 5,
+): Promise<Response> {
+  const answer = await fetch(`${service.url}/labelary${path}`, {
     method: 'POST',
     headers: {
       'content-type': 'application/x-www-form-urlencoded',
@@ -38,6 +39,9 @@ async function ask(
     body: zpl,
     signal: AbortSignal.timeout(60_000),
   });
+  // A busy machine does not draw each label in the time that a stranger has.
+  const late = !answer.ok && /takes longer than|are being drawn/.test(await answer.clone().text());
+  return late && tries > 1 ? await ask(path, zpl, headers, tries - 1) : answer;
 }
 
 const bytesOf = async (answer: Response) => Buffer.from(await answer.arrayBuffer());
