@@ -21,8 +21,8 @@ export interface ChaosOptions {
   minutes: number;
   seed: number;
   setup?: Setup;
-  /** Goes on after the time until this holds: how much comes of a minute is the machine's matter. */
-  enough?: (so: ChaosResult) => boolean;
+  /** Faults go on beyond the time until this holds. How many labels a minute yields depends on the machine. */
+  enough?: (soFar: ChaosResult) => boolean;
   say(text: string): void;
 }
 

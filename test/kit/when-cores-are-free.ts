@@ -7,10 +7,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 /** The share of all cores that must be free. */
 const FREE = 0.1;
-/** Over how long it is looked at, ms; at random, so that two files do not begin by the same look. */
+/** How long a look takes, ms: a random time, so that two files do not begin after the same look. */
 const LEAST_LOOK = 500;
 const MOST_LOOK = 2_500;
-/** After so long a file begins whatever there is, ms. */
+/** After so many ms a file begins in any case. */
 const LONGEST = 60_000;
 
 /** Ticks of all cores since the start of the machine. */

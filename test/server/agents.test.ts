@@ -130,7 +130,10 @@ describe('forgotten', () => {
       'agent-in-use',
       expect.stringContaining('decided about: 1.'),
     ]);
-    await service.pool.query(`UPDATE platen.jobs SET status = 'canceled' WHERE id = $1`, [id]);
+    const canceled = `UPDATE platen.jobs SET status = 'canceled', uncertain_from = 0, uncertain_to = $2 WHERE id = $1`;
+    await service.pool.query(canceled, [id, 1]);
+    expect(codeOf(await forget('agent-begun'))).toBe('agent-in-use');
+    await service.pool.query(canceled, [id, 0]);
     expect((await forget('agent-begun')).status).toBe(204);
   });
 });

@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLogger } from '../../src/log.ts';
 import { VirtualZplPrinter } from '../../src/virtual/zpl/zpl-printer.ts';
-import { barriers, overflow } from '../kit/browser/browser.ts';
+import { barriers, overflow, PATIENTLY } from '../kit/browser/browser.ts';
 import { TEMPLATE } from '../kit/browser/console-site.ts';
 import { useConsole } from '../kit/browser/use-console.ts';
 
-const PATIENTLY = { timeout: 60_000 };
 /** This port needs a privilege, so no other test listens on it. */
 const UNREACHED = '127.0.0.1:9';
 

@@ -1,6 +1,6 @@
 /** Jobs that wait for a printer are moved to another one, many at once, after a look at what that would do. */
 import { expect, test } from 'vitest';
-import { chooseTarget } from '../kit/browser/browser.ts';
+import { chooseTarget, PATIENTLY } from '../kit/browser/browser.ts';
 import { TEMPLATE } from '../kit/browser/console-site.ts';
 import { useConsole } from '../kit/browser/use-console.ts';
 import { MUTE } from '../kit/service/mute-printer.ts';
@@ -123,7 +123,6 @@ test('what was sent to a printer that is not reached is said before, and decided
     ...{ idT, printer: 'virtual-1', numberCopies: total },
     data: [{ article: 'Nut', number: 'D-0' }],
   });
-  const PATIENTLY = { timeout: 60_000 };
   await expect.poll(async () => (await admin.job(job)).labels.printed, PATIENTLY).toBeGreaterThan(0);
   await fault('power-off');
   await expect.poll(async () => (await admin.job(job)).reasons, PATIENTLY).toContain('offline');

@@ -4,6 +4,7 @@ import type { AgentView } from '../../contract/agent-view.ts';
 import { type Scope, scope } from '../../contract/lane.ts';
 import { unreachedPrinter } from '../../contract/printer.ts';
 import { because } from '../../contract/reason.ts';
+import { UNDECIDED } from '../jobs/shown/job-list.ts';
 import { HEARTBEAT_LOST, LONG_AWAY } from '../printers/printers.ts';
 import { refusedBecause } from '../problems.ts';
 import { type Queryable, rowOf, rowsOf } from '../store/pool.ts';
@@ -129,7 +130,7 @@ export async function forgetAgent(db: Queryable, id: string, within: string | un
     `SELECT * FROM (
        SELECT CASE WHEN e.id IS NULL THEN a.tenant_id ELSE e.tenant_id END AS tenant_id, e.id IS NOT NULL AS enrolled,
          CASE WHEN e.id IS NULL THEN ${LONG_AWAY} ELSE e.revoked_at IS NOT NULL END AS may,
-         (SELECT count(*)::int FROM platen.jobs WHERE agent_id = $1 AND status IN ('printing', 'held')) AS jobs
+         (SELECT count(*)::int FROM platen.jobs j WHERE j.agent_id = $1 AND (j.status = 'printing' OR ${UNDECIDED})) AS jobs
        FROM platen.agents a FULL JOIN platen.enrolled_agents e ON e.id = a.id
        WHERE coalesce(e.id, a.id) = $1 AND (a.id IS NOT NULL OR e.forgotten_at IS NULL OR e.forgotten_at < e.revoked_at)) AS known
      WHERE $2::text IS NULL OR tenant_id = $2`,

@@ -41,7 +41,7 @@ const LAST = '9223372036854775807';
 
 /**
  * How many jobs are before a waiting one, up to `MOST_COUNTED`. A job that a person has had go on, or has moved, goes to the end of its lane: it has been
- * dispatched anew. Any other job has those before it that were accepted before it, which keeps the count short in a long lane. Other
+ * dispatched anew. Before any other job are only jobs that were accepted earlier: the index finds those, however long the lane is. Other
  * tenants' jobs at a shared printer are counted for nobody.
  */
 const BEFORE = `CASE WHEN status = 'queued' THEN (SELECT count(*)::int FROM (SELECT FROM platen.jobs b

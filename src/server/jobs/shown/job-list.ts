@@ -49,7 +49,7 @@ const CLOCKS_APART = 86_400;
 const WAITING: readonly JobStatus[] = ['queued', 'printing', 'held'];
 
 /** As the index `jobs_undecided` has it. */
-const UNDECIDED = `(j.status = 'held' OR (j.status = 'canceled' AND j.uncertain_to > j.uncertain_from))`;
+export const UNDECIDED = `(j.status = 'held' OR (j.status = 'canceled' AND j.uncertain_to > j.uncertain_from))`;
 
 /** Sorts as the time does, to the microsecond. */
 const KEY_TIME = `to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
