@@ -48,7 +48,8 @@ test('by keyboard: one that is not reached says why and is taken away; one that 
   await tab('Add a printer');
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog', { name: 'Add a printer' });
-  await dialog.getByLabel('Agent').locator('option').first().waitFor({ state: 'attached' });
+  const agents = dialog.getByLabel('Agent').locator('option');
+  await agents.first().waitFor({ state: 'attached' });
   expect(await barriers(page)).toEqual([]);
   await tab('Address');
   await page.keyboard.type('http://10.0.0.5');
@@ -67,6 +68,8 @@ test('by keyboard: one that is not reached says why and is taken away; one that 
   await page.getByText('Taken away.').waitFor();
 
   await page.getByRole('button', { name: 'Add a printer' }).click();
+  // Until the agents are there, Enter adds nothing.
+  await agents.first().waitFor({ state: 'attached' });
   await dialog.getByLabel('Address').fill(new URL(printer.uri).host);
   await dialog.getByLabel('Name').fill('Hall 2');
   await page.keyboard.press('Enter');
