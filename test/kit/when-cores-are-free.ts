@@ -11,7 +11,7 @@ const FREE = 0.1;
 const LEAST_LOOK = 500;
 const MOST_LOOK = 2_500;
 /** After so many ms a file begins in any case. */
-const LONGEST = 60_000;
+const LONGEST = 180_000;
 
 /** Ticks of all cores since the start of the machine. */
 function ticks(): { free: number; all: number } {
