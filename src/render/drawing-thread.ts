@@ -8,9 +8,10 @@
  */
 import { Worker } from 'node:worker_threads';
 import { grownSince, trimMemory } from './trim-memory.ts';
+import { limitWork } from './work-limit.ts';
 
 /** Far more than any label takes, because on a busy machine loading the libraries alone may take half a minute. */
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 60_000;
 const WATCH_EVERY_MS = 100;
 /** If the process grows by more bytes than this over one label, the thread ends once nothing waits for it. */
 const MUCH = 256 * 1024 * 1024;
@@ -29,7 +30,7 @@ export class DrawingStopped extends Error {
 interface Bounds {
   /** The most bytes by which the process may grow over one label. */
   readonly memory?: number;
-  /** ms for one label. */
+  /** ms of work for one label. */
   readonly time?: number;
   /** The thread's heap, MB. */
   readonly heapMb?: number;
@@ -50,7 +51,7 @@ export class DrawingThread<Order, Reply extends { readonly id: number }> {
   #rss = { thread: 0, label: 0 };
   #tasks: Task<Order, Reply>[] = [];
   #busy: Task<Order, Reply> | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #unlimit = () => {};
   #watch: NodeJS.Timeout | undefined;
   #nextId = 1;
 
@@ -104,12 +105,12 @@ export class DrawingThread<Order, Reply extends { readonly id: number }> {
   }
 
   #limit(ms: number = TIMEOUT_MS): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#fail('time', 'took too long to draw'), ms);
+    this.#unlimit();
+    this.#unlimit = limitWork(ms, () => this.#fail('time', 'took too long to draw'));
   }
 
   #unwatch(): void {
-    clearTimeout(this.#timer);
+    this.#unlimit();
     clearInterval(this.#watch);
   }
 

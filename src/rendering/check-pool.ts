@@ -8,6 +8,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import type { Logger } from '../log.ts';
+import { limitWork } from '../render/work-limit.ts';
 import type { Check, CheckAnswer, CheckRequest, CheckResult, CheckSays } from './check-protocol.ts';
 import { startThread } from './thread.ts';
 
@@ -35,10 +36,13 @@ export class CheckStopped extends Error {
   }
 }
 
-/** `wait`: ms that a check may wait for a thread; `run`: ms that it may take once it has one. */
 export interface CheckTimes {
+  /** ms that a check may wait for a thread. */
   readonly wait: number;
+  /** ms that it may work once it has one. */
   readonly run: number;
+  /** `run` is by the clock: somebody waits for what else could be done. */
+  readonly byClock?: true;
 }
 
 interface Task {
@@ -177,7 +181,7 @@ type Settle = Task['settle'];
 class CheckThread {
   readonly #worker: Worker;
   readonly #logger: Logger;
-  #task: { id: number; ms: number; at: string; settle: Settle; timer: NodeJS.Timeout } | undefined;
+  #task: { id: number; times: CheckTimes; at: string; settle: Settle; unlimit: () => void } | undefined;
   #asked = 0;
   #loaded = false;
   ending = false;
@@ -206,9 +210,9 @@ class CheckThread {
     return this.#task === undefined && !this.ending;
   }
 
-  begin({ owner, check, times: { run: ms } }: Task, settle: Settle): void {
+  begin({ owner, check, times }: Task, settle: Settle): void {
     const id = ++this.#asked;
-    this.#task = { id, ms, at: '', settle, timer: this.#deadline(ms) };
+    this.#task = { id, times, at: '', settle, unlimit: this.#limit(times) };
     this.#worker.ref();
     this.#worker.postMessage({ id, owner, check } satisfies CheckRequest);
   }
@@ -227,9 +231,11 @@ class CheckThread {
   }
 
   /** A busy machine may take long to load code. This time must not count against the check that needs the code. */
-  #deadline(ms: number): NodeJS.Timeout {
-    if (!this.#loaded) return setTimeout(() => this.#notLoaded(), LOADING_MS);
-    return setTimeout(() => void this.stop('deadline'), ms);
+  #limit({ run, byClock }: CheckTimes): () => void {
+    const late = () => void this.stop('deadline');
+    if (this.#loaded && !byClock) return limitWork(run, late);
+    const timer = this.#loaded ? setTimeout(late, run) : setTimeout(() => this.#notLoaded(), LOADING_MS);
+    return () => clearTimeout(timer);
   }
 
   #received(answer: CheckAnswer): void {
@@ -237,8 +243,8 @@ class CheckThread {
     if ('loaded' in answer) {
       this.#loaded = answer.loaded;
       if (task === undefined) return;
-      clearTimeout(task.timer);
-      task.timer = this.#deadline(task.ms);
+      task.unlimit();
+      task.unlimit = this.#limit(task.times);
       return;
     }
     if (task === undefined || answer.id !== task.id) return;
@@ -254,7 +260,7 @@ class CheckThread {
     const task = this.#task;
     if (task === undefined) return;
     this.#task = undefined;
-    clearTimeout(task.timer);
+    task.unlimit();
     this.#worker.unref();
     task.settle(outcome);
   }

@@ -8,7 +8,7 @@ import type { PrinterFormat } from '../../../contract/format.ts';
 import type { PrintRequest } from '../../../contract/print-request.ts';
 import { because } from '../../../contract/reason.ts';
 import type { Template } from '../../../contract/template.ts';
-import { type CheckPool, CheckStopped } from '../../../rendering/check-pool.ts';
+import { type CheckPool, CheckStopped, type CheckTimes } from '../../../rendering/check-pool.ts';
 import type { RecordsCheck, Unprintable } from '../../../rendering/check-protocol.ts';
 import { type Fault, faultAt, jsonPointer, ProblemError, refusedBecause, shorten } from '../../problems.ts';
 
@@ -17,9 +17,9 @@ const BUDGET = 500;
 /** Records that are checked at a time, so that other requests get their turn in between. */
 const BATCH = 500;
 /** ms for one batch, to wait for a thread and to run; after that the rest is left to the agent. */
-const TIMES = { wait: 1_000, run: 2_000 };
+const TIMES: CheckTimes = { wait: 1_000, run: 2_000, byClock: true };
 /** The same for documents, each of which has a deadline of its own, in a thread that may have to start first. */
-const DOCUMENT_TIMES = { wait: 1_000, run: 60_000 };
+const DOCUMENT_TIMES: CheckTimes = { wait: 1_000, run: 60_000, byClock: true };
 /** Most faults in one answer. */
 const MOST_FAULTS = 100;
 
