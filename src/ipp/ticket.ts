@@ -20,7 +20,7 @@ const MAX_PAGE = 9_999;
 const MAX_RANGES = 10;
 
 /** print-scaling (PWG 5100.13 §5.2.3): `auto-fit` makes only smaller what is too large, `fit` is as large as the media lets it be. */
-export const SCALINGS = ['none', 'auto-fit', 'fit'] as const;
+const SCALINGS = ['none', 'auto-fit', 'fit'] as const;
 export type Scaling = (typeof SCALINGS)[number];
 
 export interface JobTicket {

@@ -19,7 +19,7 @@ const ANSWER_TIMEOUT = 60_000;
  */
 const MOST_AT_ONCE = 4;
 
-export interface Connections {
+interface Connections {
   /** Work on a request without a body begins: nobody reads it to its end. */
   works(request: IncomingMessage): void;
   /** The connection is not one of HTTP any more: somebody else bounds it. */

@@ -139,7 +139,7 @@ export const problem = z.object({
     .optional()
     .meta({ description: `The faults, at most ${MAX_FAULTS}.` }),
 });
-export type Problem = z.infer<typeof problem>;
+type Problem = z.infer<typeof problem>;
 
 type Extra = {
   errors?: readonly Fault[];

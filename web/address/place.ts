@@ -1,7 +1,7 @@
 /** Where in the console a person is: path and filters, in the part of the address after `#`, which no server sees. */
 import { signal } from '@preact/signals';
 
-export type Place = { path: readonly string[]; query: URLSearchParams };
+type Place = { path: readonly string[]; query: URLSearchParams };
 
 function read(): Place {
   const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?');
@@ -30,7 +30,7 @@ export function followAddress(): void {
   });
 }
 
-export type Query = Readonly<Record<string, string | undefined>>;
+type Query = Readonly<Record<string, string | undefined>>;
 
 /** An address within the console. Members of the query that are empty are left out. */
 export function to(path: readonly string[], query: Query = {}): string {

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { t } from '../texts/texts.ts';
 import { Menu, type MenuItem } from './menu.tsx';
 
-export type Column<Row> = {
+type Column<Row> = {
   title: string;
   cell: (row: Row) => ComponentChildren;
   /** The cell says what the row is about: it is the first line of the card, without the column's name. */

@@ -8,7 +8,7 @@ import { draw } from '../templates/preview.ts';
 import { type LabelElement, placed, type Scene } from './document.ts';
 import type { Box } from './frame.ts';
 
-export type Look = {
+type Look = {
   readonly dpi: number;
   readonly orientation: Orientation;
   /** undefined: the label is drawn with the samples of its fields. */

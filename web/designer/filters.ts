@@ -27,7 +27,7 @@ export function withFilter(text: string, caret: number, filter: string): string 
 
 /** What a condition can require of a field. */
 export const CONDITIONS = ['filled', 'empty', 'equals'] as const;
-export type Condition = (typeof CONDITIONS)[number];
+type Condition = (typeof CONDITIONS)[number];
 
 /** A condition as the template has it: `{{hazard}}`, `{{paid | not}}` or `{{rh | equals:'NEG'}}`. */
 export function conditionOf(field: string, condition: Condition, value: string): string {

@@ -18,7 +18,7 @@ import { type Box, MODULE, scaledModule } from './frame.ts';
 type Found = TemplateProblem & { readonly key: number | undefined };
 
 /** `word`: the button's label, a key of `designer.fixes`; `about`: names what the fix changes. */
-export type Fix = {
+type Fix = {
   readonly word: 'declare' | 'removeUnused' | 'narrower' | 'ownWidth' | 'wrap' | 'wholeDots' | 'ontoLabel';
   readonly about?: string;
   readonly mend: (scene: Scene) => Scene;

@@ -5,7 +5,7 @@ import { guessMapping, recordsOf, type Table } from '../../src/tables/table.ts';
 import type { LabelDocument } from './document.ts';
 
 export const SOURCES = ['samples', 'empty', 'own', 'file'] as const;
-export type Source = (typeof SOURCES)[number];
+type Source = (typeof SOURCES)[number];
 
 export class Records {
   readonly source = signal<Source>('samples');

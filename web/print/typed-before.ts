@@ -5,7 +5,7 @@
 import { effect, type Signal, signal } from '@preact/signals';
 import { session } from '../service/session.ts';
 
-export type Typed = Readonly<Record<string, string>>;
+type Typed = Readonly<Record<string, string>>;
 
 const kept = new Map<string, Signal<Typed>>();
 effect(() => {

@@ -3,7 +3,7 @@ import type { Preview } from '../../src/contract/label-picture.ts';
 import { pngAddress } from './preview.ts';
 
 /** One value for each dot: true is ink. */
-export type Dots = { width: number; height: number; ink: (x: number, y: number) => boolean };
+type Dots = { width: number; height: number; ink: (x: number, y: number) => boolean };
 
 export type Difference = { picture: ImageData; gone: number; added: number };
 

@@ -14,7 +14,7 @@ export interface Reach {
   proxy?: Proxy | undefined;
 }
 
-export interface Proxy {
+interface Proxy {
   /** May carry a password. */
   https: string;
   /** Hosts that are reached without the proxy, as in `NO_PROXY`. */

@@ -14,7 +14,7 @@ type Ask = Extract<FrameEntry, { what: 'take' }>;
 type LaneTurns = Pick<ReturnType<AgentLanes['turnsOf']>, 'take'>;
 
 /** A job that was taken in the agent's place, for the question that it answers. */
-export interface Brought {
+interface Brought {
   term: string;
   number: number;
   job: TakenJobFrame;

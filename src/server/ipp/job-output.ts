@@ -37,7 +37,7 @@ import { FORMATS, type OfferedPrinter } from './offered-printer.ts';
 import { refusing } from './refusals.ts';
 
 /** What the jobs name as their template. */
-export const TEMPLATE_ID = 'ipp';
+const TEMPLATE_ID = 'ipp';
 const FIELD = 'document';
 /** Characters. */
 const LONGEST_SENDER = 85;

@@ -31,7 +31,7 @@ const STATUSES: Partial<Record<ProblemCode, StatusName>> = {
 };
 
 /** @throws the error itself where it is not one that callers are told of */
-export function refusalOf(error: unknown): IppRefusal {
+function refusalOf(error: unknown): IppRefusal {
   if (error instanceof IppRefusal) return error;
   const status = error instanceof ProblemError ? STATUSES[error.code] : undefined;
   if (!(error instanceof ProblemError) || status === undefined) throw error;

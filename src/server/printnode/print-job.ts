@@ -7,7 +7,7 @@ import { MOST_NUMBER } from '../numbers.ts';
 import { parseBody } from '../problems.ts';
 
 /** What the jobs name as their template. */
-export const TEMPLATE_ID = 'printnode';
+const TEMPLATE_ID = 'printnode';
 const FIELD = 'document';
 
 const CONTENT_TYPES = ['pdf_base64', 'pdf_uri', 'raw_base64', 'raw_uri'] as const;

@@ -32,7 +32,7 @@ export async function ownPassword(directory: string): Promise<string> {
   return password;
 }
 
-export interface Cluster {
+interface Cluster {
   home: string;
   data: string;
   binaries: Binaries;

@@ -157,7 +157,7 @@ function settings(port: number, poolSize: number): string[] {
 }
 
 /** Where clients reach the database. */
-export interface Address {
+interface Address {
   host: string;
   port: number;
   /** A directory that gives the socket a short path. It is made for every run, and removed when the run ends. */

@@ -13,7 +13,7 @@ import { stretchIsOver } from '../machine/stretch.ts';
 const SLICE = 16;
 
 /** What a printer has of formats that are not complete, of all connections together: summed up, since it is asked for at each slice. */
-export type Unfinished = { bytes: number; formats: number };
+type Unfinished = { bytes: number; formats: number };
 
 /** A ZPL stream, and the connection whose bytes it gets. */
 class Framing {

@@ -21,7 +21,7 @@ export interface Slot extends Placeholder {
 }
 
 /** How the data of a field is read. */
-export interface Reading {
+interface Reading {
   /** ^FH's indicator. */
   readonly indicator: string;
   /** Whether the field has ^FB or ^TB, in which `\&` breaks lines. */

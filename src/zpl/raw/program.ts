@@ -54,7 +54,7 @@ interface RawProgram extends Omit<RawLabels, 'labels' | 'room'> {
   readonly label: readonly RawCommand[];
 }
 
-export interface ProgramOptions {
+interface ProgramOptions {
   /** Six characters that no other job's objects begin with. */
   readonly prefix: string;
   /** Whether the tenant may send commands that set the printer up. */

@@ -18,7 +18,7 @@ export type Advice =
   | { readonly what: 'leadingZeros'; readonly needs: number };
 
 /** What is wrong with the data; `fix` is the data that would be right. */
-export type Finding = { readonly advice: Advice; readonly fix?: string };
+type Finding = { readonly advice: Advice; readonly fix?: string };
 
 /** GS1 General Specifications, figure 7.11-1: character set 82. */
 const CSET82 = /^[!"%&'()*+,\-./0-9:;<=>?A-Z_a-z]*$/;

@@ -29,7 +29,7 @@ export function textOfElements(elements: readonly AiElement[]): string {
 }
 
 /** The value of a composite is the linear symbol's data, a `|`, and AIs. Any other value is only AIs. */
-export type Parts = { readonly head: string; readonly text: string };
+type Parts = { readonly head: string; readonly text: string };
 
 export function partsOf(value: string, composite: boolean): Parts {
   if (!composite) return { head: '', text: value };
