@@ -95,6 +95,7 @@ export class Journal {
   readonly #get: StatementSync;
   readonly #since: StatementSync;
   readonly #behind: StatementSync;
+  readonly #settleBehind: StatementSync;
   readonly #sentSince: StatementSync;
   readonly #underWay: StatementSync;
   readonly #put: StatementSync;
@@ -125,6 +126,11 @@ export class Journal {
     this.#behind = db.prepare(`
       SELECT max(intent - base) AS labels FROM jobs
       WHERE printer_id = :printerId AND job_id <> :id AND odometer = :end AND intent > base`);
+    // In a row, the job behind is not on sheets: the printer counts its labels.
+    const out = 'max(printed, base + min(:counted, intent - base))';
+    this.#settleBehind = db.prepare(`
+      UPDATE jobs SET base = ${out}, intent = ${out}, sent = ${out}, printed = ${out}, odometer = :odometer, document = NULL
+      WHERE printer_id = :printerId AND job_id <> :id AND odometer = :end AND intent > base AND final_report IS NULL`);
     this.#sentSince = db.prepare(`
       SELECT 1 FROM jobs WHERE printer_id = :printerId AND job_id <> :queueId AND intent > 0
         AND (odometer > :odometer OR (odometer = :odometer AND intent > base)) LIMIT 1`);
@@ -204,6 +210,21 @@ export class Journal {
   behind({ queueId: id, printerId, odometer, intent, base }: JournalEntry, perPage: number): number {
     const end = odometer === null ? null : odometer + pagesOf(intent - base, perPage);
     return behindRow.parse(this.#behind.get({ id, end, printerId })).labels ?? 0;
+  }
+
+  /**
+   * The counter of the printer at rest has settled a job: writes down what it tells of the job behind, with the first job's
+   * entry, in one commit. Writes nothing if there is no job behind.
+   * @param before the first job's entry before that reading, and `settled` the one after it
+   * @throws JournalError
+   */
+  settleBehind(before: JournalEntry, settled: JournalEntry, perPage: number): void {
+    const { queueId: id, printerId, base, intent } = before;
+    const { odometer } = settled;
+    if (before.odometer === null || odometer === null || this.behind(before, perPage) === 0) return;
+    const end = before.odometer + pagesOf(intent - base, perPage);
+    const counted = Math.max(0, odometer - end);
+    this.#store(settled, null, null, () => this.#settleBehind.run({ id, printerId, end, counted, odometer }));
   }
 
   /** Whether this agent has sent other jobs to the printer since the printer's counter showed the odometer of this entry. */
@@ -308,19 +329,15 @@ export class Journal {
     this.#db.exec('DELETE FROM jobs');
   }
 
-  #store(entry: JournalEntry, final: string | null, unpublished: string | null): void {
-    const { document, ...counts } = entry;
-    const now = Date.now();
+  /** @param also what is written in the same commit */
+  #store(entry: JournalEntry, final: string | null, unpublished: string | null, also?: () => void): void {
+    const { document: made, ...counts } = entry;
+    const document = made === undefined ? null : JSON.stringify(made);
     try {
-      this.#unsynced(() =>
-        this.#put.run({
-          ...counts,
-          document: document === undefined ? null : JSON.stringify(document),
-          final,
-          unpublished,
-          now,
-        }),
-      );
+      this.#unsynced(() => {
+        this.#put.run({ ...counts, document, final, unpublished, now: Date.now() });
+        also?.();
+      }, also !== undefined);
     } catch (error) {
       const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
       throw NOT_TAKEN.has(code) ? notSynced(String(this.#db.location()), error) : error;
@@ -328,11 +345,14 @@ export class Journal {
     this.#sync.written();
   }
 
-  /** Writes, without waiting for the disk: with `NORMAL`, SQLite does not sync its log at a commit. */
-  #unsynced(write: () => void): void {
+  /**
+   * Writes, without waiting for the disk: with `NORMAL`, SQLite does not sync its log at a commit.
+   * @param several more than one statement
+   */
+  #unsynced(write: () => void, several = false): void {
     this.#db.exec('PRAGMA synchronous = NORMAL');
     try {
-      if (this.#out.length === 0) write();
+      if (this.#out.length === 0 && !several) write();
       else this.#withOut(write);
     } finally {
       this.#db.exec('PRAGMA synchronous = FULL');

@@ -109,6 +109,58 @@ describe('it comes again after its agent was killed', () => {
   });
 });
 
+describe('the agent is killed with both under way, and the printer loses its power', () => {
+  /** Nothing more of what was sent comes out. The first job comes again alone, and is to find out what is out of both. */
+  async function killed(out: number) {
+    const { printer, first, behind } = await both();
+    await expect.poll(() => printer.waiting.length).toBe(12);
+    printer.prints(out);
+    await expect.poll(() => first.ledger.printed + behind.ledger.printed).toBe(out);
+    const after = new CountingPrinter(printer);
+    const again = new LoopJob(journal, after, 'a', 2, first);
+    return { after, again, ahead: again.prints(), next: () => new LoopJob(journal, after, 'b', 10, behind) };
+  }
+
+  test.each([
+    { out: 0, sends: 0 },
+    { out: 1, sends: 0 },
+    { out: 2, sends: 0 },
+    { out: 5, sends: 3 },
+    { out: 12, sends: 10 },
+  ])(
+    '$out are out: labels of others that come out later are none of the second job',
+    async ({ out, sends }) => {
+      const { after, again, ahead, next } = await killed(out);
+      const rest = Math.max(0, 2 - out);
+      await expect.poll(() => after.waiting).toEqual(all('a', 2 - rest, 2));
+      after.prints(rest);
+      await ahead;
+      again.leaves();
+      after.paper.push(...all('feed', 0, 3));
+      const second = next();
+      const printed = second.prints();
+      await expect.poll(() => after.waiting).toEqual(all('b', sends, 10));
+      after.prints(10);
+      await printed;
+      expect(after.paper.filter((label) => label.startsWith('b'))).toEqual(all('b', 0, 10));
+    },
+  );
+
+  test('a label of others comes out among those of the first: that one is held, the second is whole', async () => {
+    const { after, again, ahead, next } = await killed(0);
+    await expect.poll(() => after.waiting).toEqual(all('a', 0, 2));
+    after.paper.push('feed');
+    after.prints(2);
+    await expect(ahead).rejects.toThrow(/counts 3/);
+    again.leaves();
+    const second = next();
+    const printed = second.prints();
+    await expect.poll(() => after.waiting).toEqual(all('b', 0, 10));
+    after.prints(10);
+    await printed;
+  });
+});
+
 describe('the connection breaks', () => {
   test('with labels of both under way: one reading settles both, and both go on', async () => {
     const { printer, first, behind, ahead, next } = await both();

@@ -106,6 +106,20 @@ test('whatever was sent, and is out: it goes on at the first label of each that 
   );
 });
 
+test('labels of others come out before the rest of the first one is sent: they are none of the second', () => {
+  const jobs = takenOver({ first: 4, second: 4, perPage: 1, allowed: 4 });
+  const ahead = jobs.first();
+  ahead.settle(ahead.printedAtRest(START + 2), START + 2);
+  // Read again, after a wait for the printer.
+  ahead.begin(START + 7);
+  ahead.intend(4);
+  ahead.took({ bytes: new Uint8Array(1), first: 2, count: 2 }, 0);
+  jobs.row.confirm({ state: 'idle', reasons: [], labelsPending: 0, odometer: START + 9 }, 1_000);
+  jobs.end(ahead, 'printed');
+  const behind = jobs.second();
+  expect([behind.base, behind.printed, behind.uncertain]).toEqual([0, 0, false]);
+});
+
 test('more is counted than the two can have had: the first is held, and so is the second', () => {
   fc.assert(
     fc.property(anyRow, fc.integer({ min: 1, max: 5 }), (given, more) => {

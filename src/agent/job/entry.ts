@@ -104,7 +104,8 @@ export class Entry {
     const { stop, outcome } = this;
     let goesBack = false;
     try {
-      if (await outcome.repeat()) return 'done';
+      // Where it had not ended, it goes on at once: the job ahead may settle its labels any moment.
+      if (this.ledger.found?.final && (await outcome.repeat())) return 'done';
       await this.#print();
       // The next job goes on while this end gets to the disk: what that job writes is durable only after it.
       await outcome.end({ status: 'printed' }, () => this.place?.over.resolve());

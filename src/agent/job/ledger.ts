@@ -210,10 +210,11 @@ export class Ledger implements RowMember, LinkBook {
     const { odometer: start } = this.lasting;
     const found = this.#journal.look(ahead);
     if (start === null || !found?.final) return false;
-    const { odometer } = found.entry;
+    const { odometer, base, intent } = found.entry;
     const known = found.final.status === 'printed' && odometer !== null;
-    // None of these is out as long as one of those ahead is not.
-    const upTo = this.printedAtRest(known ? Math.max(odometer, start) : null);
+    // None of these was out if one of those ahead was not: that one was sent after the counter had been read.
+    const shown = known && intent === base ? Math.max(odometer, start) : start;
+    const upTo = this.printedAtRest(known ? shown : null);
     this.#rebase(upTo, upTo, odometer);
     return true;
   }
@@ -319,10 +320,15 @@ export class Ledger implements RowMember, LinkBook {
     return told;
   }
 
-  /** The first `upTo` labels are out, the others neither out nor under way; the counter shows `odometer`. */
+  /**
+   * The first `upTo` labels are out, the others neither out nor under way. The counter of the printer at rest shows `odometer`:
+   * that tells of the job behind too, which may not be in hand now. Whatever is counted later is none of its labels.
+   */
   settle(upTo: number, odometer: number | null = null): void {
     this.#must(upTo >= this.printed && upTo <= this.intent, `${upTo} labels cannot be out`);
+    const before = this.lasting;
     this.#alone(upTo, upTo, odometer);
+    this.#journal.settleBehind(before, this.#entry, this.perPage);
   }
 
   /**

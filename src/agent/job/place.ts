@@ -255,7 +255,7 @@ export class Place {
       const printed = rest?.printed(this.counting(status), performance.now()) ?? null;
       if (printed !== null) {
         log.info({ printed, intent: ledger.intent }, 'the printer told what came out');
-        ledger.settle(printed);
+        ledger.settle(printed, status.odometer);
       }
       if (printed !== null || (rest === null && ready)) {
         // The job begins at this counter: without it, a crash would leave all its labels to a person.

@@ -6,6 +6,7 @@ import { Labels } from '../../../src/agent/job/labels.ts';
 import { Ledger } from '../../../src/agent/job/ledger.ts';
 import { PrinterLoop } from '../../../src/agent/job/loop.ts';
 import type { Place } from '../../../src/agent/job/place.ts';
+import { restore } from '../../../src/agent/job/restore.ts';
 import { type Printable, Sender } from '../../../src/agent/job/sender.ts';
 import { Stop } from '../../../src/agent/job/stop.ts';
 import type { Journal } from '../../../src/agent/journal.ts';
@@ -22,12 +23,13 @@ const quick = timings.parse({
   // As the printer says.
   pollMax: 2 ** 31 - 1,
 });
+const AGENT = 'agent-0001';
 const device = {} as PrinterDevice;
 let printers = 0;
 
 /** A printer that counts, and prints when it is told to. */
 export class CountingPrinter {
-  readonly printerId = `serial-${String(++printers).padStart(12, '0')}`;
+  readonly printerId: string;
   readonly paper: string[] = [];
   /** What it has not printed yet. */
   waiting: string[] = [];
@@ -53,6 +55,12 @@ export class CountingPrinter {
   readonly loop = new PrinterLoop({
     ...{ timings: quick, confirmation: () => 'device', held: () => this.held },
   });
+
+  /** @param before the same printer, as its agent knew it before the agent was killed and the printer lost its power */
+  constructor(before?: CountingPrinter) {
+    this.printerId = before?.printerId ?? `serial-${String(++printers).padStart(12, '0')}`;
+    this.paper.push(...(before?.paper ?? []));
+  }
 
   status(): DeviceStatus {
     const [labelsPending, odometer] = [this.waiting.length, 100 + this.paper.length];
@@ -154,14 +162,17 @@ export class LoopJob implements Printable {
   notes: Promise<void> = Promise.resolve();
   readonly noted: object[] = [];
   readonly printer: CountingPrinter;
-  constructor(journal: Journal, printer: CountingPrinter, name: string, total: number) {
+  /** @param before the same job, before its agent was killed */
+  constructor(journal: Journal, printer: CountingPrinter, name: string, total: number, before?: LoopJob) {
     this.printer = printer;
     const { printerId } = printer;
     const { row } = printer.loop;
     const job = sampleJob(printerId);
     this.ledger = new Ledger({
-      ...{ journal, row, queueId: crypto.randomUUID(), printerId, delivery: 2, total, from: 0, perPage: 1 },
+      ...{ journal, row, queueId: before?.ledger.queueId ?? crypto.randomUUID(), printerId },
+      ...{ delivery: 2, total, from: 0, perPage: 1 },
     });
+    if (before !== undefined) restore(this.ledger, { agentId: AGENT, resumeAt: null }, AGENT);
     const { leave, end, lost, cancel } = this.signals;
     this.stop = new Stop({
       signals: { leave: leave.signal, boundary: never, end: end.signal },
@@ -208,7 +219,7 @@ export class LoopJob implements Printable {
     };
     this.outcome = outcome as never;
     this.sender = new Sender(this, {
-      ...{ agentId: 'agent-0001', row, window, timings: quick },
+      ...{ agentId: AGENT, row, window, timings: quick },
       alone: () => printer.alone,
     });
   }
