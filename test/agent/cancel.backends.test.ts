@@ -201,6 +201,20 @@ describe('at a printer that takes documents', () => {
     expect(printer.jobs().filter(({ state }) => state !== 'completed' && state !== 'canceled')).toEqual([]);
   });
 
+  it('asks again where the printer’s answer was lost, and counts what came out', async () => {
+    const { printer, printerId } = await site.startServedIppPrinter(
+      { speed: 4 },
+      { config: { ...config, ...patient, timings: { ...patient.timings, ...config.timings } } },
+    );
+    const job = await site.enqueue(jobFor(printerId, ['a'], 1_000));
+    await printer.printed(2);
+    printer.cutReply(0, 'Cancel-Job');
+    await cancel(job);
+    const end = await site.reports.end(job.jobId);
+    expect(end).toMatchObject({ status: 'canceled', labels: { printed: printer.labels.length } });
+    expect(end.uncertain).toBeUndefined();
+  });
+
   it('leaves no job waiting in one that is out of paper', async () => {
     const { printer, printerId } = await site.startServedIppPrinter({}, { config });
     printer.set({ 'media-empty': true });

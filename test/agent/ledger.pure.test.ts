@@ -235,6 +235,15 @@ describe('the window', () => {
     expect(window(job)).toBe(labels);
   });
 
+  test('a second label is under way behind the first, however large the two are; a third is not', () => {
+    const { row, ledger } = sending(16, 100);
+    const large = (first: number) => ({ bytes: new Uint8Array(70_000), first, count: 1 });
+    ledger.intend(16);
+    ledger.took(large(0), 0);
+    const size = { labels: 16, bytes: 131_072 };
+    expect([row.fits(large(1), [], size), row.fits(large(2), [large(1)], size)]).toEqual([true, false]);
+  });
+
   test('a printer that waits for media is not slower for it', () => {
     const job = sending(100, 100);
     kept(job, 500, 5);

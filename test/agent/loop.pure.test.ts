@@ -1,5 +1,6 @@
 /** The loop of a printer, with two jobs in hand: whose labels go out when, and what becomes of them where one leaves. */
 import { describe, expect, test, vi } from 'vitest';
+import { TransportError } from '../../drivers/connection.ts';
 import { Interrupted } from '../../src/agent/job/stop.ts';
 import { RenderCrash } from '../../src/rendering/render-pool.ts';
 import { CountingPrinter, LoopJob } from '../kit/agent/loop-printer.ts';
@@ -162,6 +163,24 @@ describe('the agent is killed with both under way, and the printer loses its pow
 });
 
 describe('the connection breaks', () => {
+  test('after the first job was canceled, all of which is still in the printer: the one behind loses nothing', async () => {
+    const { printer, first, ahead, behind, next } = await both();
+    await expect.poll(() => printer.waiting.length).toBe(12);
+    printer.stands = true;
+    await expect.poll(() => behind.said).toContain('media-empty');
+    first.signals.cancel.abort();
+    await expect(ahead).rejects.toThrow(Interrupted);
+    first.leaves();
+    printer.breaks();
+    await turns();
+    printer.stands = false;
+    printer.prints(1);
+    await turns();
+    printer.prints(11);
+    await next;
+    expect(printer.paper).toEqual([...all('a', 0, 2), ...all('b', 0, 10)]);
+  });
+
   test('with labels of both under way: one reading settles both, and both go on', async () => {
     const { printer, first, behind, ahead, next } = await both();
     await expect.poll(() => printer.waiting.length).toBe(12);
@@ -399,6 +418,46 @@ describe('a person cancels the first job: the printer forgets what waits in it',
     await expect(printed).rejects.toThrow(Interrupted);
     expect([printer.forgot, printer.asked - asked, printer.offered - offered]).toEqual([1, 1, 1]);
     expect(printer.paper.length).toBe(9);
+  });
+
+  test('its connection is broken: what is out of it is found out first', async () => {
+    const { printer, job, printed } = await printing();
+    printer.prints(2);
+    const connects = Promise.withResolvers<void>();
+    printer.connects = connects.promise;
+    printer.breaks();
+    job.signals.cancel.abort();
+    await turns();
+    connects.resolve();
+    printer.prints(14);
+    await expect(printed).rejects.toThrow(Interrupted);
+    expect([job.ledger.printed, job.ledger.uncertain, printer.offered]).toEqual([16, false, 16]);
+  });
+
+  test('its connection is broken, and the printer is gone: it does not wait for long', async () => {
+    const { printer, job, printed } = await printing();
+    printer.connects = Promise.reject(new TransportError('device-unreachable', 'off'));
+    printer.connects.catch(() => undefined);
+    printer.breaks();
+    job.signals.cancel.abort();
+    await expect(printed).rejects.toThrow();
+    expect([job.ledger.printed, job.ledger.intent]).toEqual([0, 16]);
+  });
+
+  test('all its labels are out, and one of them is still to be taken: it is printed', async () => {
+    const printer = new CountingPrinter();
+    const job = new LoopJob(journal, printer, 'a', 3);
+    const printed = job.prints();
+    await expect.poll(() => printer.waiting.length).toBe(3);
+    vi.spyOn(printer, 'status').mockImplementation(() => ({
+      ...{ state: 'processing', reasons: ['label-waiting'], labelsPending: 1, formatsPending: 1 },
+      odometer: 100 + printer.paper.length,
+    }));
+    printer.prints(3);
+    await expect.poll(() => job.ledger.printed).toBe(3);
+    job.signals.cancel.abort();
+    await printed;
+    expect(printer.forgot).toBe(0);
   });
 
   test('not where labels of others wait too: those of the job come out', async () => {

@@ -18,7 +18,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { labelsPerPage } from '../../../drivers/languages/index.ts';
-import { faultFor } from '../../contract/fault.ts';
+import { faultFor, JobFaultError } from '../../contract/fault.ts';
 import type { LanguageId } from '../../contract/format.ts';
 import { labelCount, queueIdOf } from '../../contract/queued-job.ts';
 import { because } from '../../contract/reason.ts';
@@ -80,6 +80,7 @@ export class Entry {
     const log = context.logger.child({ job: jobId, printer: printerId, tenant: job.tenantId });
     [this.delivery, this.#context, this.#loop] = [delivery, context, loop];
     [this.stop, this.log] = [stop, log];
+    stop.recovers = () => this.place?.live === false && this.ledger.uncertain;
     const ledger = new Ledger({
       ...{ journal, row, queueId: queueIdOf(job), printerId, delivery: delivery.delivery },
       ...{ total, from, perPage: labelsPerPage(job) },
@@ -113,7 +114,7 @@ export class Entry {
     } catch (error) {
       goesBack = true;
       if (error instanceof JournalError) throw error;
-      if (stop.canceled && !stop.lost) await outcome.cancel(error);
+      if (stop.canceled && !stop.lost) await outcome.cancel(wrongIn(error, stop));
       else if (stop.interrupts(error)) return await this.#handBack();
       else await outcome.fail(error);
       goesBack = false;
@@ -160,4 +161,9 @@ export class Entry {
     }
     return 'hand-back';
   }
+}
+
+/** What went wrong with a canceled job, besides that it had to leave; null: nothing. */
+function wrongIn(error: unknown, stop: Stop): unknown {
+  return error instanceof JobFaultError || !stop.interrupts(error) ? error : null;
 }

@@ -198,6 +198,8 @@ export class PrinterLoop {
         if (await cancelUnderWay(first.job, row, this.#context.timings, pace.blocked)) pace.stuck = false;
         if (!ledger.underWay) continue;
       }
+      const out = ledger.printed === ledger.total && !ledger.uncertain;
+      if (out && stop.boundary.aborted) return;
       stop.leaveIfTold(ledger.underWay, pace.stuck || first.blind);
       if (!first.ready && !ledger.underWay) await first.beReady();
       const sent = await this.#fill(first);

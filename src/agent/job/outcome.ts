@@ -120,15 +120,19 @@ export class Outcome {
   }
 
   async fail(error: unknown): Promise<void> {
-    const foreseen = error instanceof JobFaultError;
-    if (!foreseen) this.#log.error({ err: error }, 'job held after an unforeseen failure');
-    await this.end(endedBy(foreseen ? error.fault : unforeseen(error), this.#ledger));
+    await this.end(endedBy(this.#fault(error), this.#ledger));
   }
 
-  /** A person canceled the job. @param cause what the job ended with: a fault, or that it had to leave */
-  async cancel(cause: unknown): Promise<void> {
-    const error = cause instanceof JobFaultError ? cause.fault : undefined;
-    await this.end({ status: 'canceled', ...(error === undefined ? {} : { error }), ...this.#uncertain() });
+  /** A person canceled the job. @param error what went wrong meanwhile; null: nothing */
+  async cancel(error: unknown): Promise<void> {
+    const fault = error === null ? {} : { error: this.#fault(error) };
+    await this.end({ status: 'canceled', ...fault, ...this.#uncertain() });
+  }
+
+  #fault(error: unknown): JobFault {
+    if (error instanceof JobFaultError) return error.fault;
+    this.#log.error({ err: error }, 'job ended by an unforeseen failure');
+    return unforeseen(error);
   }
 
   /** The job goes back to its queue. `quiet`: the queue has given it to someone else, who reports from now on. */

@@ -30,10 +30,13 @@ export class Rest {
   /** The counter that the printer at rest shows, and since when. */
   #shown: number | null | undefined;
   #since = 0;
-  /** Pages that were out or pending by some answer since the cut. */
-  #had = 0;
+  /**
+   * Pages that were out or pending by some answer since the cut. Below 0 as long as labels of the job ahead, which has left,
+   * are all that came out.
+   */
+  #had = Number.NEGATIVE_INFINITY;
   /** What the counter must have reached at its next reading, for the last answer to add up. */
-  #due = 0;
+  #due = Number.NEGATIVE_INFINITY;
 
   constructor(ledger: Ledger, options: RestOptions) {
     [this.#ledger, this.#options] = [ledger, options];
@@ -69,7 +72,7 @@ export class Rest {
     const counted = odometer - start;
     if (counted < this.#due) throw gone(this.#due - counted);
     // A printer that has nothing pending may have lost its power before it answered.
-    const had = labelsPending > 0 ? pagesOf(Math.max(0, arrived - base), perPage) : 0;
+    const had = labelsPending > 0 ? pagesOf(Math.max(0, arrived - base), perPage) : this.#had;
     // A pending format need not be a label: it may only store another format.
     this.#had = Math.max(this.#had, Math.min(counted + labelsPending, most), had);
     this.#due = this.#had - (labelsPending - formatsPending) - formatsPending * perFormat;

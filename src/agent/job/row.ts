@@ -24,7 +24,7 @@ import { because } from '../../contract/reason.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
 import { isBlocked, isNotDone } from '../printer/status.ts';
 import { labelsOn, pagesOf } from './page-count.ts';
-import { Window, type WindowSize } from './window.ts';
+import { LEAST, Window, type WindowSize } from './window.ts';
 
 /** A job whose pages are in the row. */
 export interface RowMember {
@@ -173,7 +173,8 @@ export class Row {
     const bytes = burst.reduce((sum, part) => sum + part.bytes.length, ahead);
     const fits = labels + chunk.count <= size.labels;
     this.window.full ||= !fits;
-    return fits && bytes <= size.bytes;
+    // The printer never stands still, however large a label is.
+    return fits && (bytes <= size.bytes || labels + chunk.count <= LEAST);
   }
 
   /** The printer's connection has taken a chunk. */

@@ -1,10 +1,11 @@
 /**
  * When a job has to leave its printer: the agent stops or the printer is another agent's, a person cancels
  * the job, or the queue took it away. It leaves in stages: waiting ends at once, sending stops at a label
- * boundary, all ends.
+ * boundary, all ends. A canceled job does not come again, so it goes on waiting, for a bounded time, while it finds
+ * out what is out of it.
  */
 import { pause } from '../pause.ts';
-import type { Signals } from '../printer/link.ts';
+import type { JobSignals, Signals } from '../printer/link.ts';
 
 /** The agent stops, a person cancels the job, or the queue took it away. */
 export class Interrupted extends Error {}
@@ -18,35 +19,42 @@ interface StopOptions {
   cancel: AbortSignal;
   /** Whether the printer is still this agent's; if it is not, `signals` are aborted when it returns. */
   checkTerm(): void;
-  /** How long what is under way may take to be confirmed after the queue took the job away, ms. */
+  /**
+   * How long what is under way may take to be confirmed after the queue took the job away, and a canceled job to find out what
+   * became of it after its connection broke, ms.
+   */
   confirmMs: number;
 }
 
 const NEVER = new AbortController().signal;
 
-export class Stop implements Signals {
+export class Stop implements JobSignals {
   readonly #options: StopOptions;
+  /** Labels were under way on a connection that is gone, and nobody knows yet what became of them. */
+  recovers: () => boolean = () => false;
   readonly #leave: AbortSignal;
+  readonly #recovering: AbortSignal;
   readonly #boundary: AbortSignal;
+  readonly #sending: AbortSignal;
   readonly #end: AbortSignal;
-  readonly #lostForGood = new AbortController();
-  readonly #onLost: () => void;
+  readonly #lostForGood: Later;
+  readonly #canceledForGood: Later;
 
   constructor(options: StopOptions) {
     const { signals, lost, cancel, confirmMs } = options;
     this.#options = options;
     this.#leave = AbortSignal.any([signals.leave, lost, cancel]);
     this.#boundary = AbortSignal.any([signals.boundary, lost, cancel]);
+    [this.#lostForGood, this.#canceledForGood] = [later(lost, confirmMs), later(cancel, confirmMs)];
     this.#end = AbortSignal.any([signals.end, this.#lostForGood.signal]);
-    this.#onLost = () => setTimeout(() => this.#lostForGood.abort(), confirmMs).unref();
-    if (lost.aborted) this.#onLost();
-    else lost.addEventListener('abort', this.#onLost, { once: true });
+    this.#sending = AbortSignal.any([this.#end, this.#canceledForGood.signal]);
+    this.#recovering = AbortSignal.any([signals.leave, lost, this.#canceledForGood.signal]);
   }
 
   // Each looks at the clock: in a process that was stopped for a while, the term's timer has not fired yet.
   get leave(): AbortSignal {
     this.#options.checkTerm();
-    return this.#leave;
+    return this.recovers() ? this.#recovering : this.#leave;
   }
 
   get boundary(): AbortSignal {
@@ -57,6 +65,11 @@ export class Stop implements Signals {
   get end(): AbortSignal {
     this.#options.checkTerm();
     return this.#end;
+  }
+
+  get sending(): AbortSignal {
+    this.#options.checkTerm();
+    return this.#sending;
   }
 
   /** Ends the pause that is under way when the job is told to go, and no later one. */
@@ -87,11 +100,27 @@ export class Stop implements Signals {
 
   /** Whether the run has ended because the job has to leave, and not by a fault. */
   interrupts(error: unknown): boolean {
-    const aborted = this.leave.aborted && error === this.leave.reason;
+    const told = [this.#leave, this.#recovering, this.#sending];
+    const aborted = told.some((signal) => signal.aborted && error === signal.reason);
     return error instanceof Interrupted || aborted || this.end.aborted;
   }
 
   close(): void {
-    this.#options.lost.removeEventListener('abort', this.#onLost);
+    this.#lostForGood.close();
+    this.#canceledForGood.close();
   }
+}
+
+interface Later {
+  signal: AbortSignal;
+  close(): void;
+}
+
+/** Aborted so many ms after `signal`. */
+function later(signal: AbortSignal, ms: number): Later {
+  const controller = new AbortController();
+  const onAbort = () => setTimeout(() => controller.abort(), ms).unref();
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  return { signal: controller.signal, close: () => signal.removeEventListener('abort', onAbort) };
 }

@@ -13,7 +13,7 @@ export interface WindowSize {
 
 /** How long the printer takes for what is under way, ms; but two labels at least, of which one waits. */
 const WINDOW_MS = 2_000;
-const LEAST = 2;
+export const LEAST = 2;
 /** What label printers are mostly set to, inches a second. */
 const USUAL_SPEED = 4;
 

@@ -170,8 +170,9 @@ export class DocumentLink implements PrinterLink {
   async cancel(): Promise<boolean> {
     const printerJob = this.#options.book.document?.printerJob;
     if (this.#canceledAt !== null || !printerJob) return false;
-    this.#canceledAt = performance.now();
     await this.#endJob(printerJob);
+    // If the printer was not reached, it is asked again on the next connection.
+    this.#canceledAt = performance.now();
     return true;
   }
 

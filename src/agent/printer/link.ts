@@ -58,10 +58,15 @@ export interface Signals {
   readonly end: AbortSignal;
 }
 
+export interface JobSignals extends Signals {
+  /** Ends the sending of a label that the printer does not take. */
+  readonly sending: AbortSignal;
+}
+
 export interface LinkOptions {
   job: QueuedJob;
   book: LinkBook;
-  signals: Signals;
+  signals: JobSignals;
   timings: Timings;
   /** Whether bytes of this language may go to the printer. */
   speaks(language: LanguageId): boolean;

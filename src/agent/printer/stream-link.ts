@@ -70,7 +70,7 @@ export class StreamLink implements PrinterLink {
     const { book, signals } = this.#options;
     this.#device.writes();
     const bytes = this.#device.apart(chunk.bytes, this.#open, book.outstanding === 0);
-    await this.#open.write(bytes, signals.end);
+    await this.#open.write(bytes, signals.sending);
     this.#unasked = true;
     book.took(chunk, performance.now());
     return null;

@@ -176,8 +176,9 @@ export class LoopJob implements Printable {
     const { leave, end, lost, cancel } = this.signals;
     this.stop = new Stop({
       signals: { leave: leave.signal, boundary: never, end: end.signal },
-      ...{ lost: lost.signal, cancel: cancel.signal, checkTerm: () => undefined, confirmMs: 1 },
+      ...{ lost: lost.signal, cancel: cancel.signal, checkTerm: () => undefined, confirmMs: 300 },
     });
+    this.stop.recovers = () => this.place?.live === false && this.ledger.uncertain;
     const open = (_: unknown, { from }: { from: number }) => {
       let next = from;
       return {
