@@ -115,8 +115,8 @@ export class Journal {
     this.#db = db;
     this.#sync = new JournalSync(db.location());
     this.#get = db.prepare('SELECT * FROM jobs WHERE job_id = ?');
-    // Finds a later job that makes this one's odometer useless: it began at a higher count, or at the same count and was about
-    // to send something, or without a count. The one job that began where this one's labels end does not count.
+    // Finds a later job that makes this job's odometer useless. It began at a higher count, or at the same count with labels
+    // about to be sent, or without a count. The one job that began where this job's labels end does no such thing.
     this.#since = db.prepare(`
       SELECT 1 FROM jobs AS mine JOIN jobs AS other
         ON other.printer_id = mine.printer_id AND other.job_id <> mine.job_id AND other.updated_at >= mine.updated_at

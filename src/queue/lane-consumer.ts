@@ -35,7 +35,7 @@ interface ConsumerPlan {
 }
 
 /** A job whose handler runs, or that is on its way back to the lane. */
-interface Held {
+interface Handling {
   readonly fence: InHand;
   readonly abort: AbortController;
   /** Settles when the handler ends. */
@@ -77,7 +77,7 @@ export class LaneConsumer implements Consumer {
   #retryAt = 0;
   #failures = 0;
   /** In the order in which the jobs were taken. */
-  readonly #held: Held[] = [];
+  readonly #inHand: Handling[] = [];
   /** A job has gone back: no other is taken until none is in hand. */
   #draining = false;
   /**
@@ -155,7 +155,7 @@ export class LaneConsumer implements Consumer {
     this.#silence();
     this.#forget();
     this.#wake();
-    const handling = Promise.all(this.#held.map((held) => held.handling));
+    const handling = Promise.all(this.#inHand.map((one) => one.handling));
     if (!(await isWithin(handling, timeoutMs))) this.#abort(stopped());
     // A job whose end is not stored by then stays in hand, for the next holder of the lease.
     await isWithin(this.#all(), graceMs);
@@ -164,7 +164,7 @@ export class LaneConsumer implements Consumer {
   }
 
   #abort(reason: QueueError): void {
-    for (const { abort } of this.#held) abort.abort(reason);
+    for (const { abort } of this.#inHand) abort.abort(reason);
   }
 
   async #all(): Promise<void> {
@@ -196,7 +196,7 @@ export class LaneConsumer implements Consumer {
         continue;
       }
       const wentBack = this.#wentBack;
-      const beside = this.#held.map(({ fence }) => fence.id);
+      const beside = this.#inHand.map(({ fence }) => fence.id);
       asks += 1;
       const asked = this.#turns.take({ lane, term, beside, number: asks });
       const taken = await asked.catch(() => undefined);
@@ -211,15 +211,15 @@ export class LaneConsumer implements Consumer {
       }
       // Meanwhile the consumer was stopped or paused, or an earlier job went back.
       if (this.#paused || this.#wentBack !== wentBack) await this.#turns.handedBack(fenceOf(taken));
-      else this.#hold(taken, waited);
+      else this.#takeInHand(taken, waited);
       waited = true;
     }
   }
 
   #mayTake(): boolean {
-    const newest = this.#held.at(-1);
+    const newest = this.#inHand.at(-1);
     if (newest === undefined) return true;
-    return newest.followed && this.#held.length < MOST && !this.#draining;
+    return newest.followed && this.#inHand.length < MOST && !this.#draining;
   }
 
   async #newsOr(ms: number): Promise<void> {
@@ -228,24 +228,29 @@ export class LaneConsumer implements Consumer {
     clearTimeout(timer);
   }
 
-  #hold(taken: TakenJob, waited: boolean): void {
+  #takeInHand(taken: TakenJob, waited: boolean): void {
     const abort = new AbortController();
-    const held: Held = { fence: fenceOf(taken), abort, handling: Promise.resolve('ended'), followed: false };
-    this.#held.push(held);
-    held.handling = this.#handle(taken, held, waited);
-    const settling = this.#settle(held).finally(() => this.#settling.delete(settling));
+    const one: Handling = {
+      fence: fenceOf(taken),
+      abort,
+      handling: Promise.resolve('ended'),
+      followed: false,
+    };
+    this.#inHand.push(one);
+    one.handling = this.#handle(taken, one, waited);
+    const settling = this.#settle(one).finally(() => this.#settling.delete(settling));
     this.#settling.add(settling);
   }
 
-  async #settle(held: Held): Promise<void> {
+  async #settle(one: Handling): Promise<void> {
     const { lane, logger, errors } = this.#plan;
     const turns = this.#turns;
-    const { fence } = held;
-    const handled = await held.handling;
+    const { fence } = one;
+    const handled = await one.handling;
     if (handled === 'ended') {
       // The job is let go before the answer, so that the question for the next one goes in the same turn.
       const stored = turns.ended(fence);
-      this.#letGo(held);
+      this.#letGo(one);
       if (!(await stored))
         logger.warn({ queue: lane, jobId: fence.id }, 'a job ended after its lane was lost, or left');
       return;
@@ -264,16 +269,16 @@ export class LaneConsumer implements Consumer {
       this.#retryAt = performance.now() + delay;
     }
     await turns.handedBack(fence);
-    this.#letGo(held);
+    this.#letGo(one);
   }
 
-  #letGo(held: Held): void {
-    this.#held.splice(this.#held.indexOf(held), 1);
-    if (this.#held.length === 0) this.#draining = false;
+  #letGo(one: Handling): void {
+    this.#inHand.splice(this.#inHand.indexOf(one), 1);
+    if (this.#inHand.length === 0) this.#draining = false;
     this.#wake();
   }
 
-  async #handle(taken: TakenJob, held: Held, waited: boolean): Promise<Handled> {
+  async #handle(taken: TakenJob, one: Handling, waited: boolean): Promise<Handled> {
     const { lane, logger, errors, onUnreadable } = this.#plan;
     const { id, delivery } = taken;
     const note = noteOf(taken);
@@ -289,7 +294,7 @@ export class LaneConsumer implements Consumer {
     }
     // What the service's row says of scope and printer does not count: the job belongs to this lane.
     const own = taken.ofRow ? { scope: scopeOf(lane), printerId: printerOf(lane) } : {};
-    const { abort, fence } = held;
+    const { abort, fence } = one;
     let notes = 0;
     const delivered: Delivery = {
       job: { ...parsed.value, ...own },
@@ -305,8 +310,8 @@ export class LaneConsumer implements Consumer {
         throw lost;
       },
       follow: () => {
-        if (held.followed) return;
-        held.followed = true;
+        if (one.followed) return;
+        one.followed = true;
         this.#wake();
       },
       signal: abort.signal,

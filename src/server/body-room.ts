@@ -53,7 +53,7 @@ export class BodyRoom {
     { signal, lost }: { signal: AbortSignal; lost: (late: ProblemError) => void },
   ): Promise<BodyPlace | undefined> {
     if (bytes <= SMALL) return undefined;
-    if (!this.#fits(party, bytes)) await this.#turn(party, bytes, signal);
+    if (!this.#fits(party, bytes)) await this.#waitForRoom(party, bytes, signal);
     else this.#add(party, bytes);
     const leave = () => {
       if (!this.#held.delete(held)) return;
@@ -114,7 +114,7 @@ export class BodyRoom {
     }
   }
 
-  async #turn(party: string, bytes: number, signal: AbortSignal): Promise<void> {
+  async #waitForRoom(party: string, bytes: number, signal: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiting = { party, bytes, admit: resolve };
     const leave = () => {

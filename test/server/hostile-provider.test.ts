@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test, vi } from 'vitest';
-import { Attempt, Provider, ProviderRefused } from '../../src/server/people/provider.ts';
+import { Attempt, IdentityProvider, ProviderRefused } from '../../src/server/people/provider.ts';
 import { ProblemError } from '../../src/server/problems.ts';
 import { listeningForTest } from '../kit/wire/listening.ts';
 
@@ -81,8 +81,8 @@ class Hostile {
     return { iss: this.issuer, aud: CLIENT, iat: now, exp: now + 300, ...person };
   }
 
-  provider(more: { loginClaim?: string; issuer?: string } = {}): Provider {
-    return new Provider({
+  provider(more: { loginClaim?: string; issuer?: string } = {}): IdentityProvider {
+    return new IdentityProvider({
       ...{ issuer: this.issuer, clientId: CLIENT, clientSecret: SECRET, tenant: 'acme', name: 'SSO' },
       ...{ scope: 'openid email', loginClaim: 'email', roleClaim: 'groups' },
       ...more,
@@ -148,7 +148,7 @@ const refusedFor = (refusal: string) => expect.objectContaining({ name: 'Provide
 const away = expect.objectContaining({ code: 'provider-away' });
 const nobody = refusedFor('provider-refused');
 
-async function begun(provider: Provider): Promise<unknown> {
+async function begun(provider: IdentityProvider): Promise<unknown> {
   try {
     return await provider.begin(Attempt.new(), CALLBACK, false);
   } catch (error) {

@@ -201,8 +201,8 @@ export class Ledger implements RowMember, LinkBook {
   }
 
   /**
-   * Another agent had sent these labels behind those of the job `ahead`, and this one has had that job since: what the
-   * counter of the printer at rest showed then tells of both. Whatever was counted later is none of these labels.
+   * Another agent had sent these labels behind those of the job `ahead`, and this agent has brought that job to an end
+   * since. The counter that it read at rest settles both jobs. Labels that were counted later are not this job's.
    * @returns false: this agent has not brought that job to an end
    * @throws JobFaultError `outcome-unknown` where it did not find out which labels of that job were out
    */

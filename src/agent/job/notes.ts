@@ -77,7 +77,10 @@ export class Notes {
     return now.odometer === null || begin(said) !== begin(now);
   }
 
-  /** The note of the job ahead has no room for labels of this one: another agent takes them for somebody else's, and holds it. */
+  /**
+   * The note of the job ahead allows fewer labels behind it than this job may send. An agent that takes over would count this
+   * job's labels as a stranger's, and hold the job ahead.
+   */
   get apart(): boolean {
     const { alone, ledger } = this.#options;
     const note = this.#ahead?.note;

@@ -42,7 +42,7 @@ export class Outcome {
   /** What was last told of how far the job is, and when, ms. */
   #said = '';
   #saidAt = 0;
-  /** The number of what is still told while the job's end is being written down: the end itself has the next one. */
+  /** While the job's end is being written down, progress is reported under this number, and the end has the next one. Null before that. */
   #last: number | null = null;
   /** The disk takes long for what was written, or has not taken it. */
   #waitsForDisk = false;

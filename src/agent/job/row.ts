@@ -10,8 +10,9 @@
  *          until they add up again while the printer still prints, or just after. Only bytes that were sent a
  *          while ago are compared, since a printer may not have looked at the newest ones when it answers
  *   more   somebody else prints (the feed button, another sender): as many pages fewer count as out. Bytes that
- *          the printer has not looked at hide a surplus, so it is over only when an answer to all that was sent
- *          is without it. Settings and stored formats look like one: while some may wait, it has to last
+ *          the printer has not looked at can hide a surplus, so it is over only when an answer to all that was
+ *          sent shows none. Settings and stored formats look like a surplus at first: while some may still wait,
+ *          a surplus counts only if it lasts
  *
  * Without a counter: the pages sent, less those that the printer says are pending, are out. This is
  * calculated twice: for all bytes sent, to keep the printer busy (the window), and for those that were sent a
@@ -74,7 +75,7 @@ export class Row {
   #surplus: Surplus | null = null;
   /** Pages that an answer had beyond those sent; 0 again once an answer to all that was sent has none. */
   #suspected = 0;
-  /** The last chunk with settings or the like ended here: once more pages are out, only labels of ours are pending. */
+  /** The page at which the last chunk with settings or a stored format ended: once more pages are out, only our labels are pending. */
   #besides = -1;
   /** Pages that are somebody else's, counted or still to come. */
   #strangers = 0;

@@ -48,8 +48,8 @@ export class BroughtJobs {
   }
 
   /**
-   * @returns true: the caller has to hand the job back, since nobody will ask for it. False also if a later question was asked:
-   *   its answer brings the job
+   * @returns true: nobody will ask for this job, so the caller hands it back. False: it is kept for the next question, or a later
+   *   question was asked already and its answer brings the job
    */
   bring(question: Question, job: TakenJob): boolean {
     const last = this.#lastOf(question);

@@ -246,7 +246,7 @@ export class Enrolments {
        ), joined AS (
          UPDATE platen.enrolled_agents e SET process = $2, session = $3, joined_at = now(), heard_at = now(),
            refused = NULL, refused_at = NULL,
-           -- What it shows it keeps, whether it has said so or not; so the one before is an old one.
+           -- The agent keeps the state that it shows, even if its message "stored" never came. Any earlier state is out of date now.
            seq = CASE WHEN fresh THEN coalesce($6, seq) ELSE seq END,
            pending = CASE WHEN $5 THEN greatest(seq, pending, $6) + 1 ELSE pending END,
            ahead_at = CASE WHEN ahead THEN now() ELSE ahead_at END

@@ -260,7 +260,7 @@ export class Gateway {
       heartbeats: this.#heartbeats,
       errors: this.#errors,
     });
-    // Not before: of connections that join at one moment each takes the place of the one before.
+    // Only now: several connections may join at one moment, and each takes the place of the one before it.
     this.#joined.get(agentId)?.drop();
     this.#joined.set(agentId, agent);
     const left = () => {

@@ -15,7 +15,7 @@ export class Heartbeats {
   #next: Promise<void> | undefined;
 
   /** Resolves when the report may go, in one tick for all that have waited. */
-  async turnOf(session: object, { at: _at, counts: _counts, ...state }: AgentStateReport): Promise<void> {
+  async gather(session: object, { at: _at, counts: _counts, ...state }: AgentStateReport): Promise<void> {
     const hash = createHash('sha256').update(JSON.stringify(state)).digest('base64');
     if (hash === this.#last.get(session)) await this.#beat();
     this.#last.set(session, hash);

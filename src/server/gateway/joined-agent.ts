@@ -333,7 +333,7 @@ export class JoinedAgent {
       this.#onBrought();
     }
     const served = { ...report, name: this.#name, printers: printers.filter(({ id }) => this.#serves(id)) };
-    await this.#heartbeats.turnOf(this, served);
+    await this.#heartbeats.gather(this, served);
     return served;
   }
 

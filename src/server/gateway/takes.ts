@@ -2,8 +2,8 @@
  * The jobs that an agent's session takes: those that the agent asks for, and, while a question of the agent waits, the one that its
  * lane is rung for. That job is sent with the ring, so the agent need not ask across a long line.
  *
- * A question takes a job once, whoever asks it (`lanes.turn`), and a job that was taken and is not in the agent's hands comes with
- * the agent's next question: so it does no harm if what is sent here is lost, or comes late.
+ * However often a question is asked, it takes one job at most (`lanes.turn`). A job that was taken but did not reach the agent comes
+ * with the agent's next question. So a job that is sent with a ring may be lost or late without harm.
  */
 import { type FrameEntry, MOST_LANES, type TakenJobFrame } from '../../contract/gateway.ts';
 import type { Lane } from '../../contract/lane.ts';

@@ -40,8 +40,8 @@ export async function providerRoutes(app: FastifyInstance, parts: Parts): Promis
   });
   if (config === undefined) return;
   // The library is loaded only where a provider is configured.
-  const { Attempt, Provider, ProviderRefused } = await import('./provider.ts');
-  const provider = new Provider(config);
+  const { Attempt, IdentityProvider, ProviderRefused } = await import('./provider.ts');
+  const provider = new IdentityProvider(config);
 
   app.post('/app/session/provider', { config: ANYBODY, bodyLimit: 1024 }, async (request, reply) => {
     const { again } = parseBody(providerBegin, request.body ?? {});

@@ -21,7 +21,7 @@ const KEPT = 60 * 60_000;
 const NOT_AGAIN = 1_000;
 
 /** A person, as the provider describes them. */
-type AtProvider = {
+type KnownPerson = {
   issuer: string;
   subject: string;
   login: string;
@@ -83,7 +83,7 @@ export class Attempt {
   }
 }
 
-export class Provider {
+export class IdentityProvider {
   readonly #config: SingleSignOn;
   #found: { config: Promise<client.Configuration>; until: number } | undefined;
 
@@ -122,7 +122,7 @@ export class Provider {
    * @param url where the provider has led the browser back to
    * @throws ProviderRefused
    */
-  async finish(attempt: Attempt, url: URL): Promise<AtProvider> {
+  async finish(attempt: Attempt, url: URL): Promise<KnownPerson> {
     const claims = await this.#claims(attempt, url).catch((error: unknown) => {
       throw error instanceof ProviderRefused ? error : refusalOf(error);
     });
@@ -148,7 +148,7 @@ export class Provider {
   }
 
   /** @throws ProviderRefused */
-  #personOf(claims: z.infer<typeof claimsOfPerson>): AtProvider {
+  #personOf(claims: z.infer<typeof claimsOfPerson>): KnownPerson {
     const { loginClaim, roleClaim, roles, issuer } = this.#config;
     if (loginClaim === 'email' && claims['email_verified'] !== true) {
       throw new ProviderRefused('not-verified', 'the address is not verified');

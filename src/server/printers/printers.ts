@@ -21,7 +21,7 @@ export const HEARTBEAT_LOST = 45;
 const SERVING_LOST = 20;
 
 /** One agent's word on one printer. */
-const sighting = z
+const reportedPrinter = z
   .object({
     printer_id: z.string(),
     name: z.string(),
@@ -51,7 +51,7 @@ const sighting = z
     formats: formatsAsSet(formats, print_settings),
   }))
   .readonly();
-type Sighting = z.infer<typeof sighting>;
+type ReportedPrinter = z.infer<typeof reportedPrinter>;
 
 /** A printer of one scope, with all that is known of it, best agent first. */
 export type ScopePrinter = {
@@ -73,7 +73,7 @@ export const LONG_AWAY = `a.seen_at < now() - interval '${LONG_AWAY_HOURS} hours
 /** What agents say of printers, with what people have set. */
 export const REPORTED = `platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id
   LEFT JOIN platen.lane_settings s ON s.lane = coalesce(a.tenant_id || '/', '') || p.printer_id`;
-const SIGHTINGS = `SELECT p.printer_id, p.name, s.display_name, coalesce(s.hidden, false) AS hidden, coalesce(s.print_settings, '{}') AS print_settings, p.uri, p.model, p.state, p.reasons, p.supplies, p.formats, p.confirmed_by,
+const SELECT_REPORTED = `SELECT p.printer_id, p.name, s.display_name, coalesce(s.hidden, false) AS hidden, coalesce(s.print_settings, '{}') AS print_settings, p.uri, p.model, p.state, p.reasons, p.supplies, p.formats, p.confirmed_by,
     p.gone_at IS NOT NULL AS gone,
     EXISTS (SELECT FROM platen.virtual_printers v WHERE v.agent_id = p.agent_id AND v.uri = p.uri) AS virtual,
     a.id AS agent_id, a.tenant_id, a.name AS agent_name,
@@ -90,18 +90,18 @@ const GONE = `p.gone_at IS NOT NULL AND NOT EXISTS (
     WHERE other.printer_id = p.printer_id AND other.gone_at IS NULL AND o.tenant_id IS NOT DISTINCT FROM a.tenant_id)`;
 const MOST_GONE = 500;
 
-function sightings(
+function reported(
   db: Queryable,
   where: string,
   values: readonly unknown[],
   most?: number,
-): Promise<Sighting[]> {
+): Promise<ReportedPrinter[]> {
   const limit = most === undefined ? '' : `LIMIT ${most}`;
-  return rowsOf(db, sighting, `${SIGHTINGS} WHERE ${where} ${BEST_FIRST} ${limit}`, values);
+  return rowsOf(db, reportedPrinter, `${SELECT_REPORTED} WHERE ${where} ${BEST_FIRST} ${limit}`, values);
 }
 
-/** By ID, the sightings of the printer that the tenant's jobs go to: its own before a shared one. */
-function ofOneTenant(seen: readonly Sighting[]): Map<string, Sighting[]> {
+/** By ID, what agents report of the printer that the tenant's jobs go to: its own before a shared one. */
+function ofOneTenant(seen: readonly ReportedPrinter[]): Map<string, ReportedPrinter[]> {
   const byPrinter = Map.groupBy(seen, (row) => row.printer_id);
   for (const [id, rows] of byPrinter) {
     byPrinter.set(
@@ -112,12 +112,12 @@ function ofOneTenant(seen: readonly Sighting[]): Map<string, Sighting[]> {
   return byPrinter;
 }
 
-function onlyVirtual(seen: readonly Sighting[]): boolean {
+function onlyVirtual(seen: readonly ReportedPrinter[]): boolean {
   const present = seen.filter(({ gone }) => !gone);
   return present.length > 0 && present.every(({ virtual }) => virtual);
 }
 
-function printer(id: string, seen: readonly Sighting[]): ScopePrinter | undefined {
+function printer(id: string, seen: readonly ReportedPrinter[]): ScopePrinter | undefined {
   const [best] = seen;
   if (best === undefined) return undefined;
   return {
@@ -142,8 +142,8 @@ export async function askedPrinters(
   tenantId: string,
   asked: { id: string | null; name: string | null },
 ): Promise<{ byId: ScopePrinter | undefined; named: ScopePrinter[] }> {
-  // Agents may know one printer under several names; the best agent's counts, so all its sightings are read.
-  const seen = await sightings(
+  // Agents may know one printer under several names; the best agent's counts, so all that they report is read.
+  const seen = await reported(
     db,
     `${VISIBLE} AND p.printer_id IN (SELECT $2::text UNION ALL SELECT printer_id FROM platen.agent_printers WHERE name = $3
        UNION ALL SELECT substring(lane FROM '[^/]*$') FROM platen.lane_settings WHERE display_name = $3)`,
@@ -158,13 +158,13 @@ export async function askedPrinters(
   };
 }
 
-/** Most sightings that are read to name other printers than the one asked for. */
+/** Most reported printers that are read to name other printers than the one asked for. */
 const MOST_OTHERS = 200;
 
 /** Printers that a tenant's jobs can go to; not all, where there are many. */
 export async function otherPrinters(db: Queryable, tenantId: string): Promise<ScopePrinter[]> {
   const shown = `${VISIBLE} AND p.gone_at IS NULL AND NOT coalesce(s.hidden, false)`;
-  const seen = await sightings(db, shown, [tenantId], MOST_OTHERS);
+  const seen = await reported(db, shown, [tenantId], MOST_OTHERS);
   return [...ofOneTenant(seen)].flatMap(([id, rows]) => printer(id, rows) ?? []);
 }
 
@@ -176,18 +176,18 @@ export function seenIn(at: { tenant: string; shared: string }): string {
   return `platen.may_use(${at.tenant}, a.tenant_id, CASE WHEN NOT ${at.shared} THEN s.granted_to END)`;
 }
 
-function sightingsOf(
+function reportedOf(
   db: Queryable,
   by: SeenBy,
   which: 'present' | 'gone' | { lane: Lane },
-): Promise<Sighting[]> {
+): Promise<ReportedPrinter[]> {
   if (typeof which === 'object')
-    return sightings(db, `coalesce(a.tenant_id || '/', '') || p.printer_id = $1`, [which.lane]);
+    return reported(db, `coalesce(a.tenant_id || '/', '') || p.printer_id = $1`, [which.lane]);
   const visible = seenIn({ tenant: '$1', shared: '$2' });
   const values = [by?.tenant ?? null, by?.shared ?? false];
   return which === 'gone'
-    ? sightings(db, `${visible} AND ${GONE}`, values, MOST_GONE)
-    : sightings(db, `${visible} AND p.gone_at IS NULL`, values).then((all) =>
+    ? reported(db, `${visible} AND ${GONE}`, values, MOST_GONE)
+    : reported(db, `${visible} AND p.gone_at IS NULL`, values).then((all) =>
         by === undefined ? all : [...ofOneTenant(all).values()].flat(),
       );
 }
@@ -222,7 +222,7 @@ export async function listPrinters(
   holdersOf: HoldersOf,
   which: 'present' | 'gone' | { lane: Lane } = 'present',
 ): Promise<ListedPrinter[]> {
-  const listed = await listedOf(await sightingsOf(db, by, which), holdersOf);
+  const listed = await listedOf(await reportedOf(db, by, which), holdersOf);
   return listed.sort((a, b) => a.name.localeCompare(b.name) || a.id.localeCompare(b.id));
 }
 
@@ -246,7 +246,7 @@ export async function printerPage(
   );
   const shown = ids.slice(0, limit).map((row) => row.printer_id);
   const where = `${VISIBLE} AND p.gone_at IS NULL AND p.printer_id = ANY($2)`;
-  const seen = [...ofOneTenant(await sightings(db, where, [tenantId, shown])).values()].flat();
+  const seen = [...ofOneTenant(await reported(db, where, [tenantId, shown])).values()].flat();
   const listed = await listedOf(seen, holdersOf);
   return {
     printers: listed
@@ -259,11 +259,11 @@ export async function printerPage(
 const sightedId = z.object({ printer_id: z.string() });
 
 /** The state of a printer is what the agent that serves it reports. */
-async function listedOf(seen: readonly Sighting[], holdersOf: HoldersOf): Promise<ListedPrinter[]> {
+async function listedOf(seen: readonly ReportedPrinter[], holdersOf: HoldersOf): Promise<ListedPrinter[]> {
   const lanes = Map.groupBy(seen, (row) => laneOf({ scope: row.tenant_id, printerId: row.printer_id }));
   const holders = lanes.size === 0 ? null : await holdersOf([...lanes.keys()]);
   return [...lanes].flatMap(([lane, rows]): ListedPrinter[] => {
-    const serves = ({ agent_id, online, heard }: Sighting) =>
+    const serves = ({ agent_id, online, heard }: ReportedPrinter) =>
       online && heard && holders?.get(lane) === agent_id;
     const best = rows.find(serves) ?? rows[0];
     if (best === undefined) return [];

@@ -134,7 +134,7 @@ export class Reports {
     }
   }
 
-  /** What is news of a printer locks its scope until the commit (`platen.note_printer_event`): scopes go in their order. */
+  /** A change of a printer locks the printer's scope until the commit (`platen.note_printer_event`), so scopes are written in one order. */
   async #states(
     client: Queryable,
     batch: readonly OfAgent[],
