@@ -85,6 +85,14 @@ test('imports run one way', () => {
   expect(wrong).toEqual([]);
 });
 
+test('the queue has one way in', () => {
+  const around = imports
+    .filter(({ file, specifier }) => isSource(specifier) && partOf(file) !== 'queue')
+    .map(({ file, specifier }) => ({ file, target: normalize(join(dirname(file), specifier)) }))
+    .filter(({ target }) => partOf(target) === 'queue' && target !== join('src', 'queue', 'index.ts'));
+  expect(around).toEqual([]);
+});
+
 test('no two files export a type of one name', () => {
   const exporters = new Map<string, string[]>();
   for (const file of files.filter((one) => partOf(one) !== 'web')) {

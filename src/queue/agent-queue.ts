@@ -8,7 +8,7 @@ import type { Unreadable } from './payload.ts';
 import { QueueError, reasonOf } from './queue-error.ts';
 import type { ErrorLog, QueueLogger } from './queue-log.ts';
 import { laneQueue } from './queue-name.ts';
-import type { ReportPlace } from './redis/report-stream.ts';
+import type { ReportPlace } from './report-name.ts';
 import type { StopLimits } from './stop-limits.ts';
 import { within } from './within.ts';
 

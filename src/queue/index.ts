@@ -16,5 +16,6 @@ export { Notifications } from './postgres/notifications.ts';
 export { QueueError, reasonOf } from './queue-error.ts';
 export { ErrorLog, type QueueLogger } from './queue-log.ts';
 export { Queues, type QueuesOptions } from './queues.ts';
-export type { ReportPlace } from './redis/report-stream.ts';
 export type { Reported } from './report-batch.ts';
+export type { ReportPlace } from './report-name.ts';
+export { isWithin } from './within.ts';

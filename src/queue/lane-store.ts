@@ -5,8 +5,8 @@ import type { Report } from '../contract/report.ts';
 import type { Listener } from './bell.ts';
 import type { LeaseStore } from './lease.ts';
 import type { Notifications } from './postgres/notifications.ts';
-import type { ReportPlace } from './redis/report-stream.ts';
 import type { ReportStore } from './report-batch.ts';
+import type { ReportPlace } from './report-name.ts';
 import type { StopLimits } from './stop-limits.ts';
 import type { LaneTurns } from './turns.ts';
 

@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Report } from '../contract/report.ts';
 import type { Parsed } from './payload.ts';
 import type { ErrorLog, QueueLogger } from './queue-log.ts';
-import { nameOf, parseName, type ReportOrigin } from './redis/report-stream.ts';
+import { nameOf, parseName, type ReportOrigin } from './report-name.ts';
 import type { StopLimits } from './stop-limits.ts';
 
 export interface Reported {

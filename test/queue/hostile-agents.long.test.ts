@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { describe, expect, test, vi } from 'vitest';
 import type { Reported } from '../../src/queue/index.ts';
 import { ReportPayload } from '../../src/queue/payload.ts';
-import { parseName } from '../../src/queue/redis/report-stream.ts';
+import { parseName } from '../../src/queue/report-name.ts';
 import { Collected, job, printerId, report } from '../kit/queue/samples.ts';
 import { serve } from '../kit/queue/serving.ts';
 import { useQueues } from '../kit/queue/use-queues.ts';

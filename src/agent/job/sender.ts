@@ -60,7 +60,7 @@
 import { randomBytes } from 'node:crypto';
 import { orAborted } from '../../../drivers/transports/pauses.ts';
 import type { Logger } from '../../log.ts';
-import { isWithin } from '../../queue/within.ts';
+import { isWithin } from '../../queue/index.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
 import type { Timings } from '../config.ts';
 import { Backoff } from '../pause.ts';

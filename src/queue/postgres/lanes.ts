@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { KNOWN_MS, type LaneStore } from '../lane-store.ts';
 import { QueueError, reasonOf } from '../queue-error.ts';
 import type { ErrorLog } from '../queue-log.ts';
-import { nameOf } from '../redis/report-stream.ts';
+import { nameOf } from '../report-name.ts';
 import { Turns } from '../turns.ts';
 import { isConnectionError } from './away.ts';
 import { PostgresBell } from './bell.ts';

@@ -5,8 +5,8 @@
  */
 import type { Pool, PoolClient } from 'pg';
 import { z } from 'zod';
-import { nameOf } from '../redis/report-stream.ts';
 import { BACKOFF, type ReportPlan, type ReportSource, type ReportStore, readable } from '../report-batch.ts';
+import { nameOf } from '../report-name.ts';
 import type { StopLimits } from '../stop-limits.ts';
 import { isWithin } from '../within.ts';
 import { type PostgresBell, REPORTS } from './bell.ts';

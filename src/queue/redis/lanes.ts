@@ -11,12 +11,13 @@ import { type AddedJob, type JobInQueue, KNOWN_MS, type LaneStore } from '../lan
 import type { LeaseStore } from '../lease.ts';
 import type { ErrorLog } from '../queue-log.ts';
 import type { ReportStore } from '../report-batch.ts';
-import { ReportReader } from '../report-reader.ts';
+import type { ReportPlace } from '../report-name.ts';
 import { type LaneTurns, Turns } from '../turns.ts';
 import { isWithin } from '../within.ts';
 import { RedisBell } from './bell.ts';
 import { redisLeases } from './lease.ts';
-import type { ReportPlace, ReportStreams } from './report-stream.ts';
+import { ReportReader } from './report-reader.ts';
+import type { ReportStreams } from './report-stream.ts';
 import { type RedisConnection, RedisScript } from './script.ts';
 import { RedisTemplates, TEMPLATE_KEPT, templateKey } from './templates.ts';
 import { noteIn, RedisTurns, type StoredJob, TERM_OF_LEASE } from './turns.ts';

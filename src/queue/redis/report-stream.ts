@@ -6,34 +6,15 @@
  *   agent ── XADD, PUBLISH the name ──▶ `…:{@reports/<tenant>/<agent>}:stream` ── XRANGE, applied, XDEL ──▶ service
  */
 import { z } from 'zod';
-import { type Scope, scope } from '../../contract/lane.ts';
-import { agentId, type Report } from '../../contract/report.ts';
+import type { Scope } from '../../contract/lane.ts';
+import type { Report } from '../../contract/report.ts';
+import { nameOf, type ReportOrigin, type ReportPlace } from '../report-name.ts';
 import { type RedisConnection, RedisScript } from './script.ts';
-
-/** Whose reports are in a stream. */
-export interface ReportOrigin {
-  scope: Scope;
-  agentId: string;
-}
-
-/** A report's place among those of its agent: it tells the agent which reports the server has lost. */
-export interface ReportPlace {
-  /** The name of the stream that `at` and `before` belong to. */
-  stream: string;
-  /** Sorts, as text, after the place of every earlier report. */
-  at: string;
-  /** The newest place that the server knew before: reports after that place are lost. */
-  before: string;
-}
 
 /** A stream to which nothing was published for so long is deleted, ms: its agent is gone. */
 const KEPT = 14 * 24 * 3_600_000;
 /** Above this many unread reports, an agent's older state reports are dropped: the newest is complete. */
 const BACKLOG = 50;
-
-const origin = z.object({ scope, agentId });
-/** Longest name of a stream, scope and agent together: anybody on Redis can ring the bell with megabytes. */
-export const LONGEST_NAME = 200;
 
 /** Rung instead of the stream's name when the reader need not hurry; PUBLISH still counts who hears it. */
 export const NO_HURRY = '';
@@ -122,17 +103,4 @@ function ordered(id: string): string {
     .split('-')
     .map((part) => part.padStart(20, '0'))
     .join('-');
-}
-
-/** `<tenant>/<agent>`; for an agent of shared printers, `/<agent>`. */
-export function nameOf(of: ReportOrigin): string {
-  return `${of.scope ?? ''}/${of.agentId}`;
-}
-
-/** null: the text is no stream's name. */
-export function parseName(name: string): ReportOrigin | null {
-  if (name.length > LONGEST_NAME) return null;
-  const [tenant = '', agent, ...more] = name.split('/');
-  const parsed = origin.safeParse({ scope: tenant === '' ? null : tenant, agentId: agent });
-  return parsed.success && more.length === 0 ? parsed.data : null;
 }

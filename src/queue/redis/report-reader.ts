@@ -12,13 +12,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
-import { REPORT_BYTES } from '../contract/report.ts';
-import { duplicateOf, nodesOf } from './redis/connection.ts';
-import { LONGEST_NAME, NO_HURRY, parseName, type ReportStreams } from './redis/report-stream.ts';
-import { type RedisConnection, RedisScript } from './redis/script.ts';
-import { BACKOFF, type Reported, type ReportPlan, type ReportSource, readable } from './report-batch.ts';
-import type { StopLimits } from './stop-limits.ts';
-import { isWithin } from './within.ts';
+import { REPORT_BYTES } from '../../contract/report.ts';
+import { BACKOFF, type Reported, type ReportPlan, type ReportSource, readable } from '../report-batch.ts';
+import { LONGEST_NAME, parseName } from '../report-name.ts';
+import type { StopLimits } from '../stop-limits.ts';
+import { isWithin } from '../within.ts';
+import { duplicateOf, nodesOf } from './connection.ts';
+import { NO_HURRY, type ReportStreams } from './report-stream.ts';
+import { type RedisConnection, RedisScript } from './script.ts';
 
 /** Groups of streams read at the same time; streams in a group; and reports read at once. */
 const PARALLEL = 8;

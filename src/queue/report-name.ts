@@ -1,0 +1,37 @@
+/** The names of the streams of reports: they hold the agent and its scope, in PostgreSQL as on Redis. */
+import { z } from 'zod';
+import { type Scope, scope } from '../contract/lane.ts';
+import { agentId } from '../contract/report.ts';
+
+/** Whose reports are in a stream. */
+export interface ReportOrigin {
+  scope: Scope;
+  agentId: string;
+}
+
+/** A report's place among those of its agent: it tells the agent which reports the server has lost. */
+export interface ReportPlace {
+  /** The name of the stream that `at` and `before` belong to. */
+  stream: string;
+  /** Sorts, as text, after the place of every earlier report. */
+  at: string;
+  /** The newest place that the server knew before: reports after that place are lost. */
+  before: string;
+}
+
+const origin = z.object({ scope, agentId });
+/** Longest name of a stream, scope and agent together: anybody on Redis can ring the bell with megabytes. */
+export const LONGEST_NAME = 200;
+
+/** `<tenant>/<agent>`; for an agent of shared printers, `/<agent>`. */
+export function nameOf(of: ReportOrigin): string {
+  return `${of.scope ?? ''}/${of.agentId}`;
+}
+
+/** null: the text is no stream's name. */
+export function parseName(name: string): ReportOrigin | null {
+  if (name.length > LONGEST_NAME) return null;
+  const [tenant = '', agent, ...more] = name.split('/');
+  const parsed = origin.safeParse({ scope: tenant === '' ? null : tenant, agentId: agent });
+  return parsed.success && more.length === 0 ? parsed.data : null;
+}
