@@ -18,8 +18,8 @@ export const queuedJob = z.object({
   v: z.literal([1, 2, 3]),
   jobId,
   tenantId: z.string().min(1),
-  /** The scope of the job's agents, and so of its lane. Jobs of versions without lanes have none. */
-  scope: scope.default(null),
+  /** The scope of the job's agents, and so of its lane. */
+  scope,
   printerId,
   templateId: z.string().min(1),
   template,

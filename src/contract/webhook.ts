@@ -5,7 +5,6 @@
 import { z } from 'zod';
 import { givenText } from './given-text.ts';
 import { integratorPrinter } from './integrator-view.ts';
-import { jobView } from './job.ts';
 import { time } from './job-search.ts';
 import { saying } from './reason.ts';
 
@@ -77,10 +76,3 @@ export type WebhookMessage = z.infer<typeof webhookMessage>;
 
 /** What the event of a printer says. */
 export const webhookPrinter = integratorPrinter.omit({ formats: true });
-
-/** The body of a webhook's event; `data` of a `webhook.test` is empty. */
-export const webhookBody = z.object({
-  type: z.string(),
-  timestamp: z.iso.datetime(),
-  data: z.union([jobView, webhookPrinter, z.strictObject({})]),
-});

@@ -125,8 +125,6 @@ describe.each([
       id,
       job,
     );
-    // As an instance of the release before has written it.
-    await write(`INSERT INTO platen.ipp_printers (tenant_id, printer_id) VALUES ($1, 'p')`, id);
     // One has become a job, one still waits for its document.
     for (const [number, of] of [
       [3, job],

@@ -49,11 +49,6 @@ export function sceneOf(document: LabelDocument): Scene {
   return { document, layers: document.elements.map(layer), selected: [] };
 }
 
-/** The text that is saved. */
-export function textOf({ document }: Scene): string {
-  return JSON.stringify(document);
-}
-
 export function placed({ document, layers }: Scene): Placed[] {
   return document.elements.flatMap((element, at) => {
     const own = layers[at];

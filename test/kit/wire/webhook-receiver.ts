@@ -9,9 +9,17 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
-import { webhookBody } from '../../../src/contract/webhook.ts';
+import { jobView } from '../../../src/contract/job.ts';
+import { webhookPrinter } from '../../../src/contract/webhook.ts';
 import type { ServiceHarness } from '../service/harness.ts';
 import { selfSigned } from './certificate.ts';
+
+/** The body of a webhook's event; `data` of a `webhook.test` is empty. */
+const webhookBody = z.object({
+  type: z.string(),
+  timestamp: z.iso.datetime(),
+  data: z.union([jobView, webhookPrinter, z.strictObject({})]),
+});
 
 /** `status`: what was answered; null: nothing. */
 export type Got = { path: string; headers: IncomingHttpHeaders; body: string; status: number | null };
