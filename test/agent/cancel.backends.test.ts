@@ -160,8 +160,8 @@ describe.each(tried(agentBackends().filter(({ embedded }) => !embedded)))('on $n
     expect(from).toBe(waiting.labels.printed);
     printer.set({ 'media-empty': false });
     await prints(printerId);
-    // The label under its head at most, before the next job.
-    expect(printer.labels.length - 1).toBeLessThanOrEqual(Math.min(to, 1));
+    // Whatever it had taken, and no more, came out before the next job.
+    expect(printer.labels.length - 1).toBeLessThanOrEqual(to);
     expect(printer.labels).toEqual([...expected(job).slice(0, printer.labels.length - 1), 'next']);
   });
 

@@ -2,8 +2,6 @@
  * A person has canceled a job of which something is under way. A printer with jobs of its own ends ours. One that
  * takes bytes can only delete all that waits in it, so it is told to only where all of that is this job's; then
  * the label under the head comes out, and the counter tells how many did. Elsewhere what is under way comes out.
- * A printer that stands still is told too: otherwise these labels come out when somebody loads paper. But the label
- * under its head may come out then, whatever it was told, so nobody knows yet how many do.
  */
 import type { Timings } from '../config.ts';
 import { pause } from '../pause.ts';
@@ -14,12 +12,18 @@ import type { Printable } from './sender.ts';
 import { Interrupted } from './stop.ts';
 
 /**
+ * @param blocked the printer stands still: what is half out may come out once it goes on, whatever it was told
  * @returns whether the printer was asked to end its job, and says what comes of that
  * @throws Interrupted where it has forgotten what is not out; TransportError, JobFaultError `outcome-unknown`
  */
-export async function cancelUnderWay(job: Printable, row: Row, timings: Timings): Promise<boolean> {
+export async function cancelUnderWay(
+  job: Printable,
+  row: Row,
+  timings: Timings,
+  blocked: boolean,
+): Promise<boolean> {
   const { ledger, link, stop } = job;
-  const alone = !stop.lost && ledger.odometer !== null && row.holdsOnly(ledger);
+  const alone = !blocked && !stop.lost && ledger.odometer !== null && row.holdsOnly(ledger);
   if (!(await link.cancel(alone))) return false;
   if (link.documents) return true;
   await settle(job, timings);

@@ -195,7 +195,7 @@ export class PrinterLoop {
       // Taken first: a job that is told to go in the middle of what follows has the printer asked at once, and goes.
       const { soon } = stop;
       if (stop.canceled && ledger.underWay) {
-        if (await cancelUnderWay(first.job, row, this.#context.timings)) pace.stuck = false;
+        if (await cancelUnderWay(first.job, row, this.#context.timings, pace.blocked)) pace.stuck = false;
         if (!ledger.underWay) continue;
       }
       const out = ledger.printed === ledger.total && !ledger.uncertain;
