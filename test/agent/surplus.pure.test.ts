@@ -29,18 +29,6 @@ test('somebody has fed a label: it takes no place of a label that waits', () => 
   expect([job.ledger.printed, job.row.short]).toEqual([3, true]);
 });
 
-test('somebody has fed a label, and all of the job come out: it is printed; one more than that is not explained', () => {
-  const job = sending(5, 100);
-  send(job, [1, 1, 1, 1, 1], 0);
-  job.row.confirm(says(102, 3), 300);
-  // One is fed.
-  job.row.confirm(says(103, 3), 400);
-  job.row.confirm(says(104, 2), 700);
-  job.row.confirm(says(106, 0), 1_100);
-  expect([job.ledger.printed, job.ledger.uncertain]).toEqual([5, false]);
-  expect(() => job.row.confirm(says(107, 0), 1_500)).toThrow(/counts 7/);
-});
-
 test('somebody has fed a label: what is sent next hides it, and the power goes: it takes no place either', () => {
   const job = sending(9, 100);
   send(job, [1, 1, 1, 1], 0);

@@ -229,8 +229,7 @@ export class Row {
   }
 
   #byCounter(all: number, status: DeviceStatus, now: number, wasExact: boolean): void {
-    // Pages that are known to be somebody else's explain a counter that shows more than was sent.
-    if (all < this.#certain || all - this.#strangers > this.#sent) {
+    if (all < this.#certain || all > this.#sent) {
       const perPage = Math.max(1, ...[...this.#members].map((member) => member.perPage));
       throw miscounted(all, this.#certain, this.#sent, perPage);
     }
