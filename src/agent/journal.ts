@@ -129,7 +129,8 @@ export class Journal {
     // In a row, the job behind is not on sheets: the printer counts its labels.
     const out = 'max(printed, base + min(:counted, intent - base))';
     this.#settleBehind = db.prepare(`
-      UPDATE jobs SET base = ${out}, intent = ${out}, sent = ${out}, printed = ${out}, odometer = :odometer, document = NULL
+      UPDATE jobs SET base = ${out}, intent = ${out}, sent = ${out}, printed = ${out}, odometer = :odometer, document = NULL,
+        updated_at = :now
       WHERE printer_id = :printerId AND job_id <> :id AND odometer = :end AND intent > base AND final_report IS NULL`);
     this.#sentSince = db.prepare(`
       SELECT 1 FROM jobs WHERE printer_id = :printerId AND job_id <> :queueId AND intent > 0
@@ -224,7 +225,8 @@ export class Journal {
     if (before.odometer === null || odometer === null || this.behind(before, perPage) === 0) return;
     const end = before.odometer + pagesOf(intent - base, perPage);
     const counted = Math.max(0, odometer - end);
-    this.#store(settled, null, null, () => this.#settleBehind.run({ id, printerId, end, counted, odometer }));
+    const settle = { id, printerId, end, counted, odometer };
+    this.#store(settled, null, null, () => this.#settleBehind.run({ ...settle, now: Date.now() }));
   }
 
   /** Whether this agent has sent other jobs to the printer since the printer's counter showed the odometer of this entry. */

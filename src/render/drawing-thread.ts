@@ -11,7 +11,7 @@ import { grownSince, trimMemory } from './trim-memory.ts';
 import { limitWork } from './work-limit.ts';
 
 /** Far more than any label takes, because on a busy machine loading the libraries alone may take half a minute. */
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 const WATCH_EVERY_MS = 100;
 /** If the process grows by more bytes than this over one label, the thread ends once nothing waits for it. */
 const MUCH = 256 * 1024 * 1024;

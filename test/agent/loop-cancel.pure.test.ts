@@ -92,6 +92,23 @@ describe('a person cancels the first job: the printer forgets what waits in it',
     expect([job.ledger.printed, job.ledger.uncertain, printer.offered]).toEqual([16, false, 16]);
   });
 
+  test('its connection breaks when the printer has been told: what that has forgotten was not dropped', async () => {
+    const { printer, job, printed } = await printing();
+    const { link } = job;
+    const { cancel } = link;
+    vi.spyOn(link, 'cancel').mockImplementation(async (alone) => {
+      await cancel(alone);
+      printer.waiting = ['a1'];
+      printer.breaks();
+      return true;
+    });
+    job.signals.cancel.abort();
+    await turns();
+    printer.prints(1);
+    await expect(printed).rejects.toThrow(Interrupted);
+    expect([job.ledger.printed, job.ledger.uncertain, printer.paper]).toEqual([2, false, ['a0', 'a1']]);
+  });
+
   test('its connection is broken, and the printer is gone: it does not wait for long', async () => {
     const { printer, job, printed } = await printing();
     printer.connects = Promise.reject(new TransportError('device-unreachable', 'off'));

@@ -1,5 +1,6 @@
 /** The loop of a printer, with two jobs in hand: whose labels go out when, and what becomes of them where one leaves. */
 import { describe, expect, test, vi } from 'vitest';
+import { TransportError } from '../../drivers/connection.ts';
 import { Interrupted } from '../../src/agent/job/stop.ts';
 import { RenderCrash } from '../../src/rendering/render-pool.ts';
 import { CountingPrinter, LoopJob } from '../kit/agent/loop-printer.ts';
@@ -162,6 +163,19 @@ describe('the agent is killed with both under way, and the printer loses its pow
 });
 
 describe('the connection breaks', () => {
+  test('after the job behind was canceled, and the printer is not reached: that job leaves all the same', async () => {
+    const { printer, behind, next } = await both();
+    await expect.poll(() => printer.waiting.length).toBe(12);
+    // Nobody prints, and nobody asks: the mark alone comes.
+    behind.signals.cancel.abort();
+    await turns();
+    printer.connects = Promise.reject(new TransportError('device-unreachable', 'off'));
+    printer.connects.catch(() => undefined);
+    printer.breaks();
+    await expect(next).rejects.toThrow();
+    expect([behind.ledger.printed, behind.ledger.intent]).toEqual([0, 10]);
+  });
+
   test('after the first job was canceled, all of which is still in the printer: the one behind loses nothing', async () => {
     const { printer, first, ahead, behind, next } = await both();
     await expect.poll(() => printer.waiting.length).toBe(12);

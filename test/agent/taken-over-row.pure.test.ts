@@ -120,6 +120,17 @@ test('labels of others come out before the rest of the first one is sent: they a
   expect([behind.base, behind.printed, behind.uncertain]).toEqual([0, 0, false]);
 });
 
+test('and the connection breaks once more after it: nobody knows what is out of the second', () => {
+  const jobs = takenOver({ first: 4, second: 4, perPage: 1, allowed: 4 });
+  const ahead = jobs.first();
+  ahead.settle(ahead.printedAtRest(START + 2), START + 2);
+  ahead.begin(START + 3);
+  ahead.intend(4);
+  ahead.settle(ahead.printedAtRest(START + 5), START + 5);
+  jobs.end(ahead, 'printed');
+  expect(() => jobs.second()).toThrow(JobFaultError);
+});
+
 test('more is counted than the two can have had: the first is held, and so is the second', () => {
   fc.assert(
     fc.property(anyRow, fc.integer({ min: 1, max: 5 }), (given, more) => {

@@ -1,6 +1,6 @@
 /**
- * How far one job is, and what is on record of it: the ledger is the only owner of the job's counts, and the
- * only writer of its entry in the journal. A call that would break a rule below throws, and changes nothing.
+ * How far one job is, and what is on record of it: only the ledger changes the job's counts and writes its entry
+ * in the journal. A call that would break a rule below throws, and changes nothing.
  *
  *   0 ≤ base ≤ sent ≤ intent ≤ total      0 ≤ printed ≤ intent      printed only grows
  *
@@ -12,8 +12,7 @@
  * Labels between `printed` and `intent` may be out or not. Where `base` is beyond `printed`, a queue that
  * confirms nothing has delivered the labels between the two, and nobody knows whether they are out.
  *
- * Where several jobs are under way at one printer, each has its own ledger, and its range in the row that
- * they share (`row.ts`): one reading of the counter tells how far each of them is.
+ * Each job under way at a printer has a ledger, and a range in their row (`row.ts`): one reading tells of all of them.
  */
 import { faultFor } from '../../contract/fault.ts';
 import { because } from '../../contract/reason.ts';
@@ -54,6 +53,8 @@ export class Ledger implements RowMember, LinkBook {
   #unclear = false;
   /** Pages of the job behind that may be out too, by the note of another agent. */
   #noted = 0;
+  /** None of those pages was out when the printer was first at rest: no later reading tells of them. */
+  #noneBehind = false;
   /** Waits for what was written to be durable. */
   onDisk: (written: Promise<void>) => Promise<void> = (written) => written;
 
@@ -120,7 +121,7 @@ export class Ledger implements RowMember, LinkBook {
     return this.pages + Math.max(this.#noted, this.#journal.behind(this.#entry, this.perPage));
   }
 
-  /** Labels that were in the printer, or out, when what was sent, pending and counted last added up. */
+  /** Labels that were in the printer, or out, when the numbers last added up. */
   get arrived(): number {
     return this.#arrived;
   }
@@ -153,7 +154,7 @@ export class Ledger implements RowMember, LinkBook {
     return { ...(told ? { base, odometer } : { base: printed, odometer: null }), printed, sent, intent };
   }
 
-  /** Whether this agent has sent other jobs to the printer since its counter showed this job's `odometer`. */
+  /** This agent has sent other jobs to the printer since its counter showed `odometer`. */
   get sentOthersSince(): boolean {
     return this.#journal.hasSentSince(this.#entry);
   }
@@ -186,9 +187,8 @@ export class Ledger implements RowMember, LinkBook {
   }
 
   /**
-   * Settles this job's labels, which are not in the row any more, by the counter of the printer at rest: the
-   * same reading has settled the labels of the job ahead. Not where nobody knows what the counter showed before
-   * them.
+   * Settles this job's labels, which are not in the row any more, by the counter of the printer at rest, as the same reading
+   * has settled the job ahead. Does nothing where nobody knows what the counter showed before them.
    */
   settleBehind(odometer: number): void {
     const { base, printed, intent, odometer: start } = this.lasting;
@@ -229,8 +229,7 @@ export class Ledger implements RowMember, LinkBook {
   }
 
   /**
-   * Writes down that the labels before `upTo` are about to be sent. They may go out as soon as that is
-   * durable.
+   * Writes down that the labels before `upTo` are about to be sent. They may go out as soon as that is durable.
    * @param name of the job that the printer is about to make, where the printer keeps jobs
    */
   intend(upTo: number, name?: string): void {
@@ -303,8 +302,7 @@ export class Ledger implements RowMember, LinkBook {
 
   /**
    * Labels printed of a job that was cut off, by the counter of the printer at rest.
-   * @throws JobFaultError `outcome-unknown` without a counter, or when it shows less than was confirmed or
-   * more than was sent
+   * @throws JobFaultError `outcome-unknown` without a counter, or if it shows less than was confirmed or more than was sent
    */
   printedAtRest(odometer: number | null): number {
     const { base, printed, intent, odometer: start } = this.lasting;
@@ -321,12 +319,13 @@ export class Ledger implements RowMember, LinkBook {
   }
 
   /**
-   * The first `upTo` labels are out, the others neither out nor under way. The counter of the printer at rest shows `odometer`:
-   * that tells of the job behind too, which may not be in hand now. Whatever is counted later is none of its labels.
+   * The first `upTo` labels are out, the others neither out nor under way. `odometer`, of the printer at rest, tells of the job
+   * behind too, which may not be in hand now: whatever is counted later is none of its labels.
    */
   settle(upTo: number, odometer: number | null = null): void {
     this.#must(upTo >= this.printed && upTo <= this.intent, `${upTo} labels cannot be out`);
     const before = this.lasting;
+    this.#noneBehind ||= this.#noted > 0 && upTo < this.intent;
     this.#alone(upTo, upTo, odometer);
     this.#journal.settleBehind(before, this.#entry, this.perPage);
   }
@@ -348,7 +347,8 @@ export class Ledger implements RowMember, LinkBook {
   /** Writes the outcome and the duty to report it, in one commit. Nobody is told before that is durable. */
   finish(report: JobReport): void {
     this.leave();
-    this.#journal.finish(this.#entry, report);
+    const misleads = this.#noneBehind && this.base === this.intent;
+    this.#journal.finish(misleads ? { ...this.#entry, odometer: null } : this.#entry, report);
   }
 
   /** The job goes back to its queue: writes where it stands and, with a report, the duty to publish that. */

@@ -175,7 +175,7 @@ export class PrinterLoop {
     if (ledger.uncertain) {
       const found = await link.recover();
       if (found === 'nothing') ledger.withdraw();
-      else if (found === 'at-rest') await this.#atRest(first);
+      else if (found !== 'under-way') await this.#atRest(first, found);
     }
     if (!link.documents && ledger.base < ledger.total) labels.renew(ledger.base);
     first.live = true;
@@ -198,8 +198,7 @@ export class PrinterLoop {
         if (await cancelUnderWay(first.job, row, this.#context.timings, pace.blocked)) pace.stuck = false;
         if (!ledger.underWay) continue;
       }
-      const out = ledger.printed === ledger.total && !ledger.uncertain;
-      if (out && stop.boundary.aborted) return;
+      if (stop.boundary.aborted && ledger.printed === ledger.total && !ledger.underWay) return;
       stop.leaveIfTold(ledger.underWay, pace.stuck || first.blind);
       if (!first.ready && !ledger.underWay) await first.beReady();
       const sent = await this.#fill(first);
@@ -337,14 +336,15 @@ export class PrinterLoop {
   }
 
   /** Waits until the printer is at rest: its counter tells what is out of all that was under way. */
-  async #atRest(first: Place): Promise<void> {
-    const odometer = await first.beReady(true);
+  async #atRest(first: Place, after: 'at-rest' | 'forgotten' = 'at-rest'): Promise<void> {
+    const odometer = await first.beReady(after);
     if (odometer === null) return;
     for (const place of this.#behind) {
       const { ledger } = place.job;
       if (place.live || place.closing) continue;
       if (ledger.uncertain) ledger.settleBehind(odometer);
       place.make();
+      place.told();
     }
   }
 

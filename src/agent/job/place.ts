@@ -195,6 +195,7 @@ export class Place {
     if (this.live) this.job.ledger.leave();
     this.live = false;
     this.make();
+    this.told();
   }
 
   /** It leaves: what it has sent stays ahead of what others send. Never rejects. */
@@ -236,15 +237,17 @@ export class Place {
 
   /**
    * Waits until the printer takes labels; after a cut, until it is at rest and tells which are out.
+   * @param after forgotten: the printer had been told to forget what waits in it
    * @returns what its counter shows at rest after a cut
    * @throws TransportError, JobFaultError `outcome-unknown`, Interrupted
    */
-  async beReady(afterCut = false): Promise<number | null> {
+  async beReady(after?: 'at-rest' | 'forgotten'): Promise<number | null> {
     const { timings } = this.#context;
     const { ledger, link, labels, outcome, delivery, stop, sender, log } = this.job;
     const copies = ledger.most > ledger.pages ? labels.mostCopies : delivery.job.copies;
     const perFormat = Math.min(copies, labels.mostCopies);
-    const rest = afterCut ? new Rest(ledger, { settleMs: timings.settle, perFormat }) : null;
+    const forgets = after === 'forgotten';
+    const rest = after ? new Rest(ledger, { settleMs: timings.settle, perFormat, forgets }) : null;
     for (let wait = timings.pollMin; ; wait = Math.min(timings.pollWaiting, wait * 1.5)) {
       const { ready, status, reasons, saidAt } = await link.ready(rest === null);
       sender.readAt = saidAt;

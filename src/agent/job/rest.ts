@@ -21,7 +21,7 @@ interface RestOptions {
   /** The most pages of one pending format. */
   perFormat: number;
   /** The printer was told to delete what waited: that it is gone means nothing. */
-  forgets?: true;
+  forgets?: boolean;
 }
 
 export class Rest {

@@ -174,8 +174,8 @@ export class Row {
     const bytes = burst.reduce((sum, part) => sum + part.bytes.length, ahead);
     const fits = labels + chunk.count <= size.labels;
     this.window.full ||= !fits;
-    // The printer never stands still, however large a label is.
-    return fits && (bytes <= size.bytes || labels + chunk.count <= LEAST);
+    // The printer does not stand still for a large label; but larger ones would hold up the questions behind them.
+    return fits && bytes <= (labels + chunk.count <= LEAST ? 2 * size.bytes : size.bytes);
   }
 
   /** The printer's connection has taken a chunk. */

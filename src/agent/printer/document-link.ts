@@ -111,10 +111,14 @@ export class DocumentLink implements PrinterLink {
     await book.committed();
     logger.debug({ printerJob, first: chunk.first, labels: chunk.count }, 'printer job made');
     try {
-      await this.#open.send(printerJob, mediaType, chunk.bytes, signals.end);
+      await this.#open.send(printerJob, mediaType, chunk.bytes, signals.sending);
       book.took(chunk, performance.now());
     } catch (error) {
-      if (!(error instanceof DocumentRefusal)) throw error;
+      if (!(error instanceof DocumentRefusal)) {
+        // A person has canceled the job, and the printer does not take the document.
+        if (signals.sending.aborted && !signals.end.aborted) await this.#endJob(printerJob);
+        throw error;
+      }
       logger.info({ code: error.code, printerJob }, 'the printer refused the document');
       this.#refusal = error;
       // Otherwise the printer's job would go on waiting for its document, and some printers take no other job meanwhile.

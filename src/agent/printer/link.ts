@@ -144,10 +144,11 @@ export interface PrinterLink {
   progress(): Promise<Progress>;
   /**
    * Looks for what became of the labels after the job was cut off. `nothing`: none was sent. `under-way`: `progress` tells.
-   * `at-rest`: only the counter of a printer at rest can tell.
+   * `at-rest`: only the counter of a printer at rest can tell. `forgotten`: the same, and the printer had been told to forget
+   * what waits in it.
    * @throws TransportError
    */
-  recover(): Promise<'nothing' | 'under-way' | 'at-rest'>;
+  recover(): Promise<'nothing' | 'under-way' | 'at-rest' | 'forgotten'>;
   /**
    * A person has canceled what is under way. True: this call has asked the printer to end it. If a document is under way,
    * `progress` tells what comes of the request, or that nothing does. For bytes, the counter of the printer at rest tells.

@@ -20,6 +20,8 @@ export class StreamLink implements PrinterLink {
   #unfinishedSince: number | null = null;
   /** The printer has not been asked since the last bytes were sent. */
   #unasked = false;
+  /** The printer was told to forget what waits in it. */
+  #forgets = false;
 
   constructor(device: StreamDevice, options: LinkOptions) {
     this.#device = device;
@@ -63,7 +65,7 @@ export class StreamLink implements PrinterLink {
   async begin(): Promise<void> {
     const { job, signals } = this.#options;
     const { format } = job;
-    await this.#device.endData(this.#open, mostData(format, format.dpi), signals.end);
+    await this.#device.endData(this.#open, mostData(format, format.dpi), signals.sending);
   }
 
   async send(chunk: Chunk): Promise<null> {
@@ -84,8 +86,8 @@ export class StreamLink implements PrinterLink {
     return { by: 'counter', status };
   }
 
-  async recover(): Promise<'at-rest'> {
-    return 'at-rest';
+  async recover(): Promise<'at-rest' | 'forgotten'> {
+    return this.#forgets ? 'forgotten' : 'at-rest';
   }
 
   /** A printer can only delete all that waits in it. So it is asked to do so only if all of this is the job's own. */
@@ -93,6 +95,7 @@ export class StreamLink implements PrinterLink {
     const forget = this.#device.dialect?.forget;
     if (!alone || forget === undefined) return false;
     this.#device.writes();
+    this.#forgets = true;
     await this.#open.write(forget, this.#options.signals.end);
     return true;
   }

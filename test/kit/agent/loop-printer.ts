@@ -116,7 +116,7 @@ export class CountingPrinter {
         await this.answers;
         return { by: 'counter', status: this.status() };
       },
-      recover: async () => 'at-rest',
+      recover: async () => (this.forgot > 0 ? 'forgotten' : 'at-rest'),
       cancel: async (alone) => {
         if (!alone) return false;
         this.forgot += 1;

@@ -13,11 +13,11 @@ import { because, type Reason, reasonText } from '../../../contract/reason.ts';
 import { documentField, type Template } from '../../../contract/template.ts';
 import { type FileKind, fileKind } from '../../../render/document/document-file.ts';
 import { PictureFault } from '../../../render/image/picture-fault.ts';
-import { type CheckPool, CheckStopped } from '../../../rendering/check-pool.ts';
+import { type CheckPool, CheckStopped, type CheckTimes } from '../../../rendering/check-pool.ts';
 import { faultAt, ProblemError, refusedBecause } from '../../problems.ts';
 
 /** ms for one document, on a machine that is busy; reading it has a deadline of its own. */
-const TIMES = { wait: 10_000, run: 60_000 };
+const TIMES: CheckTimes = { wait: 10_000, run: 60_000, byClock: true };
 /** ms for the documents of one request. */
 const MOST = 30_000;
 

@@ -128,7 +128,7 @@ async function placementFaults(
   wait: number,
 ): Promise<readonly RawPlacementFault[] | undefined> {
   try {
-    return await checks.run(tenantId, check, { wait, run: RUN });
+    return await checks.run(tenantId, check, { wait, run: RUN, byClock: true });
   } catch (error) {
     if (!(error instanceof CheckStopped)) throw error;
     // A check that takes too long would take too long for the next job as well.
