@@ -34,7 +34,29 @@ export function faultsOf(site: ChaosSite, random: Random): Fault[] {
     ...serverFaults(site, random),
     ...site.elsewhere.flatMap((agent) => faultsElsewhere(agent, site.services, random)),
     ...site.printers.flatMap((one) => printerFaults(one, random)),
+    ...site.printers
+      .filter(({ printer }) => printer.options.odometer && !printer.options.mute)
+      .map((one) => fedAfterLoss(one, site.agents)),
   ];
+}
+
+/**
+ * The printer and whoever drives it lose their power, with labels of two jobs under way for the most part. A label is fed when the
+ * labels of the first of these go out again: it is none of the second's.
+ */
+function fedAfterLoss({ name, printer }: SitePrinter, agents: readonly PlatenProcess[]): Fault {
+  return {
+    name: `${name}: power off with its agents, and a label fed afterwards`,
+    weight: 2,
+    alone: true,
+    begin: async () => {
+      await Promise.all([printer.powerOff(), ...agents.map((agent) => agent.kill())]);
+      await printer.powerOn();
+      for (const agent of agents) agent.launch();
+      await fedInView(printer, NOTICE_MS);
+      return none;
+    },
+  };
 }
 
 /** What happens to a process. */
@@ -217,9 +239,9 @@ function printerFaults({ name, printer }: SitePrinter, random: Random): Fault[] 
  * whose connection breaks inside the label. If a label is fed before the counter is read again, nobody can tell
  * the fed label from the lost one: so a cut that is still to come is called off.
  */
-async function fedInView(printer: PaperPrinter): Promise<void> {
+async function fedInView(printer: PaperPrinter, ms = LOSS_MS): Promise<void> {
   printer.cutAfter(undefined);
-  if (printer.options.odometer && !(await readAgain(printer, 1, LOSS_MS))) return;
+  if (printer.options.odometer && !(await readAgain(printer, 1, ms))) return;
   printer.feed();
   if (!printer.options.odometer) return;
   // A question under way may have been sent before the label was fed; and what was fed is told after a while.
