@@ -55,8 +55,13 @@ function takenOver({
   const counts = { base: 0, printed: 0, sent: 0 };
   return {
     row,
-    first(): Ledger {
+    /** @param own the other agent has begun with it already */
+    first(own = false): Ledger {
       const ledger = ledgerOf(name, first, perPage);
+      if (own) {
+        restore(ledger, { agentId: OTHER, resumeAt: null }, OTHER);
+        return ledger;
+      }
       const underWay = { ...counts, odometer: START, intent: first, behind: allowed };
       restore(ledger, { agentId: ONE, resumeAt: null, underWay }, OTHER);
       return ledger;
@@ -120,16 +125,22 @@ test('labels of others come out before the rest of the first one is sent: they a
   expect([behind.base, behind.printed, behind.uncertain]).toEqual([0, 0, false]);
 });
 
-test('and the connection breaks once more after it: nobody knows what is out of the second', () => {
-  const jobs = takenOver({ first: 4, second: 4, perPage: 1, allowed: 4 });
-  const ahead = jobs.first();
-  ahead.settle(ahead.printedAtRest(START + 2), START + 2);
-  ahead.begin(START + 3);
-  ahead.intend(4);
-  ahead.settle(ahead.printedAtRest(START + 5), START + 5);
-  jobs.end(ahead, 'printed');
-  expect(() => jobs.second()).toThrow(JobFaultError);
-});
+test.each(['the connection breaks', 'the agent is killed'])(
+  'and %s once more after it: they are none either',
+  (what) => {
+    const jobs = takenOver({ first: 4, second: 4, perPage: 1, allowed: 4 });
+    let ahead = jobs.first();
+    ahead.settle(ahead.printedAtRest(START + 2), START + 2);
+    ahead.begin(START + 3);
+    ahead.intend(4);
+    if (what === 'the agent is killed') ahead = jobs.first(true);
+    else ahead.took({ bytes: new Uint8Array(1), first: 2, count: 2 }, 0);
+    ahead.settle(ahead.printedAtRest(START + 5), START + 5);
+    jobs.end(ahead, 'printed');
+    const behind = jobs.second();
+    expect([behind.base, behind.printed, behind.uncertain]).toEqual([0, 0, false]);
+  },
+);
 
 test('more is counted than the two can have had: the first is held, and so is the second', () => {
   fc.assert(

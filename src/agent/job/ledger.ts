@@ -28,10 +28,8 @@ import { miscounted, type Row, type RowMember } from './row.ts';
 interface LedgerOptions {
   journal: Journal;
   row: Row;
-  /** What the job is called in its queue. */
   queueId: string;
   printerId: string;
-  /** As the queue counts it. */
   delivery: number;
   total: number;
   /** The first label that is to be printed. */
@@ -53,8 +51,8 @@ export class Ledger implements RowMember, LinkBook {
   #unclear = false;
   /** Pages of the job behind that may be out too, by the note of another agent. */
   #noted = 0;
-  /** None of those pages was out when the printer was first at rest: no later reading tells of them. */
-  #noneBehind = false;
+  /** Labels were sent after somebody had read the counter at rest: what is counted now tells nothing of the job behind. */
+  #goneOn = false;
   /** Waits for what was written to be durable. */
   onDisk: (written: Promise<void>) => Promise<void> = (written) => written;
 
@@ -167,6 +165,7 @@ export class Ledger implements RowMember, LinkBook {
     const { delivery, total } = this.#entry;
     this.#noted = behind;
     this.#entry = ruled({ ...this.#entry, ...left, delivery, total });
+    this.#goneOn = behind === 0 && this.uncertain;
     this.#arrived = this.#entry.sent;
   }
 
@@ -203,8 +202,7 @@ export class Ledger implements RowMember, LinkBook {
   /**
    * Another agent had sent these labels behind those of the job `ahead`, and this agent has brought that job to an end
    * since. The counter that it read at rest settles both jobs. Labels that were counted later are not this job's.
-   * @returns false: this agent has not brought that job to an end
-   * @throws JobFaultError `outcome-unknown` where it did not find out which labels of that job were out
+   * @returns false: this agent has not brought that job to an end @throws JobFaultError `outcome-unknown`
    */
   settleWith(ahead: string): boolean {
     const { odometer: start } = this.lasting;
@@ -269,6 +267,7 @@ export class Ledger implements RowMember, LinkBook {
     this.sends(chunk);
     this.#must(this.#row.sent === this.#end, 'labels of another job follow');
     this.#entry = ruled({ ...this.#entry, sent: chunk.first + chunk.count });
+    this.#goneOn = true;
     if (this.document !== undefined) this.#document({ whole: true });
     this.#row.took(this, chunk, now);
   }
@@ -280,8 +279,7 @@ export class Ledger implements RowMember, LinkBook {
       base + labelsOn(Math.max(0, pages - this.#start), sent - base, this.perPage);
     if (base <= this.printed) this.#print(Math.max(this.printed, out(this.#row.certain)));
     this.#arrived = Math.max(this.#arrived, out(this.#row.arrived));
-    // A crash must find on record whether the counter tells which labels are out, and how many were in the printer
-    // when it stopped: a person may do something at it.
+    // A crash must find on record whether the counter tells what is out, and how much was in the printer when it stopped.
     if (this.#row.unclear === this.#unclear && !stops) return;
     this.#unclear = this.#row.unclear;
     this.keep();
@@ -325,7 +323,6 @@ export class Ledger implements RowMember, LinkBook {
   settle(upTo: number, odometer: number | null = null): void {
     this.#must(upTo >= this.printed && upTo <= this.intent, `${upTo} labels cannot be out`);
     const before = this.lasting;
-    this.#noneBehind ||= this.#noted > 0 && upTo < this.intent;
     this.#alone(upTo, upTo, odometer);
     this.#journal.settleBehind(before, this.#entry, this.perPage);
   }
@@ -347,8 +344,11 @@ export class Ledger implements RowMember, LinkBook {
   /** Writes the outcome and the duty to report it, in one commit. Nobody is told before that is durable. */
   finish(report: JobReport): void {
     this.leave();
-    const misleads = this.#noneBehind && this.base === this.intent;
-    this.#journal.finish(misleads ? { ...this.#entry, odometer: null } : this.#entry, report);
+    const { base, intent, odometer } = this.#entry;
+    // As if its last label had been counted before the cut: that is what an agent that has the job behind goes by (`settleWith`).
+    const again = this.#goneOn && odometer !== null && base === intent && base > 0;
+    const last = again ? { base: base - 1, odometer: odometer - 1 } : {};
+    this.#journal.finish({ ...this.#entry, ...last }, report);
   }
 
   /** The job goes back to its queue: writes where it stands and, with a report, the duty to publish that. */

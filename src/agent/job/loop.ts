@@ -329,6 +329,7 @@ export class PrinterLoop {
     ledger.done(ended.pages, ended.confirmed);
     if (!ended.confirmed && first.trusted) ledger.settle(ledger.base);
     first.ready = false;
+    if (stop.canceled && ledger.printed === ledger.total) return;
     if (stop.canceled && (ended.fault || ledger.base < ledger.total)) throw new Interrupted();
     if (ended.fault !== null) throw ended.fault;
     if (ended.later) await stop.wait(first.later.next());

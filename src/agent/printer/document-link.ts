@@ -114,13 +114,11 @@ export class DocumentLink implements PrinterLink {
       await this.#open.send(printerJob, mediaType, chunk.bytes, signals.sending);
       book.took(chunk, performance.now());
     } catch (error) {
-      if (!(error instanceof DocumentRefusal)) {
-        // A person has canceled the job, and the printer does not take the document.
-        if (signals.sending.aborted && !signals.end.aborted) await this.#endJob(printerJob);
-        throw error;
-      }
-      logger.info({ code: error.code, printerJob }, 'the printer refused the document');
-      this.#refusal = error;
+      if (error instanceof DocumentRefusal) {
+        logger.info({ code: error.code, printerJob }, 'the printer refused the document');
+        this.#refusal = error;
+      } else if (!signals.sending.aborted || signals.end.aborted) throw error;
+      // Or a person has canceled the job, and the printer does not take the document.
       // Otherwise the printer's job would go on waiting for its document, and some printers take no other job meanwhile.
       await this.#endJob(printerJob);
     }
