@@ -345,7 +345,7 @@ export class Ledger implements RowMember, LinkBook {
   finish(report: JobReport): void {
     this.leave();
     const { base, intent, odometer } = this.#entry;
-    // As if its last label had been counted before the cut: that is what an agent that has the job behind goes by (`settleWith`).
+    // As if its last label had been sent after this reading: then nobody takes the reading for the job behind (`settleWith`).
     const again = this.#goneOn && odometer !== null && base === intent && base > 0;
     const last = again ? { base: base - 1, odometer: odometer - 1 } : {};
     this.#journal.finish({ ...this.#entry, ...last }, report);

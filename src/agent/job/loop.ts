@@ -198,6 +198,7 @@ export class PrinterLoop {
         if (await cancelUnderWay(first.job, row, this.#context.timings, pace.blocked)) pace.stuck = false;
         if (!ledger.underWay) continue;
       }
+      // All its labels are out, so it is printed, even if it was told to go.
       if (stop.boundary.aborted && ledger.printed === ledger.total && !ledger.underWay) return;
       stop.leaveIfTold(ledger.underWay, pace.stuck || first.blind);
       if (!first.ready && !ledger.underWay) await first.beReady();

@@ -118,8 +118,8 @@ export class DocumentLink implements PrinterLink {
         logger.info({ code: error.code, printerJob }, 'the printer refused the document');
         this.#refusal = error;
       } else if (!signals.sending.aborted || signals.end.aborted) throw error;
-      // Or a person has canceled the job, and the printer does not take the document.
-      // Otherwise the printer's job would go on waiting for its document, and some printers take no other job meanwhile.
+      // The printer has refused the document, or does not take it and a person has canceled the job. Unless its own job is ended,
+      // it goes on waiting for the document, and some printers take no other job meanwhile.
       await this.#endJob(printerJob);
     }
     return null;
