@@ -216,15 +216,16 @@ export class Journal {
   /**
    * The counter of the printer at rest has settled a job: writes down what it tells of the job behind, with the first job's
    * entry, in one commit. Writes nothing if there is no job behind.
-   * @param before the first job's entry before that reading, and `settled` the one after it
+   * @param before the first job's entry before that reading, and `settled` the one after it. Without an odometer: all that is
+   *   known of that reading is that labels of the first job were still missing, and so were all of the job behind
    * @throws JournalError
    */
   settleBehind(before: JournalEntry, settled: JournalEntry, perPage: number): void {
     const { queueId: id, printerId, base, intent } = before;
     const { odometer } = settled;
-    if (before.odometer === null || odometer === null || this.behind(before, perPage) === 0) return;
+    if (before.odometer === null || this.behind(before, perPage) === 0) return;
     const end = before.odometer + pagesOf(intent - base, perPage);
-    const counted = Math.max(0, odometer - end);
+    const counted = Math.max(0, (odometer ?? end) - end);
     const settle = { id, printerId, end, counted, odometer };
     this.#store(settled, null, null, () => this.#settleBehind.run({ ...settle, now: Date.now() }));
   }

@@ -36,6 +36,17 @@ describe('a person cancels the first job: the printer forgets what waits in it',
     expect([job.ledger.printed, job.ledger.uncertain]).toEqual([1, false]);
   });
 
+  test('the first answer does not say yet what is in it: it is asked again at once, however long it is busy', async () => {
+    const { printer, job, printed } = await printing();
+    printer.askedAfter = 'as long as it is busy';
+    // A label in a day, as measured.
+    vi.spyOn(printer.loop.row.window, 'labelMs', 'get').mockReturnValue(86_400_000);
+    printer.overlooks = 1;
+    job.signals.cancel.abort();
+    await expect(printed).rejects.toThrow(Interrupted);
+    expect([printer.forgot, printer.overlooks, printer.paper.length]).toEqual([1, 0, 1]);
+  });
+
   test('a question is under way: its answer is enough', async () => {
     const { printer, job, printed } = await printing();
     const answers = Promise.withResolvers<void>();

@@ -207,6 +207,24 @@ describe('the connection breaks', () => {
     expect(printer.paper).toEqual([...all('a', 0, 2), ...all('b', 0, 10)]);
   });
 
+  test('while another agent wants the printer: the queue is told at once that the one behind is settled', async () => {
+    const { printer, first, behind, ahead, next } = await both((job) => {
+      job.printer.alone = false;
+    });
+    await expect.poll(() => printer.waiting.length).toBe(12);
+    const told = behind.noted.length;
+    printer.prints(1);
+    printer.breaks(true);
+    await expect.poll(() => behind.noted[told]).toMatchObject({ resumeAt: 0 });
+    await expect.poll(() => printer.waiting[0]).toBe('a1');
+    // As long as the one behind is not sent again, a label that is fed is none of its, by the first one's note.
+    const since = first.noted.find((note) => 'underWay' in note && Object(note.underWay).base === 1);
+    expect(since).toMatchObject({ underWay: { intent: 2 } });
+    expect(since).not.toHaveProperty('underWay.behind');
+    for (const { signals } of [first, behind]) signals.end.abort();
+    await Promise.allSettled([ahead, next]);
+  });
+
   test('before what is on record is sent: that is taken back, and written down anew', async () => {
     const gate = Promise.withResolvers<void>();
     const { printer, first, behind, ahead, next } = await both((job) => {

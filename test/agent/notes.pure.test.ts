@@ -108,16 +108,16 @@ test('less is allowed from the moment at which that is asked for, whatever becom
 describe('behind another job', () => {
   /** Two jobs in the row, of 4 and 6 labels, whose notes the queue has when it is told to. */
   function row(isAlone: () => boolean) {
-    const stored: [string, UnderWay | undefined][] = [];
+    const stored: [string, UnderWay | { resumeAt: number } | undefined][] = [];
     let refuses = false;
     const notes = (name: string, total: number, odometer: number) => {
       const entry = { ...JOB, total, odometer };
       const of = new Notes({
         ...options(entry, { window: 4, alone: isAlone }),
         delivery: {
-          setNote: async ({ underWay }) => {
+          setNote: async ({ resumeAt, underWay }) => {
             if (refuses && name === 'first') throw new Error('away');
-            stored.push([name, underWay]);
+            stored.push([name, resumeAt === null ? underWay : { resumeAt }]);
           },
         },
       });
@@ -186,5 +186,48 @@ describe('behind another job', () => {
     refuse(false);
     await second.of.allow(1);
     expect([second.of.left, second.of.allowed, second.of.apart]).toEqual([true, 4, false]);
+  });
+
+  test('the printer at rest has told of both: the first one says nothing of the second, which is settled', async () => {
+    const { first, second, take, refuse } = row(never);
+    await first.of.allow(4);
+    Object.assign(first.entry, { sent: 4, intent: 4 });
+    second.of.joins('first', first.of);
+    await second.of.allow(2);
+    Object.assign(second.entry, { sent: 2, intent: 2 });
+    take();
+    // Two labels of the first one are out, and none of the second.
+    Object.assign(first.entry, { base: 2, odometer: 1_002, printed: 2, sent: 2, intent: 2 });
+    Object.assign(second.entry, { odometer: 1_002, sent: 0, intent: 0 });
+    first.of.settled();
+    expect(first.of.misleads).toBe(true);
+    await second.of.settledBehind();
+    expect(take()).toEqual([['second', { resumeAt: 0 }]]);
+    expect([second.of.left, second.of.allowed]).toEqual([false, 0]);
+    await first.of.allow(4);
+    expect(take()).toMatchObject([['first', { base: 2, odometer: 1_002, intent: 4 }]]);
+    expect(first.of.misleads).toBe(false);
+    refuse(true);
+    await first.of.settledBehind();
+    expect([first.of.left, first.of.allowed]).toEqual([false, 0]);
+  });
+
+  test('the printer at rest has told of it, and nothing is sent after that: it goes back with a note', async () => {
+    const { first, take } = row(never);
+    await first.of.end();
+    expect(take()).toEqual([]);
+    Object.assign(first.entry, { base: 2, printed: 2, sent: 2, intent: 2 });
+    first.of.settled();
+    await first.of.end();
+    expect(take()).toEqual([['first', { resumeAt: 2 }]]);
+  });
+
+  test('alone, the queue is not told at once', async () => {
+    const { second, take } = row(always);
+    await second.of.allow(1);
+    take();
+    await second.of.settledBehind();
+    expect(take()).toEqual([]);
+    expect([second.of.left, second.of.allowed]).toEqual([true, 6]);
   });
 });

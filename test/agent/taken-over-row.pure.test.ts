@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Ledger } from '../../src/agent/job/ledger.ts';
+import type { Note } from '../../src/agent/job/note.ts';
 import { labelsOn, pagesOf } from '../../src/agent/job/page-count.ts';
 import { restore } from '../../src/agent/job/restore.ts';
 import { Row } from '../../src/agent/job/row.ts';
@@ -59,18 +60,18 @@ function takenOver({
     first(own = false): Ledger {
       const ledger = ledgerOf(name, first, perPage);
       if (own) {
-        restore(ledger, { agentId: OTHER, resumeAt: null }, OTHER);
+        restore(ledger, { agentId: OTHER, resumeAt: null }, { agentId: OTHER, journal });
         return ledger;
       }
       const underWay = { ...counts, odometer: START, intent: first, behind: allowed };
-      restore(ledger, { agentId: ONE, resumeAt: null, underWay }, OTHER);
+      restore(ledger, { agentId: ONE, resumeAt: null, underWay }, { agentId: OTHER, journal });
       return ledger;
     },
     second(): Ledger {
       const ledger = ledgerOf(crypto.randomUUID(), second, 1);
       const odometer = START + pagesOf(first, perPage);
       const underWay = { ...counts, odometer, intent: allowed, ahead: name };
-      restore(ledger, { agentId: ONE, resumeAt: null, underWay }, OTHER);
+      restore(ledger, { agentId: ONE, resumeAt: null, underWay }, { agentId: OTHER, journal });
       return ledger;
     },
     end(ledger: Ledger, status: 'printed' | 'held' | 'canceled'): void {
@@ -174,4 +175,89 @@ test('this agent has not had the first one: the counter tells of the second', ()
   const behind = jobs.second();
   expect(behind.uncertain).toBe(true);
   expect(behind.printedAtRest(START + 6)).toBe(2);
+});
+
+/**
+ * Two jobs of 4 labels that ONE had sent, 2 of which came out; then OTHER had the first one for a while. Both as they come to ONE
+ * again, by the note that each has in the queue.
+ */
+function comeBack() {
+  const [printerId, first, second] = [
+    `serial-${String(++cases).padStart(12, '0')}`,
+    crypto.randomUUID(),
+    crypto.randomUUID(),
+  ];
+  const ledgerOf = (queueId: string, delivery: number, row = new Row()) =>
+    new Ledger({ journal, row, queueId, printerId, delivery, total: 4, from: 0, perPage: 1 });
+  const sent = new Row();
+  const send = (ledger: Ledger) => {
+    ledger.intend(4);
+    for (let label = 0; label < 4; label++)
+      ledger.took({ bytes: new Uint8Array(1), first: label, count: 1 }, 0);
+  };
+  const [ahead, behind] = [ledgerOf(first, 1, sent), ledgerOf(second, 1, sent)];
+  ahead.begin(START);
+  send(ahead);
+  behind.join();
+  send(behind);
+  const row = new Row();
+  const again = (queueId: string, note: Note) => {
+    const ledger = ledgerOf(queueId, 3, row);
+    restore(ledger, note, { agentId: ONE, journal });
+    return ledger;
+  };
+  const counts = { base: 0, printed: 0, sent: 4, intent: 4 };
+  const own = (odometer: number, row: { ahead: string } | { behind: number }): Note => ({
+    ...{ agentId: ONE, resumeAt: null },
+    underWay: { ...counts, odometer, ...row },
+  });
+  const ownFirst = own(START, { behind: 4 });
+  return {
+    row,
+    first: (note: Note = ownFirst) => again(first, note),
+    second: () => again(second, own(START + 4, { ahead: first })),
+  };
+}
+
+test.each<{ note: Note; said: string }>([
+  { note: { agentId: OTHER, resumeAt: 2 }, said: 'that two labels are out' },
+  {
+    note: {
+      ...{ agentId: OTHER, resumeAt: null },
+      underWay: { base: 2, odometer: START + 2, printed: 2, sent: 2, intent: 4 },
+    },
+    said: 'that it was about to send the others',
+  },
+])(
+  'another agent has had the first one, and said $said: what is fed later is none of the second',
+  ({ note }) => {
+    const jobs = comeBack();
+    const ahead = jobs.first(note);
+    expect(ahead.printed).toBe(2);
+    // The label that somebody feeds, where OTHER has sent nothing, comes out before the counter is read.
+    const fed = note.resumeAt === null ? 0 : 1;
+    if (ahead.uncertain) ahead.settle(ahead.printedAtRest(START + 2), START + 2);
+    ahead.begin(START + 2 + fed);
+    ahead.intend(4);
+    for (const first of [2, 3]) ahead.took({ bytes: new Uint8Array(1), first, count: 1 }, 0);
+    const counted = START + 4 + fed;
+    jobs.row.confirm({ state: 'idle', reasons: [], labelsPending: 0, odometer: counted }, 1_000);
+    expect(ahead.printed).toBe(4);
+    const behind = jobs.second();
+    expect([behind.base, behind.printed, behind.uncertain]).toEqual([0, 0, false]);
+  },
+);
+
+test('another agent has brought the first one to its end: this one cannot tell what is out of the second', () => {
+  const behind = comeBack().second();
+  expect(behind.uncertain).toBe(true);
+  expect(() => behind.printedAtRest(START + 5)).toThrow(JobFaultError);
+});
+
+test('no other agent has had the first one: this one reads the counter, and settles both', () => {
+  const jobs = comeBack();
+  const [ahead, behind] = [jobs.first(), jobs.second()];
+  ahead.settle(ahead.printedAtRest(START + 5), START + 5);
+  behind.settledBehind();
+  expect([ahead.printed, behind.printed, behind.uncertain]).toEqual([4, 1, false]);
 });

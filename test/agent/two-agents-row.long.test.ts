@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import type { CrashPoint } from '../kit/agent/agent-process.ts';
 import { keepNotes } from '../kit/agent/kept-notes.ts';
 import { expected, jobFor } from '../kit/agent/site.ts';
-import { ONE, OTHER, SHORT, startWanted, useTwoAgents } from '../kit/agent/two-agents-site.ts';
+import { ONE, OTHER, PATIENT, SHORT, startWanted, useTwoAgents } from '../kit/agent/two-agents-site.ts';
 import { kill, killedItself } from '../kit/agent/use-site.ts';
 import { agentBackends } from '../kit/queue/over-gateway.ts';
 
@@ -33,7 +33,7 @@ describe.each(tried)('on $name', (backend) => {
   test.runIf(backend.kind === 'redis')('the printer has the next label before one is out', async () => {
     using notes = keepNotes(site.queues);
     await startWanted(two, () => two.startAgent(ONE, SHORT));
-    await two.startOther(SHORT);
+    await two.startOther(PATIENT);
     const jobs = single('a', 'b', 'c', 'd');
     const waiting: boolean[] = [];
     two.printer.on('label', () => waiting.push(two.printer.waiting > 0));
@@ -49,7 +49,7 @@ describe.each(tried)('on $name', (backend) => {
 
   test('it is killed with both under way: the other goes on with both', async () => {
     const one = await startWanted(two, () => two.startProcess(ONE, SHORT));
-    await two.startOther(SHORT);
+    await two.startOther(PATIENT);
     const jobs = single('a', 'b', 'c');
     await site.queues.enqueue(...jobs);
     await bothUnderWay();
@@ -60,7 +60,7 @@ describe.each(tried)('on $name', (backend) => {
 
   test('and the printer loses what it had', async () => {
     const one = await startWanted(two, () => two.startProcess(ONE, SHORT));
-    await two.startOther(SHORT);
+    await two.startOther(PATIENT);
     const jobs = [jobFor(two.printerId, ['a1', 'a2']), ...single('b', 'c')];
     await site.queues.enqueue(...jobs);
     await two.printer.printed(1);
@@ -88,7 +88,7 @@ describe.each(tried)('on $name', (backend) => {
   const some = backend.kind === 'redis' ? cases : cases.filter((_, at) => at % 4 === 1);
   test.each(some)('killed: $point, time $nth', async (crash) => {
     const one = await startWanted(two, () => two.startProcess(ONE, SHORT, { crash }));
-    await two.startOther(SHORT);
+    await two.startOther(PATIENT);
     const jobs = single('a', 'b', 'c', 'd');
     await site.queues.enqueue(...jobs);
     await killedItself(one);

@@ -130,7 +130,7 @@ export class Entry {
   /** @throws JobFaultError, Interrupted, RenderCrash, JournalError */
   async #print(): Promise<void> {
     const { ledger, link } = this;
-    restore(ledger, this.delivery.note, this.#context.agentId);
+    restore(ledger, this.delivery.note, this.#context);
     this.mustTake();
     // Another kind of link had sent the labels, and this one cannot tell what became of them.
     if (ledger.underWay && link.documents !== (ledger.document !== undefined)) ledger.printedAtRest(null);

@@ -53,6 +53,8 @@ export class Ledger implements RowMember, LinkBook {
   #noted = 0;
   /** Labels were sent after somebody had read the counter at rest: what is counted now tells nothing of the job behind. */
   #goneOn = false;
+  /** The job behind which an earlier delivery has sent this one. */
+  #ahead = '';
   /** Waits for what was written to be durable. */
   onDisk: (written: Promise<void>) => Promise<void> = (written) => written;
 
@@ -152,18 +154,14 @@ export class Ledger implements RowMember, LinkBook {
     return { ...(told ? { base, odometer } : { base: printed, odometer: null }), printed, sent, intent };
   }
 
-  /** This agent has sent other jobs to the printer since its counter showed `odometer`. */
-  get sentOthersSince(): boolean {
-    return this.#journal.hasSentSince(this.#entry);
-  }
-
   /**
    * Takes over the counts of an earlier delivery.
    * @param behind pages of the job behind that may be out too
+   * @param ahead the job behind which this agent has sent this one
    */
-  restore(left: Partial<Omit<JournalEntry, 'delivery' | 'total'>>, behind = 0): void {
+  restore(left: Partial<Omit<JournalEntry, 'delivery' | 'total'>>, behind = 0, ahead = ''): void {
     const { delivery, total } = this.#entry;
-    this.#noted = behind;
+    [this.#noted, this.#ahead] = [behind, ahead];
     this.#entry = ruled({ ...this.#entry, ...left, delivery, total });
     this.#goneOn = behind === 0 && this.uncertain;
     this.#arrived = this.#entry.sent;
@@ -185,18 +183,13 @@ export class Ledger implements RowMember, LinkBook {
     this.#row.join(this);
   }
 
-  /**
-   * Settles this job's labels, which are not in the row any more, by the counter of the printer at rest, as the same reading
-   * has settled the job ahead. Does nothing where nobody knows what the counter showed before them.
-   */
-  settleBehind(odometer: number): void {
-    const { base, printed, intent, odometer: start } = this.lasting;
-    if (start === null) return;
-    const counted = Math.max(0, odometer - start);
-    const upTo = Math.max(printed, base + labelsOn(counted, intent - base, this.perPage));
+  /** The reading that has settled the job ahead has settled this one in the journal (`settle`): takes that over. */
+  settledBehind(): void {
+    const found = this.#journal.look(this.queueId);
+    if (found === null || found.entry.intent > found.entry.base) return;
+    const upTo = Math.max(found.entry.base, this.printed);
     this.leave();
-    this.#rebase(upTo, upTo, odometer);
-    this.keep();
+    this.#rebase(upTo, upTo, found.entry.odometer);
   }
 
   /**
@@ -304,8 +297,11 @@ export class Ledger implements RowMember, LinkBook {
    */
   printedAtRest(odometer: number | null): number {
     const { base, printed, intent, odometer: start } = this.lasting;
+    const ahead = this.#journal.look(this.#ahead);
+    // What was counted while another agent brought the job ahead to its end is not known here.
+    const away = ahead?.final === null && ahead.entry.intent > ahead.entry.printed;
     // Of labels that were only delivered (`base` beyond `printed`), this counter tells nothing.
-    if (start === null || odometer === null || base > printed) {
+    if (start === null || odometer === null || base > printed || away) {
       throw faultFor('outcome-unknown', because('sending-cut-off', {}));
     }
     const counted = odometer - start;
@@ -324,7 +320,7 @@ export class Ledger implements RowMember, LinkBook {
     this.#must(upTo >= this.printed && upTo <= this.intent, `${upTo} labels cannot be out`);
     const before = this.lasting;
     this.#alone(upTo, upTo, odometer);
-    this.#journal.settleBehind(before, this.#entry, this.perPage);
+    if (odometer !== null) this.#journal.settleBehind(before, this.#entry, this.perPage);
   }
 
   /**

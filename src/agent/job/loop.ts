@@ -341,13 +341,7 @@ export class PrinterLoop {
   async #atRest(first: Place, after: 'at-rest' | 'forgotten' = 'at-rest'): Promise<void> {
     const odometer = await first.beReady(after);
     if (odometer === null) return;
-    for (const place of this.#behind) {
-      const { ledger } = place.job;
-      if (place.live || place.closing) continue;
-      if (ledger.uncertain) ledger.settleBehind(odometer);
-      place.make();
-      place.told();
-    }
+    for (const place of this.#behind) if (!place.live && !place.closing) place.settle();
   }
 
   /** What was under way has to be settled on a new connection. */

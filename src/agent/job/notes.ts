@@ -63,13 +63,13 @@ export class Notes {
   }
 
   /**
-   * The note in the queue has another start of the count than the job has by now: an agent that goes by it takes
-   * labels of others for the job's.
+   * The note in the queue has another start of the count than the job has by now, or labels of a job behind that are settled:
+   * an agent that goes by it takes labels of others for these.
    */
   get misleads(): boolean {
     if (!this.#left) return false;
     const [said, now] = [this.#said, this.#options.standing()];
-    if (said === null) return true;
+    if (said === null || (said.behind ?? 0) > this.#behind) return true;
     if (said.odometer === null) return false;
     const { perPage } = this.#options.ledger;
     const begin = ({ base, odometer }: Pick<UnderWay, 'base' | 'odometer'>) =>
@@ -97,6 +97,23 @@ export class Notes {
   /** All labels of the job ahead are out. */
   leads(): void {
     if (this.#ahead !== null) this.#ahead.note = null;
+  }
+
+  /** The printer at rest has told what is out of all that was sent, of this job and behind it: the note in the queue is older. */
+  settled(): void {
+    this.#behind = 0;
+    this.#tried = true;
+  }
+
+  /**
+   * The same, of a job that waits behind another one. While another agent wants the printer, the queue has to know at once: what
+   * that agent counts later is none of this job's. Never rejects.
+   */
+  async settledBehind(): Promise<void> {
+    this.settled();
+    if (this.#options.alone()) return;
+    [this.#left, this.#allowed, this.#said] = [false, 0, null];
+    await this.end().catch(this.#options.onFailure);
   }
 
   /** Resolves when the queue has a note that allows labels up to `upTo` at least. @throws QueueError */

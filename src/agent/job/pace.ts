@@ -50,12 +50,13 @@ export class Pace {
   }
 
   /** After which time to ask again, ms. @param more labels are still to be sent */
-  pollAfter({ ledger, link, ahead }: Printable, more: boolean): number {
+  pollAfter({ ledger, link, ahead, stop }: Printable, more: boolean): number {
     const [row, timings] = [this.#row, this.#timings];
     if (this.blocked) return timings.pollWaiting;
     const since = performance.now() - this.#moved;
     const needed = more ? Math.ceil(ahead().labels / 2) : 1;
-    const spare = ((row.outstanding - needed) * (row.window.labelMs ?? 0)) / 2;
+    // A canceled job is not to be kept busy: the printer is told to forget it as soon as an answer shows nothing else there.
+    const spare = stop.canceled ? 0 : ((row.outstanding - needed) * (row.window.labelMs ?? 0)) / 2;
     // It has to be known which labels have arrived: those that are gone after a cut were canceled then.
     const arrives = ledger.odometer !== null && row.arrived < row.sent;
     const settling = arrives && since < timings.settle && !row.short;

@@ -190,6 +190,17 @@ export class Place {
     }
   }
 
+  /** The counter of the printer at rest has told what is out of the job ahead, and of this one. */
+  settle(): void {
+    const { ledger, sender } = this.job;
+    if (ledger.uncertain) {
+      ledger.settledBehind();
+      this.does(sender.notes.settledBehind());
+    }
+    this.make();
+    this.told();
+  }
+
   /** The connection is gone. */
   cut(): void {
     if (this.live) this.job.ledger.leave();
@@ -259,6 +270,7 @@ export class Place {
       if (printed !== null) {
         log.info({ printed, intent: ledger.intent }, 'the printer told what came out');
         ledger.settle(printed, status.odometer);
+        sender.notes.settled();
       }
       if (printed !== null || (rest === null && ready)) {
         // The job begins at this counter: without it, a crash would leave all its labels to a person.

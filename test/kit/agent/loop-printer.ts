@@ -43,7 +43,9 @@ export class CountingPrinter {
   /** How often it was asked how far it is. */
   asked = 0;
   /** After which time it is asked again, ms. */
-  askedAfter = 1;
+  askedAfter: number | 'as long as it is busy' = 1;
+  /** In so many answers it does not know yet of the label that it took last. */
+  overlooks = 0;
   /** How often it was told to forget what waits in it. */
   forgot = 0;
   /** Labels of which bytes have gone out. */
@@ -63,7 +65,9 @@ export class CountingPrinter {
   }
 
   status(): DeviceStatus {
-    const [labelsPending, odometer] = [this.waiting.length, 100 + this.paper.length];
+    const overlooked = this.overlooks > 0 ? 1 : 0;
+    this.overlooks -= overlooked;
+    const [labelsPending, odometer] = [this.waiting.length - overlooked, 100 + this.paper.length];
     const reasons = this.stands ? (['media-empty'] as const) : [];
     const state = this.stands ? 'stopped' : labelsPending > 0 ? 'processing' : 'idle';
     return { state, reasons: [...reasons], labelsPending, formatsPending: labelsPending, odometer };
@@ -125,7 +129,7 @@ export class CountingPrinter {
         this.waiting = [];
         return true;
       },
-      pollAfter: () => this.askedAfter,
+      pollAfter: (_, spare) => (typeof this.askedAfter === 'number' ? this.askedAfter : spare),
       broke: async () => [],
       release: async (clean) => void this.released.push(clean),
     };
@@ -172,7 +176,8 @@ export class LoopJob implements Printable {
       ...{ journal, row, queueId: before?.ledger.queueId ?? crypto.randomUUID(), printerId },
       ...{ delivery: 2, total, from: 0, perPage: 1 },
     });
-    if (before !== undefined) restore(this.ledger, { agentId: AGENT, resumeAt: null }, AGENT);
+    if (before !== undefined)
+      restore(this.ledger, { agentId: AGENT, resumeAt: null }, { agentId: AGENT, journal });
     const { leave, end, lost, cancel } = this.signals;
     this.stop = new Stop({
       signals: { leave: leave.signal, boundary: never, end: end.signal },

@@ -14,6 +14,11 @@ import { type ProcessOptions, type StartOptions, serialId, type UsedSite, useSit
 export const [ONE, OTHER] = ['agent-the-one', 'agent-the-other'];
 /** Lengths of leases, ms: LONG does not end within a test; SHORT is for tests that wait for the end. */
 export const [LONG, SHORT] = [60_000, 2_500];
+/**
+ * Of an agent that waits for the other one's lease to end: on a machine that is too busy for it to ask in time, the other one still
+ * knows that it wants the printer, and keeps its notes accordingly.
+ */
+export const PATIENT = 10_000;
 
 /** How many labels an agent sends beyond what is certainly out. */
 export const WINDOW = 4;
