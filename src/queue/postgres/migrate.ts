@@ -81,7 +81,9 @@ export async function migrate(database: PoolConfig, of: Schema, only?: readonly 
       const before = known.get(name);
       if (before === sha256) continue;
       if (before !== undefined) {
-        throw new Error(`migration ${name} was changed after it had been applied; add a new file instead`);
+        throw new Error(
+          `the database was made by another version, whose ${name} was different: begin with an empty database or data directory, or go back to that version; if you have edited the file, undo that and add a new one instead`,
+        );
       }
       await apply(client, sql, `INSERT INTO ${schema}.migrations (name, sha256) VALUES ($1, $2)`, [
         name,
