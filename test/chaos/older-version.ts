@@ -1,6 +1,7 @@
 /**
  * The version before the newest change of the schema, out of the repository's history: beside it this version migrates, and
- * services and agents of both have to get on with each other.
+ * services and agents of both have to get on with each other. A change of a baseline is itself that version: a database with
+ * another baseline is refused.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
@@ -9,6 +10,7 @@ import { z } from 'zod';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const SCHEMAS = ['src/server/store/migrations', 'src/queue/postgres/schema'];
+const BASELINES = SCHEMAS.map((directory) => `${directory}/0001-*`);
 const dependencies = z.object({ dependencies: z.record(z.string(), z.string()) });
 
 export interface OlderVersion {
@@ -20,7 +22,7 @@ export interface OlderVersion {
 /** @param directory where it is put. @returns a string: why there is none */
 export function olderVersion(directory: string): OlderVersion | string {
   try {
-    const commit = git('rev-parse', '--verify', `${newestChange()}^{commit}`);
+    const commit = git('rev-parse', '--verify', `${olderCommit()}^{commit}`);
     const text = git('show', `${commit}:package.json`);
     const now = readFileSync(join(ROOT, 'package.json'), 'utf8');
     const [needs, has] = [text, now].map((json) => dependencies.parse(JSON.parse(json)).dependencies);
@@ -37,10 +39,12 @@ export function olderVersion(directory: string): OlderVersion | string {
   }
 }
 
-/** The commit that has the schema as it was before its newest change. */
-function newestChange(): string {
-  const isChanged = git('status', '--porcelain', '--', ...SCHEMAS) !== '';
-  return isChanged ? 'HEAD' : `${git('log', '-1', '--format=%H', '--', ...SCHEMAS)}~1`;
+/** The commit that has the schema as it was before its newest change, or after it where that was of a baseline. */
+function olderCommit(): string {
+  if (git('status', '--porcelain', '--', ...SCHEMAS) !== '') return 'HEAD';
+  const newest = git('log', '-1', '--format=%H', '--', ...SCHEMAS);
+  const isBaseline = git('show', '--format=', '--name-only', newest, '--', ...BASELINES) !== '';
+  return isBaseline ? newest : `${newest}~1`;
 }
 
 function git(...words: string[]): string {
