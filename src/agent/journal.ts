@@ -77,7 +77,7 @@ const PAGE = 100;
 const unpublishedRows = z.array(z.object({ unpublished: z.string(), updated_at: z.int(), number: z.int() }));
 
 /** A report to be published, and its place in the order of such reports. */
-export interface Unpublished {
+export interface UnpublishedReport {
   report: JobReport;
   updatedAt: number;
   number: number;
@@ -269,7 +269,7 @@ export class Journal {
   }
 
   /** The oldest reports that have not been published, a page at a time. @param after the last report of the page before */
-  unpublished(after?: Unpublished): Unpublished[] {
+  unpublished(after?: UnpublishedReport): UnpublishedReport[] {
     this.#sayOut();
     return unpublishedRows
       .parse(this.#unpublished.all(after?.updatedAt ?? -1, after?.number ?? -1))

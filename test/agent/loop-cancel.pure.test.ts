@@ -1,7 +1,7 @@
 /** The loop of a printer, and a job that a person cancels while its labels are under way. */
 import { describe, expect, test, vi } from 'vitest';
 import { TransportError } from '../../drivers/connection.ts';
-import { Interrupted } from '../../src/agent/job/stop.ts';
+import { InterruptedError } from '../../src/agent/job/stop-signals.ts';
 import { CountingPrinter, LoopJob } from '../kit/agent/loop-printer.ts';
 import { useJournal } from '../kit/agent/use-journal.ts';
 
@@ -30,7 +30,7 @@ describe('a person cancels the first job: the printer forgets what waits in it',
     const { printer, job, printed } = await printing(asleep);
     const { asked, offered } = printer;
     job.signals.cancel.abort();
-    await expect(printed).rejects.toThrow(Interrupted);
+    await expect(printed).rejects.toThrow(InterruptedError);
     expect([printer.forgot, printer.asked - asked, printer.offered - offered]).toEqual([1, 1, 0]);
     expect(printer.paper).toEqual(['a0']);
     expect([job.ledger.printed, job.ledger.uncertain]).toEqual([1, false]);
@@ -58,7 +58,7 @@ describe('a person cancels the first job: the printer forgets what waits in it',
     await turns();
     expect(printer.forgot).toBe(0);
     answers.resolve();
-    await expect(printed).rejects.toThrow(Interrupted);
+    await expect(printed).rejects.toThrow(InterruptedError);
     expect([printer.forgot, printer.asked - asking, printer.paper.length]).toEqual([1, 0, 1]);
   });
 
@@ -68,7 +68,7 @@ describe('a person cancels the first job: the printer forgets what waits in it',
     await expect.poll(() => job.making).toBe(1);
     const { asked, offered } = printer;
     job.signals.cancel.abort();
-    await expect(printed).rejects.toThrow(Interrupted);
+    await expect(printed).rejects.toThrow(InterruptedError);
     expect([printer.forgot, printer.asked - asked, printer.offered - offered]).toEqual([1, 1, 0]);
     expect(printer.paper.length).toBe(1);
   });
@@ -84,7 +84,7 @@ describe('a person cancels the first job: the printer forgets what waits in it',
     const { asked } = printer;
     job.signals.cancel.abort();
     takes.resolve();
-    await expect(printed).rejects.toThrow(Interrupted);
+    await expect(printed).rejects.toThrow(InterruptedError);
     expect([printer.forgot, printer.asked - asked, printer.offered - offered]).toEqual([1, 1, 1]);
     expect(printer.paper.length).toBe(9);
   });
@@ -99,7 +99,7 @@ describe('a person cancels the first job: the printer forgets what waits in it',
     await turns();
     connects.resolve();
     printer.prints(14);
-    await expect(printed).rejects.toThrow(Interrupted);
+    await expect(printed).rejects.toThrow(InterruptedError);
     expect([job.ledger.printed, job.ledger.uncertain, printer.offered]).toEqual([16, false, 16]);
   });
 
@@ -116,7 +116,7 @@ describe('a person cancels the first job: the printer forgets what waits in it',
     job.signals.cancel.abort();
     await turns();
     printer.prints(1);
-    await expect(printed).rejects.toThrow(Interrupted);
+    await expect(printed).rejects.toThrow(InterruptedError);
     expect([job.ledger.printed, job.ledger.uncertain, printer.paper]).toEqual([2, false, ['a0', 'a1']]);
   });
 

@@ -1,7 +1,7 @@
 /** The loop of a printer, with two jobs in hand: whose labels go out when, and what becomes of them where one leaves. */
 import { describe, expect, test, vi } from 'vitest';
 import { TransportError } from '../../drivers/connection.ts';
-import { Interrupted } from '../../src/agent/job/stop.ts';
+import { InterruptedError } from '../../src/agent/job/stop-signals.ts';
 import { RenderCrash } from '../../src/rendering/render-pool.ts';
 import { CountingPrinter, LoopJob } from '../kit/agent/loop-printer.ts';
 import { useJournal } from '../kit/agent/use-journal.ts';
@@ -182,7 +182,7 @@ describe('the connection breaks', () => {
     printer.stands = true;
     await expect.poll(() => behind.said).toContain('media-empty');
     first.signals.cancel.abort();
-    await expect(ahead).rejects.toThrow(Interrupted);
+    await expect(ahead).rejects.toThrow(InterruptedError);
     first.leaves();
     printer.breaks();
     await turns();
@@ -295,7 +295,7 @@ describe('the first job leaves', () => {
     await expect.poll(() => printer.waiting.length).toBe(12);
     printer.stands = true;
     first.signals.leave.abort();
-    await expect(ahead).rejects.toThrow(Interrupted);
+    await expect(ahead).rejects.toThrow(InterruptedError);
     first.leaves(true);
     printer.stands = false;
     printer.prints(12);
@@ -310,7 +310,7 @@ describe('the first job leaves', () => {
     });
     printer.stands = true;
     first.signals.leave.abort();
-    await expect(ahead).rejects.toThrow(Interrupted);
+    await expect(ahead).rejects.toThrow(InterruptedError);
     gate.resolve();
     // Not before it is on record what became of the first one.
     await turns();
@@ -318,7 +318,7 @@ describe('the first job leaves', () => {
     first.leaves(goesBack);
     printer.stands = false;
     printer.prints(2);
-    if (goesBack) await expect(next).rejects.toThrow(Interrupted);
+    if (goesBack) await expect(next).rejects.toThrow(InterruptedError);
     else await expect.poll(() => printer.waiting).toEqual(all('b', 0, 10));
   });
 
@@ -353,7 +353,7 @@ describe('the first job leaves', () => {
     printer.prints(2);
     await ahead;
     first.leaves();
-    await expect(next).rejects.toThrow(Interrupted);
+    await expect(next).rejects.toThrow(InterruptedError);
   });
 });
 
@@ -363,7 +363,7 @@ describe('the one behind leaves', () => {
     await expect.poll(() => printer.waiting.length).toBe(12);
     behind.signals.end.abort();
     behind.signals.leave.abort();
-    await expect(next).rejects.toThrow(Interrupted);
+    await expect(next).rejects.toThrow(InterruptedError);
     behind.leaves(true);
     printer.breaks();
     printer.prints(12);
@@ -378,7 +378,7 @@ describe('the one behind leaves', () => {
     await ahead;
     behind.signals.end.abort();
     behind.signals.leave.abort();
-    await expect(next).rejects.toThrow(Interrupted);
+    await expect(next).rejects.toThrow(InterruptedError);
     first.leaves();
     behind.leaves(true);
     await expect.poll(() => printer.released).toEqual([false]);

@@ -1,6 +1,6 @@
 /** How many labels the notes in the queue allow an agent to send, and how many notes are written. */
 import { describe, expect, test } from 'vitest';
-import type { UnderWay } from '../../src/agent/job/note.ts';
+import type { NotedLedger } from '../../src/agent/job/note.ts';
 import { Notes, type NotesOptions } from '../../src/agent/job/notes.ts';
 
 interface Course {
@@ -9,7 +9,7 @@ interface Course {
   alone: (printed: number) => boolean;
 }
 
-const JOB: UnderWay & { total: number; perPage: number } = {
+const JOB: NotedLedger & { total: number; perPage: number } = {
   perPage: 1,
   total: 1,
   base: 0,
@@ -29,8 +29,8 @@ function options(
 }
 
 /** Prints a job label by label, always as far ahead as note and window allow. Returns what was stored. */
-async function print({ total, window, alone }: Course): Promise<UnderWay[]> {
-  const stored: UnderWay[] = [];
+async function print({ total, window, alone }: Course): Promise<NotedLedger[]> {
+  const stored: NotedLedger[] = [];
   const entry = { ...JOB, total };
   const notes = new Notes({
     ...options(entry, { window, alone: () => alone(entry.printed) }),
@@ -108,7 +108,7 @@ test('less is allowed from the moment at which that is asked for, whatever becom
 describe('behind another job', () => {
   /** Two jobs in the row, of 4 and 6 labels, whose notes the queue has when it is told to. */
   function row(isAlone: () => boolean) {
-    const stored: [string, UnderWay | { resumeAt: number } | undefined][] = [];
+    const stored: [string, NotedLedger | { resumeAt: number } | undefined][] = [];
     let refuses = false;
     const notes = (name: string, total: number, odometer: number) => {
       const entry = { ...JOB, total, odometer };

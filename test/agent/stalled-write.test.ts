@@ -6,7 +6,7 @@ import { tcpTransport } from '../../drivers/transports/stream/tcp.ts';
 import { timings } from '../../src/agent/config.ts';
 import { Ledger } from '../../src/agent/job/ledger.ts';
 import { Row } from '../../src/agent/job/row.ts';
-import { Stop } from '../../src/agent/job/stop.ts';
+import { StopSignals } from '../../src/agent/job/stop-signals.ts';
 import { StreamDevice } from '../../src/agent/printer/stream-device.ts';
 import { StreamLink } from '../../src/agent/printer/stream-link.ts';
 import { logger } from '../kit/agent/site.ts';
@@ -27,15 +27,15 @@ test('the label is given up some time after the press, and not when the write ti
     open: (to, signal) => tcpTransport.open(new URL(to), { connect: HOUR, write: HOUR, query: HOUR }, signal),
   });
   const cancel = new AbortController();
-  const signals = new Stop({
+  const signals = new StopSignals({
     signals: { leave: never, boundary: never, end: never },
     ...{ lost: never, cancel: cancel.signal, checkTerm: () => undefined, confirmMs: 100 },
   });
   const printerId = 'address-00000001';
   const counts = { delivery: 1, total: 1, from: 0, perPage: 1 };
-  const book = new Ledger({ journal, row: new Row(), queueId: crypto.randomUUID(), printerId, ...counts });
+  const ledger = new Ledger({ journal, row: new Row(), queueId: crypto.randomUUID(), printerId, ...counts });
   const link = device.link({
-    ...{ job: job(printerId), book, signals, logger, timings: timings.parse({}) },
+    ...{ job: job(printerId), ledger, signals, logger, timings: timings.parse({}) },
     ...{ speaks: () => true, confirmation: () => 'device' },
   });
   await link.connect();
@@ -49,5 +49,5 @@ test('the label is given up some time after the press, and not when the write ti
   const ended = sending.catch((error: unknown) => error);
   cancel.abort();
   expect(signals.interrupts(await ended)).toBe(true);
-  expect(book.sent).toBe(0);
+  expect(ledger.sent).toBe(0);
 });

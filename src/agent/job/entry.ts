@@ -31,13 +31,13 @@ import type { PrinterDevice } from '../printer/printer-device.ts';
 import { Labels } from './labels.ts';
 import { Ledger } from './ledger.ts';
 import type { PrinterLoop } from './loop.ts';
-import type { PickedUpJob } from './note.ts';
+import type { NotedDelivery } from './note.ts';
 import { Outcome, type OutcomeContext } from './outcome.ts';
 import type { LoopContext, Place } from './place.ts';
 import { restore } from './restore.ts';
 import { Sender } from './sender.ts';
-import type { Stop } from './stop.ts';
-import type { WindowSize } from './window.ts';
+import type { StopSignals } from './stop-signals.ts';
+import type { WindowLimits } from './window.ts';
 
 /** Longest wait for the queue to store the note of a hand-back, ms. */
 const LAST_NOTE_MS = 2_000;
@@ -47,30 +47,30 @@ export interface EntryContext extends OutcomeContext, Omit<LoopContext, 'held'> 
   /** No other agent wants the printer. */
   alone(): boolean;
   pool: Pick<RenderPool, 'open'>;
-  window: WindowSize;
+  window: WindowLimits;
   device: PrinterDevice;
   /** Whether the printer takes bytes of this language by the way that it is driven. */
   speaks(language: LanguageId): boolean;
-  stop: Stop;
+  stop: StopSignals;
 }
 
 export class Entry {
-  readonly delivery: PickedUpJob;
+  readonly delivery: NotedDelivery;
   readonly ledger: Ledger;
-  readonly stop: Stop;
+  readonly stop: StopSignals;
   readonly log: Logger;
   readonly outcome: Outcome;
   readonly link: PrinterLink;
   readonly labels: Labels;
   readonly sender: Sender;
   /** What may be under way now. */
-  readonly ahead: () => WindowSize;
+  readonly ahead: () => WindowLimits;
   /** At the printer; null: it has none, since it is canceled. */
   place: Place | null = null;
   readonly #context: EntryContext;
   readonly #loop: PrinterLoop;
 
-  constructor(context: EntryContext, loop: PrinterLoop, delivery: PickedUpJob) {
+  constructor(context: EntryContext, loop: PrinterLoop, delivery: NotedDelivery) {
     const { agentId, printerId, journal, timings, window, alone, stop } = context;
     const { job } = delivery;
     const { row } = loop;
@@ -88,7 +88,7 @@ export class Entry {
     this.ledger = ledger;
     this.outcome = new Outcome(context, log, ledger, { jobId, round: resume?.round });
     ledger.onDisk = (written) => this.outcome.durable(written);
-    this.link = context.device.link({ ...context, job, book: ledger, signals: stop, logger: log });
+    this.link = context.device.link({ ...context, job, ledger, signals: stop, logger: log });
     const { documents } = this.link;
     this.ahead = () => row.window.size(window, job.format);
     const blind = () => this.place?.blind === true;
@@ -127,7 +127,7 @@ export class Entry {
     }
   }
 
-  /** @throws JobFaultError, Interrupted, RenderCrash, JournalError */
+  /** @throws JobFaultError, InterruptedError, RenderCrash, JournalError */
   async #print(): Promise<void> {
     const { ledger, link } = this;
     restore(ledger, this.delivery.note, this.#context);
@@ -164,6 +164,6 @@ export class Entry {
 }
 
 /** What went wrong with a canceled job, besides that it had to leave; null: nothing. */
-function wrongIn(error: unknown, stop: Stop): unknown {
+function wrongIn(error: unknown, stop: StopSignals): unknown {
   return error instanceof JobFaultError || !stop.interrupts(error) ? error : null;
 }

@@ -8,16 +8,16 @@ import { pause } from '../pause.ts';
 import { isBlocked } from '../printer/status.ts';
 import { Rest } from './rest.ts';
 import type { Row } from './row.ts';
-import type { Printable } from './sender.ts';
-import { Interrupted } from './stop.ts';
+import type { LoopEntry } from './sender.ts';
+import { InterruptedError } from './stop-signals.ts';
 
 /**
  * @param blocked the printer stands still: what is half out may come out once it goes on, whatever it was told
  * @returns whether the printer was asked to end its job, and says what comes of that
- * @throws Interrupted where it has forgotten what is not out; TransportError, JobFaultError `outcome-unknown`
+ * @throws InterruptedError where it has forgotten what is not out; TransportError, JobFaultError `outcome-unknown`
  */
 export async function cancelUnderWay(
-  job: Printable,
+  job: LoopEntry,
   row: Row,
   timings: Timings,
   blocked: boolean,
@@ -27,12 +27,12 @@ export async function cancelUnderWay(
   if (!(await link.cancel(alone))) return false;
   if (link.documents) return true;
   await settle(job, timings);
-  if (ledger.printed < ledger.total) throw new Interrupted();
+  if (ledger.printed < ledger.total) throw new InterruptedError();
   return false;
 }
 
 /** Where the printer comes to no rest, or stands still now, what is under way stays uncertain. */
-async function settle({ ledger, link, stop, outcome }: Printable, timings: Timings): Promise<void> {
+async function settle({ ledger, link, stop, outcome }: LoopEntry, timings: Timings): Promise<void> {
   const rest = new Rest(ledger, { settleMs: timings.settle, perFormat: 1, forgets: true });
   const late = AbortSignal.timeout(timings.vanished);
   while (!stop.end.aborted && !late.aborted) {

@@ -6,13 +6,13 @@ import { LANGUAGES } from '../../../drivers/languages/index.ts';
 import type { QueuedJob } from '../../contract/queued-job.ts';
 import { RenderCrash, type RenderPool, type RenderSession } from '../../rendering/render-pool.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
-import type { WindowSize } from './window.ts';
+import type { WindowLimits } from './window.ts';
 
 interface LabelsOptions {
   documents: boolean;
   /** The most that may ever be under way, and what may be now. */
-  most: WindowSize;
-  ahead(): WindowSize;
+  most: WindowLimits;
+  ahead(): WindowLimits;
   /** The printer cannot say how far it is. */
   blind(): boolean;
 }
@@ -39,7 +39,7 @@ export class Labels {
   }
 
   /** Half of the window, so that one part waits while the other is printed. A document is alone. */
-  #half({ labels }: WindowSize): number {
+  #half({ labels }: WindowLimits): number {
     return this.#options.documents ? labels : Math.max(1, Math.floor(labels / 2));
   }
 

@@ -19,11 +19,11 @@ import { because } from '../../contract/reason.ts';
 import type { JobReport } from '../../contract/report.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
 import type { Journal, JournalEntry, JournalRecord } from '../journal.ts';
-import type { LinkBook, PrinterDocument } from '../printer/link.ts';
+import type { LinkLedger, PrinterDocument } from '../printer/link.ts';
 import { LedgerError, ruled } from './ledger-rules.ts';
-import type { UnderWay } from './note.ts';
+import type { NotedLedger } from './note.ts';
 import { labelsOn, pagesOf } from './page-count.ts';
-import { miscounted, type Row, type RowMember } from './row.ts';
+import { miscounted, type Row, type RowLedger } from './row.ts';
 
 interface LedgerOptions {
   journal: Journal;
@@ -38,7 +38,7 @@ interface LedgerOptions {
   perPage: number;
 }
 
-export class Ledger implements RowMember, LinkBook {
+export class Ledger implements RowLedger, LinkLedger {
   readonly perPage: number;
   /** What the journal has of earlier deliveries. */
   readonly found: JournalRecord | null;
@@ -147,7 +147,7 @@ export class Ledger implements RowMember, LinkBook {
   }
 
   /** Where the job stands, for the next agent. @param counts whether that one can go by the printer's counter */
-  standing(counts: boolean): UnderWay {
+  standing(counts: boolean): NotedLedger {
     const { base, odometer, printed, intent } = this.lasting;
     const sent = Math.max(printed, this.#arrived);
     const told = counts && odometer !== null;

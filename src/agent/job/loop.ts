@@ -30,7 +30,7 @@ import type { QueuedJob } from '../../contract/queued-job.ts';
 import { because } from '../../contract/reason.ts';
 import { pause } from '../pause.ts';
 import { unconfirmed } from '../printer/confirmation.ts';
-import type { Progress } from '../printer/link.ts';
+import type { ProgressAnswer } from '../printer/link.ts';
 import type { PrinterDevice } from '../printer/printer-device.ts';
 import { whyItWaits } from '../printer/status.ts';
 import { cancelUnderWay } from './forgotten.ts';
@@ -38,8 +38,8 @@ import { Pace } from './pace.ts';
 import { type LoopContext, Place } from './place.ts';
 import { keepsSetUp } from './printer-set-up.ts';
 import { Row } from './row.ts';
-import { NOTE_MS, type Printable } from './sender.ts';
-import { Interrupted } from './stop.ts';
+import { type LoopEntry, NOTE_MS } from './sender.ts';
+import { InterruptedError } from './stop-signals.ts';
 
 export class PrinterLoop {
   readonly row = new Row();
@@ -67,7 +67,7 @@ export class PrinterLoop {
   }
 
   /** Gives the job a place behind those that have one. */
-  place(job: Printable, device: PrinterDevice, follows: boolean): Place {
+  place(job: LoopEntry, device: PrinterDevice, follows: boolean): Place {
     const place = new Place(job, device, follows, this.#context);
     this.#places.push(place);
     return place;
@@ -76,10 +76,10 @@ export class PrinterLoop {
   /**
    * Prints the job. Resolves when all its labels are out.
    * @param place null: it was canceled while it waited for one
-   * @throws JobFaultError, Interrupted, RenderCrash, JournalError
+   * @throws JobFaultError, InterruptedError, RenderCrash, JournalError
    */
   async print(place: Place | null): Promise<void> {
-    if (place === null || !this.#places.includes(place)) throw new Interrupted();
+    if (place === null || !this.#places.includes(place)) throw new InterruptedError();
     place.asks = true;
     if (place !== this.#places[0]) void place.waits(() => this.#pace.stuck);
     this.#start();
@@ -92,7 +92,7 @@ export class PrinterLoop {
     place.over.resolve();
     const behind = this.#places.slice(this.#places.indexOf(place) + 1);
     for (const other of behind)
-      if (goesBack && other.follows && !other.begun) void other.ends(new Interrupted());
+      if (goesBack && other.follows && !other.begun) void other.ends(new InterruptedError());
     if (place === this.#ended) this.#ended = null;
     // What it has sent is still ahead of what others send.
     place.left ??= place.pages;
@@ -132,7 +132,7 @@ export class PrinterLoop {
     const { ledger, link, stop } = first.job;
     // A job that has not begun goes back to its queue, and waits there with the others.
     const waits = stop.leave.aborted || (!first.begun && this.#context.held());
-    if (first.follows && !first.live && waits) throw new Interrupted();
+    if (first.follows && !first.live && waits) throw new InterruptedError();
     // From now on the job goes on, whatever becomes of the one before it.
     first.begun = true;
     if (first.live) this.#pace.begin(true);
@@ -241,7 +241,7 @@ export class PrinterLoop {
     return sent;
   }
 
-  #mayBeFollowed({ ledger, link, stop }: Printable): boolean {
+  #mayBeFollowed({ ledger, link, stop }: LoopEntry): boolean {
     // Without a counter, a cut connection would leave two jobs uncertain instead of one.
     const counted = !link.documents && ledger.odometer !== null;
     return ledger.sent === ledger.total && counted && !this.#context.held() && !stop.leave.aborted;
@@ -268,7 +268,7 @@ export class PrinterLoop {
   }
 
   /** @returns whether something was sent @throws TransportError: the connection is gone, for all */
-  async #sendBehind(place: Place, ahead: Printable): Promise<boolean> {
+  async #sendBehind(place: Place, ahead: LoopEntry): Promise<boolean> {
     if (!place.mayGo) return false;
     const late = new AbortController();
     const sending = place.live ? this.#send(place, false, false) : place.sendFirst(ahead, late);
@@ -281,8 +281,8 @@ export class PrinterLoop {
 
   // Settle:
 
-  /** Takes over what the printer has said. @throws JobFaultError, TransportError, Interrupted */
-  async #settle(first: Place, told: Progress): Promise<void> {
+  /** Takes over what the printer has said. @throws JobFaultError, TransportError, InterruptedError */
+  async #settle(first: Place, told: ProgressAnswer): Promise<void> {
     if (told.by === 'counter') this.#byCounter(first, told.status);
     else if (told.by === 'job') await this.#byItsJob(first, told);
     else {
@@ -316,7 +316,7 @@ export class PrinterLoop {
     }
   }
 
-  async #byItsJob(first: Place, told: Extract<Progress, { by: 'job' }>): Promise<void> {
+  async #byItsJob(first: Place, told: Extract<ProgressAnswer, { by: 'job' }>): Promise<void> {
     const { ledger, outcome, stop } = first.job;
     const { pages, reasons, stuck, ended } = told;
     outcome.reasons = reasons;
@@ -331,7 +331,7 @@ export class PrinterLoop {
     if (!ended.confirmed && first.trusted) ledger.settle(ledger.base);
     first.ready = false;
     if (stop.canceled && ledger.printed === ledger.total) return;
-    if (stop.canceled && (ended.fault || ledger.base < ledger.total)) throw new Interrupted();
+    if (stop.canceled && (ended.fault || ledger.base < ledger.total)) throw new InterruptedError();
     if (ended.fault !== null) throw ended.fault;
     if (ended.later) await stop.wait(first.later.next());
     else first.later.reset();

@@ -9,10 +9,10 @@ import type { Delivery } from '../../queue/index.ts';
 const count = z.int().min(0);
 
 /**
- * Where a job stands that may be under way, as in the journal: no label at or beyond `intent` was sent.
+ * The counts of a job that may be under way, as its ledger has them: no label at or beyond `intent` was sent.
  * `sent` counts the labels that are known to have arrived.
  */
-const underWay = z
+const notedLedger = z
   .object({
     ...{ base: count, odometer: z.int().nullable(), printed: count, sent: count, intent: count },
     /** How many pages of the job behind this one in the printer's row may be out too. */
@@ -21,19 +21,19 @@ const underWay = z
     ahead: z.string().optional(),
   })
   .refine(({ base, printed, sent, intent }) => base <= printed && printed <= sent && sent <= intent);
-export type UnderWay = z.infer<typeof underWay>;
+export type NotedLedger = z.infer<typeof notedLedger>;
 
 const note = z.object({
   agentId,
   /** The first label that was not printed, when that is certain; null while labels may be under way. */
   resumeAt: count.nullable(),
   /** Left out: all labels may be under way. */
-  underWay: underWay.optional(),
+  underWay: notedLedger.optional(),
 });
 export type Note = z.infer<typeof note>;
 
 /** A job as its lane delivers it, with the note of an agent; null: there is none. */
-export interface PickedUpJob extends Delivery<Note | null> {
+export interface NotedDelivery extends Delivery<Note | null> {
   setNote(note: Note): Promise<void>;
 }
 

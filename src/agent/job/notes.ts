@@ -14,19 +14,19 @@
 
 import { Backoff } from '../pause.ts';
 import type { Ledger } from './ledger.ts';
-import type { Note, PickedUpJob, UnderWay } from './note.ts';
+import type { Note, NotedDelivery, NotedLedger } from './note.ts';
 import { pagesOf } from './page-count.ts';
 
 export interface NotesOptions {
   agentId: string;
-  delivery: Pick<PickedUpJob, 'setNote'>;
+  delivery: Pick<NotedDelivery, 'setNote'>;
   ledger: Pick<Ledger, 'total' | 'perPage' | 'base' | 'intent' | 'sent' | 'printed'>;
   /** Labels. */
   window: number;
   /** No other agent wants the printer. */
   alone(): boolean;
   /** Where the job stands, for the next agent; `odometer`: null where the printer's counter does not tell. */
-  standing(): UnderWay;
+  standing(): NotedLedger;
   /** ms */
   retry: { min: number; max: number };
   onFailure(error: unknown): void;
@@ -39,7 +39,7 @@ export class Notes {
   #tried = false;
   #allowed = 0;
   /** The last note in the queue; null: there is none, or another one may have taken its place. */
-  #said: Pick<UnderWay, 'base' | 'odometer' | 'behind'> | null = null;
+  #said: Pick<NotedLedger, 'base' | 'odometer' | 'behind'> | null = null;
   /** The job ahead in the row. `note`: its own; null: all its labels are out. `said`: its note knows of this job. */
   #ahead: { name: string; note: Notes | null; said: boolean } | null = null;
   /** Pages of the job behind that may be out too. */
@@ -72,7 +72,7 @@ export class Notes {
     if (said === null || (said.behind ?? 0) > this.#behind) return true;
     if (said.odometer === null) return false;
     const { perPage } = this.#options.ledger;
-    const begin = ({ base, odometer }: Pick<UnderWay, 'base' | 'odometer'>) =>
+    const begin = ({ base, odometer }: Pick<NotedLedger, 'base' | 'odometer'>) =>
       (odometer ?? 0) * perPage - base;
     return now.odometer === null || begin(said) !== begin(now);
   }
@@ -171,7 +171,7 @@ export class Notes {
     const { agentId, delivery, standing } = this.#options;
     // First, and in the same tick: the two go to the queue in one command.
     const ahead = this.#tellsAhead(upTo);
-    const underWay: UnderWay = { ...standing(), intent: upTo };
+    const underWay: NotedLedger = { ...standing(), intent: upTo };
     if (this.#behind > 0) underWay.behind = this.#behind;
     if (this.#ahead?.said) underWay.ahead = this.#ahead.name;
     const note: Note = { agentId, resumeAt: null, underWay };

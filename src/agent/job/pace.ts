@@ -4,7 +4,7 @@ import type { Timings } from '../config.ts';
 import { isBlocked, isIdle } from '../printer/status.ts';
 import { gone } from './rest.ts';
 import type { Row } from './row.ts';
-import type { Printable } from './sender.ts';
+import type { LoopEntry } from './sender.ts';
 
 export class Pace {
   readonly #row: Row;
@@ -50,7 +50,7 @@ export class Pace {
   }
 
   /** After which time to ask again, ms. @param more labels are still to be sent */
-  pollAfter({ ledger, link, ahead, stop }: Printable, more: boolean): number {
+  pollAfter({ ledger, link, ahead, stop }: LoopEntry, more: boolean): number {
     const [row, timings] = [this.#row, this.#timings];
     if (this.blocked) return timings.pollWaiting;
     const since = performance.now() - this.#moved;

@@ -16,11 +16,11 @@ import { orAborted } from '../../../drivers/transports/pauses.ts';
 import type { Timings } from '../config.ts';
 import { Backoff } from '../pause.ts';
 import type { Confirmation } from '../printer/confirmation.ts';
-import { type Refusal, refused } from '../printer/link.ts';
+import { type RefusalReason, refused } from '../printer/link.ts';
 import type { PrinterDevice } from '../printer/printer-device.ts';
 import { Rest } from './rest.ts';
-import type { Printable } from './sender.ts';
-import { Interrupted } from './stop.ts';
+import type { LoopEntry } from './sender.ts';
+import { InterruptedError } from './stop-signals.ts';
 
 /** How long it may take to write down what is about to be sent behind another job, ms. */
 const JOIN_MS = 500;
@@ -36,7 +36,7 @@ export interface LoopContext {
 }
 
 export class Place {
-  readonly job: Printable;
+  readonly job: LoopEntry;
   readonly device: PrinterDevice;
   /** It came while the job ahead was printing. */
   readonly follows: boolean;
@@ -72,7 +72,7 @@ export class Place {
   #made = false;
   #news = Promise.withResolvers<void>();
 
-  constructor(job: Printable, device: PrinterDevice, follows: boolean, context: LoopContext) {
+  constructor(job: LoopEntry, device: PrinterDevice, follows: boolean, context: LoopContext) {
     const { reconnectMin, reconnectMax, pollWaiting } = context.timings;
     [this.job, this.device, this.follows, this.#context] = [job, device, follows, context];
     this.backoff = new Backoff(reconnectMin, reconnectMax);
@@ -115,7 +115,7 @@ export class Place {
       if (this.#first || this.closing) return;
       try {
         if (this.live) stop.leaveIfTold(true, stuck());
-        else if (stop.leave.aborted) throw new Interrupted();
+        else if (stop.leave.aborted) throw new InterruptedError();
       } catch (error) {
         await this.ends(error);
         return;
@@ -155,9 +155,9 @@ export class Place {
   /**
    * Sends its first labels behind those of the job ahead.
    * @param late aborted where the printer has to be asked by now: then nothing is sent
-   * @throws TransportError, JournalError, Interrupted, JobFaultError, RenderCrash
+   * @throws TransportError, JournalError, InterruptedError, JobFaultError, RenderCrash
    */
-  async sendFirst(ahead: Printable, late: AbortController): Promise<boolean> {
+  async sendFirst(ahead: LoopEntry, late: AbortController): Promise<boolean> {
     const { ledger, sender, labels, link } = this.job;
     this.#made = false;
     // What it had sent on an earlier connection may not be settled yet, or nothing may be left to send.
@@ -232,8 +232,8 @@ export class Place {
     return sender.notes.follow(this.blind ? ledger.sent : Math.max(ledger.base, ledger.printed));
   }
 
-  /** The printer has not taken what was sent. @throws JobFaultError, Interrupted */
-  async refuses({ code, later }: Refusal): Promise<void> {
+  /** The printer has not taken what was sent. @throws JobFaultError, InterruptedError */
+  async refuses({ code, later }: RefusalReason): Promise<void> {
     this.ready = false;
     if (!later) throw refused(code);
     this.job.log.info({ code }, 'the printer takes no job now');
@@ -250,7 +250,7 @@ export class Place {
    * Waits until the printer takes labels; after a cut, until it is at rest and tells which are out.
    * @param after forgotten: the printer had been told to forget what waits in it
    * @returns what its counter shows at rest after a cut
-   * @throws TransportError, JobFaultError `outcome-unknown`, Interrupted
+   * @throws TransportError, JobFaultError `outcome-unknown`, InterruptedError
    */
   async beReady(after?: 'at-rest' | 'forgotten'): Promise<number | null> {
     const { timings } = this.#context;

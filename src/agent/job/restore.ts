@@ -3,7 +3,7 @@ import { faultFor } from '../../contract/fault.ts';
 import { because } from '../../contract/reason.ts';
 import type { Journal } from '../journal.ts';
 import type { Ledger } from './ledger.ts';
-import type { Note, UnderWay } from './note.ts';
+import type { Note, NotedLedger } from './note.ts';
 
 /**
  * Brings the ledger to where the job was left.
@@ -28,7 +28,7 @@ export function restore(
     // The job may have been at another kind of device, whose counter began elsewhere.
     if (!ledger.uncertain) ledger.restore({ odometer: null, ...upTo(Math.max(ledger.base, ledger.printed)) });
   } else if (note?.resumeAt === null) {
-    const underWay: Partial<UnderWay> = note.underWay ?? {};
+    const underWay: Partial<NotedLedger> = note.underWay ?? {};
     const { behind, ahead, intent = ledger.total, ...left } = underWay;
     ledger.restore({ ...left, intent: Math.min(intent, ledger.total) }, behind);
     if (!own && left.base !== undefined) missed(left.base);

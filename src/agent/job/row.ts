@@ -25,10 +25,10 @@ import { because } from '../../contract/reason.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
 import { isBlocked, isNotDone } from '../printer/status.ts';
 import { labelsOn, pagesOf } from './page-count.ts';
-import { LEAST, Window, type WindowSize } from './window.ts';
+import { LEAST, Window, type WindowLimits } from './window.ts';
 
 /** A job whose pages are in the row. */
-export interface RowMember {
+export interface RowLedger {
   readonly perPage: number;
   /** The printer has said something. @param stops it stands still since now */
   told(stops: boolean): void;
@@ -36,7 +36,7 @@ export interface RowMember {
 
 /** What was sent with one chunk; `first` and `upTo` (excluded) are pages of the row. */
 interface Part {
-  of: RowMember;
+  of: RowLedger;
   first: number;
   upTo: number;
   labels: number;
@@ -58,7 +58,7 @@ export const LOOKED_AT_MS = 250;
 
 export class Row {
   readonly window = new Window();
-  readonly #members = new Set<RowMember>();
+  readonly #members = new Set<RowLedger>();
   #counter: number | null = null;
   /** Those that are not certainly out, oldest first. */
   #parts: Part[] = [];
@@ -132,7 +132,7 @@ export class Row {
   }
 
   /** All that waits in the printer is this job's, by an answer that is newer than what was sent last. */
-  holdsOnly(member: RowMember): boolean {
+  holdsOnly(member: RowLedger): boolean {
     return this.#exact && this.#parts.every(({ of }) => of === member);
   }
 
@@ -144,30 +144,30 @@ export class Row {
   }
 
   /** Whether another job in the row has labels that are not known to be out. */
-  holdsOthers(member: RowMember): boolean {
+  holdsOthers(member: RowLedger): boolean {
     return this.#parts.some(({ of }) => of !== member && this.#members.has(of));
   }
 
   /** Begins the row again with this job alone, at what the counter shows. */
-  begin(member: RowMember, counter: number | null): void {
+  begin(member: RowLedger, counter: number | null): void {
     this.#clear();
     this.#members.add(member);
     this.#counter = counter;
   }
 
   /** The job's pages follow those that are in the row. */
-  join(member: RowMember): void {
+  join(member: RowLedger): void {
     this.#members.add(member);
   }
 
   /** Takes the job out of the row. The pages that it has sent stay ahead of those of the other jobs. */
-  leave(member: RowMember): void {
+  leave(member: RowLedger): void {
     this.#members.delete(member);
     if (this.#members.size === 0) this.#clear();
   }
 
   /** Whether `chunk` may go out on top of `burst`, the chunks about to be sent. A lone chunk always may. */
-  fits(chunk: Chunk, burst: readonly Chunk[], size: WindowSize): boolean {
+  fits(chunk: Chunk, burst: readonly Chunk[], size: WindowLimits): boolean {
     const labels = burst.reduce((sum, { count }) => sum + count, this.outstanding);
     if (labels === 0) return true;
     const ahead = this.#ahead().reduce((sum, part) => sum + part.bytes, chunk.bytes.length);
@@ -179,7 +179,7 @@ export class Row {
   }
 
   /** The printer's connection has taken a chunk. */
-  took(of: RowMember, chunk: Chunk, at: number): void {
+  took(of: RowLedger, chunk: Chunk, at: number): void {
     const [first, labels] = [this.#sent, chunk.count];
     if (this.#ahead().length === 0) this.window.begin(at);
     this.#exact = false;

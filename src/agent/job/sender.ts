@@ -64,28 +64,28 @@ import { isWithin } from '../../queue/index.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
 import type { Timings } from '../config.ts';
 import { Backoff } from '../pause.ts';
-import type { PrinterLink, Refusal } from '../printer/link.ts';
+import type { PrinterLink, RefusalReason } from '../printer/link.ts';
 import type { Labels } from './labels.ts';
 import type { Ledger } from './ledger.ts';
-import type { PickedUpJob } from './note.ts';
+import type { NotedDelivery } from './note.ts';
 import { Notes } from './notes.ts';
 import type { Outcome } from './outcome.ts';
 import type { Row } from './row.ts';
-import { Interrupted, type Stop } from './stop.ts';
-import type { WindowSize } from './window.ts';
+import { InterruptedError, type StopSignals } from './stop-signals.ts';
+import type { WindowLimits } from './window.ts';
 
 /** A job in hand (`entry.ts`), as the loop has it. */
-export interface Printable {
-  readonly delivery: PickedUpJob;
+export interface LoopEntry {
+  readonly delivery: NotedDelivery;
   readonly ledger: Ledger;
-  readonly stop: Stop;
+  readonly stop: StopSignals;
   readonly log: Logger;
   readonly outcome: Outcome;
   readonly link: PrinterLink;
   readonly labels: Labels;
   readonly sender: Sender;
   /** What may be under way now. */
-  readonly ahead: () => WindowSize;
+  readonly ahead: () => WindowLimits;
   /** @throws JobFaultError where the printer does not take its language any more */
   mustTake(): void;
 }
@@ -94,7 +94,7 @@ interface SenderOptions {
   agentId: string;
   row: Row;
   /** The most that may be under way. */
-  window: WindowSize;
+  window: WindowLimits;
   timings: Timings;
   alone(): boolean;
 }
@@ -110,10 +110,10 @@ export class Sender {
   readonly notes: Notes;
   /** When the printer had told its counter, ms. Not when it was asked: one that answers slowly must be able to print too. */
   readAt = 0;
-  readonly #job: Printable;
+  readonly #job: LoopEntry;
   readonly #options: SenderOptions;
 
-  constructor(job: Printable, options: SenderOptions) {
+  constructor(job: LoopEntry, options: SenderOptions) {
     const { delivery, ledger, link, log } = job;
     const { agentId, window, timings, alone } = options;
     [this.#job, this.#options] = [job, options];
@@ -169,7 +169,7 @@ export class Sender {
    * come out meanwhile are not this job's.
    * @param late ends the wait for the note
    * @returns false: it was late, and nothing is written down
-   * @throws JournalError, Interrupted
+   * @throws JournalError, InterruptedError
    */
   async intend(burst: readonly Chunk[], late?: AbortSignal): Promise<boolean> {
     const upTo = Math.max(...burst.map(({ first, count }) => first + count));
@@ -210,9 +210,9 @@ export class Sender {
   /**
    * Journal, note, bytes, in the order given above; stops at a label boundary when it has to.
    * @param readAgain waits until the printer is ready, and reads its counter again
-   * @throws TransportError, JobFaultError, Interrupted
+   * @throws TransportError, JobFaultError, InterruptedError
    */
-  async send(burst: Chunk[], readAgain: () => Promise<void>): Promise<Refusal | null> {
+  async send(burst: Chunk[], readAgain: () => Promise<void>): Promise<RefusalReason | null> {
     try {
       await this.intend(burst);
       while (!this.#baseIsFresh() && !(await this.#baseHolds())) {
@@ -230,7 +230,7 @@ export class Sender {
   }
 
   /** The bytes of what is on record. @throws TransportError, JobFaultError */
-  async write(burst: readonly Chunk[]): Promise<Refusal | null> {
+  async write(burst: readonly Chunk[]): Promise<RefusalReason | null> {
     const { ledger, link, stop, delivery } = this.#job;
     let begun = false;
     try {
@@ -283,7 +283,7 @@ export class Sender {
 
   /**
    * Resolves when the queue has a note that this agent may have sent the job's labels up to `upTo`. For when nothing
-   * is under way. @throws Interrupted
+   * is under way. @throws InterruptedError
    * @param late ends it too: the note may be in the queue then, or not
    */
   async #note(upTo: number, late?: AbortSignal): Promise<void> {
@@ -297,7 +297,7 @@ export class Sender {
       try {
         await orAborted(this.notes.allow(upTo), leave);
       } catch (error) {
-        if (stop.leave.aborted) throw new Interrupted();
+        if (stop.leave.aborted) throw new InterruptedError();
         log.warn({ err: error }, NOT_NOTED);
         await stop.wait(backoff.next());
       }

@@ -16,9 +16,9 @@ import type { Signals } from '../printer/link.ts';
 import type { PrinterDevice } from '../printer/printer-device.ts';
 import { Entry, type EntryContext } from './entry.ts';
 import { PrinterLoop } from './loop.ts';
-import { noteIn, type PickedUpJob } from './note.ts';
+import { type NotedDelivery, noteIn } from './note.ts';
 import { endUnreadable } from './outcome.ts';
-import { Interrupted, Stop } from './stop.ts';
+import { InterruptedError, StopSignals } from './stop-signals.ts';
 
 type StationContext = Omit<EntryContext, 'device' | 'stop' | 'alone'> & {
   /** The device for the next job: another one when a better endpoint of the printer is found. */
@@ -147,7 +147,7 @@ export class PrinterStation {
   }
 
   async #handle(
-    delivery: PickedUpJob,
+    delivery: NotedDelivery,
     term: LeaseTerm,
     loop: PrinterLoop,
     signals: Signals,
@@ -174,7 +174,7 @@ export class PrinterStation {
       // A job that was canceled while it waited gets no place: those ahead keep the printer.
       term.check();
       if (signals.leave.aborted) return 'hand-back';
-      if (aheadGoesBack) throw new Interrupted('it comes again, after the job ahead of it');
+      if (aheadGoesBack) throw new InterruptedError('it comes again, after the job ahead of it');
       if (laneOf(delivery.job) !== this.#context.lane) {
         goesBack = false;
         return this.#refuse(delivery);
@@ -182,7 +182,7 @@ export class PrinterStation {
       const confirmMs = this.#context.timings.confirm;
       const device = this.#context.device();
       const [checkTerm, alone] = [() => term.check(), () => term.alone];
-      const stop = new Stop({ signals, lost: delivery.signal, cancel, checkTerm, confirmMs });
+      const stop = new StopSignals({ signals, lost: delivery.signal, cancel, checkTerm, confirmMs });
       const entry = new Entry({ ...this.#context, device, stop, alone }, loop, delivery);
       if (!canceled) entry.place = loop.place(entry, device, follows);
       this.#entries.set(id, entry);
@@ -190,7 +190,7 @@ export class PrinterStation {
       goesBack = result === 'hand-back';
       // After a hand-back the consumer waits until the term or a hold ends. After an exception the job comes again.
       const goesOn = !signals.leave.aborted && !delivery.signal.aborted && !this.#lease.held;
-      if (goesBack && goesOn) throw new Interrupted('it comes again, after the job ahead of it');
+      if (goesBack && goesOn) throw new InterruptedError('it comes again, after the job ahead of it');
       return result;
     } finally {
       this.#lease.letGo(cancel);
@@ -201,7 +201,7 @@ export class PrinterStation {
   }
 
   /** Refuses a job of another tenant or for another printer: its labels must not come out here. */
-  #refuse({ job }: PickedUpJob): HandlerResult {
+  #refuse({ job }: NotedDelivery): HandlerResult {
     const { lane, logger } = this.#context;
     logger.error(
       { job: job.jobId, tenant: job.tenantId, lane, of: laneOf(job) },

@@ -6,7 +6,7 @@
 import type { PrinterFormat } from '../../contract/format.ts';
 
 /** The most that may be under way. */
-export interface WindowSize {
+export interface WindowLimits {
   labels: number;
   bytes: number;
 }
@@ -31,9 +31,9 @@ export class Window {
    * @param label its height (mm) and speed (inches a second) tell, until the printer has been seen to print
    */
   size(
-    most: WindowSize,
+    most: WindowLimits,
     { height, speed = USUAL_SPEED }: Pick<PrinterFormat, 'height' | 'speed'>,
-  ): WindowSize {
+  ): WindowLimits {
     const labels = Math.ceil(WINDOW_MS / (this.labelMs ?? (1_000 * height) / (25.4 * speed)));
     return { ...most, labels: Math.min(most.labels, Math.max(LEAST, labels)) };
   }

@@ -31,9 +31,9 @@ import {
   type LinkOptions,
   type PrinterDocument,
   type PrinterLink,
-  type Progress,
-  type Readiness,
-  type Refusal,
+  type ProgressAnswer,
+  type ReadyAnswer,
+  type RefusalReason,
   refused,
 } from './link.ts';
 
@@ -85,7 +85,7 @@ export class DocumentLink implements PrinterLink {
     throw new TypeError('a document goes on no connection of another job');
   }
 
-  async ready(): Promise<Readiness> {
+  async ready(): Promise<ReadyAnswer> {
     const status = await this.#status();
     this.#odometer = status.odometer;
     return { ready: status.state !== 'stopped', status, reasons: status.reasons, saidAt: performance.now() };
@@ -93,10 +93,10 @@ export class DocumentLink implements PrinterLink {
 
   async begin(): Promise<void> {}
 
-  async send(chunk: Chunk): Promise<Refusal | null> {
-    const { book, job, signals, logger } = this.#options;
+  async send(chunk: Chunk): Promise<RefusalReason | null> {
+    const { ledger, job, signals, logger } = this.#options;
     const { language, width, height } = job.format;
-    const name = book.document?.name ?? '';
+    const name = ledger.document?.name ?? '';
     const mediaType = this.#device.description?.mediaTypes[language] ?? '';
     this.#refusal = null;
     this.#askedAt = Number.NEGATIVE_INFINITY;
@@ -107,12 +107,12 @@ export class DocumentLink implements PrinterLink {
       if (!(error instanceof DocumentRefusal)) throw error;
       return { code: error.code, later: error.retryLater };
     }
-    book.made(printerJob);
-    await book.committed();
+    ledger.made(printerJob);
+    await ledger.committed();
     logger.debug({ printerJob, first: chunk.first, labels: chunk.count }, 'printer job made');
     try {
       await this.#open.send(printerJob, mediaType, chunk.bytes, signals.sending);
-      book.took(chunk, performance.now());
+      ledger.took(chunk, performance.now());
     } catch (error) {
       if (error instanceof DocumentRefusal) {
         logger.info({ code: error.code, printerJob }, 'the printer refused the document');
@@ -125,9 +125,9 @@ export class DocumentLink implements PrinterLink {
     return null;
   }
 
-  async progress(): Promise<Progress> {
-    const { book, signals, timings } = this.#options;
-    const { document } = book;
+  async progress(): Promise<ProgressAnswer> {
+    const { ledger, signals, timings } = this.#options;
+    const { document } = ledger;
     if (!document?.printerJob) throw new TypeError('no document is under way');
     const state = await this.#open.jobState(document.printerJob, signals.end);
     if (state === null || !isOurs(state, document)) return { by: 'nothing' };
@@ -154,8 +154,8 @@ export class DocumentLink implements PrinterLink {
   }
 
   async recover(): Promise<'nothing' | 'under-way'> {
-    const { book, signals } = this.#options;
-    const { document } = book;
+    const { ledger, signals } = this.#options;
+    const { document } = ledger;
     if (!document) return 'nothing';
     const { name, printerJob } = document;
     if (printerJob === null) {
@@ -163,14 +163,14 @@ export class DocumentLink implements PrinterLink {
       for (const job of await this.#open.find(name, signals.end)) await this.#open.cancel(job, signals.end);
       return 'nothing';
     }
-    this.#odometer = book.odometer;
+    this.#odometer = ledger.odometer;
     const state = await this.#open.jobState(printerJob, signals.end);
     if (state?.incomplete && isOurs(state, document)) await this.#endJob(printerJob);
     return 'under-way';
   }
 
   async cancel(): Promise<boolean> {
-    const printerJob = this.#options.book.document?.printerJob;
+    const printerJob = this.#options.ledger.document?.printerJob;
     if (this.#canceledAt !== null || !printerJob) return false;
     await this.#endJob(printerJob);
     // If the printer was not reached, it is asked again on the next connection.
@@ -203,9 +203,9 @@ export class DocumentLink implements PrinterLink {
   }
 
   async #endJob(printerJob: string): Promise<void> {
-    const { book } = this.#options;
-    book.canceling();
-    await book.committed();
+    const { ledger } = this.#options;
+    ledger.canceling();
+    await ledger.committed();
     await this.#open.cancel(printerJob, this.#options.signals.end);
   }
 
@@ -216,7 +216,7 @@ export class DocumentLink implements PrinterLink {
     if (description?.spooler !== 'none' || impressions === null) return null;
     // Then the counter counts something other than pages: it shows more than there are, or has shown a wrong number for a
     // whole document.
-    if (impressions > this.#options.book.pages || countsJobs === false) return null;
+    if (impressions > this.#options.ledger.pages || countsJobs === false) return null;
     // A counter that has always said 0 may not count at all.
     return impressions > 0 || countsJobs ? impressions : null;
   }
@@ -227,7 +227,7 @@ export class DocumentLink implements PrinterLink {
     { printerJob, whole = false, canceled = false }: PrinterDocument,
     counted: number | null,
   ): Promise<EndedJob> {
-    const { pages } = this.#options.book;
+    const { pages } = this.#options.ledger;
     const spooler = this.#device.description?.spooler;
     if (state.phase === 'completed') {
       const all = state.impressions === pages && spooler !== 'delivers';

@@ -30,7 +30,7 @@ export const printerDocument = z.object({
 export type PrinterDocument = z.infer<typeof printerDocument>;
 
 /** The record of the job. A link writes down here what must be known after a crash. */
-export interface LinkBook {
+export interface LinkLedger {
   readonly document: PrinterDocument | undefined;
   /** Pages that were sent or are about to be sent, and that are not settled. */
   readonly pages: number;
@@ -48,7 +48,7 @@ export interface LinkBook {
   committed(): Promise<void>;
 }
 
-/** When to stop. While a job is under way, the getters of these signals look at the clock first (`../job/stop.ts`). */
+/** When to stop. While a job is under way, the getters of these signals look at the clock first (`../job/stop-signals.ts`). */
 export interface Signals {
   /** Ends all waiting. */
   readonly leave: AbortSignal;
@@ -58,15 +58,11 @@ export interface Signals {
   readonly end: AbortSignal;
 }
 
-export interface JobSignals extends Signals {
-  /** Ends the sending of a label that the printer does not take. */
-  readonly sending: AbortSignal;
-}
-
 export interface LinkOptions {
   job: QueuedJob;
-  book: LinkBook;
-  signals: JobSignals;
+  ledger: LinkLedger;
+  /** `sending`: ends the sending of a label that the printer does not take. */
+  signals: Signals & { readonly sending: AbortSignal };
   timings: Timings;
   /** Whether bytes of this language may go to the printer. */
   speaks(language: LanguageId): boolean;
@@ -75,7 +71,7 @@ export interface LinkOptions {
 }
 
 /** The printer refused a chunk, and has nothing of it. */
-export interface Refusal {
+export interface RefusalReason {
   /** The printer's own word for its reason. */
   code: string;
   /** The printer may take the same chunk later. */
@@ -87,7 +83,7 @@ export function refused(code: string): JobFaultError {
   return faultFor('printer-refused', because('refused-by-printer', { code }));
 }
 
-export interface Readiness {
+export interface ReadyAnswer {
   ready: boolean;
   /** null: the printer cannot say what becomes of labels. */
   status: DeviceStatus | null;
@@ -109,7 +105,7 @@ export interface EndedJob {
   later: boolean;
 }
 
-export type Progress =
+export type ProgressAnswer =
   /** The printer's counter tells, or the number of labels that it says are pending. */
   | { by: 'counter'; status: DeviceStatus }
   /** The printer's own job tells. `pages`: how many are out; null: the printer does not say. `stuck`: the job does not move. */
@@ -135,13 +131,13 @@ export interface PrinterLink {
   /** Sends this job's bytes behind another job's, on the open connection. @throws TransportError if the connection is gone */
   follow(): void;
   /** Asks if the printer takes labels now. @param others the printer prints another job's labels. @throws TransportError */
-  ready(others: boolean): Promise<Readiness>;
+  ready(others: boolean): Promise<ReadyAnswer>;
   /** Called just before the first of several chunks that are sent together. @throws TransportError */
   begin(): Promise<void>;
   /** @throws TransportError: part of the chunk may have arrived */
-  send(chunk: Chunk): Promise<Refusal | null>;
+  send(chunk: Chunk): Promise<RefusalReason | null>;
   /** Asks how far the job is. @throws TransportError, JobFaultError `outcome-unknown` */
-  progress(): Promise<Progress>;
+  progress(): Promise<ProgressAnswer>;
   /**
    * Looks for what became of the labels after the job was cut off. `nothing`: none was sent. `under-way`: `progress` tells.
    * `at-rest`: only the counter of a printer at rest can tell. `forgotten`: the same, and the printer had been told to forget

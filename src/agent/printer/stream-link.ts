@@ -6,7 +6,7 @@ import { mostData } from '../../contract/dots.ts';
 import type { LanguageId } from '../../contract/format.ts';
 import type { PrinterReason } from '../../contract/printer.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
-import type { LinkOptions, PrinterLink, Progress, Readiness } from './link.ts';
+import type { LinkOptions, PrinterLink, ProgressAnswer, ReadyAnswer } from './link.ts';
 import { canConfirm, isBlocked, isIdle, whyItWaits } from './status.ts';
 import type { StreamDevice } from './stream-device.ts';
 
@@ -46,7 +46,7 @@ export class StreamLink implements PrinterLink {
     this.#begins = false;
   }
 
-  async ready(others: boolean): Promise<Readiness> {
+  async ready(others: boolean): Promise<ReadyAnswer> {
     const said = others ? this.#device.saidLately(this.#open) : null;
     // Somebody may have begun a label since. Our first label makes the printer forget it (`apart`).
     if (said !== null) return { ready: true, status: said.status, reasons: [], saidAt: said.asked };
@@ -69,16 +69,16 @@ export class StreamLink implements PrinterLink {
   }
 
   async send(chunk: Chunk): Promise<null> {
-    const { book, signals } = this.#options;
+    const { ledger, signals } = this.#options;
     this.#device.writes();
-    const bytes = this.#device.apart(chunk.bytes, this.#open, book.outstanding === 0);
+    const bytes = this.#device.apart(chunk.bytes, this.#open, ledger.outstanding === 0);
     await this.#open.write(bytes, signals.sending);
     this.#unasked = true;
-    book.took(chunk, performance.now());
+    ledger.took(chunk, performance.now());
     return null;
   }
 
-  async progress(): Promise<Progress> {
+  async progress(): Promise<ProgressAnswer> {
     this.#unasked = false;
     const status = await this.#ask();
     if (status === null) throw new TransportError('query-timeout', 'it has answered before');

@@ -15,7 +15,7 @@
 import type { AgentStateReport, JobReport, Report } from '../../contract/report.ts';
 import type { Logger } from '../../log.ts';
 import type { ReportPlace } from '../../queue/index.ts';
-import type { Journal, Unpublished } from '../journal.ts';
+import type { Journal, UnpublishedReport } from '../journal.ts';
 import { Backoff, pause } from '../pause.ts';
 import { stretchesOf } from './stretches.ts';
 
@@ -202,7 +202,7 @@ export class Reporter {
     this.#settle();
   }
 
-  #unpublished(after?: Unpublished): Unpublished[] {
+  #unpublished(after?: UnpublishedReport): UnpublishedReport[] {
     try {
       return this.#options.journal.unpublished(after);
     } catch (error) {

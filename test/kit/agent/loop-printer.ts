@@ -7,8 +7,8 @@ import { Ledger } from '../../../src/agent/job/ledger.ts';
 import { PrinterLoop } from '../../../src/agent/job/loop.ts';
 import type { Place } from '../../../src/agent/job/place.ts';
 import { restore } from '../../../src/agent/job/restore.ts';
-import { type Printable, Sender } from '../../../src/agent/job/sender.ts';
-import { Stop } from '../../../src/agent/job/stop.ts';
+import { type LoopEntry, Sender } from '../../../src/agent/job/sender.ts';
+import { StopSignals } from '../../../src/agent/job/stop-signals.ts';
 import type { Journal } from '../../../src/agent/journal.ts';
 import type { PrinterLink } from '../../../src/agent/printer/link.ts';
 import type { PrinterDevice } from '../../../src/agent/printer/printer-device.ts';
@@ -137,12 +137,12 @@ export class CountingPrinter {
 }
 
 /** A job of some labels at the printer. */
-export class LoopJob implements Printable {
-  readonly delivery: Printable['delivery'];
+export class LoopJob implements LoopEntry {
+  readonly delivery: LoopEntry['delivery'];
   readonly ledger: Ledger;
-  readonly stop: Stop;
+  readonly stop: StopSignals;
   readonly log = logger;
-  readonly outcome: Printable['outcome'];
+  readonly outcome: LoopEntry['outcome'];
   readonly link: PrinterLink;
   readonly labels: Labels;
   readonly sender: Sender;
@@ -179,7 +179,7 @@ export class LoopJob implements Printable {
     if (before !== undefined)
       restore(this.ledger, { agentId: AGENT, resumeAt: null }, { agentId: AGENT, journal });
     const { leave, end, lost, cancel } = this.signals;
-    this.stop = new Stop({
+    this.stop = new StopSignals({
       signals: { leave: leave.signal, boundary: never, end: end.signal },
       ...{ lost: lost.signal, cancel: cancel.signal, checkTerm: () => undefined, confirmMs: 300 },
     });

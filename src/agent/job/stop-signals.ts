@@ -5,10 +5,10 @@
  * out what is out of it.
  */
 import { pause } from '../pause.ts';
-import type { JobSignals, Signals } from '../printer/link.ts';
+import type { Signals } from '../printer/link.ts';
 
 /** The agent stops, a person cancels the job, or the queue took it away. */
-export class Interrupted extends Error {}
+export class InterruptedError extends Error {}
 
 interface StopOptions {
   /** Of the station. */
@@ -28,7 +28,7 @@ interface StopOptions {
 
 const NEVER = new AbortController().signal;
 
-export class Stop implements JobSignals {
+export class StopSignals implements Signals {
   readonly #options: StopOptions;
   /** Labels were under way on a connection that is gone, and nobody knows yet what became of them. */
   recovers: () => boolean = () => false;
@@ -85,24 +85,24 @@ export class Stop implements JobSignals {
     return this.#options.lost.aborted;
   }
 
-  /** Waits while nothing moves. @throws Interrupted */
+  /** Waits while nothing moves. @throws InterruptedError */
   async wait(ms: number): Promise<void> {
     await pause(ms, this.leave);
-    if (this.leave.aborted) throw new Interrupted();
+    if (this.leave.aborted) throw new InterruptedError();
   }
 
-  /** @throws Interrupted when the job has to go, and either nothing is under way or nothing moves there */
+  /** @throws InterruptedError when the job has to go, and either nothing is under way or nothing moves there */
   leaveIfTold(underWay: boolean, stuck: boolean): void {
     const waits = !underWay || stuck;
     if (this.end.aborted || (this.boundary.aborted && waits) || (this.leave.aborted && stuck))
-      throw new Interrupted();
+      throw new InterruptedError();
   }
 
   /** Whether the run has ended because the job has to leave, and not by a fault. */
   interrupts(error: unknown): boolean {
     const told = [this.#leave, this.#recovering, this.#sending];
     const aborted = told.some((signal) => signal.aborted && error === signal.reason);
-    return error instanceof Interrupted || aborted || this.end.aborted;
+    return error instanceof InterruptedError || aborted || this.end.aborted;
   }
 
   close(): void {
