@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { agentConfig } from '../src/agent/config.ts';
-import { type DataDir, openDataDir } from '../src/agent/data-dir.ts';
+import { openDataDir } from '../src/agent/data-dir.ts';
 import { printerIdOf } from '../src/agent/discovery/identity.ts';
 import { standardDrivers } from '../src/agent/drivers.ts';
 import { PrinterStation } from '../src/agent/job/station.ts';
@@ -21,7 +21,7 @@ import { laneOf } from '../src/contract/lane.ts';
 import type { QueuedJob } from '../src/contract/queued-job.ts';
 import { type JobReport, jobReport, type Report } from '../src/contract/report.ts';
 import { template } from '../src/contract/template.ts';
-import type { JobSource, LaneHandler } from '../src/queue/index.ts';
+import type { JobQueue, LaneHandler } from '../src/queue/index.ts';
 import { RenderPool } from '../src/rendering/render-pool.ts';
 import { now } from './figures.ts';
 import { record, TEMPLATE } from './label.ts';
@@ -136,7 +136,7 @@ export async function agentWay(uri: string): Promise<AgentWay> {
 }
 
 /** A job source that grants every lease at once and accepts reports in no time. */
-function sourceOf(): { source: JobSource; handler: Promise<LaneHandler> } {
+function sourceOf(): { source: JobQueue; handler: Promise<LaneHandler> } {
   const { promise: handler, resolve } = Promise.withResolvers<LaneHandler>();
   const nothing = async () => {};
   return {
@@ -154,7 +154,7 @@ function sourceOf(): { source: JobSource; handler: Promise<LaneHandler> } {
   };
 }
 
-async function commits(journal: Journal, { agentId }: DataDir, count: number): Promise<number[]> {
+async function commits(journal: Journal, { agentId }: { agentId: string }, count: number): Promise<number[]> {
   const nothing = { delivery: 1, total: 1, base: 0, odometer: 1, intent: 1, sent: 0, printed: 0 };
   const times: number[] = [];
   while (times.length < count) {

@@ -10,7 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { pino } from 'pino';
 import { z } from 'zod';
 import { Agent } from '../src/agent/agent.ts';
-import type { AgentConfigInput } from '../src/agent/config.ts';
+import type { RawAgentConfig } from '../src/agent/config.ts';
 import { PrinterLease } from '../src/agent/lease/printer-lease.ts';
 import { enrollAgent } from '../src/cli/enrolment.ts';
 import { Installation } from '../src/cli/installation.ts';
@@ -79,7 +79,7 @@ async function measure(redisUrl: string | undefined, elsewhere: boolean): Promis
     await printer.start();
     stack.defer(() => printer.stop());
   }
-  const agent: Omit<AgentConfigInput, 'dataDir'> = {
+  const agent: Omit<RawAgentConfig, 'dataDir'> = {
     printers: spots.map(({ printer }) => ({ uri: printer.uri, name: printer.name })),
   };
   const own = join(directory.path, 'service');

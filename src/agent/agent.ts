@@ -3,9 +3,9 @@
  *
  *   providers ─▶ Discovery ─▶ Printers ─▶ a PrinterStation for each ─▶ PrinterLoop ─▶ PrinterLink
  *                    │            ▲       ▲   │                       │
- *                    ▼         Leases  JobSource └── Reporter ◀─ Journal ┘
+ *                    ▼         Leases  JobQueue └── Reporter ◀─ Journal ┘
  *              agent reports                        │
- *                    └──────────────▶ JobSource.publish
+ *                    └──────────────▶ JobQueue.publish
  */
 import metadata from '../../package.json' with { type: 'json' };
 import type { AddedPrinter } from '../contract/added-printer.ts';
@@ -13,20 +13,20 @@ import { laneOf } from '../contract/lane.ts';
 import type { PrinterDescription } from '../contract/printer.ts';
 import type { AgentStateReport, WentBack } from '../contract/report.ts';
 import type { Logger } from '../log.ts';
-import type { JobSource } from '../queue/index.ts';
+import type { JobQueue } from '../queue/index.ts';
 import { RenderPool } from '../rendering/render-pool.ts';
 import { withoutCredentials } from '../words/without-credentials.ts';
-import { type AgentConfig, type AgentConfigInput, agentConfigWith, entriesIn } from './config.ts';
+import { type AgentConfig, agentConfigWith, entriesIn, type RawAgentConfig } from './config.ts';
 import { openDataDir } from './data-dir.ts';
 import { KnownPrinters } from './discovery/known.ts';
 import type { DiscoveryProvider } from './discovery/provider.ts';
 import { type ConfiguredPrinters, configuredPrinters } from './discovery/providers/configured.ts';
 import { providersOf } from './discovery/providers/index.ts';
 import { type Drivers, standardDrivers } from './drivers.ts';
+import type { HeartbeatMetrics } from './heartbeat-metrics.ts';
 import { PrinterStation } from './job/station.ts';
 import { Journal } from './journal.ts';
 import { Leases } from './lease/leases.ts';
-import type { OwnCounts } from './own-counts.ts';
 import { PinnedCertificates } from './printer/certificates.ts';
 import type { Printer } from './printer/printer.ts';
 import { type PrinterEvent, Printers } from './printer/printers.ts';
@@ -34,8 +34,8 @@ import { Reporter } from './reports/reporter.ts';
 import { type AgentStatus, StatusFile } from './status-file.ts';
 
 export interface AgentOptions {
-  config: AgentConfigInput;
-  source: JobSource;
+  config: RawAgentConfig;
+  source: JobQueue;
   logger: Logger;
   /** Default: all that there are. */
   drivers?: Drivers;
@@ -43,7 +43,7 @@ export interface AgentOptions {
   forgetCertificates?: readonly string[];
   /** What the last update of this machine has left for the service to be told. */
   wentBack?: WentBack | undefined;
-  counts?: OwnCounts | undefined;
+  counts?: HeartbeatMetrics | undefined;
   /** Called after each scan of a provider, with or without a result, as a sign that the agent is alive. */
   onScan?: () => void;
   /** More providers, besides those that the configuration asks for. */

@@ -108,7 +108,7 @@ export const timings = z.strictObject({
   /** How long finished jobs stay in the journal: for longer than a queue may deliver a job a second time. */
   journalKeep: ms.default(72 * 3_600_000),
 });
-export type Timings = z.infer<typeof timings>;
+export type TimingConfig = z.infer<typeof timings>;
 
 /** @param transports the transports that the addresses of printers may use */
 export const agentConfigWith = (transports: Transports) =>
@@ -149,4 +149,4 @@ export const agentConfigWith = (transports: Transports) =>
   });
 export const agentConfig = agentConfigWith(standardTransports);
 export type AgentConfig = z.infer<typeof agentConfig>;
-export type AgentConfigInput = z.input<typeof agentConfig>;
+export type RawAgentConfig = z.input<typeof agentConfig>;

@@ -46,7 +46,7 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS printers (id TEXT PRIMARY KEY, seen TEXT NOT NULL, seen_at INTEGER NOT NULL) STRICT;
 `;
 
-export interface DataDir {
+interface DataDir {
   readonly db: DatabaseSync;
   /** Made when the directory is first opened. It stays the same, unless the configuration sets another one. */
   readonly agentId: string;

@@ -7,7 +7,7 @@
  * printer since. A final report is committed together with the job's end. It stays until it is published, and is published
  * again if the queue loses it.
  *
- * A write does not wait for the disk: one wait (`journal-sync.ts`) covers what the jobs of all printers have written by then.
+ * A write does not wait for the disk: one wait (`journal-file.ts`) covers what the jobs of all printers have written by then.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { z } from 'zod';
@@ -15,7 +15,7 @@ import { queueId } from '../contract/queued-job.ts';
 import { type JobReport, jobReport } from '../contract/report.ts';
 import type { ReportPlace } from '../queue/index.ts';
 import { pagesOf } from './job/page-count.ts';
-import { JournalSync, notSynced } from './journal-sync.ts';
+import { JournalFile, notSynced } from './journal-file.ts';
 import { type PrinterDocument, printerDocument } from './printer/link.ts';
 
 /** Labels are counted from 0. `base`, `intent`, `sent` and `printed` name the first label that they do not include. */
@@ -91,7 +91,7 @@ export interface JournalRecord {
 
 export class Journal {
   readonly #db: DatabaseSync;
-  readonly #sync: JournalSync;
+  readonly #sync: JournalFile;
   readonly #get: StatementSync;
   readonly #since: StatementSync;
   readonly #behind: StatementSync;
@@ -113,7 +113,7 @@ export class Journal {
 
   constructor(db: DatabaseSync) {
     this.#db = db;
-    this.#sync = new JournalSync(db.location());
+    this.#sync = new JournalFile(db.location());
     this.#get = db.prepare('SELECT * FROM jobs WHERE job_id = ?');
     // Finds a later job that makes this job's odometer useless. It began at a higher count, or at the same count with labels
     // about to be sent, or without a count. The one job that began where this job's labels end does no such thing.

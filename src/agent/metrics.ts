@@ -1,7 +1,7 @@
 /** What an agent tells Prometheus. No label names a job, a tenant or a printer. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { PRINTER_REASONS, type PrinterDescription, printerState, SUPPLY_STEPS } from '../contract/printer.ts';
-import { type Counting, JOB_ENDS } from './counted-source.ts';
+import { JOB_ENDS, type JobMetrics } from './counted-queue.ts';
 
 /** s */
 const FIRST_BYTE_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -13,7 +13,7 @@ interface Counted {
 }
 
 /** Counts jobs and their reports for Prometheus. */
-export function countingFor(registry: Registry): Counting {
+export function jobMetricsFor(registry: Registry): JobMetrics {
   const registers: [Registry] = [registry];
   const inHand = new Gauge({
     name: 'platen_agent_jobs_in_hand',

@@ -1,6 +1,6 @@
 /** Reads the configuration for commands that run an agent: a file, and options that win over the file. */
 import { z } from 'zod';
-import { type AgentConfig, type AgentConfigInput, agentConfig } from '../agent/config.ts';
+import { type AgentConfig, agentConfig, type RawAgentConfig } from '../agent/config.ts';
 import { LOCAL_CUPS } from '../agent/discovery/providers/cups.ts';
 import { faultsOf, readJson } from './config-file.ts';
 import { CommandFailure, EXIT } from './failure.ts';
@@ -26,8 +26,8 @@ export const EVERYWHERE = {
  */
 export async function agentConfigOf(
   file: string | Record<string, unknown> | undefined,
-  search: AgentConfigInput['discovery'],
-  set: Partial<AgentConfigInput> & { dataDir: string },
+  search: RawAgentConfig['discovery'],
+  set: Partial<RawAgentConfig> & { dataDir: string },
   printers: readonly string[] = [],
 ): Promise<AgentConfig> {
   const fromFile = typeof file === 'string' ? await readAgentFile(file) : (file ?? {});
@@ -63,7 +63,7 @@ async function readAgentFile(file: string): Promise<Record<string, unknown>> {
 }
 
 /** The searches of file and options together; this machine's CUPS is added to the servers in the file. */
-function together(file: Record<string, unknown>, options: NonNullable<AgentConfigInput['discovery']>) {
+function together(file: Record<string, unknown>, options: NonNullable<RawAgentConfig['discovery']>) {
   const servers = z.union([z.string(), z.array(z.string())]).safeParse(file['cups']);
   const adds = servers.success && options.cups === true;
   return { ...file, ...options, ...(adds && { cups: [...[servers.data].flat(), LOCAL_CUPS] }) };

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import metadata from '../../package.json' with { type: 'json' };
 import { Agent } from '../agent/agent.ts';
-import { countedSource } from '../agent/counted-source.ts';
-import { OwnCounts } from '../agent/own-counts.ts';
+import { countedQueue } from '../agent/counted-queue.ts';
+import { HeartbeatMetrics } from '../agent/heartbeat-metrics.ts';
 import { createLogger, type Logger } from '../log.ts';
 import { openGateway } from '../queue/index.ts';
 import { agentConfigOf, DISCOVER, EVERYWHERE, PRINTER } from './agent-config.ts';
@@ -176,8 +176,8 @@ async function run(settled: Settled, { logger, stopSignal, manager }: Process): 
   });
   if (queues === undefined) return false;
   stack.defer(() => ending('queues', () => queues.close()));
-  const counts = enrolment === undefined ? undefined : new OwnCounts();
-  const source = counts === undefined ? queues : countedSource(queues, counts);
+  const counts = enrolment === undefined ? undefined : new HeartbeatMetrics();
+  const source = counts === undefined ? queues : countedQueue(queues, counts);
   const agent = new Agent({
     config,
     source: metrics === undefined ? source : await metrics.counting(source),

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import type { Sighting } from '../agent/discovery/provider.ts';
 import { configuredPrinters } from '../agent/discovery/providers/configured.ts';
 import { providersOf } from '../agent/discovery/providers/index.ts';
-import type { ProviderNews } from '../agent/discovery/scans.ts';
+import type { ProviderScan } from '../agent/discovery/scans.ts';
 import { standardDrivers } from '../agent/drivers.ts';
 import type { Printer } from '../agent/printer/printer.ts';
 import { type PrinterEvent, Printers } from '../agent/printer/printers.ts';
@@ -87,9 +87,9 @@ async function look(options: DiscoverOptions, end: AbortSignal): Promise<void> {
     if (options.json && !options.follow) {
       printJson({
         printers: found,
-        providers: printers.news.map((news) => newsOf(news, printers.unreachedAt)),
+        providers: printers.lastScans.map((scan) => scanOf(scan, printers.unreachedAt)),
       });
-    } else if (!options.follow) sum(found, printers.news, printers.unreachedAt);
+    } else if (!options.follow) sum(found, printers.lastScans, printers.unreachedAt);
   } finally {
     await printers.stop();
     await Promise.all(printers.all.map(({ device }) => device.drop()));
@@ -116,7 +116,7 @@ function tell(event: PrinterEvent, printer: Described, { follow, json }: Discove
 
 type Unreached = (uri: string) => string | null;
 
-function newsOf({ provider, found: findings, error }: ProviderNews, unreached: Unreached) {
+function scanOf({ provider, found: findings, error }: ProviderScan, unreached: Unreached) {
   const found = findings.map((finding) => {
     const why = unreached(finding.uri);
     return why === null ? finding : { ...finding, unreached: why };
@@ -124,7 +124,7 @@ function newsOf({ provider, found: findings, error }: ProviderNews, unreached: U
   return error === null ? { provider, found } : { provider, found, error: explain(error) };
 }
 
-function sum(printers: Described[], news: ProviderNews[], unreached: Unreached): void {
+function sum(printers: Described[], scans: ProviderScan[], unreached: Unreached): void {
   const short = shortIds(printers.map(({ id }) => id));
   const rows = printers.map((one) => [
     short.get(one.id) ?? one.id,
@@ -136,7 +136,7 @@ function sum(printers: Described[], news: ProviderNews[], unreached: Unreached):
   ]);
   printLine(table(['ID', 'NAME', 'MODEL', 'ADDRESS', 'STATE', 'CONFIRMED BY'], rows));
   if (printers.some(({ confirmedBy }) => confirmedBy === 'person')) printParagraph(HELD);
-  for (const { provider, found, error } of news) {
+  for (const { provider, found, error } of scans) {
     const lines =
       error === null ? found.map((one) => saidOf(one, unreached(one.uri))) : [`! ${explain(error)}`];
     printLine(`\n${provider}${lines.length === 0 ? ': nothing' : ''}`);

@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { PoolConfig } from 'pg';
 import metadata from '../../package.json' with { type: 'json' };
 import { Agent } from '../agent/agent.ts';
-import type { AgentConfigInput } from '../agent/config.ts';
+import type { RawAgentConfig } from '../agent/config.ts';
 import type { PrinterEntry } from '../agent/printer-entry.ts';
 import { USUAL_SCOPE } from '../contract/admin.ts';
 import type { Logger } from '../log.ts';
@@ -62,7 +62,7 @@ export interface InstallationOptions extends Places {
   /** The service's settings from a file; the environment wins over them. */
   service?: Partial<ServerConfigInput>;
   /** The agent that runs here too; false: the service runs alone. */
-  agent: Omit<AgentConfigInput, 'dataDir'> | false;
+  agent: Omit<RawAgentConfig, 'dataDir'> | false;
   /** Watched while everything else runs. */
   folders?: readonly FolderEntry[];
   logger: Logger;

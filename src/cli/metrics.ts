@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import { z } from 'zod';
 import type { Agent } from '../agent/agent.ts';
-import { countedSource } from '../agent/counted-source.ts';
+import { countedQueue } from '../agent/counted-queue.ts';
 import { HOST } from '../contract/address.ts';
-import type { JobSource } from '../queue/index.ts';
+import type { JobQueue } from '../queue/index.ts';
 import { boundConnections } from '../server/connections.ts';
 import { explain } from './explain.ts';
 import { CommandFailure, EXIT } from './failure.ts';
@@ -56,7 +56,7 @@ export interface Metrics {
   /** Its address. */
   url: string;
   /** The source of an agent's jobs, which are counted. */
-  counting(source: JobSource): Promise<JobSource>;
+  counting(source: JobQueue): Promise<JobQueue>;
   watch(agent: Agent): Promise<void>;
   stop(): Promise<void>;
 }
@@ -87,7 +87,7 @@ export async function serveMetrics(place: MetricsPlace): Promise<Metrics> {
     registry,
     url: metricsUrl(place.host, port),
     counting: async (source) =>
-      countedSource(source, (await import('../agent/metrics.ts')).countingFor(registry)),
+      countedQueue(source, (await import('../agent/metrics.ts')).jobMetricsFor(registry)),
     watch: async (agent) => (await import('../agent/metrics.ts')).watchAgent(agent, registry),
     async stop() {
       const { promise, resolve } = Promise.withResolvers<void>();

@@ -33,7 +33,7 @@ export interface AgentQueueOptions {
 const PING_MS = 2_000;
 
 /** What an agent needs of its queue, whatever lies behind it: a database, Redis, or the service's gateway. */
-export type JobSource = Pick<AgentQueue, 'askLeases' | 'giveLeaseBack' | 'consume' | 'publish'>;
+export type JobQueue = Pick<AgentQueue, 'askLeases' | 'giveLeaseBack' | 'consume' | 'publish'>;
 
 export class AgentQueue {
   readonly #lanes: AgentLanes;

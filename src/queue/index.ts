@@ -1,4 +1,4 @@
-export { AgentQueue, type JobSource } from './agent-queue.ts';
+export { AgentQueue, type JobQueue } from './agent-queue.ts';
 export type { GatewayPlace, KeptState } from './gateway/connection.ts';
 export { lookAtGateway } from './gateway/look.ts';
 export { whyNotReached } from './gateway/not-reached.ts';

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { Agent } from '../../src/agent/agent.ts';
 import { Journal } from '../../src/agent/journal.ts';
-import { JournalSync } from '../../src/agent/journal-sync.ts';
-import type { JobSource } from '../../src/queue/index.ts';
+import { JournalFile } from '../../src/agent/journal-file.ts';
+import type { JobQueue } from '../../src/queue/index.ts';
 import { ownSource } from '../kit/agent/own-source.ts';
 import { agentConfig, expected, jobFor, logger, testDrivers } from '../kit/agent/site.ts';
 import { serialId, useSite } from '../kit/agent/use-site.ts';
@@ -14,10 +14,10 @@ const site = useSite();
 const LONG = 700;
 
 /** The notes that are written wait for `gate`; `asked` resolves when the first does. */
-function slowNotes(gate: Promise<void>): { source: JobSource; asked: Promise<object> } {
+function slowNotes(gate: Promise<void>): { source: JobQueue; asked: Promise<object> } {
   const { promise: asked, resolve } = Promise.withResolvers<object>();
   const source = ownSource(site.queues);
-  const consume: JobSource['consume'] = (printerId, term, handler, options) =>
+  const consume: JobQueue['consume'] = (printerId, term, handler, options) =>
     source.consume(
       printerId,
       term,
@@ -77,8 +77,8 @@ test('stopped while the queue makes the job wait, and a label fed by hand: the j
 
 /** A disk that takes long for each write. @param waits awaited at the beginning of each wait */
 function slowDisk(waits: () => unknown = () => undefined) {
-  const { done } = JournalSync.prototype;
-  return vi.spyOn(JournalSync.prototype, 'done').mockImplementation(async function (this: JournalSync) {
+  const { done } = JournalFile.prototype;
+  return vi.spyOn(JournalFile.prototype, 'done').mockImplementation(async function (this: JournalFile) {
     await waits();
     await sleep(LONG);
     await done.call(this);

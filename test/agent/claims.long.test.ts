@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { Agent } from '../../src/agent/agent.ts';
-import type { AgentConfigInput } from '../../src/agent/config.ts';
+import type { RawAgentConfig } from '../../src/agent/config.ts';
 import { printerIdOf } from '../../src/agent/discovery/identity.ts';
 import type { DiscoveryProvider } from '../../src/agent/discovery/provider.ts';
 import { createLogger } from '../../src/log.ts';
@@ -19,7 +19,7 @@ const ID = printerIdOf({ evidence: 'serial', value: SERIAL });
 async function startAgent(
   printers: { uri: string; mayMove?: boolean }[],
   announced: string[],
-  { dataDir = site.directories.make(), access = [] as AgentConfigInput['access'] } = {},
+  { dataDir = site.directories.make(), access = [] as RawAgentConfig['access'] } = {},
 ) {
   const lines: Record<string, unknown>[] = [];
   const destination = new Writable({

@@ -7,7 +7,7 @@ import { openDataDir } from '../../src/agent/data-dir.ts';
 import type { Fingerprint } from '../../src/agent/discovery/fingerprints.ts';
 import { addressOf, printerIdOf } from '../../src/agent/discovery/identity.ts';
 import { KnownPrinters } from '../../src/agent/discovery/known.ts';
-import type { DiscoveryProvider, DriverChoice } from '../../src/agent/discovery/provider.ts';
+import type { ChosenDriver, DiscoveryProvider } from '../../src/agent/discovery/provider.ts';
 import { configuredPrinters } from '../../src/agent/discovery/providers/configured.ts';
 import { formatsOf } from '../../src/agent/printer/formats.ts';
 import type { Printer } from '../../src/agent/printer/printer.ts';
@@ -40,7 +40,7 @@ async function startPrinter(
 /** What tells this computer from others. */
 const HOST = 'agent-1';
 
-function driver(uri: string, more: object = {}): DriverChoice {
+function driver(uri: string, more: object = {}): ChosenDriver {
   return printerEntry.parse({ uri, ...more });
 }
 
@@ -125,9 +125,9 @@ class Watch {
 }
 
 /** A provider whose list the test changes; `scanned` resolves after the next scan that begins from now on. */
-function listing(list: DriverChoice[], exhaustive = false) {
+function listing(list: ChosenDriver[], exhaustive = false) {
   const scans = new EventEmitter();
-  const provider: DiscoveryProvider & { list: DriverChoice[]; scanned(): Promise<void> } = {
+  const provider: DiscoveryProvider & { list: ChosenDriver[]; scanned(): Promise<void> } = {
     id: 'listing',
     exhaustive,
     list,

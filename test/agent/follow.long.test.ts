@@ -2,7 +2,7 @@
 import { expect, test, vi } from 'vitest';
 import { Transports } from '../../drivers/transports/transports.ts';
 import { Journal } from '../../src/agent/journal.ts';
-import { JournalError } from '../../src/agent/journal-sync.ts';
+import { JournalError } from '../../src/agent/journal-file.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { keepNotes } from '../kit/agent/kept-notes.ts';
 import { jobFor, type TestPrinter, testDrivers } from '../kit/agent/site.ts';

@@ -13,7 +13,7 @@ import { z } from 'zod';
 import { standardTransports } from '../../drivers/transports/index.ts';
 import { usbTransportAt } from '../../drivers/transports/stream/usb.ts';
 import { Agent } from '../../src/agent/agent.ts';
-import type { AgentConfigInput } from '../../src/agent/config.ts';
+import type { RawAgentConfig } from '../../src/agent/config.ts';
 import { printerIdOf } from '../../src/agent/discovery/identity.ts';
 import { usbDiscovery } from '../../src/agent/discovery/providers/usb.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
@@ -57,7 +57,7 @@ async function printerWith(serial: string): Promise<TestPrinter> {
 
 async function startAgent(
   name: string,
-  config: Pick<AgentConfigInput, 'printers' | 'discovery'>,
+  config: Pick<RawAgentConfig, 'printers' | 'discovery'>,
   usb?: { sysfs: FakeSysfs; devices: string },
 ): Promise<Agent> {
   const transport = usb && usbTransportAt({ sysfs: usb.sysfs.root, devices: usb.devices });

@@ -1,6 +1,6 @@
 /** Reports when the queue is away and comes back. The queue is a stand-in: its absence must come at chosen moments. */
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
-import { type DataDir, openDataDir } from '../../src/agent/data-dir.ts';
+import { openDataDir } from '../../src/agent/data-dir.ts';
 import { Journal, type JournalEntry } from '../../src/agent/journal.ts';
 import { Reporter } from '../../src/agent/reports/reporter.ts';
 import { type AgentStateReport, type JobReport, jobReport, type Report } from '../../src/contract/report.ts';
@@ -52,7 +52,7 @@ function setUp(directory = directories.make()): {
   road: Road;
   reporter: Reporter;
   journal: Journal;
-  dataDir: DataDir;
+  dataDir: ReturnType<typeof openDataDir>;
   directory: string;
 } {
   const dataDir = openDataDir(directory);

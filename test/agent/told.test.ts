@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Agent } from '../../src/agent/agent.ts';
-import type { AgentConfigInput } from '../../src/agent/config.ts';
+import type { RawAgentConfig } from '../../src/agent/config.ts';
 import { providersOf } from '../../src/agent/discovery/providers/index.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import { agentConfigOf, EVERYWHERE } from '../../src/cli/agent-config.ts';
@@ -13,7 +13,7 @@ import { useSite } from '../kit/agent/use-site.ts';
 
 const site = useSite();
 
-async function startAgent(printers: AgentConfigInput['printers']) {
+async function startAgent(printers: RawAgentConfig['printers']) {
   const config = agentConfig(site.directories.make(), { uri: 'socket://127.0.0.1' });
   const agent = new Agent({
     config: { ...config, printers },

@@ -5,7 +5,7 @@ import { afterAll, afterEach, expect, test } from 'vitest';
 import { standardTransports } from '../../drivers/transports/index.ts';
 import { agentConfig } from '../../src/agent/config.ts';
 import { printerIdOf } from '../../src/agent/discovery/identity.ts';
-import type { DiscoveryProvider, DriverChoice, Sighting } from '../../src/agent/discovery/provider.ts';
+import type { ChosenDriver, DiscoveryProvider, Sighting } from '../../src/agent/discovery/provider.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import { sameJobs } from '../../src/agent/printer/choice.ts';
 import type { Printer } from '../../src/agent/printer/printer.ts';
@@ -178,7 +178,7 @@ test('a printer that says nothing, at the address of one that answered, is who i
 });
 
 test('a job goes on elsewhere only where the same printer is certain to know it', () => {
-  const endpoint = (uri: string, queue = false, language: DriverChoice['language'] = 'zpl') => ({
+  const endpoint = (uri: string, queue = false, language: ChosenDriver['language'] = 'zpl') => ({
     driver: { uri, language },
     queue,
   });

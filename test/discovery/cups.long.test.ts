@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { TransportError } from '../../drivers/connection.ts';
 import { IppStatusError } from '../../drivers/ipp/client.ts';
 import type { IppAttribute } from '../../drivers/ipp/message.ts';
-import { driverChoice, sighting } from '../../src/agent/discovery/provider.ts';
+import { chosenDriver, sighting } from '../../src/agent/discovery/provider.ts';
 import { cupsDiscovery } from '../../src/agent/discovery/providers/cups.ts';
 import { anyMessage } from '../ipp/messages.ts';
 import { type Cupsd, startCupsd } from '../kit/programs/cupsd.ts';
@@ -60,7 +60,7 @@ test('the queues of a real CUPS, and what is behind them', async () => {
   expect(drivers.map(({ uri, language }) => [uri, language])).toEqual([
     [`${server()}printers/office`, 'pdf'],
   ]);
-  for (const one of drivers) expect(driverChoice.parse(one)).toEqual(one);
+  for (const one of drivers) expect(chosenDriver.parse(one)).toEqual(one);
 
   // Deleted and added again it has another UUID, and leads to the same device.
   await lpadmin('-x', 'usb');

@@ -8,10 +8,10 @@ import fc from 'fast-check';
 import multicastDns from 'multicast-dns';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { evidence } from '../../src/agent/discovery/evidence.ts';
-import { driverChoice, type Sighting, sighting } from '../../src/agent/discovery/provider.ts';
+import { chosenDriver, type Sighting, sighting } from '../../src/agent/discovery/provider.ts';
 import { encodeQuestions } from '../../src/agent/discovery/providers/dns-sd/dns-question.ts';
 import { DnsRecords } from '../../src/agent/discovery/providers/dns-sd/dns-records.ts';
-import { type DnsSdDiscovery, dnsSdDiscovery } from '../../src/agent/discovery/providers/dns-sd/dns-sd.ts';
+import { type DnsSdProvider, dnsSdDiscovery } from '../../src/agent/discovery/providers/dns-sd/dns-sd.ts';
 import { parseTxt } from '../../src/agent/discovery/providers/dns-sd/dns-sd-txt.ts';
 import { type Avahi, startAvahi } from '../kit/programs/avahi.ts';
 import { freePort } from '../kit/wire/listening.ts';
@@ -26,14 +26,14 @@ beforeAll(async () => {
 });
 afterAll(() => avahi?.stop());
 
-function onLoopback(options: Parameters<typeof dnsSdDiscovery>[0] = {}): DnsSdDiscovery {
+function onLoopback(options: Parameters<typeof dnsSdDiscovery>[0] = {}): DnsSdProvider {
   const provider = dnsSdDiscovery({ interfaces: ['127.0.0.1'], timeout: 1_000, ...options });
   onTestFinished(() => provider.stop());
   return provider;
 }
 
 /** Other tests announce theirs on this machine too. */
-async function foundAs(provider: DnsSdDiscovery, name: string): Promise<Sighting[]> {
+async function foundAs(provider: DnsSdProvider, name: string): Promise<Sighting[]> {
   return (await provider.find(signal)).filter((one) => one.name === name);
 }
 
@@ -87,7 +87,7 @@ test('what Avahi announces is found, each service with what all of them say', as
       evidence: { ...device, languages: ['zpl'] },
     },
   ]);
-  for (const one of await found()) expect(driverChoice.parse(one)).toEqual(one);
+  for (const one of await found()) expect(chosenDriver.parse(one)).toEqual(one);
 
   // A service that ends says so, and the other one stays.
   const news = Promise.withResolvers<void>();

@@ -3,7 +3,12 @@ import { expect, test } from 'vitest';
 import { standardTransports } from '../../drivers/transports/index.ts';
 import type { Evidence } from '../../src/agent/discovery/evidence.ts';
 import { printerIdOf } from '../../src/agent/discovery/identity.ts';
-import { type Identified, type MergedPrinter, merge, type Seen } from '../../src/agent/discovery/merge.ts';
+import {
+  type FoundEndpoint,
+  type IdentifiedEndpoint,
+  type MergedPrinter,
+  merge,
+} from '../../src/agent/discovery/merge.ts';
 import { printerId } from '../../src/contract/printer.ts';
 
 const HERE = { host: 'agent-1', transports: standardTransports };
@@ -11,7 +16,7 @@ const UUID_A = '11111111-2222-3333-4444-55555555aaaa';
 const UUID_B = '11111111-2222-3333-4444-55555555bbbb';
 const MAC = '00:07:4d:41:08:bd';
 
-const at = (provider: string, uri: string, evidence: Evidence = {}, id?: string): Seen => ({
+const at = (provider: string, uri: string, evidence: Evidence = {}, id?: string): FoundEndpoint => ({
   provider,
   uri,
   evidence,
@@ -19,7 +24,7 @@ const at = (provider: string, uri: string, evidence: Evidence = {}, id?: string)
 });
 const uris = (printers: MergedPrinter[]) => printers.map(({ seen }) => seen.map(({ uri }) => uri));
 /** What an agent keeps of a printer between two scans: everything that any way to it said. */
-const remembered = ({ id, seen }: MergedPrinter): Identified & { id: string } => ({
+const remembered = ({ id, seen }: MergedPrinter): IdentifiedEndpoint & { id: string } => ({
   id,
   uri: seen[0]?.uri ?? '',
   evidence: Object.assign({}, ...seen.map(({ evidence }) => evidence)),
@@ -156,7 +161,7 @@ test('USB ports, queues and loopback addresses of two computers are different; a
 });
 
 const KNOWN = { serial: 'A1234', uuid: UUID_A, mac: MAC };
-test.each<[string, Seen, Seen]>([
+test.each<[string, FoundEndpoint, FoundEndpoint]>([
   [
     'another address',
     at('dns-sd', 'socket://10.0.0.7:9100', KNOWN),
@@ -314,7 +319,7 @@ test('the order in which providers answer changes nothing', () => {
   const shuffled = fc
     .array(anyFound, { maxLength: 10 })
     .chain((found) => fc.tuple(fc.constant(found), fc.shuffledSubarray(found, { minLength: found.length })));
-  const byEndpoint = (found: readonly Seen[]) =>
+  const byEndpoint = (found: readonly FoundEndpoint[]) =>
     new Map(merge(found, HERE).flatMap(({ id, seen }) => seen.map((one) => [one, id] as const)));
   fc.assert(
     fc.property(shuffled, ([found, other]) => {
@@ -335,7 +340,7 @@ const anyWorld = fc.array(
   ),
   { maxLength: 12 },
 );
-function truths(world: [number, string, string[], number][]): Seen[] {
+function truths(world: [number, string, string[], number][]): FoundEndpoint[] {
   return world.map(([device, provider, told, port]) => {
     const all: Evidence = {
       serial: `S${device}234`,
@@ -347,7 +352,7 @@ function truths(world: [number, string, string[], number][]): Seen[] {
     return at(provider, `socket://10.0.${port}.${device}:9100`, Object.fromEntries(some));
   });
 }
-const deviceOf = ({ uri }: Seen) => uri.split('.').at(-1);
+const deviceOf = ({ uri }: FoundEndpoint) => uri.split('.').at(-1);
 
 test('where nobody lies: no printer is two devices, and every printer keeps its ID', () => {
   fc.assert(

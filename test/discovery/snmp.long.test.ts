@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { driverChoice, sighting } from '../../src/agent/discovery/provider.ts';
+import { chosenDriver, sighting } from '../../src/agent/discovery/provider.ts';
 import {
   BerError,
   BerReader,
@@ -11,11 +11,11 @@ import {
   TAG,
   tlv,
 } from '../../src/agent/discovery/providers/snmp/ber.ts';
-import { SnmpSession, snmpDiscovery } from '../../src/agent/discovery/providers/snmp/snmp.ts';
+import { SnmpClient, snmpDiscovery } from '../../src/agent/discovery/providers/snmp/snmp.ts';
 import {
   decodeResponse,
   encodeRequest,
-  type SnmpVersion,
+  type SnmpAnswer,
 } from '../../src/agent/discovery/providers/snmp/snmp-message.ts';
 import { snmpd } from '../kit/programs/snmpd.ts';
 import { freeUdpPort, udpPeer } from '../kit/wire/udp-peer.ts';
@@ -36,40 +36,43 @@ const ZEBRA = [
   '1.3.6.1.2.1.2.2.1.6.2 octet_str 0x00074d4108bd',
 ];
 
-async function sessionFor(port: number): Promise<SnmpSession> {
-  const session = new SnmpSession({ targets: [], community: 'wards', port }, () => true);
-  onTestFinished(() => session.close());
-  await session.start(signal);
-  return session;
+async function clientFor(port: number): Promise<SnmpClient> {
+  const client = new SnmpClient({ targets: [], community: 'wards', port }, () => true);
+  onTestFinished(() => client.close());
+  await client.start(signal);
+  return client;
 }
 
-test.each<SnmpVersion>(['v1', 'v2c'])('Net-SNMP’s agent in a printer’s place, %s alone', async (version) => {
-  const port = await freeUdpPort();
-  await snmpd('127.9.0.1', port, ZEBRA, version);
-  // The same agent, which is no printer.
-  await snmpd('127.9.0.2', port, [], version);
-  const provider = snmpDiscovery({ targets: ['127.9.0.0/30'], community: 'wards', port, timeout: 500 });
-  const found = drivable(await provider.find(signal));
-  expect(found).toEqual([
-    {
-      uri: 'socket://127.9.0.1:9100',
-      name: 'ward-3',
-      language: 'zpl',
-      dpi: 300,
-      evidence: {
-        model: 'Zebra Technologies ZTC ZT410-300dpi ZPL',
-        serial: '18J1234567',
-        mac: '00:07:4d:41:08:bd',
+test.each<SnmpAnswer['version']>(['v1', 'v2c'])(
+  'Net-SNMP’s agent in a printer’s place, %s alone',
+  async (version) => {
+    const port = await freeUdpPort();
+    await snmpd('127.9.0.1', port, ZEBRA, version);
+    // The same agent, which is no printer.
+    await snmpd('127.9.0.2', port, [], version);
+    const provider = snmpDiscovery({ targets: ['127.9.0.0/30'], community: 'wards', port, timeout: 500 });
+    const found = drivable(await provider.find(signal));
+    expect(found).toEqual([
+      {
+        uri: 'socket://127.9.0.1:9100',
+        name: 'ward-3',
+        language: 'zpl',
+        dpi: 300,
+        evidence: {
+          model: 'Zebra Technologies ZTC ZT410-300dpi ZPL',
+          serial: '18J1234567',
+          mac: '00:07:4d:41:08:bd',
+        },
       },
-    },
-  ]);
-  expect(driverChoice.parse(found[0])).toEqual(found[0]);
-  const session = await sessionFor(port);
-  expect((await session.printerAt('127.9.0.1', signal))?.status).toEqual({
-    state: 'stopped',
-    reasons: ['media-empty', 'cover-open'],
-  });
-});
+    ]);
+    expect(chosenDriver.parse(found[0])).toEqual(found[0]);
+    const client = await clientFor(port);
+    expect((await client.printerAt('127.9.0.1', signal))?.status).toEqual({
+      state: 'stopped',
+      reasons: ['media-empty', 'cover-open'],
+    });
+  },
+);
 
 test('the printer need not be a device’s first row', async () => {
   const port = await freeUdpPort();
@@ -79,8 +82,8 @@ test('the printer need not be a device’s first row', async () => {
     '1.3.6.1.2.1.25.3.5.1.1.3 integer 3',
     '1.3.6.1.2.1.43.5.1.1.17.3 octet_str "TE2100042"',
   ]);
-  const session = await sessionFor(port);
-  expect(await session.printerAt('127.9.8.1', signal)).toMatchObject({
+  const client = await clientFor(port);
+  expect(await client.printerAt('127.9.8.1', signal)).toMatchObject({
     evidence: { model: 'TSC TE210', serial: 'TE2100042' },
     status: { state: 'idle', reasons: [] },
   });
@@ -136,8 +139,8 @@ test.each<[string, string, number[], { state: string; reasons: string[] }]>([
       ]),
     ),
   );
-  const session = await sessionFor(port);
-  expect((await session.printerAt('127.9.2.1', signal))?.status).toEqual(expected);
+  const client = await clientFor(port);
+  expect((await client.printerAt('127.9.2.1', signal))?.status).toEqual(expected);
 });
 
 test('an answer to another question, from another address or of another kind is none', async () => {
@@ -162,10 +165,10 @@ test('nobody is asked who was not named', async () => {
   const provider = snmpDiscovery({ targets: ['127.9.4.1'], port, timeout: 100 });
   expect(await provider.find(signal)).toEqual([]);
   expect(asked()).toBe(0);
-  const session = new SnmpSession({ targets: [], port }, () => false);
-  onTestFinished(() => session.close());
-  await session.start(signal);
-  await expect(session.printerAt('127.9.4.2', signal)).rejects.toThrow(RangeError);
+  const client = new SnmpClient({ targets: [], port }, () => false);
+  onTestFinished(() => client.close());
+  await client.start(signal);
+  await expect(client.printerAt('127.9.4.2', signal)).rejects.toThrow(RangeError);
 });
 
 test('a scan that does not get round goes on where it was, and keeps what it found', async () => {

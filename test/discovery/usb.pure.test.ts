@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseDeviceId } from '../../drivers/transports/device-id.ts';
 import { evidence, evidenceOfDeviceId } from '../../src/agent/discovery/evidence.ts';
-import { driverChoice } from '../../src/agent/discovery/provider.ts';
+import { chosenDriver } from '../../src/agent/discovery/provider.ts';
 import { usbDiscovery } from '../../src/agent/discovery/providers/usb.ts';
 import { drivable } from './drivable.ts';
 import { fakeSysfs } from './sysfs.ts';
@@ -31,7 +31,7 @@ test('a USB printer is found with what it says of itself', async () => {
       },
     },
   ]);
-  expect(driverChoice.parse(found[0])).toEqual(found[0]);
+  expect(chosenDriver.parse(found[0])).toEqual(found[0]);
 });
 
 test('another port and another lpN are the same address; unplugged is gone', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { driverChoice, sighting } from '../../src/agent/discovery/provider.ts';
+import { chosenDriver, sighting } from '../../src/agent/discovery/provider.ts';
 import { targetsOf } from '../../src/agent/discovery/providers/targets.ts';
 import { parseZebraAnswer, zebraDiscovery } from '../../src/agent/discovery/providers/zebra-udp.ts';
 import { udpPeer } from '../kit/wire/udp-peer.ts';
@@ -71,7 +71,7 @@ test('printers on the named addresses are found, in a language that they speak',
       },
     },
   ]);
-  expect(driverChoice.parse(found[0])).toEqual(found[0]);
+  expect(chosenDriver.parse(found[0])).toEqual(found[0]);
   const all = await provider.find(signal);
   expect(all.map(({ uri }) => uri).sort()).toEqual(['socket://127.8.0.1:9100', 'socket://127.8.0.2:9100']);
   const withTable = drivable(all, [{ match: 'zebra*ql 4*', languages: ['zpl'], dpi: 203 }]);

@@ -14,9 +14,9 @@ import { Endpoints, type EndpointsOptions } from './endpoints.ts';
 import { toldAndSaid } from './evidence.ts';
 import { chooseDriver, type Fingerprint } from './fingerprints.ts';
 import type { KnownEndpoint, KnownPrinter } from './known.ts';
-import { type MergedPrinter, merge, type Seen } from './merge.ts';
+import { type FoundEndpoint, type MergedPrinter, merge } from './merge.ts';
 import type { DiscoveryProvider } from './provider.ts';
-import { type ProviderNews, Scans } from './scans.ts';
+import { type ProviderScan, Scans } from './scans.ts';
 
 interface DiscoveryOptions extends EndpointsOptions {
   /** What tells this computer from others: the agent's ID. */
@@ -32,7 +32,7 @@ interface DiscoveryOptions extends EndpointsOptions {
 }
 
 /** Endpoints that lead to one printer, and its ID. */
-export type Proposal = MergedPrinter<Seen & { endpoint: Endpoint }>;
+export type Proposal = MergedPrinter<FoundEndpoint & { endpoint: Endpoint }>;
 
 /** How long IDs wait for a new endpoint to answer, ms. After that they are made without its answer. */
 const FIRST_ANSWER = 2_000;
@@ -55,8 +55,8 @@ export class Discovery {
   }
 
   /** What each provider last said. */
-  get news(): ProviderNews[] {
-    return [...this.#scans.news.values()];
+  get lastScans(): ProviderScan[] {
+    return [...this.#scans.last.values()];
   }
 
   /** @param known printers of earlier runs: their endpoints say who last answered at each address */

@@ -7,11 +7,11 @@ import { withoutCredentials } from '../../words/without-credentials.ts';
 import { contradict, type Evidence, toldAndSaid } from './evidence.ts';
 import { addressOf } from './identity.ts';
 import type { KnownEndpoint } from './known.ts';
-import type { DriverChoice, Sighting } from './provider.ts';
+import type { ChosenDriver, Sighting } from './provider.ts';
 import { CONFIGURED } from './providers/configured.ts';
 
 /** What a device answered; null: it was not asked, because a job uses it or is about to, or because another agent serves it. */
-export type ProbeResult =
+export type DeviceAnswer =
   | { reachable: false; error: TransportError }
   | {
       reachable: true;
@@ -34,11 +34,11 @@ const SPARE = 6;
 interface Listing {
   sighting: Sighting;
   near: boolean;
-  driver: DriverChoice | undefined;
+  driver: ChosenDriver | undefined;
 }
 
 /** What the device at an address last said of itself. It is kept while the device says nothing more. */
-export type Said = Pick<KnownEndpoint, 'said' | 'identity' | 'answers'>;
+export type KnownDevice = Pick<KnownEndpoint, 'said' | 'identity' | 'answers'>;
 
 export class Endpoint {
   readonly uri: string;
@@ -70,7 +70,7 @@ export class Endpoint {
   /** `performance.now()` */
   nextAt = 0;
 
-  constructor(uri: string, { said, identity, answers }: Said) {
+  constructor(uri: string, { said, identity, answers }: KnownDevice) {
     this.uri = uri;
     this.said = said;
     this.identity = identity;
@@ -78,7 +78,7 @@ export class Endpoint {
   }
 
   /** How the device is driven: as the configuration says, or else as the first provider that lists it says. */
-  get driver(): DriverChoice | undefined {
+  get driver(): ChosenDriver | undefined {
     const all = [...this.listed.values()].flatMap(({ driver }) => driver ?? []);
     return this.listed.get(CONFIGURED)?.driver ?? all[0];
   }
@@ -120,7 +120,7 @@ export class Endpoint {
   }
 
   /** Takes over what the device has just answered. */
-  found(probe: NonNullable<ProbeResult>): void {
+  found(probe: NonNullable<DeviceAnswer>): void {
     this.asked = true;
     this.reached = probe.reachable;
     this.unreached = probe.reachable ? null : probe.error.message;

@@ -11,10 +11,10 @@
 import { LRUCache } from 'lru-cache';
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import type { Logger } from '../../log.ts';
-import { Endpoint, type ProbeResult, type Said } from './endpoint.ts';
+import { type DeviceAnswer, Endpoint, type KnownDevice } from './endpoint.ts';
 import { addressOf } from './identity.ts';
 import type { KnownEndpoint } from './known.ts';
-import type { DiscoveryProvider, DriverChoice, Sighting } from './provider.ts';
+import type { ChosenDriver, DiscoveryProvider, Sighting } from './provider.ts';
 import { CONFIGURED } from './providers/configured.ts';
 
 /** Devices asked at the same time. */
@@ -27,7 +27,7 @@ const STILL_MS = 1_000;
 export interface EndpointsOptions {
   timings: { scan: number; near: number };
   /** Asks the device at an endpoint who it is. The endpoint's driver is known. */
-  probe(endpoint: Endpoint, driver: DriverChoice, signal: AbortSignal): Promise<ProbeResult>;
+  probe(endpoint: Endpoint, driver: ChosenDriver, signal: AbortSignal): Promise<DeviceAnswer>;
   /** What is listed, reached or said has changed. So the endpoints may have to be merged into printers anew. */
   onNews(): void;
   /** The status at this endpoint was read. It has changed, or was last passed on a while ago. */
@@ -38,7 +38,7 @@ export interface EndpointsOptions {
 export class Endpoints {
   readonly #options: EndpointsOptions;
   readonly #endpoints = new Map<string, Endpoint>();
-  readonly #last = new LRUCache<string, Said>({ max: MOST_LAST });
+  readonly #last = new LRUCache<string, KnownDevice>({ max: MOST_LAST });
   readonly #stopped = new AbortController();
   readonly #asking = new Set<Promise<void>>();
   #next: { at: number; timer: NodeJS.Timeout } | undefined;
@@ -70,7 +70,7 @@ export class Endpoints {
   list(
     { id, near = false }: Pick<DiscoveryProvider, 'id' | 'near'>,
     sightings: readonly Sighting[],
-    chooseDriver: (sighting: Sighting) => DriverChoice | undefined,
+    chooseDriver: (sighting: Sighting) => ChosenDriver | undefined,
   ): void {
     let news = false;
     const listed = new Set(sightings.map(({ uri }) => uri));

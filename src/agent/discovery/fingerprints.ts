@@ -13,7 +13,7 @@ import type { Transports } from '../../../drivers/transports/transports.ts';
 import { type LanguageId, languageId, printerSettings } from '../../contract/format.ts';
 import { confirmation } from '../printer-entry.ts';
 import { deviceLanguage, type Evidence } from './evidence.ts';
-import type { DriverChoice, Sighting } from './provider.ts';
+import type { ChosenDriver, Sighting } from './provider.ts';
 
 export const fingerprint = z.strictObject({
   /**
@@ -112,7 +112,7 @@ export function chooseDriver(
   { uri, name, evidence, entry }: Sighting,
   transports: Transports,
   operators: readonly Fingerprint[] = [],
-): DriverChoice | undefined {
+): ChosenDriver | undefined {
   if (entry !== undefined) return { ...entry, evidence };
   const set = fingerprintOf(evidence, operators, evidence.model === undefined ? name : undefined);
   const known = fingerprintOf(evidence);

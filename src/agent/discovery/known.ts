@@ -7,14 +7,14 @@ import { z } from 'zod';
 import { languageId, rasterType } from '../../contract/format.ts';
 import { identityEvidence, printerId } from '../../contract/printer.ts';
 import { evidence } from './evidence.ts';
-import { driverChoice } from './provider.ts';
+import { chosenDriver } from './provider.ts';
 
 /** An endpoint that led to the printer when it was last listed. */
 const knownEndpoint = z.object({
   provider: z.string(),
-  uri: driverChoice.shape.uri,
+  uri: chosenDriver.shape.uri,
   /** How the printer is driven at this endpoint; null: nobody knows. */
-  driver: driverChoice.nullable(),
+  driver: chosenDriver.nullable(),
   /** What the provider told of the device, and what the device itself said. */
   told: evidence,
   said: evidence,
@@ -43,7 +43,7 @@ export type KnownEndpoint = z.infer<typeof knownEndpoint>;
 const knownPrinter = z.object({
   id: printerId,
   /** The address of the endpoint that the printer is driven by: one of `endpoints` that has a driver. */
-  uri: driverChoice.shape.uri,
+  uri: chosenDriver.shape.uri,
   endpoints: z.array(knownEndpoint).min(1),
 });
 export type KnownPrinter = z.infer<typeof knownPrinter>;

@@ -35,18 +35,18 @@ import { addressOf, evidenceOf, printerIdOf } from './identity.ts';
 import { CONFIGURED } from './providers/configured.ts';
 
 /** What is known of the device at an address. */
-export interface Identified {
+export interface IdentifiedEndpoint {
   uri: string;
   /** Set by the operator. */
   id?: string | undefined;
   evidence?: Evidence | undefined;
 }
 
-export interface Seen extends Identified {
+export interface FoundEndpoint extends IdentifiedEndpoint {
   provider: string;
 }
 
-export interface MergedPrinter<S extends Seen = Seen> {
+export interface MergedPrinter<S extends FoundEndpoint = FoundEndpoint> {
   id: string;
   /** The kind of evidence that the ID was made from. */
   evidence: IdentityEvidence;
@@ -85,10 +85,10 @@ interface Surroundings {
 /**
  * @param known an entry for each endpoint of each known printer; printers to which nothing found leads are not in the result
  */
-export function merge<S extends Seen>(
+export function merge<S extends FoundEndpoint>(
   found: readonly S[],
   here: Surroundings,
-  known: readonly (Identified & { id: string })[] = [],
+  known: readonly (IdentifiedEndpoint & { id: string })[] = [],
 ): MergedPrinter<S>[] {
   const nodes = [
     ...found.map((one, place) => nodeOf(one, here, `found ${one.provider}`, place, undefined)),
@@ -127,7 +127,7 @@ function joined(nodes: readonly Node[], anchors: ReadonlyMap<Node, string>): Map
 }
 
 function nodeOf(
-  { uri, id, evidence = {} }: Identified,
+  { uri, id, evidence = {} }: IdentifiedEndpoint,
   here: Surroundings,
   provider: string,
   place: number,
@@ -224,7 +224,10 @@ function isAmbiguous(kind: Kind, nodes: readonly Node[], home: ReadonlyMap<Node,
 }
 
 /** Gives every printer its ID. Printers that keep their ID come first, so that no other printer takes it. */
-function named<S extends Seen>(clusters: readonly Cluster[], found: readonly S[]): MergedPrinter<S>[] {
+function named<S extends FoundEndpoint>(
+  clusters: readonly Cluster[],
+  found: readonly S[],
+): MergedPrinter<S>[] {
   const owners = new Map<string, number>();
   for (const cluster of clusters) {
     for (const key of new Set(cluster.flatMap((node) => node.identities.map(({ id }) => id)))) {

@@ -6,8 +6,8 @@ import { printerEntry } from '../printer-entry.ts';
 import { evidence } from './evidence.ts';
 
 /** How the printer at an address is driven: in which language, and with which settings of the operator. */
-export const driverChoice = printerEntry.extend({ evidence: evidence.exactOptional() });
-export type DriverChoice = z.infer<typeof driverChoice>;
+export const chosenDriver = printerEntry.extend({ evidence: evidence.exactOptional() });
+export type ChosenDriver = z.infer<typeof chosenDriver>;
 
 /**
  * What a provider found, whether or not Platen can drive it. Even if nobody knows the device's language, it is worth knowing
@@ -41,7 +41,7 @@ export interface DiscoveryProvider {
 }
 
 /** A kind of provider: which settings it has in `discovery`, and which providers these settings ask for. */
-export interface ProviderKind<Settings extends z.ZodRawShape> {
+interface ProviderKind<Settings extends z.ZodRawShape> {
   readonly settings: Settings;
   asked(config: z.output<z.ZodObject<Settings>>, transports: Transports): DiscoveryProvider[];
 }

@@ -5,7 +5,7 @@ import { pause } from '../pause.ts';
 import type { DiscoveryProvider, Sighting } from './provider.ts';
 
 /** What one provider said when it was last scanned, or why the scan failed. */
-export interface ProviderNews {
+export interface ProviderScan {
   provider: string;
   found: readonly Sighting[];
   error: unknown;
@@ -28,7 +28,7 @@ export class Scans {
   readonly #options: ScansOptions;
   readonly #stopped = new AbortController();
   /** What each provider last said. */
-  readonly news = new Map<string, ProviderNews>();
+  readonly last = new Map<string, ProviderScan>();
   #loops: Promise<void>[] = [];
 
   constructor(options: ScansOptions) {
@@ -37,13 +37,13 @@ export class Scans {
 
   /** Every provider has been asked once. */
   get complete(): boolean {
-    return this.news.size >= this.#options.providers.length;
+    return this.last.size >= this.#options.providers.length;
   }
 
   /** The provider lists all there is, and its last scan has succeeded. */
   isExhaustive(provider: string): boolean {
     const exhaustive = this.#options.providers.some(({ id, exhaustive }) => exhaustive && id === provider);
-    return exhaustive && this.news.get(provider)?.error === null;
+    return exhaustive && this.last.get(provider)?.error === null;
   }
 
   start(): void {
@@ -67,14 +67,14 @@ export class Scans {
       let rest = timings.scan;
       try {
         const found = await orAborted(provider.find(limit), limit);
-        this.news.set(provider.id, { provider: provider.id, found, error: null });
+        this.last.set(provider.id, { provider: provider.id, found, error: null });
         onList(provider, found);
         const took = performance.now() - began;
         if (provider.near && !provider.fixed)
           rest = Math.min(timings.scan, Math.max(timings.near, REST * took));
       } catch (error) {
         if (stopped.aborted) return;
-        this.news.set(provider.id, { provider: provider.id, found: [], error });
+        this.last.set(provider.id, { provider: provider.id, found: [], error });
         logger.warn({ err: error, provider: provider.id }, 'scan failed');
       }
       this.#options.onScan?.();

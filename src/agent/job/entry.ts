@@ -25,7 +25,7 @@ import { because } from '../../contract/reason.ts';
 import type { Logger } from '../../log.ts';
 import type { HandlerResult } from '../../queue/index.ts';
 import type { RenderPool } from '../../rendering/render-pool.ts';
-import { JournalError } from '../journal-sync.ts';
+import { JournalError } from '../journal-file.ts';
 import type { PrinterLink } from '../printer/link.ts';
 import type { PrinterDevice } from '../printer/printer-device.ts';
 import { Labels } from './labels.ts';

@@ -3,7 +3,7 @@
  * takes bytes can only delete all that waits in it, so it is told to only where all of that is this job's; then
  * the label under the head comes out, and the counter tells how many did. Elsewhere what is under way comes out.
  */
-import type { Timings } from '../config.ts';
+import type { TimingConfig } from '../config.ts';
 import { pause } from '../pause.ts';
 import { isBlocked } from '../printer/status.ts';
 import { Rest } from './rest.ts';
@@ -19,7 +19,7 @@ import { InterruptedError } from './stop-signals.ts';
 export async function cancelUnderWay(
   job: LoopEntry,
   row: Row,
-  timings: Timings,
+  timings: TimingConfig,
   blocked: boolean,
 ): Promise<boolean> {
   const { ledger, link, stop } = job;
@@ -32,7 +32,7 @@ export async function cancelUnderWay(
 }
 
 /** Where the printer comes to no rest, or stands still now, what is under way stays uncertain. */
-async function settle({ ledger, link, stop, outcome }: LoopEntry, timings: Timings): Promise<void> {
+async function settle({ ledger, link, stop, outcome }: LoopEntry, timings: TimingConfig): Promise<void> {
   const rest = new Rest(ledger, { settleMs: timings.settle, perFormat: 1, forgets: true });
   const late = AbortSignal.timeout(timings.vanished);
   while (!stop.end.aborted && !late.aborted) {

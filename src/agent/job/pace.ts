@@ -1,6 +1,6 @@
 /** Judges by what a printer says when to ask it again, and when labels are gone. */
 import type { DeviceStatus } from '../../../drivers/device.ts';
-import type { Timings } from '../config.ts';
+import type { TimingConfig } from '../config.ts';
 import { isBlocked, isIdle } from '../printer/status.ts';
 import { gone } from './rest.ts';
 import type { Row } from './row.ts';
@@ -8,7 +8,7 @@ import type { LoopEntry } from './sender.ts';
 
 export class Pace {
   readonly #row: Row;
-  readonly #timings: Timings;
+  readonly #timings: TimingConfig;
   #moved = 0;
   /** When the printer last had something to print, or had printed something. */
   #printing = 0;
@@ -18,7 +18,7 @@ export class Pace {
   /** Nothing moves. */
   stuck = false;
 
-  constructor(row: Row, timings: Timings) {
+  constructor(row: Row, timings: TimingConfig) {
     [this.#row, this.#timings] = [row, timings];
   }
 

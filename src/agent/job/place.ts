@@ -13,7 +13,7 @@
 import { TransportError } from '../../../drivers/connection.ts';
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import { orAborted } from '../../../drivers/transports/pauses.ts';
-import type { Timings } from '../config.ts';
+import type { TimingConfig } from '../config.ts';
 import { Backoff } from '../pause.ts';
 import type { Confirmation } from '../printer/confirmation.ts';
 import { type RefusalReason, refused } from '../printer/link.ts';
@@ -29,7 +29,7 @@ const JOIN_MS = 500;
 const MUTE_LIMIT = 5;
 
 export interface LoopContext {
-  timings: Timings;
+  timings: TimingConfig;
   confirmation(): Confirmation;
   /** A person holds the printer: no further job begins there. */
   held(): boolean;

@@ -18,7 +18,7 @@
  *       S   send:    the document; the printer's job comes to its end before the next J1
  *   J2  journal: the outcome, and the duty to report it
  *   R   queue:   the report; then journal: published
- *   What follows a journal entry waits for the disk; the agent's own thread does not (`../journal-sync.ts`).
+ *   What follows a journal entry waits for the disk; the agent's own thread does not (`../journal-file.ts`).
  *   D   queue:   done
  *
  * Crash points (of the agent, the machine or the network between them), and what the next delivery does:
@@ -62,7 +62,7 @@ import { orAborted } from '../../../drivers/transports/pauses.ts';
 import type { Logger } from '../../log.ts';
 import { isWithin } from '../../queue/index.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
-import type { Timings } from '../config.ts';
+import type { TimingConfig } from '../config.ts';
 import { Backoff } from '../pause.ts';
 import type { PrinterLink, RefusalReason } from '../printer/link.ts';
 import type { Labels } from './labels.ts';
@@ -95,7 +95,7 @@ interface SenderOptions {
   row: Row;
   /** The most that may be under way. */
   window: WindowLimits;
-  timings: Timings;
+  timings: TimingConfig;
   alone(): boolean;
 }
 

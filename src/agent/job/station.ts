@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { orAborted } from '../../../drivers/transports/pauses.ts';
 import { type Lane, laneOf } from '../../contract/lane.ts';
 import { queueIdOf } from '../../contract/queued-job.ts';
-import type { Consumer, HandlerResult, JobSource, LaneHandler } from '../../queue/index.ts';
+import type { Consumer, HandlerResult, JobQueue, LaneHandler } from '../../queue/index.ts';
 import type { LeaseTerm } from '../lease/lease-term.ts';
 import type { PrinterLease } from '../lease/printer-lease.ts';
 import { Backoff, pause } from '../pause.ts';
@@ -28,7 +28,7 @@ type StationContext = Omit<EntryContext, 'device' | 'stop' | 'alone'> & {
 };
 
 export class PrinterStation {
-  readonly #source: JobSource;
+  readonly #source: JobQueue;
   readonly #lease: PrinterLease;
   readonly #context: StationContext;
   readonly #stopped = new AbortController();
@@ -40,7 +40,7 @@ export class PrinterStation {
   #handled: Promise<boolean> = Promise.resolve(false);
   #serving: Promise<void> = Promise.resolve();
 
-  constructor(source: JobSource, lease: PrinterLease, context: StationContext) {
+  constructor(source: JobQueue, lease: PrinterLease, context: StationContext) {
     [this.#source, this.#lease, this.#context] = [source, lease, context];
   }
 

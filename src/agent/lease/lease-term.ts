@@ -102,7 +102,7 @@ const MARGIN = 0.15;
 /** Of a lease: the time before that, in which what is under way is confirmed and given back. */
 const LAST_PART = 0.25;
 
-export interface Instant {
+interface Instant {
   monotonic: number;
   wall: number;
 }

@@ -14,13 +14,13 @@
 import { randomUUID } from 'node:crypto';
 import { ALONE, printerOf } from '../../contract/lane.ts';
 import type { Logger } from '../../log.ts';
-import type { JobSource } from '../../queue/index.ts';
+import type { JobQueue } from '../../queue/index.ts';
 import { pause } from '../pause.ts';
 import { now } from './lease-term.ts';
 import { type LeasedPrinter, PrinterLease, RENEW } from './printer-lease.ts';
 
 interface LeasesOptions {
-  source: Pick<JobSource, 'askLeases' | 'giveLeaseBack'>;
+  source: Pick<JobQueue, 'askLeases' | 'giveLeaseBack'>;
   agentId: string;
   /** Length of a lease while another agent wants it, ms. */
   leaseMs: number;

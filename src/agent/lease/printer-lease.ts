@@ -6,7 +6,9 @@
 import { orAborted } from '../../../drivers/transports/pauses.ts';
 import type { Lane } from '../../contract/lane.ts';
 import type { LeaseAnswer, LeaseAsk } from '../../queue/index.ts';
-import { elapsed, type Instant, LeaseTerm, now } from './lease-term.ts';
+import { elapsed, LeaseTerm, now } from './lease-term.ts';
+
+type Instant = ReturnType<typeof now>;
 
 /** What a lease has to know of its printer. */
 export interface LeasedPrinter {

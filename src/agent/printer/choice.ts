@@ -21,7 +21,7 @@ import type { TransportTraits } from '../../../drivers/transports/transport.ts';
 import type { Transports } from '../../../drivers/transports/transports.ts';
 import type { Endpoint } from '../discovery/endpoint.ts';
 import type { KnownEndpoint } from '../discovery/known.ts';
-import type { DriverChoice } from '../discovery/provider.ts';
+import type { ChosenDriver } from '../discovery/provider.ts';
 import { CONFIGURED } from '../discovery/providers/configured.ts';
 
 /**
@@ -56,7 +56,7 @@ export function firstEndpoint(endpoints: Iterable<Endpoint>, transports: Transpo
  * @param endpoints all endpoints that lead to the printer now
  */
 export function nextEndpoint(
-  had: KnownEndpoint & { driver: DriverChoice },
+  had: KnownEndpoint & { driver: ChosenDriver },
   endpoints: ReadonlySet<Endpoint>,
   busy: () => boolean,
   transports: Transports,
@@ -99,13 +99,13 @@ export function sameJobs(from: Driven, to: Driven, transports: Transports): bool
 }
 
 interface Driven {
-  driver: DriverChoice;
+  driver: ChosenDriver;
   /** The endpoint is a print server's queue. */
   queue: boolean;
 }
 
 /** Whether the same device object can serve both choices. */
-export function drivenAlike(a: DriverChoice, b: DriverChoice, transports: Transports): boolean {
+export function drivenAlike(a: ChosenDriver, b: ChosenDriver, transports: Transports): boolean {
   const documents = transports.takesDocuments(a.uri);
   return documents === transports.takesDocuments(b.uri) && (documents || a.language === b.language);
 }

@@ -1,7 +1,7 @@
 /** Makes the device for a driver choice. The address decides whether the device takes bytes or documents. */
 import { TransportError } from '../../../drivers/connection.ts';
 import type { AgentConfig } from '../config.ts';
-import type { DriverChoice } from '../discovery/provider.ts';
+import type { ChosenDriver } from '../discovery/provider.ts';
 import type { Drivers } from '../drivers.ts';
 import { type Certificates, noCertificates } from './certificates.ts';
 import { DocumentDevice } from './document-device.ts';
@@ -11,7 +11,7 @@ import { StreamDevice } from './stream-device.ts';
 import { StreamLink } from './stream-link.ts';
 
 export function deviceFor(
-  driver: DriverChoice,
+  driver: ChosenDriver,
   { timings, transport, access }: Pick<AgentConfig, 'timings' | 'transport' | 'access'>,
   drivers: Drivers,
   certificates: Certificates = noCertificates,

@@ -11,7 +11,7 @@ import type { DeviceIdentity, DeviceStatus } from '../../../drivers/device.ts';
 import type { DocumentDescription, DocumentPort } from '../../../drivers/transports/document/document.ts';
 import type { Transports } from '../../../drivers/transports/transports.ts';
 import type { PrinterReason } from '../../contract/printer.ts';
-import type { ProbeResult } from '../discovery/endpoint.ts';
+import type { DeviceAnswer } from '../discovery/endpoint.ts';
 import { type Evidence, evidenceOfDeviceId, evidenceOfDeviceUri, uuidOf } from '../discovery/evidence.ts';
 import { addressOf, printerIdOf } from '../discovery/identity.ts';
 import type { Certificates } from './certificates.ts';
@@ -127,7 +127,7 @@ export class DocumentDevice implements PrinterDevice {
     this.#port = null;
   }
 
-  async probe(signal: AbortSignal): Promise<ProbeResult> {
+  async probe(signal: AbortSignal): Promise<DeviceAnswer> {
     try {
       const { port, description, said, identity, vouched } = await this.#describe(signal);
       this.description ??= description;

@@ -13,7 +13,7 @@ import type { QueuedJob } from '../../contract/queued-job.ts';
 import { because } from '../../contract/reason.ts';
 import type { Logger } from '../../log.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
-import type { Timings } from '../config.ts';
+import type { TimingConfig } from '../config.ts';
 import type { Confirmation } from './confirmation.ts';
 
 /** What is under way in a printer that takes documents: one job of the printer's own. */
@@ -63,7 +63,7 @@ export interface LinkOptions {
   ledger: LinkLedger;
   /** `sending`: ends the sending of a label that the printer does not take. */
   signals: Signals & { readonly sending: AbortSignal };
-  timings: Timings;
+  timings: TimingConfig;
   /** Whether bytes of this language may go to the printer. */
   speaks(language: LanguageId): boolean;
   confirmation(): Confirmation;

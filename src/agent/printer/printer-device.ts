@@ -1,7 +1,7 @@
 /** What discovery and the agent know of a device, whether it is driven by bytes or by documents. */
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import type { PrinterReason } from '../../contract/printer.ts';
-import type { ProbeResult } from '../discovery/endpoint.ts';
+import type { DeviceAnswer } from '../discovery/endpoint.ts';
 import type { LinkOptions, PrinterLink } from './link.ts';
 
 export interface PrinterDevice {
@@ -32,5 +32,5 @@ export interface PrinterDevice {
    * Asks the device who it is and how it is. Does not throw if the device is not there.
    * @param aside another agent serves the device: one that takes only one connection is then mostly left to that agent
    */
-  probe(signal: AbortSignal, aside?: boolean): Promise<ProbeResult>;
+  probe(signal: AbortSignal, aside?: boolean): Promise<DeviceAnswer>;
 }

@@ -14,13 +14,13 @@ import type { Logger } from '../../log.ts';
 import { type Fingerprint, fingerprintOf } from '../discovery/fingerprints.ts';
 import { addressOf, evidenceOf, printerIdOf } from '../discovery/identity.ts';
 import type { KnownEndpoint, KnownPrinter, KnownPrinters } from '../discovery/known.ts';
-import type { DriverChoice } from '../discovery/provider.ts';
+import type { ChosenDriver } from '../discovery/provider.ts';
 import { CONFIGURED } from '../discovery/providers/configured.ts';
 import type { Confirmation } from '../printer-entry.ts';
 import { formatsOf } from './formats.ts';
 import type { PrinterDevice } from './printer-device.ts';
 
-type DrivenEndpoint = KnownEndpoint & { driver: DriverChoice };
+type DrivenEndpoint = KnownEndpoint & { driver: ChosenDriver };
 
 export class Printer {
   readonly id: string;
@@ -183,7 +183,7 @@ export class Printer {
   }
 
   /** How the printer is driven. The operator's settings for it count at every endpoint. */
-  #driver(): DriverChoice {
+  #driver(): ChosenDriver {
     const { driver } = this.endpoint;
     const set = this.#known.endpoints.find(({ provider }) => provider === CONFIGURED)?.driver;
     if (set == null) return driver;

@@ -21,10 +21,10 @@ import type { UnreachedPrinter } from '../../contract/printer.ts';
 import type { Logger } from '../../log.ts';
 import type { AgentConfig } from '../config.ts';
 import { Discovery, type Proposal } from '../discovery/discovery.ts';
-import type { Endpoint, ProbeResult } from '../discovery/endpoint.ts';
+import type { DeviceAnswer, Endpoint } from '../discovery/endpoint.ts';
 import { addressOf } from '../discovery/identity.ts';
 import type { KnownEndpoint, KnownPrinter, KnownPrinters } from '../discovery/known.ts';
-import type { DiscoveryProvider, DriverChoice } from '../discovery/provider.ts';
+import type { ChosenDriver, DiscoveryProvider } from '../discovery/provider.ts';
 import { CONFIGURED } from '../discovery/providers/configured.ts';
 import type { Drivers } from '../drivers.ts';
 import { type Certificates, noCertificates } from './certificates.ts';
@@ -71,7 +71,7 @@ export class Printers {
   /** Which printer an endpoint was found to lead to. */
   readonly #owners = new Map<Endpoint, Printer>();
   /** The devices that ask at endpoints by which no printer is driven. */
-  readonly #spares = new Map<Endpoint, { driver: DriverChoice; device: PrinterDevice }>();
+  readonly #spares = new Map<Endpoint, { driver: ChosenDriver; device: PrinterDevice }>();
   #ticking: NodeJS.Timeout | undefined;
   #merging: NodeJS.Timeout | undefined;
   #restUntil = 0;
@@ -102,8 +102,8 @@ export class Printers {
   }
 
   /** What each provider last said. */
-  get news(): Discovery['news'] {
-    return this.#discovery.news;
+  get lastScans(): Discovery['lastScans'] {
+    return this.#discovery.lastScans;
   }
 
   /** The addresses of all endpoints that lead to a printer now. */
@@ -148,7 +148,7 @@ export class Printers {
   }
 
   /** Asks with the device of the printer that is driven here, or else with a spare device, unless a job is under way. */
-  async #probe(endpoint: Endpoint, driver: DriverChoice, signal: AbortSignal): Promise<ProbeResult> {
+  async #probe(endpoint: Endpoint, driver: ChosenDriver, signal: AbortSignal): Promise<DeviceAnswer> {
     const owner = this.#owners.get(endpoint);
     if (owner?.known.uri === endpoint.uri) return await owner.device.probe(signal, owner.servedElsewhere);
     if (owner !== undefined && this.#options.busy(owner.id)) return null;
@@ -311,7 +311,7 @@ export class Printers {
     void old.drop();
   }
 
-  #device(driver: DriverChoice): PrinterDevice {
+  #device(driver: ChosenDriver): PrinterDevice {
     const { config, drivers, certificates = noCertificates } = this.#options;
     return deviceFor(driver, config, drivers, certificates);
   }

@@ -13,7 +13,7 @@ import { type Connection, TransportError } from '../../../drivers/connection.ts'
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import type { DeviceDialect, DeviceHabits } from '../../../drivers/languages/language.ts';
 import type { PrinterReason } from '../../contract/printer.ts';
-import type { ProbeResult } from '../discovery/endpoint.ts';
+import type { DeviceAnswer } from '../discovery/endpoint.ts';
 import { evidenceOfIdentity } from '../discovery/evidence.ts';
 import { printerIdOf } from '../discovery/identity.ts';
 import type { LinkOptions, PrinterLink } from './link.ts';
@@ -261,7 +261,7 @@ export class StreamDevice implements PrinterDevice {
    * Asks the device who it is and how it is. It is not asked while a job has a connection to it, or had one a moment ago. While
    * another agent serves it, it is asked once a minute at most. Does not throw if the device is not there.
    */
-  async probe(signal: AbortSignal, aside = false): Promise<ProbeResult> {
+  async probe(signal: AbortSignal, aside = false): Promise<DeviceAnswer> {
     const inUse = this.#connection !== null && !this.#connection.closed.aborted;
     if (inUse || this.#connecting || this.#probe !== null) return null;
     if (aside) {
@@ -282,7 +282,7 @@ export class StreamDevice implements PrinterDevice {
     }
   }
 
-  async #ask(signal: AbortSignal): Promise<ProbeResult> {
+  async #ask(signal: AbortSignal): Promise<DeviceAnswer> {
     const { dialect } = this.#options;
     const connection = await this.#options.open(this.#uri, signal);
     const canBeAsked = dialect?.identify !== undefined;

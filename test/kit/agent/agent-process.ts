@@ -8,11 +8,11 @@ import type { DocumentTransport } from '../../../drivers/transports/document/doc
 import type { StreamTransport } from '../../../drivers/transports/transport.ts';
 import { Transports } from '../../../drivers/transports/transports.ts';
 import { Agent } from '../../../src/agent/agent.ts';
-import type { AgentConfigInput } from '../../../src/agent/config.ts';
+import type { RawAgentConfig } from '../../../src/agent/config.ts';
 import { standardDrivers } from '../../../src/agent/drivers.ts';
 import {
   type GatewayPlace,
-  type JobSource,
+  type JobQueue,
   openGateway,
   openQueues,
   type QueuesOptions,
@@ -47,7 +47,7 @@ export type CrashPoint = (typeof CRASH_POINTS)[number] | (typeof DOCUMENT_POINTS
 const GATEWAY_RETRY = { first: 20, most: 200, refused: 200 };
 
 export interface AgentProcessOptions {
-  config: AgentConfigInput;
+  config: RawAgentConfig;
   queues: Omit<QueuesOptions, 'logger'>;
   /** Set: it is at another site, and has its queues through the service's gateway. */
   place?: GatewayPlace;
@@ -85,7 +85,7 @@ async function run(options: AgentProcessOptions): Promise<void> {
   process.stdout.write('started\n');
 }
 
-function crashing(source: JobSource, at: (point: CrashPoint) => void): JobSource {
+function crashing(source: JobQueue, at: (point: CrashPoint) => void): JobQueue {
   return {
     ...source,
     async publish(report, scope) {

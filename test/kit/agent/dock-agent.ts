@@ -1,6 +1,6 @@
 /** An agent of another site in this process, at one printer of small labels. */
 import { Agent } from '../../../src/agent/agent.ts';
-import type { AgentConfigInput } from '../../../src/agent/config.ts';
+import type { RawAgentConfig } from '../../../src/agent/config.ts';
 import type { Enrolment } from '../../../src/cli/enrolment.ts';
 import type { AgentQueue } from '../../../src/queue/index.ts';
 import { logger, QUICK, testDrivers } from './site.ts';
@@ -10,7 +10,7 @@ export async function startDockAgent(
   { name, scope }: Pick<Enrolment, 'name' | 'scope'>,
   source: AgentQueue,
   printer: { uri: string; name?: string },
-  config: AgentConfigInput,
+  config: RawAgentConfig,
 ): Promise<Agent> {
   const agent = new Agent({
     config: {

@@ -1,7 +1,7 @@
 /** A source of jobs whose commands a test may replace: of an object of a class nothing is copied. */
-import type { JobSource } from '../../../src/queue/index.ts';
+import type { JobQueue } from '../../../src/queue/index.ts';
 
-export function ownSource(queue: JobSource): JobSource {
+export function ownSource(queue: JobQueue): JobQueue {
   return {
     askLeases: (...asked) => queue.askLeases(...asked),
     giveLeaseBack: (...of) => queue.giveLeaseBack(...of),

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import type { AgentConfigInput } from '../../../src/agent/config.ts';
+import type { RawAgentConfig } from '../../../src/agent/config.ts';
 import { type Drivers, standardDrivers } from '../../../src/agent/drivers.ts';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
 import type { AgentStateReport, JobReport, Report } from '../../../src/contract/report.ts';
@@ -166,8 +166,8 @@ export async function openSite(backend: BackendCase): Promise<Site> {
 export function agentConfig(
   dataDir: string,
   printer: { uri: string },
-  more: Omit<Partial<AgentConfigInput>, 'printers'> & { printer?: object } = {},
-): AgentConfigInput {
+  more: Omit<Partial<RawAgentConfig>, 'printers'> & { printer?: object } = {},
+): RawAgentConfig {
   const { printer: entry, timings, ...rest } = more;
   return {
     dataDir,

@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { Agent, type AgentOptions } from '../../../src/agent/agent.ts';
-import type { AgentConfigInput } from '../../../src/agent/config.ts';
+import type { RawAgentConfig } from '../../../src/agent/config.ts';
 import { openDataDir } from '../../../src/agent/data-dir.ts';
 import { printerIdOf } from '../../../src/agent/discovery/identity.ts';
 import type { QueuedJob } from '../../../src/contract/queued-job.ts';
@@ -45,7 +45,7 @@ interface Stoppable {
 
 export interface StartOptions {
   dataDir?: string;
-  config?: Omit<Partial<AgentConfigInput>, 'printers'> & { printer?: object };
+  config?: Omit<Partial<RawAgentConfig>, 'printers'> & { printer?: object };
   drivers?: AgentOptions['drivers'];
   /** Default: the site's own, or the agent's own over the site's gateway. */
   queues?: AgentQueue;
@@ -236,7 +236,7 @@ export class UsedSite {
     await stopAll(this.#running, (part) => part.stop());
   }
 
-  async #queuesOf(config: AgentConfigInput): Promise<AgentQueue> {
+  async #queuesOf(config: RawAgentConfig): Promise<AgentQueue> {
     const { gateway } = this;
     if (gateway === undefined) return this.queues;
     const queue = await gateway.queueOf(idOf(config), config.tenantId ?? null);
@@ -251,7 +251,7 @@ export class UsedSite {
 }
 
 /** The ID that an agent with this configuration has. */
-function idOf({ id, dataDir }: AgentConfigInput): string {
+function idOf({ id, dataDir }: RawAgentConfig): string {
   if (id !== undefined) return id;
   const data = openDataDir(dataDir);
   data.close();

@@ -1,10 +1,10 @@
 /**
- * The providers that a configuration can ask for. To add one, write a `ProviderKind` in a file or folder here: its settings,
+ * The providers that a configuration can ask for. To add one, write a `providerKind` in a file or folder here: its settings,
  * and the providers that these settings ask for. Then add its name to both lists. A provider that the configuration does not
  * ask for searches nothing.
  */
 import type { Transports } from '../../../../drivers/transports/transports.ts';
-import type { DiscoveryProvider, ProviderKind } from '../provider.ts';
+import type { DiscoveryProvider, providerKind } from '../provider.ts';
 import { cups } from './cups.ts';
 import { dnsSd } from './dns-sd/dns-sd.ts';
 import { snmp } from './snmp/snmp.ts';
@@ -20,13 +20,13 @@ export const providerSettings = {
   ...zebra.settings,
   ...snmp.settings,
 };
-type Asked = Pick<ProviderKind<typeof providerSettings>, 'asked'>;
+type ProviderKind = ReturnType<typeof providerKind<typeof providerSettings>>;
 
-const PROVIDERS: readonly Asked[] = [dnsSd, cups, usb, winspool, zebra, snmp];
+const PROVIDERS: readonly Pick<ProviderKind, 'asked'>[] = [dnsSd, cups, usb, winspool, zebra, snmp];
 
 /** The providers that the configuration asks for. @param transports the transports that can drive what they find */
 export function providersOf(
-  config: Parameters<Asked['asked']>[0],
+  config: Parameters<ProviderKind['asked']>[0],
   transports: Transports,
 ): DiscoveryProvider[] {
   return PROVIDERS.flatMap(({ asked }) => asked(config, transports));

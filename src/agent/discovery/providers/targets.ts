@@ -13,7 +13,7 @@ const MOST_TARGETS = 1_024;
 /** IPv4 only: a subnet of IPv6 has too many addresses to ask each. */
 const EXPECTED = `expected an IPv4 address or a subnet of at most ${MOST_TARGETS} addresses, like 10.0.0.0/24`;
 
-export interface Targets {
+interface Targets {
   /** Each address once, in the order of the names. A subnet's network and broadcast addresses are among them. */
   addresses: string[];
   includes(address: string): boolean;

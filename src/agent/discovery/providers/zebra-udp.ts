@@ -19,7 +19,7 @@ import { pause } from '../../pause.ts';
 import { believableSerial, type Evidence, macOf } from '../evidence.ts';
 import { nameOf } from '../fingerprints.ts';
 import { type DiscoveryProvider, providerKind, type Sighting } from '../provider.ts';
-import { type Targets, targetNames, targetsOf } from './targets.ts';
+import { targetNames, targetsOf } from './targets.ts';
 
 export const zebra = providerKind({
   settings: {
@@ -93,7 +93,7 @@ export function zebraDiscovery(options: ZebraDiscoveryOptions): DiscoveryProvide
 }
 
 async function findZebras(
-  targets: Targets,
+  targets: ReturnType<typeof targetsOf>,
   { port = PORT, timeout = 1_500 }: ZebraDiscoveryOptions,
   signal: AbortSignal,
 ): Promise<Sighting[]> {

@@ -68,11 +68,11 @@ interface Listener {
   close(): Promise<void>;
 }
 
-export function dnsSdDiscovery(options: DnsSdOptions = {}): DnsSdDiscovery {
-  return new DnsSdDiscovery(options);
+export function dnsSdDiscovery(options: DnsSdOptions = {}): DnsSdProvider {
+  return new DnsSdProvider(options);
 }
 
-export class DnsSdDiscovery implements DiscoveryProvider {
+export class DnsSdProvider implements DiscoveryProvider {
   readonly id = 'dns-sd';
   readonly exhaustive = false;
   onNews: (() => void) | undefined;

@@ -3,35 +3,34 @@
  */
 import { BerError, BerReader, integer, integerOf, objectId, oidOf, TAG, tlv } from './ber.ts';
 
-export type SnmpVersion = 'v1' | 'v2c';
-const VERSIONS: Record<SnmpVersion, number> = { v1: 0, v2c: 1 };
+type Version = 'v1' | 'v2c';
+const VERSIONS: Record<Version, number> = { v1: 0, v2c: 1 };
 const PDUS = { get: 0xa0, getNext: 0xa1 } as const;
-export type SnmpRequest = keyof typeof PDUS;
 const RESPONSE = 0xa2;
 /** Most variables that are read of one response. */
 const MOST_VARIABLES = 64;
 
-export interface SnmpVariable {
+interface Variable {
   oid: string;
   /** null: the device has no value (noSuchObject, noSuchInstance, endOfMibView), or one of a type that is not used here. */
   value: number | Buffer | null;
 }
 
-export interface SnmpResponse {
-  version: SnmpVersion;
+export interface SnmpAnswer {
+  version: Version;
   id: number;
   /** error-status: 0 noError, 2 noSuchName (v1: one of the variables is missing), …. */
   error: number;
   /** error-index: which variable the error is about, from 1. */
   index: number;
-  variables: SnmpVariable[];
+  variables: Variable[];
 }
 
 export function encodeRequest(
-  version: SnmpVersion,
+  version: Version,
   community: string,
   id: number,
-  pdu: SnmpRequest,
+  pdu: keyof typeof PDUS,
   oids: readonly string[],
 ): Buffer {
   const variables = oids.map((oid) => tlv(TAG.sequence, objectId(oid), tlv(TAG.null)));
@@ -51,7 +50,7 @@ export function encodeRequest(
 export function decodeResponse(
   bytes: Uint8Array,
   isAwaited: (id: number) => boolean,
-): SnmpResponse | undefined {
+): SnmpAnswer | undefined {
   const message = new BerReader(bytes).inside(TAG.sequence);
   const version = versionOf(message.integer());
   message.expect(TAG.octets);
@@ -60,7 +59,7 @@ export function decodeResponse(
   if (!isAwaited(id)) return undefined;
   const [error, index] = [pdu.integer(), pdu.integer()];
   const list = pdu.inside(TAG.sequence);
-  const variables: SnmpVariable[] = [];
+  const variables: Variable[] = [];
   while (!list.done) {
     if (variables.length >= MOST_VARIABLES) throw new BerError(`more than ${MOST_VARIABLES} variables`);
     const variable = list.inside(TAG.sequence);
@@ -70,13 +69,13 @@ export function decodeResponse(
   return { version, id, error, index, variables };
 }
 
-function versionOf(number: number): SnmpVersion {
+function versionOf(number: number): Version {
   if (number === VERSIONS.v1) return 'v1';
   if (number === VERSIONS.v2c) return 'v2c';
   throw new BerError('version');
 }
 
-function contentsOf({ tag, contents }: { tag: number; contents: Buffer }): SnmpVariable['value'] {
+function contentsOf({ tag, contents }: { tag: number; contents: Buffer }): Variable['value'] {
   switch (tag) {
     case TAG.integer:
     case TAG.counter:

@@ -22,14 +22,7 @@ import { believableSerial, type Evidence, evidenceOfDeviceId, macOf } from '../.
 import { type DiscoveryProvider, providerKind, type Sighting } from '../../provider.ts';
 import { targetNames, targetsOf } from '../targets.ts';
 import { BerError } from './ber.ts';
-import {
-  decodeResponse,
-  encodeRequest,
-  type SnmpRequest,
-  type SnmpResponse,
-  type SnmpVariable,
-  type SnmpVersion,
-} from './snmp-message.ts';
+import { decodeResponse, encodeRequest, type SnmpAnswer } from './snmp-message.ts';
 
 export const snmp = providerKind({
   settings: {
@@ -64,7 +57,7 @@ const PORT = 161;
 /** Devices asked at the same time. */
 const AT_ONCE = 64;
 /** The versions of each attempt, while the device's version is unknown. A device ignores versions that it does not speak. */
-const ATTEMPTS: readonly (readonly SnmpVersion[])[] = [['v2c'], ['v2c', 'v1']];
+const ATTEMPTS: readonly (readonly SnmpAnswer['version'][])[] = [['v2c'], ['v2c', 'v1']];
 /** How many times a question is asked when the device refuses it because of a variable that it lacks. */
 const REFUSALS = 12;
 
@@ -98,9 +91,9 @@ export function snmpDiscovery(options: SnmpOptions): DiscoveryProvider {
   const find = async (signal: AbortSignal): Promise<Sighting[]> => {
     if (addresses.length === 0) return [];
     // Closed by hand: under Wine the tests run Node 22, which has no `await using` yet.
-    const session = new SnmpSession(options, includes);
+    const client = new SnmpClient(options, includes);
     try {
-      await session.start(signal);
+      await client.start(signal);
       const until = performance.now() + (options.limit ?? 5_000);
       let left = addresses.length;
       const next = async () => {
@@ -109,7 +102,7 @@ export function snmpDiscovery(options: SnmpOptions): DiscoveryProvider {
           left -= 1;
           const address = addresses[turn % addresses.length] ?? '';
           turn += 1;
-          const printer = await session.printerAt(address, signal);
+          const printer = await client.printerAt(address, signal);
           known.delete(address);
           if (printer === undefined) continue;
           const { name, evidence, status } = printer;
@@ -120,7 +113,7 @@ export function snmpDiscovery(options: SnmpOptions): DiscoveryProvider {
       await Promise.all(Array.from({ length: AT_ONCE }, next));
       return [...known.values()];
     } finally {
-      await session.close();
+      await client.close();
     }
   };
   return {
@@ -130,11 +123,11 @@ export function snmpDiscovery(options: SnmpOptions): DiscoveryProvider {
   };
 }
 
-export class SnmpSession {
+export class SnmpClient {
   readonly #options: SnmpOptions;
   readonly #includes: (address: string) => boolean;
   readonly #socket: Socket = createSocket('udp4');
-  readonly #waiting = new Map<number, { address: string; heard(response: SnmpResponse): void }>();
+  readonly #waiting = new Map<number, { address: string; heard(response: SnmpAnswer): void }>();
   #id = Math.floor(Math.random() * 0x3fffffff);
 
   /** @param includes whether an address may be asked */
@@ -195,11 +188,11 @@ export class SnmpSession {
    */
   async #ask(
     address: string,
-    pdu: SnmpRequest,
+    pdu: 'get' | 'getNext',
     oids: string[],
     signal: AbortSignal,
-    spoken?: SnmpVersion,
-  ): Promise<{ variables: SnmpVariable[]; version: SnmpVersion | undefined }> {
+    spoken?: SnmpAnswer['version'],
+  ): Promise<{ variables: SnmpAnswer['variables']; version: SnmpAnswer['version'] | undefined }> {
     let asked = oids;
     let version = spoken;
     for (let refusals = 0; refusals < REFUSALS && asked.length > 0; refusals += 1) {
@@ -216,15 +209,15 @@ export class SnmpSession {
 
   async #exchange(
     address: string,
-    version: SnmpVersion | undefined,
-    pdu: SnmpRequest,
+    version: SnmpAnswer['version'] | undefined,
+    pdu: 'get' | 'getNext',
     oids: string[],
     signal: AbortSignal,
-  ): Promise<SnmpResponse | undefined> {
+  ): Promise<SnmpAnswer | undefined> {
     const { community = 'public', port = PORT, timeout = 600 } = this.#options;
     const id = this.#nextId();
     const answered = new AbortController();
-    let response: SnmpResponse | undefined;
+    let response: SnmpAnswer | undefined;
     this.#waiting.set(id, {
       address,
       heard: (heard) => {

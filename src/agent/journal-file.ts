@@ -26,7 +26,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-export class JournalSync {
+export class JournalFile {
   /** The path of SQLite's log; null: the database is in memory. */
   readonly #log: string | null;
   #file: number | null = null;

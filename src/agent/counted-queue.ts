@@ -1,11 +1,11 @@
-/** Wraps a source of jobs, to count what an agent takes from its queue and reports to it. */
-import type { Delivery, JobSource } from '../queue/index.ts';
+/** Wraps a queue of jobs, to count what an agent takes from its queue and reports to it. */
+import type { Delivery, JobQueue } from '../queue/index.ts';
 
 export const JOB_ENDS = ['printed', 'failed', 'held', 'canceled'] as const;
 type JobEnd = (typeof JOB_ENDS)[number];
 
 /** Is told of each event that is counted. */
-export interface Counting {
+export interface JobMetrics {
   taken(): void;
   letGo(): void;
   /** @param seconds from the taking of a job to its first byte at the printer */
@@ -16,29 +16,29 @@ export interface Counting {
   reportFailed(): void;
 }
 
-export function countedSource(source: JobSource, counting: Counting): JobSource {
+export function countedQueue(queue: JobQueue, metrics: JobMetrics): JobQueue {
   const timed = (delivery: Delivery): Delivery => {
     const takenAt = performance.now();
     let isSent = false;
     const sends = () => {
-      if (!isSent) counting.firstByte((performance.now() - takenAt) / 1_000);
+      if (!isSent) metrics.firstByte((performance.now() - takenAt) / 1_000);
       isSent = true;
     };
     return { ...delivery, sends };
   };
   return {
-    askLeases: (agent, asks, length) => source.askLeases(agent, asks, length),
-    giveLeaseBack: (agent, lane, term) => source.giveLeaseBack(agent, lane, term),
+    askLeases: (agent, asks, length) => queue.askLeases(agent, asks, length),
+    giveLeaseBack: (agent, lane, term) => queue.giveLeaseBack(agent, lane, term),
     consume: (lane, term, handler, options) =>
-      source.consume(
+      queue.consume(
         lane,
         term,
         async (delivery) => {
-          counting.taken();
+          metrics.taken();
           try {
             return await handler(timed(delivery));
           } finally {
-            counting.letGo();
+            metrics.letGo();
           }
         },
         options,
@@ -46,14 +46,14 @@ export function countedSource(source: JobSource, counting: Counting): JobSource 
     async publish(report, scope) {
       const askedAt = performance.now();
       try {
-        const place = await source.publish(report, scope);
+        const place = await queue.publish(report, scope);
         if (report.kind === 'agent') return place;
-        counting.reported((performance.now() - askedAt) / 1_000);
+        metrics.reported((performance.now() - askedAt) / 1_000);
         const outcome = JOB_ENDS.find((end) => end === report.status);
-        if (outcome !== undefined) counting.ended(outcome);
+        if (outcome !== undefined) metrics.ended(outcome);
         return place;
       } catch (error) {
-        counting.reportFailed();
+        metrics.reportFailed();
         throw error;
       }
     },

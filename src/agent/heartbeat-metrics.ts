@@ -1,8 +1,8 @@
 /** Counts what an enrolled agent says of itself with its heartbeat: nobody else can reach its machine to ask. */
 import type { AgentCounts } from '../contract/report.ts';
-import type { Counting } from './counted-source.ts';
+import type { JobMetrics } from './counted-queue.ts';
 
-export class OwnCounts implements Counting {
+export class HeartbeatMetrics implements JobMetrics {
   #jobsInHand = 0;
   #reportFailures = 0;
   #firstBytes = 0;
