@@ -21,7 +21,7 @@ const queues = await openQueues({ database: { connectionString: databaseUrl }, l
 stack.defer(() => queues.close());
 const agent = new Agent({
   config: { dataDir, printers: printers.map((uri) => ({ uri })) },
-  source: queues,
+  queue: queues,
   logger,
 });
 await agent.start();

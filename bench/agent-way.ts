@@ -55,7 +55,7 @@ export async function agentWay(uri: string): Promise<AgentWay> {
     if (report.kind === 'job' && report.status !== 'printing') ends.emit(report.jobId, report);
     return null;
   };
-  const reporter = new Reporter({ source: { publish }, journal, logger });
+  const reporter = new Reporter({ queue: { publish }, journal, logger });
   const device = deviceFor(entry, config, standardDrivers);
   const probe = await device.probe(AbortSignal.timeout(10_000));
   if (probe?.reachable !== true || probe.identity === null) throw new Error('the printer does not answer');
@@ -72,15 +72,15 @@ export async function agentWay(uri: string): Promise<AgentWay> {
     logger,
   };
   const signal = new AbortController().signal;
-  const { source, handler } = sourceOf();
-  const leases = new Leases({ source, agentId: dataDir.agentId, leaseMs: LEASE_MS / 10, logger });
+  const { queue, handler } = queueOf();
+  const leases = new Leases({ queue, agentId: dataDir.agentId, leaseMs: LEASE_MS / 10, logger });
   const lease = leases.of({
     lane: context.lane,
     reached: () => true,
     busy: () => false,
     onServedElsewhere: () => {},
   });
-  const station = new PrinterStation(source, lease, {
+  const station = new PrinterStation(queue, lease, {
     ...context,
     window: config.window,
     timings: config.timings,
@@ -135,13 +135,13 @@ export async function agentWay(uri: string): Promise<AgentWay> {
   };
 }
 
-/** A job source that grants every lease at once and accepts reports in no time. */
-function sourceOf(): { source: JobQueue; handler: Promise<LaneHandler> } {
+/** A queue that grants every lease at once and accepts reports in no time. */
+function queueOf(): { queue: JobQueue; handler: Promise<LaneHandler> } {
   const { promise: handler, resolve } = Promise.withResolvers<LaneHandler>();
   const nothing = async () => {};
   return {
     handler,
-    source: {
+    queue: {
       askLeases: async (_agentId, asks) =>
         asks.map(({ lane }) => ({ lane, granted: LEASE_MS, wanted: false, canceled: [], held: false })),
       giveLeaseBack: nothing,

@@ -100,7 +100,7 @@ async function measure(redisUrl: string | undefined, elsewhere: boolean): Promis
     const queue = await openGateway({ place: { ...enrolment, version: '0' }, logger });
     stack.defer(() => queue.close());
     const config = { ...agent, dataDir, id: enrolment.agentId };
-    const away = new Agent({ config, source: queue, logger });
+    const away = new Agent({ config, queue, logger });
     await away.start();
     stack.defer(() => away.stop());
   }

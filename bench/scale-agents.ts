@@ -9,7 +9,7 @@ import { Agent } from '../src/agent/agent.ts';
 import { agentConfig } from '../src/agent/config.ts';
 import { keptState, readEnrolment } from '../src/cli/enrolment.ts';
 import { type AgentQueue, openGateway, openQueues } from '../src/queue/index.ts';
-import { ownSource } from '../test/kit/agent/own-source.ts';
+import { ownQueue } from '../test/kit/agent/own-queue.ts';
 import { dataDirOf, scaleAgents } from './agents-apart.ts';
 import { LabelSink } from './label-sink.ts';
 
@@ -48,14 +48,14 @@ async function startAgent(
       ? await atService(dataDir, started.promise)
       : { queues: await openQueues({ ...at, logger }), id: `agent-scale-${String(number).padStart(4, '0')}` };
   stack.defer(() => queues.close({ timeoutMs: 0 }));
-  const source = ownSource(queues);
+  const queue = ownQueue(queues);
   const told = Promise.withResolvers<void>();
   const agent = new Agent({
     config: agentConfig.parse({ id, dataDir, printers: uris.map((uri) => ({ uri })) }),
-    source: {
-      ...source,
+    queue: {
+      ...queue,
       publish: async (report, scope) => {
-        const place = await source.publish(report, scope);
+        const place = await queue.publish(report, scope);
         const there =
           report.kind === 'agent'
             ? report.printers.filter(({ reasons }) => !reasons.includes('offline'))

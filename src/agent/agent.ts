@@ -35,7 +35,7 @@ import { type AgentStatus, StatusFile } from './status-file.ts';
 
 export interface AgentOptions {
   config: RawAgentConfig;
-  source: JobQueue;
+  queue: JobQueue;
   logger: Logger;
   /** Default: all that there are. */
   drivers?: Drivers;
@@ -145,13 +145,13 @@ export class Agent {
       stuckMs: config.timings.renderStuck,
       logger,
     });
-    const { source } = this.#options;
+    const { queue } = this.#options;
     const { agentId } = dataDir;
     const reporter = new Reporter({
-      source: {
+      queue: {
         publish: async (report) => {
           try {
-            const place = await source.publish(report, config.tenantId);
+            const place = await queue.publish(report, config.tenantId);
             this.#told({ at: new Date().toISOString(), error: null });
             return place;
           } catch (error) {
@@ -163,7 +163,7 @@ export class Agent {
       journal,
       logger,
     });
-    const leases = new Leases({ source, agentId, leaseMs: config.timings.lease, logger });
+    const leases = new Leases({ queue, agentId, leaseMs: config.timings.lease, logger });
     const certificates = new PinnedCertificates(dataDir.db);
     for (const id of this.#options.forgetCertificates ?? []) certificates.forget(id);
     const added = dataDir.added ?? '[]';
@@ -308,7 +308,7 @@ export class Agent {
           printer.servedElsewhere = elsewhere;
         },
       });
-      const station = new PrinterStation(this.#options.source, lease, {
+      const station = new PrinterStation(this.#options.queue, lease, {
         agentId: running.agentId,
         printerId: id,
         lane,

@@ -1,4 +1,4 @@
-/** Wraps a queue of jobs, to count what an agent takes from its queue and reports to it. */
+/** Wraps an agent's queue, to count what the agent takes from it and reports to it. */
 import type { Delivery, JobQueue } from '../queue/index.ts';
 
 export const JOB_ENDS = ['printed', 'failed', 'held', 'canceled'] as const;

@@ -177,10 +177,10 @@ async function run(settled: Settled, { logger, stopSignal, manager }: Process): 
   if (queues === undefined) return false;
   stack.defer(() => ending('queues', () => queues.close()));
   const counts = enrolment === undefined ? undefined : new HeartbeatMetrics();
-  const source = counts === undefined ? queues : countedQueue(queues, counts);
+  const queue = counts === undefined ? queues : countedQueue(queues, counts);
   const agent = new Agent({
     config,
-    source: metrics === undefined ? source : await metrics.counting(source),
+    queue: metrics === undefined ? queue : await metrics.counting(queue),
     counts,
     forgetCertificates,
     wentBack: wentBack(metadata.version),

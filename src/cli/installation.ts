@@ -195,7 +195,7 @@ export class Installation {
       const config = { ...agentConfig, dataDir, printers };
       agent = new Agent({
         config,
-        source: metrics === undefined ? queues : await metrics.counting(queues),
+        queue: metrics === undefined ? queues : await metrics.counting(queues),
         wentBack: wentBack(metadata.version),
         ...(this.#options.onAgentScan && { onScan: this.#options.onAgentScan }),
         logger,

@@ -55,8 +55,8 @@ export interface Metrics {
   registry: Registry;
   /** Its address. */
   url: string;
-  /** The source of an agent's jobs, which are counted. */
-  counting(source: JobQueue): Promise<JobQueue>;
+  /** The queue of an agent, whose jobs are counted. */
+  counting(queue: JobQueue): Promise<JobQueue>;
   watch(agent: Agent): Promise<void>;
   stop(): Promise<void>;
 }
@@ -86,8 +86,8 @@ export async function serveMetrics(place: MetricsPlace): Promise<Metrics> {
   return {
     registry,
     url: metricsUrl(place.host, port),
-    counting: async (source) =>
-      countedQueue(source, (await import('../agent/metrics.ts')).jobMetricsFor(registry)),
+    counting: async (queue) =>
+      countedQueue(queue, (await import('../agent/metrics.ts')).jobMetricsFor(registry)),
     watch: async (agent) => (await import('../agent/metrics.ts')).watchAgent(agent, registry),
     async stop() {
       const { promise, resolve } = Promise.withResolvers<void>();

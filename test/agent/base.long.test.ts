@@ -5,7 +5,7 @@ import { Agent } from '../../src/agent/agent.ts';
 import { Journal } from '../../src/agent/journal.ts';
 import { JournalFile } from '../../src/agent/journal-file.ts';
 import type { JobQueue } from '../../src/queue/index.ts';
-import { ownSource } from '../kit/agent/own-source.ts';
+import { ownQueue } from '../kit/agent/own-queue.ts';
 import { agentConfig, expected, jobFor, logger, testDrivers } from '../kit/agent/site.ts';
 import { serialId, useSite } from '../kit/agent/use-site.ts';
 
@@ -14,11 +14,11 @@ const site = useSite();
 const LONG = 700;
 
 /** The notes that are written wait for `gate`; `asked` resolves when the first does. */
-function slowNotes(gate: Promise<void>): { source: JobQueue; asked: Promise<object> } {
+function slowNotes(gate: Promise<void>): { queue: JobQueue; asked: Promise<object> } {
   const { promise: asked, resolve } = Promise.withResolvers<object>();
-  const source = ownSource(site.queues);
+  const queue = ownQueue(site.queues);
   const consume: JobQueue['consume'] = (printerId, term, handler, options) =>
-    source.consume(
+    queue.consume(
       printerId,
       term,
       (delivery) =>
@@ -32,15 +32,15 @@ function slowNotes(gate: Promise<void>): { source: JobQueue; asked: Promise<obje
         }),
       options,
     );
-  return { source: { ...source, consume }, asked };
+  return { queue: { ...queue, consume }, asked };
 }
 
 test("a label that is fed by hand while the queue makes the job wait is not taken for the job's", async () => {
   const printer = await site.startPrinter({ serial: 'BASE-1', speed: 20 });
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
-  const { source, asked } = slowNotes(gate);
+  const { queue, asked } = slowNotes(gate);
   const config = agentConfig(site.directories.make(), printer);
-  const agent = new Agent({ config, source, drivers: testDrivers, logger });
+  const agent = new Agent({ config, queue, drivers: testDrivers, logger });
   await agent.start();
   site.running({ stop: () => agent.stop({ graceMs: 0 }) });
   const job = await site.enqueue(jobFor(serialId('BASE-1'), 3));
@@ -58,9 +58,9 @@ test("a label that is fed by hand while the queue makes the job wait is not take
 test('stopped while the queue makes the job wait, and a label fed by hand: the job prints all of its own', async () => {
   const printer = await site.startPrinter({ serial: 'BASE-2', speed: 20 });
   const dataDir = site.directories.make();
-  const { source, asked } = slowNotes(new Promise(() => undefined));
+  const { queue, asked } = slowNotes(new Promise(() => undefined));
   const config = agentConfig(dataDir, printer);
-  const first = new Agent({ config, source, drivers: testDrivers, logger });
+  const first = new Agent({ config, queue, drivers: testDrivers, logger });
   await first.start();
   const job = await site.enqueue(jobFor(serialId('BASE-2'), 3));
   await asked;

@@ -46,7 +46,7 @@ async function startAgent(dataDir: string, uris: string[], forgetCertificates: s
   const config = agentConfig(dataDir, { uri: uris[0] ?? '' });
   const agent = new Agent({
     config: { ...config, printers: uris.map((uri) => ({ uri })) },
-    source: site.queues,
+    queue: site.queues,
     drivers: testDrivers,
     forgetCertificates,
     logger,

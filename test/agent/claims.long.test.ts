@@ -39,7 +39,7 @@ async function startAgent(
   const config = agentConfig(dataDir, { uri: 'socket://127.0.0.1' });
   const agent = new Agent({
     config: { ...config, printers, ...(access && { access }) },
-    source: site.queues,
+    queue: site.queues,
     drivers: testDrivers,
     providers: [provider],
     logger: createLogger({ level: 'info', destination }),

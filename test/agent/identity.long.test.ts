@@ -63,7 +63,7 @@ async function startAgent(
   const transport = usb && usbTransportAt({ sysfs: usb.sysfs.root, devices: usb.devices });
   const agent = new Agent({
     config: { name, dataDir: directories.make(), timings: { scan: 1_000, near: 100 }, ...config },
-    source: service.queues,
+    queue: service.queues,
     drivers: {
       ...standardDrivers,
       transports: standardTransports.with(...(transport ? [transport] : [])),

@@ -17,7 +17,7 @@ afterEach(() => {
 test('what could not be asked while the service was away is asked as soon as it is reached, and nothing else', async () => {
   let [asked, away] = [0, true];
   const leases = new Leases({
-    source: {
+    queue: {
       async askLeases(_agent, asks) {
         asked += 1;
         if (away) throw new Error('away');

@@ -239,7 +239,7 @@ async function drive(printer: Recorded, directories: Directories): Promise<void>
   const { confirmation = 'device', uri } = printer;
   const config = agentConfig(directories.make(), { uri }, { confirmation });
   config.printers = [{ uri, dpi: 203, width: 50, height: 25 }];
-  const agent = new Agent({ config, source: queues, logger });
+  const agent = new Agent({ config, queue: queues, logger });
   await agent.start();
   try {
     const there = await reports.agent(({ printers }) => printers.some(({ state }) => state !== undefined));

@@ -58,7 +58,7 @@ function setUp(directory = directories.make()): {
   const dataDir = openDataDir(directory);
   const journal = new Journal(dataDir.db);
   const road = new Road();
-  const reporter = new Reporter({ source: road, journal, logger });
+  const reporter = new Reporter({ queue: road, journal, logger });
   open.push({
     stop: async () => {
       await reporter.stop(0);

@@ -17,7 +17,7 @@ async function startAgent(printers: RawAgentConfig['printers']) {
   const config = agentConfig(site.directories.make(), { uri: 'socket://127.0.0.1' });
   const agent = new Agent({
     config: { ...config, printers },
-    source: site.queues,
+    queue: site.queues,
     drivers: standardDrivers,
     logger,
   });

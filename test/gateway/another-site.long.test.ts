@@ -92,10 +92,10 @@ test('drives what people add for it in the console, also after a start at which 
   const dataDir = directories.make();
   const place = await enrolled({}, dataDir);
   // Nobody's but the installation's, as its address is the agent's own computer.
-  const agentAt = (source: AgentQueue) =>
+  const agentAt = (queue: AgentQueue) =>
     new Agent({
       config: { dataDir, name: place.name, tenantId: place.scope, timings: QUICK },
-      source,
+      queue,
       drivers: testDrivers,
       logger,
     });

@@ -87,7 +87,7 @@ test('an agent that began before it could join has its lease as soon as it has',
       timings: { ...QUICK, lease: MOST_LEASE },
       printers: [{ uri: printer.uri, name: 'Dock', dpi: 203, width: 50, height: 25 }],
     },
-    ...{ source: queue, drivers: testDrivers },
+    ...{ queue, drivers: testDrivers },
     logger: pino({ level: 'warn' }, { write: (text) => void logger.lines.push(text) }),
   });
   await agent.start();

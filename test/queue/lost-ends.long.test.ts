@@ -46,7 +46,7 @@ async function openSite() {
   const startAgent = async () => {
     const queues = await openQueues({ redisUrl, prefix, logger });
     const config = agentConfig(dataDir, printer, { id: AGENT, timings: { heartbeat: 200 } });
-    const agent = new Agent({ config, source: queues, drivers: testDrivers, logger });
+    const agent = new Agent({ config, queue: queues, drivers: testDrivers, logger });
     await agent.start();
     const stop = async () => {
       await agent.stop({ graceMs: 0 });

@@ -104,7 +104,7 @@ async function siteOn(fleet: Fleet, stack: AsyncDisposableStack) {
       ...agentConfig(directories.make(), { uri: '' }),
       printers: printers.map(({ uri }) => ({ uri })),
     },
-    source: queues,
+    queue: queues,
     drivers: testDrivers,
     logger,
   });

@@ -3,19 +3,19 @@ import { Agent } from '../../src/agent/agent.ts';
 import { standardDrivers } from '../../src/agent/drivers.ts';
 import { createLogger } from '../../src/log.ts';
 import { openQueues } from '../../src/queue/index.ts';
-import { ownSource } from '../kit/agent/own-source.ts';
+import { ownQueue } from '../kit/agent/own-queue.ts';
 
 const { config, queues: options } = JSON.parse(process.argv[2] ?? '{}');
 const logger = createLogger({ level: process.env['TEST_LOG'] ?? 'silent' });
 const queues = await openQueues({ ...options, logger });
-const source = ownSource(queues);
+const queue = ownQueue(queues);
 const { promise: ended, resolve: end } = Promise.withResolvers<void>();
 const agent = new Agent({
   config,
-  source: {
-    ...source,
+  queue: {
+    ...queue,
     async publish(report, scope) {
-      const place = await source.publish(report, scope);
+      const place = await queue.publish(report, scope);
       if (report.kind === 'job' && !['queued', 'printing'].includes(report.status)) end();
       return place;
     },

@@ -28,7 +28,7 @@ type StationContext = Omit<EntryContext, 'device' | 'stop' | 'alone'> & {
 };
 
 export class PrinterStation {
-  readonly #source: JobQueue;
+  readonly #queue: JobQueue;
   readonly #lease: PrinterLease;
   readonly #context: StationContext;
   readonly #stopped = new AbortController();
@@ -40,8 +40,8 @@ export class PrinterStation {
   #handled: Promise<boolean> = Promise.resolve(false);
   #serving: Promise<void> = Promise.resolve();
 
-  constructor(source: JobQueue, lease: PrinterLease, context: StationContext) {
-    [this.#source, this.#lease, this.#context] = [source, lease, context];
+  constructor(queue: JobQueue, lease: PrinterLease, context: StationContext) {
+    [this.#queue, this.#lease, this.#context] = [queue, lease, context];
   }
 
   /** A job is at the printer, or about to be. */
@@ -133,7 +133,7 @@ export class PrinterStation {
     const backoff = new Backoff(timings.reconnectMin, timings.reconnectMax);
     while (!enough.aborted) {
       try {
-        return await this.#source.consume(lane, term.id, handle, {
+        return await this.#queue.consume(lane, term.id, handle, {
           onUnreadable: ({ queueId, issues, note }) =>
             endUnreadable(this.#context, queueId, issues, noteIn(note)),
           onMarked: (mark) => this.#lease.rung(mark),

@@ -20,7 +20,7 @@ import { now } from './lease-term.ts';
 import { type LeasedPrinter, PrinterLease, RENEW } from './printer-lease.ts';
 
 interface LeasesOptions {
-  source: Pick<JobQueue, 'askLeases' | 'giveLeaseBack'>;
+  queue: Pick<JobQueue, 'askLeases' | 'giveLeaseBack'>;
   agentId: string;
   /** Length of a lease while another agent wants it, ms. */
   leaseMs: number;
@@ -73,12 +73,12 @@ export class Leases {
   }
 
   async #giveBack(lease: PrinterLease, term: string): Promise<void> {
-    const { source, agentId, logger } = this.#options;
+    const { queue, agentId, logger } = this.#options;
     this.#leases.delete(lease);
     // A question under way might be granted after the lease was given back.
     await this.#asking;
     try {
-      await source.giveLeaseBack(agentId, lease.lane, term);
+      await queue.giveLeaseBack(agentId, lease.lane, term);
     } catch (error) {
       logger.debug({ err: error, printer: printerOf(lease.lane) }, 'lease not given back; it ends by itself');
     }
@@ -103,12 +103,12 @@ export class Leases {
 
   /** Never rejects. */
   async #ask(due: readonly PrinterLease[]): Promise<void> {
-    const { source, agentId, leaseMs, logger } = this.#options;
+    const { queue, agentId, leaseMs, logger } = this.#options;
     const at = now();
     const question = ++this.#questions;
     const asks = due.map((lease) => lease.ask(at, question));
     try {
-      const answers = await source.askLeases(agentId, asks, { contended: leaseMs, alone: leaseMs * ALONE });
+      const answers = await queue.askLeases(agentId, asks, { contended: leaseMs, alone: leaseMs * ALONE });
       const byLane = new Map(answers.map((answer) => [answer.lane, answer]));
       for (const [index, lease] of due.entries()) {
         const [ask, answer] = [asks[index], byLane.get(lease.lane)];

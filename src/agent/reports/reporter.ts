@@ -42,7 +42,7 @@ interface JobReports {
 }
 
 interface ReporterOptions {
-  source: { publish(report: Report): Promise<ReportPlace | null> };
+  queue: { publish(report: Report): Promise<ReportPlace | null> };
   journal: Journal;
   logger: Logger;
 }
@@ -243,7 +243,7 @@ export class Reporter {
   /** Resolves with null after a failure and the pause that follows it. */
   async #publish(report: Report): Promise<{ place: ReportPlace | null } | null> {
     try {
-      const place = await this.#options.source.publish(report);
+      const place = await this.#options.queue.publish(report);
       this.#backoff.reset();
       if (place !== null) this.#lookForLost(place);
       return { place };

@@ -17,7 +17,7 @@ import {
   openQueues,
   type QueuesOptions,
 } from '../../../src/queue/index.ts';
-import { ownSource } from './own-source.ts';
+import { ownQueue } from './own-queue.ts';
 import { logger, testDrivers, withoutOdometer } from './site.ts';
 
 export const CRASH_POINTS = [
@@ -75,7 +75,7 @@ async function run(options: AgentProcessOptions): Promise<void> {
   const drivers = odometer ? chosen : withoutOdometer(chosen);
   const agent = new Agent({
     config,
-    source: crashing(ownSource(queues), at),
+    queue: crashing(ownQueue(queues), at),
     drivers: { ...drivers, transports: crashingTransports(drivers.transports, at) },
     logger,
   });
@@ -85,18 +85,18 @@ async function run(options: AgentProcessOptions): Promise<void> {
   process.stdout.write('started\n');
 }
 
-function crashing(source: JobQueue, at: (point: CrashPoint) => void): JobQueue {
+function crashing(queue: JobQueue, at: (point: CrashPoint) => void): JobQueue {
   return {
-    ...source,
+    ...queue,
     async publish(report, scope) {
       const outcome = report.kind === 'job' && report.status !== 'printing';
       if (outcome) at('before the report of the outcome');
-      const place = await source.publish(report, scope);
+      const place = await queue.publish(report, scope);
       if (outcome) at('after the report of the outcome');
       return place;
     },
     async consume(printerId, term, handler, options) {
-      const consumer = await source.consume(
+      const consumer = await queue.consume(
         printerId,
         term,
         async (delivery) => {

@@ -5,10 +5,10 @@ import type { Enrolment } from '../../../src/cli/enrolment.ts';
 import type { AgentQueue } from '../../../src/queue/index.ts';
 import { logger, QUICK, testDrivers } from './site.ts';
 
-/** @param source its lanes, over the gateway */
+/** @param queue its lanes, over the gateway */
 export async function startDockAgent(
   { name, scope }: Pick<Enrolment, 'name' | 'scope'>,
-  source: AgentQueue,
+  queue: AgentQueue,
   printer: { uri: string; name?: string },
   config: RawAgentConfig,
 ): Promise<Agent> {
@@ -17,7 +17,7 @@ export async function startDockAgent(
       ...{ name, tenantId: scope, timings: QUICK, ...config },
       printers: [{ name: 'Dock', dpi: 203, width: 50, height: 25, ...printer }],
     },
-    ...{ source, drivers: testDrivers, logger },
+    ...{ queue, drivers: testDrivers, logger },
   });
   await agent.start();
   return agent;

@@ -21,7 +21,7 @@ import { stopAll } from '../programs/stop-all.ts';
 import { type BackendCase, onRedis } from '../servers/backends.ts';
 import type { AgentProcessOptions } from './agent-process.ts';
 import { TestIppPrinter } from './ipp-site.ts';
-import { ownSource } from './own-source.ts';
+import { ownQueue } from './own-queue.ts';
 import {
   agentConfig,
   Directories,
@@ -122,14 +122,14 @@ export class UsedSite {
     const { dataDir = this.directories.make(), drivers = testDrivers } = options;
     const config = agentConfig(dataDir, printer, options.config);
     const queues = options.queues ?? (await this.#queuesOf(config));
-    const source = ownSource(queues);
+    const queue = ownQueue(queues);
     const told = Promise.withResolvers<void>();
-    const askLeases: typeof source.askLeases = async (...asked) => {
-      const answers = await source.askLeases(...asked);
+    const askLeases: typeof queue.askLeases = async (...asked) => {
+      const answers = await queue.askLeases(...asked);
       told.resolve();
       return answers;
     };
-    const agent = new Agent({ config, source: { ...source, askLeases }, drivers, logger });
+    const agent = new Agent({ config, queue: { ...queue, askLeases }, drivers, logger });
     // An earlier agent with the same data directory, stopped by now, has reported the printer too.
     const since = new Date().toISOString();
     await agent.start();

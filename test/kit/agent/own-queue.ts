@@ -1,7 +1,7 @@
-/** A source of jobs whose commands a test may replace: of an object of a class nothing is copied. */
+/** A queue whose commands a test may replace: of an object of a class nothing is copied. */
 import type { JobQueue } from '../../../src/queue/index.ts';
 
-export function ownSource(queue: JobQueue): JobQueue {
+export function ownQueue(queue: JobQueue): JobQueue {
   return {
     askLeases: (...asked) => queue.askLeases(...asked),
     giveLeaseBack: (...of) => queue.giveLeaseBack(...of),
