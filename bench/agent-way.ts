@@ -21,7 +21,7 @@ import { laneOf } from '../src/contract/lane.ts';
 import type { QueuedJob } from '../src/contract/queued-job.ts';
 import { type JobReport, jobReport, type Report } from '../src/contract/report.ts';
 import { template } from '../src/contract/template.ts';
-import type { JobQueue, LaneHandler } from '../src/queue/index.ts';
+import type { DeliveryQueue, LaneHandler } from '../src/queue/index.ts';
 import { RenderPool } from '../src/rendering/render-pool.ts';
 import { now } from './figures.ts';
 import { record, TEMPLATE } from './label.ts';
@@ -136,7 +136,7 @@ export async function agentWay(uri: string): Promise<AgentWay> {
 }
 
 /** A queue that grants every lease at once and accepts reports in no time. */
-function queueOf(): { queue: JobQueue; handler: Promise<LaneHandler> } {
+function queueOf(): { queue: DeliveryQueue; handler: Promise<LaneHandler> } {
   const { promise: handler, resolve } = Promise.withResolvers<LaneHandler>();
   const nothing = async () => {};
   return {

@@ -97,7 +97,7 @@ async function measure(redisUrl: string | undefined, elsewhere: boolean): Promis
     const asked = { name: 'elsewhere', printers: 'any' };
     const { url } = await client.ofAgents(invitationMade, 'POST', '/invitations', asked);
     const enrolment = await enrollAgent(url, dataDir);
-    const queue = await openGateway({ place: { ...enrolment, version: '0' }, logger });
+    const queue = await openGateway({ agent: { ...enrolment, version: '0' }, logger });
     stack.defer(() => queue.close());
     const config = { ...agent, dataDir, id: enrolment.agentId };
     const away = new Agent({ config, queue, logger });

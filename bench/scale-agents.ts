@@ -55,13 +55,13 @@ async function startAgent(
     queue: {
       ...queue,
       publish: async (report, scope) => {
-        const place = await queue.publish(report, scope);
+        const published = await queue.publish(report, scope);
         const there =
           report.kind === 'agent'
             ? report.printers.filter(({ reasons }) => !reasons.includes('offline'))
             : [];
         if (there.length === uris.length) told.resolve();
-        return place;
+        return published;
       },
     },
     logger,
@@ -76,11 +76,11 @@ async function atService(
   dataDir: string,
   agent: Promise<Agent>,
 ): Promise<{ queues: AgentQueue; id: string }> {
-  const place = await readEnrolment(dataDir);
-  if (place === undefined) throw new Error(`${dataDir}: it has not enrolled`);
+  const enrolment = await readEnrolment(dataDir);
+  if (enrolment === undefined) throw new Error(`${dataDir}: it has not enrolled`);
   const kept = await keptState(dataDir, async () => (await agent).forgetJobs());
   return {
-    queues: await openGateway({ place: { ...place, version: '0', kept }, logger }),
-    id: place.agentId,
+    queues: await openGateway({ agent: { ...enrolment, version: '0', kept }, logger }),
+    id: enrolment.agentId,
   };
 }

@@ -3,9 +3,9 @@
  *
  *   providers ─▶ Discovery ─▶ Printers ─▶ a PrinterStation for each ─▶ PrinterLoop ─▶ PrinterLink
  *                    │            ▲       ▲   │                       │
- *                    ▼         Leases  JobQueue └── Reporter ◀─ Journal ┘
+ *                    ▼         Leases  DeliveryQueue └── Reporter ◀─ Journal ┘
  *              agent reports                        │
- *                    └──────────────▶ JobQueue.publish
+ *                    └──────────────▶ DeliveryQueue.publish
  */
 import metadata from '../../package.json' with { type: 'json' };
 import type { AddedPrinter } from '../contract/added-printer.ts';
@@ -13,7 +13,7 @@ import { laneOf } from '../contract/lane.ts';
 import type { PrinterDescription } from '../contract/printer.ts';
 import type { AgentStateReport, WentBack } from '../contract/report.ts';
 import type { Logger } from '../log.ts';
-import type { JobQueue } from '../queue/index.ts';
+import type { DeliveryQueue } from '../queue/index.ts';
 import { RenderPool } from '../rendering/render-pool.ts';
 import { withoutCredentials } from '../words/without-credentials.ts';
 import { type AgentConfig, agentConfigWith, entriesIn, type RawAgentConfig } from './config.ts';
@@ -35,7 +35,7 @@ import { type AgentStatus, StatusFile } from './status-file.ts';
 
 export interface AgentOptions {
   config: RawAgentConfig;
-  queue: JobQueue;
+  queue: DeliveryQueue;
   logger: Logger;
   /** Default: all that there are. */
   drivers?: Drivers;

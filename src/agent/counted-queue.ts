@@ -1,5 +1,5 @@
 /** Wraps an agent's queue, to count what the agent takes from it and reports to it. */
-import type { Delivery, JobQueue } from '../queue/index.ts';
+import type { Delivery, DeliveryQueue } from '../queue/index.ts';
 
 export const JOB_ENDS = ['printed', 'failed', 'held', 'canceled'] as const;
 type JobEnd = (typeof JOB_ENDS)[number];
@@ -16,7 +16,7 @@ export interface JobMetrics {
   reportFailed(): void;
 }
 
-export function countedQueue(queue: JobQueue, metrics: JobMetrics): JobQueue {
+export function countedQueue(queue: DeliveryQueue, metrics: JobMetrics): DeliveryQueue {
   const timed = (delivery: Delivery): Delivery => {
     const takenAt = performance.now();
     let isSent = false;

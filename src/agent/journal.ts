@@ -13,7 +13,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { z } from 'zod';
 import { queueId } from '../contract/queued-job.ts';
 import { type JobReport, jobReport } from '../contract/report.ts';
-import type { ReportPlace } from '../queue/index.ts';
+import type { PublishedReport } from '../queue/index.ts';
 import { pagesOf } from './job/page-count.ts';
 import { JournalFile, notSynced } from './journal-file.ts';
 import { type PrinterDocument, printerDocument } from './printer/link.ts';
@@ -285,7 +285,7 @@ export class Journal {
    * write, and becomes durable with that write. A commit of its own would slow each job down, and it does no harm if the report
    * is published twice.
    */
-  published(report: JobReport, place: ReportPlace | null): void {
+  published(report: JobReport, place: PublishedReport | null): void {
     const { stream = null, at = null } = place ?? {};
     const name = queueId(report.jobId, report.round ?? 0);
     this.#out.push({ queueId: name, report: text(report), stream, at });
@@ -308,7 +308,7 @@ export class Journal {
    * Makes it a duty again to publish the final reports that the queue has lost. The place of a newer report shows which these
    * are. Returns how many.
    */
-  lost({ stream, before }: ReportPlace): number {
+  lost({ stream, before }: PublishedReport): number {
     if (this.#out.some((out) => out.stream === stream && (out.at ?? '') > before)) this.#sayOut();
     if (this.#told.get(stream, before) === undefined) return 0;
     let lost = 0;

@@ -156,7 +156,7 @@ async function run(settled: Settled, { logger, stopSignal, manager }: Process): 
         { logger, signal: stopSignal },
       )
     : openGateway({
-        place: { ...enrolment, version: metadata.version, kept },
+        agent: { ...enrolment, version: metadata.version, kept },
         logger,
         onJoined: () => void started.promise.then((agent) => agent.reached()),
         onPrinters: (printers) => void started.promise.then((agent) => agent.drive(printers)),

@@ -12,7 +12,7 @@ import { type Enroll, type Enrolled, enrolled, plainCode } from '../contract/inv
 import { scope } from '../contract/lane.ts';
 import { ENROLMENT } from '../contract/own-user.ts';
 import { agentId } from '../contract/report.ts';
-import { type KeptState, proxyOf, type Reach, webAgent, whyNotReached } from '../queue/index.ts';
+import { type JoiningAgent, proxyOf, type WebAgentOptions, webAgent, whyNotReached } from '../queue/index.ts';
 import { CommandFailure, EXIT } from './failure.ts';
 import { writeSecret } from './own-secrets.ts';
 import { refusal } from './refusal.ts';
@@ -46,7 +46,10 @@ export async function readEnrolment(dataDir: string): Promise<Enrolment | undefi
 }
 
 /** @param forget has the agent forget its jobs */
-export async function keptState(dataDir: string, forget: () => Promise<void>): Promise<KeptState> {
+export async function keptState(
+  dataDir: string,
+  forget: () => Promise<void>,
+): Promise<NonNullable<JoiningAgent['kept']>> {
   const file = join(dataDir, STATE);
   let state = await readFile(file, 'utf8').catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
@@ -135,7 +138,7 @@ function keysOf(before: Enrolment | undefined): { publicKey: string; privateKey:
   return { publicKey: x, privateKey };
 }
 
-async function ask(to: string, reach: Reach, body: Enroll): Promise<Enrolled> {
+async function ask(to: string, reach: WebAgentOptions, body: Enroll): Promise<Enrolled> {
   const url = new URL(ENROLL_PATH, to);
   const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
     method: 'POST',

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Agent } from '../agent/agent.ts';
 import { countedQueue } from '../agent/counted-queue.ts';
 import { HOST } from '../contract/address.ts';
-import type { JobQueue } from '../queue/index.ts';
+import type { DeliveryQueue } from '../queue/index.ts';
 import { boundConnections } from '../server/connections.ts';
 import { explain } from './explain.ts';
 import { CommandFailure, EXIT } from './failure.ts';
@@ -56,7 +56,7 @@ export interface Metrics {
   /** Its address. */
   url: string;
   /** The queue of an agent, whose jobs are counted. */
-  counting(queue: JobQueue): Promise<JobQueue>;
+  counting(queue: DeliveryQueue): Promise<DeliveryQueue>;
   watch(agent: Agent): Promise<void>;
   stop(): Promise<void>;
 }

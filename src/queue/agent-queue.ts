@@ -3,19 +3,19 @@ import type { Lane, Scope } from '../contract/lane.ts';
 import type { Report } from '../contract/report.ts';
 import { LaneConsumer } from './lane-consumer.ts';
 import type { AgentLanes, Consumer, LaneHandler } from './lane-store.ts';
-import { answerOf, type LeaseAnswer, type LeaseAsk, type LeaseLength } from './lease.ts';
-import type { Unreadable } from './payload.ts';
+import { answerOf, type LeaseAnswer, type LeaseLimits, type LeaseQuestion } from './lease.ts';
+import type { UnreadableJob } from './payload.ts';
 import { QueueError, reasonOf } from './queue-error.ts';
-import type { ErrorLog, QueueLogger } from './queue-log.ts';
+import type { ErrorLogger, QueueLogger } from './queue-log.ts';
 import { laneQueue } from './queue-name.ts';
-import type { ReportPlace } from './report-name.ts';
+import type { PublishedReport } from './report-name.ts';
 import type { StopLimits } from './stop-limits.ts';
 import { within } from './within.ts';
 
 interface ConsumeOptions {
   /** Aborted: stops the consumer by force, as `stop({timeoutMs: 0})`. */
   signal?: AbortSignal | undefined;
-  onUnreadable?: (unreadable: Unreadable) => Promise<void> | void;
+  onUnreadable?: (unreadable: UnreadableJob) => Promise<void> | void;
   /**
    * Called when marks of the lane may have changed. `mark` names the one; null: any of them. The next answer about the lane's
    * lease lists all its marks.
@@ -33,19 +33,19 @@ export interface AgentQueueOptions {
 const PING_MS = 2_000;
 
 /** What an agent needs of its queue, whatever lies behind it: a database, Redis, or the service's gateway. */
-export type JobQueue = Pick<AgentQueue, 'askLeases' | 'giveLeaseBack' | 'consume' | 'publish'>;
+export type DeliveryQueue = Pick<AgentQueue, 'askLeases' | 'giveLeaseBack' | 'consume' | 'publish'>;
 
 export class AgentQueue {
   readonly #lanes: AgentLanes;
   protected readonly logger: QueueLogger;
-  protected readonly errors: ErrorLog;
+  protected readonly errors: ErrorLogger;
   readonly #commandTimeoutMs: number;
   /** All that `close` stops. */
   protected readonly running = new Set<Pick<Consumer, 'stop'>>();
   readonly #serving = new Set<LaneConsumer>();
   #closing: Promise<void> | undefined;
 
-  constructor(lanes: AgentLanes, options: AgentQueueOptions, errors: ErrorLog) {
+  constructor(lanes: AgentLanes, options: AgentQueueOptions, errors: ErrorLogger) {
     this.#lanes = lanes;
     this.logger = options.logger;
     this.errors = errors;
@@ -68,7 +68,7 @@ export class AgentQueue {
    * @returns the report's place among the agent's reports, if the server may lose some of them
    * @throws QueueError `unavailable`, `closed`
    */
-  async publish(report: Report, scope: Scope): Promise<ReportPlace | null> {
+  async publish(report: Report, scope: Scope): Promise<PublishedReport | null> {
     return await this.command('publishing a report', () => this.#lanes.publish(report, scope));
   }
 
@@ -77,7 +77,11 @@ export class AgentQueue {
    * that the server does not let us ask about.
    * @throws QueueError `unavailable` (soon enough to ask again), `closed`
    */
-  async askLeases(agentId: string, asks: readonly LeaseAsk[], length: LeaseLength): Promise<LeaseAnswer[]> {
+  async askLeases(
+    agentId: string,
+    asks: readonly LeaseQuestion[],
+    length: LeaseLimits,
+  ): Promise<LeaseAnswer[]> {
     for (const { lane } of asks) laneQueue(lane);
     const limit = Math.min(this.#commandTimeoutMs, Math.max(1_000, length.contended / 4));
     const ask = () => this.#lanes.leases.ask(agentId, asks, length);

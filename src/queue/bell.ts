@@ -1,14 +1,14 @@
 /** How a process hears at once that a lane has something to take, or that its marks have changed. */
 
 /** @param what a mark (see `markIn`), or else that a job waits; null: it may be either */
-export type Listener = (what: string | null) => void;
+export type BellHandler = (what: string | null) => void;
 
 /** Who listens, by name: a ring wakes the listeners of its name, and nobody else. */
 export abstract class Bell {
-  readonly #listeners = new Map<string, Set<Listener>>();
+  readonly #listeners = new Map<string, Set<BellHandler>>();
 
   /** Calls `ring` when the name is rung, or may have been. Returns a function that stops it. */
-  listen(name: string, ring: Listener): () => void {
+  listen(name: string, ring: BellHandler): () => void {
     const listeners = this.#listeners.get(name) ?? new Set();
     listeners.add(ring);
     this.#listeners.set(name, listeners);

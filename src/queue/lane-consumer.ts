@@ -15,9 +15,9 @@ import type { AgentLanes, Consumer, Delivery, LaneHandler } from './lane-store.t
 import { markIn } from './lease.ts';
 import { parseJob } from './payload.ts';
 import { QueueError, reasonOf } from './queue-error.ts';
-import type { ErrorLog, QueueLogger } from './queue-log.ts';
+import type { ErrorLogger, QueueLogger } from './queue-log.ts';
 import type { StopLimits } from './stop-limits.ts';
-import type { InHand, LaneTurns, TakenJob } from './turns.ts';
+import type { LaneDelivery, LaneTurns, TakenJob } from './turns.ts';
 import { isWithin, within } from './within.ts';
 
 interface ConsumerPlan {
@@ -25,7 +25,7 @@ interface ConsumerPlan {
   /** The term of the lane's lease, under which its jobs are taken. */
   term: string;
   logger: QueueLogger;
-  errors: ErrorLog;
+  errors: ErrorLogger;
   handle: LaneHandler;
   onUnreadable(queueId: string, issues: string[], note: unknown): Promise<void> | void;
   /** Marks of the lane may have changed: the next answer about its lease lists them. `mark` names the one; null: any of them. */
@@ -36,7 +36,7 @@ interface ConsumerPlan {
 
 /** A job whose handler runs, or that is on its way back to the lane. */
 interface Handling {
-  readonly fence: InHand;
+  readonly fence: LaneDelivery;
   readonly abort: AbortController;
   /** Settles when the handler ends. */
   handling: Promise<Handled>;
@@ -342,12 +342,12 @@ function noteOf({ note }: TakenJob): unknown {
   }
 }
 
-function turnsNote(turns: LaneTurns, inHand: InHand, order: number, note: object): Promise<boolean> {
+function turnsNote(turns: LaneTurns, inHand: LaneDelivery, order: number, note: object): Promise<boolean> {
   return turns.note(inHand, order, JSON.stringify(note)).catch((error: unknown) => {
     throw new QueueError('unavailable', `storing a note: ${reasonOf(error)}`);
   });
 }
 
-function fenceOf({ lane, id, delivery, term }: TakenJob): InHand {
+function fenceOf({ lane, id, delivery, term }: TakenJob): LaneDelivery {
   return { lane, id, delivery, term };
 }

@@ -2,11 +2,11 @@
 import type { Lane, Scope } from '../contract/lane.ts';
 import type { QueuedJob } from '../contract/queued-job.ts';
 import type { Report } from '../contract/report.ts';
-import type { Listener } from './bell.ts';
+import type { BellHandler } from './bell.ts';
 import type { LeaseStore } from './lease.ts';
-import type { Notifications } from './postgres/notifications.ts';
+import type { NotificationConnection } from './postgres/notification-connection.ts';
 import type { ReportStore } from './report-batch.ts';
-import type { ReportPlace } from './report-name.ts';
+import type { PublishedReport } from './report-name.ts';
 import type { StopLimits } from './stop-limits.ts';
 import type { LaneTurns } from './turns.ts';
 
@@ -35,11 +35,11 @@ export interface AgentLanes {
    * Resolves when the report is as durable as the server makes it. null: the server never loses a report alone, without the job
    * that it is about; or it does not say which report came before.
    */
-  publish(report: Report, of: Scope): Promise<ReportPlace | null>;
+  publish(report: Report, of: Scope): Promise<PublishedReport | null>;
   /** The turns of one consumer of the lane, until `over` is aborted. What has not been sent by then may be dropped. */
   turnsOf(lane: Lane, over: AbortSignal): LaneTurns;
   /** Calls `ring` when the lane may have something to take, or its marks may have changed. Returns a function that stops it. */
-  listen(lane: Lane, ring: Listener): () => void;
+  listen(lane: Lane, ring: BellHandler): () => void;
   /** False: the server is away, and a command is to fail at once instead of waiting for it. */
   answers(): boolean;
   /** Resolves when the server has answered. */
@@ -51,7 +51,7 @@ export interface AgentLanes {
 export interface ServiceLanes {
   readonly kind: 'postgres' | 'redis';
   /** The notifications of the database that the lanes are in; undefined on Redis. */
-  readonly notifications?: Notifications;
+  readonly notifications?: NotificationConnection;
   readonly leases: Pick<LeaseStore, 'mark' | 'holders'>;
   readonly reports: ReportStore;
   /** Adds jobs to one lane, in this order; a known job stays as it is. Adds no more once `givenUp` aborts. */
@@ -94,8 +94,8 @@ export interface Delivery<Note = unknown> {
  * `hand-back`: the job goes to the front of its lane, to be delivered again. `not-mine`: the job is in the wrong lane
  * and is taken out of it; the service adds it to the right one.
  */
-export type HandlerResult = 'done' | 'hand-back' | 'not-mine';
-export type LaneHandler = (delivery: Delivery) => Promise<HandlerResult>;
+export type DeliveryOutcome = 'done' | 'hand-back' | 'not-mine';
+export type LaneHandler = (delivery: Delivery) => Promise<DeliveryOutcome>;
 
 export interface Consumer {
   /** Takes no further job; what is being handled goes on. */

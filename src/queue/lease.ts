@@ -19,7 +19,7 @@
  */
 import type { Lane } from '../contract/lane.ts';
 
-export interface LeaseAsk {
+export interface LeaseQuestion {
   lane: Lane;
   /**
    * `<process>.<n>`, a new one each time that a process begins to serve a printer, so that a late message of
@@ -80,7 +80,7 @@ export function isMark(ring: string): boolean {
 }
 
 /** Length of a lease, ms, while another agent wants it (`contended`), and while none does (`alone`). */
-export interface LeaseLength {
+export interface LeaseLimits {
   contended: number;
   alone: number;
 }
@@ -88,7 +88,7 @@ export interface LeaseLength {
 /** The port that `postgres/lease.ts` and `redis/lease.ts` implement. */
 export interface LeaseStore {
   /** Lanes that the server does not let us ask about are left out. */
-  ask(agentId: string, asks: readonly LeaseAsk[], length: LeaseLength): Promise<StoredAnswer[]>;
+  ask(agentId: string, asks: readonly LeaseQuestion[], length: LeaseLimits): Promise<StoredAnswer[]>;
   /** Ends this term at once; another term stays as it is. */
   giveBack(agentId: string, lane: Lane, term: string): Promise<void>;
   /** Sets or removes a mark, a job's name or `HELD`, and rings for it. An answer that grants the lane's lease lists its marks. */

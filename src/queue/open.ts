@@ -1,10 +1,10 @@
 /** Opens the queues where the configuration says that they are. */
 import type { AddedPrinter } from '../contract/added-printer.ts';
 import { AgentQueue } from './agent-queue.ts';
-import type { GatewayPlace, GatewayRetry } from './gateway/connection.ts';
-import type { Moves } from './gateway/lanes.ts';
+import type { JoiningAgent, RetryLimits } from './gateway/connection.ts';
+import type { MoveHandler } from './gateway/lanes.ts';
 import { QueueError } from './queue-error.ts';
-import { ErrorLog, type QueueLogger } from './queue-log.ts';
+import { ErrorLogger, type QueueLogger } from './queue-log.ts';
 import { Queues, type QueuesOptions } from './queues.ts';
 
 /**
@@ -12,7 +12,7 @@ import { Queues, type QueuesOptions } from './queues.ts';
  * @throws QueueError `unavailable` after `startTimeoutMs`, `refused`
  */
 export async function openQueues(options: QueuesOptions): Promise<Queues> {
-  const errors = new ErrorLog(options.logger);
+  const errors = new ErrorLogger(options.logger);
   const { startTimeoutMs = 10_000, signal } = options;
   signal?.throwIfAborted();
   if (options.redisUrl !== undefined) {
@@ -37,14 +37,14 @@ export async function openQueues(options: QueuesOptions): Promise<Queues> {
  * it has joined.
  */
 export async function openGateway(options: {
-  place: GatewayPlace;
+  agent: JoiningAgent;
   logger: QueueLogger;
-  retry?: Partial<GatewayRetry>;
+  retry?: Partial<RetryLimits>;
   onJoined?: () => void;
   onPrinters?: (printers: readonly AddedPrinter[]) => void;
-  moves?: Moves;
+  moves?: MoveHandler;
 }): Promise<AgentQueue> {
-  const errors = new ErrorLog(options.logger);
+  const errors = new ErrorLogger(options.logger);
   const { GatewayLanes } = await import('./gateway/lanes.ts');
   return new AgentQueue(new GatewayLanes({ ...options, errors }), options, errors);
 }

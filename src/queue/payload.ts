@@ -11,7 +11,7 @@ import { longFields } from '../contract/template.ts';
 import { issuePaths } from './issue-paths.ts';
 import type { QueueLogger } from './queue-log.ts';
 
-export type Parsed<T> = { value: T } | { issues: string[] };
+type Parsed<T> = { value: T } | { issues: string[] };
 
 /** Most unknown words that are logged. */
 const MOST_UNKNOWN = 100;
@@ -24,7 +24,8 @@ function jsonOf(text: string): unknown {
   }
 }
 
-export interface Unreadable {
+/** A job that this version cannot read, as its lane delivered it. */
+export interface UnreadableJob {
   /** As `queueIdOf` makes it, if we added the job. */
   queueId: string;
   lane: Lane;
@@ -97,25 +98,19 @@ function isPlace(value: unknown): boolean {
   return Array.isArray(value) && value.length === 2 && value.every(Number.isInteger);
 }
 
-/** Reads reports. Words of another version that this one does not know are left out, and logged once. */
-export class ReportPayload {
-  readonly #logger: QueueLogger;
+/** For reports. Words of another version that this one does not know are left out, and logged once. */
+export function reportParser(logger: QueueLogger): (json: string) => Parsed<Report> {
   /** Unknown words that have been logged. */
-  readonly #unknownWords = new Set<string>();
-
-  constructor(logger: QueueLogger) {
-    this.#logger = logger;
-  }
-
-  parse(json: string): Parsed<Report> {
+  const unknown = new Set<string>();
+  return (json) => {
     const read = readReport(jsonOf(json));
     if ('issues' in read) return { issues: [...read.issues] };
-    const news = read.ignored.filter((one) => !this.#unknownWords.has(one));
-    if (news.length > 0 && this.#unknownWords.size < MOST_UNKNOWN) {
-      for (const one of news) this.#unknownWords.add(one);
+    const news = read.ignored.filter((one) => !unknown.has(one));
+    if (news.length > 0 && unknown.size < MOST_UNKNOWN) {
+      for (const one of news) unknown.add(one);
       const { agentId } = read.report;
-      this.#logger.warn({ agentId, ignored: news }, 'left out of a report: of another version, or not valid');
+      logger.warn({ agentId, ignored: news }, 'left out of a report: of another version, or not valid');
     }
     return { value: read.report };
-  }
+  };
 }

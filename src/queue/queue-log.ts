@@ -13,7 +13,7 @@ export interface QueueLogger {
 
 const QUIET_MS = 30_000;
 
-export class ErrorLog {
+export class ErrorLogger {
   readonly #logger: QueueLogger;
   readonly #seen = new Map<string, { until: number; suppressed: number }>();
 

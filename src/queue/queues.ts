@@ -11,11 +11,11 @@ import { type QueuedJob, queueIdOf } from '../contract/queued-job.ts';
 import { AgentQueue, type AgentQueueOptions } from './agent-queue.ts';
 import type { AddedJob, Consumer, JobInQueue, LaneStore, ServiceLanes } from './lane-store.ts';
 import { HELD } from './lease.ts';
-import { ReportPayload } from './payload.ts';
-import type { Notifications } from './postgres/notifications.ts';
-import type { ErrorLog } from './queue-log.ts';
+import { reportParser } from './payload.ts';
+import type { NotificationConnection } from './postgres/notification-connection.ts';
+import type { ErrorLogger } from './queue-log.ts';
 import { checkQueueId, laneOfJob, laneQueue } from './queue-name.ts';
-import type { ReportHandler, ReportPlan } from './report-batch.ts';
+import type { ReportHandler, ReportReaderOptions } from './report-batch.ts';
 
 export interface QueuesOptions extends AgentQueueOptions {
   /** Set: the queues are on this Redis, and `database` is not used. */
@@ -38,13 +38,13 @@ const BATCH = 100;
 export class Queues extends AgentQueue {
   readonly #store: ServiceLanes;
   readonly #lockMs: number;
-  readonly #reportsRead: ReportPayload;
+  readonly #parse: ReturnType<typeof reportParser>;
 
   /** Made by `openQueues`. */
-  constructor(store: LaneStore, options: QueuesOptions, errors: ErrorLog) {
+  constructor(store: LaneStore, options: QueuesOptions, errors: ErrorLogger) {
     super(store, options, errors);
     this.#store = store;
-    this.#reportsRead = new ReportPayload(options.logger);
+    this.#parse = reportParser(options.logger);
     this.#lockMs = options.lockDurationMs ?? 5_000;
   }
 
@@ -53,7 +53,7 @@ export class Queues extends AgentQueue {
   }
 
   /** The notifications of the database that the lanes are in, for its other users. */
-  get notifications(): Notifications | undefined {
+  get notifications(): NotificationConnection | undefined {
     return this.#store.notifications;
   }
 
@@ -137,8 +137,8 @@ export class Queues extends AgentQueue {
    */
   async consumeReports(handler: ReportHandler): Promise<Pick<Consumer, 'stop'>> {
     this.throwIfClosed();
-    const plan: ReportPlan = {
-      parse: (json) => this.#reportsRead.parse(json),
+    const plan: ReportReaderOptions = {
+      parse: this.#parse,
       handle: handler,
       lockMs: this.#lockMs,
       logger: this.logger,

@@ -4,32 +4,32 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Report } from '../contract/report.ts';
-import type { Parsed } from './payload.ts';
-import type { ErrorLog, QueueLogger } from './queue-log.ts';
-import { nameOf, parseName, type ReportOrigin } from './report-name.ts';
+import type { reportParser } from './payload.ts';
+import type { ErrorLogger, QueueLogger } from './queue-log.ts';
+import { nameOf, parseName, type ScopedAgent } from './report-name.ts';
 import type { StopLimits } from './stop-limits.ts';
 
-export interface Reported {
+export interface ReceivedReport {
   report: Report;
   /** Since it was published, ms; 0 where that is not known. */
   ageMs: number;
 }
 
 /** When it throws, the same reports are handed over again, maybe with more: none is lost, and they stay in order. */
-export type ReportHandler = (batch: readonly Reported[]) => Promise<void>;
+export type ReportHandler = (batch: readonly ReceivedReport[]) => Promise<void>;
 
-export interface ReportPlan {
-  parse(json: string): Parsed<Report>;
+export interface ReportReaderOptions {
+  parse: ReturnType<typeof reportParser>;
   handle: ReportHandler;
   /** How long a reader's lock on an agent's reports lasts after each batch, ms; then another may read. */
   lockMs: number;
   logger: QueueLogger;
-  errors: ErrorLog;
+  errors: ErrorLogger;
   /** Called once when it has stopped. */
   onStopped(): void;
 }
 
-export interface ReportSource {
+export interface ReportReader {
   start(): void;
   /** Waits at most `timeoutMs` for the reports in hand. Idempotent. */
   stop(options?: StopLimits): Promise<void>;
@@ -37,8 +37,8 @@ export interface ReportSource {
 
 export interface ReportStore {
   /** How many reports of an agent nobody has handled yet. */
-  unread(of: ReportOrigin): Promise<number>;
-  reader(plan: ReportPlan): ReportSource;
+  unread(of: ScopedAgent): Promise<number>;
+  reader(plan: ReportReaderOptions): ReportReader;
 }
 
 /** ms until the same is tried again, at first and at most. */
@@ -59,10 +59,10 @@ interface Found {
  * @returns the reports, and how long reading took, ms, without the pauses
  */
 export async function readable(
-  plan: Pick<ReportPlan, 'parse' | 'errors'>,
+  plan: Pick<ReportReaderOptions, 'parse' | 'errors'>,
   found: readonly Found[],
-): Promise<{ reports: Reported[]; tookMs: number }> {
-  const reports: Reported[] = [];
+): Promise<{ reports: ReceivedReport[]; tookMs: number }> {
+  const reports: ReceivedReport[] = [];
   let [tookMs, since] = [0, performance.now()];
   for (const one of found) {
     const report = ownReport(plan, one);
@@ -76,7 +76,10 @@ export async function readable(
   return { reports, tookMs: tookMs + performance.now() - since };
 }
 
-function ownReport(plan: Pick<ReportPlan, 'parse' | 'errors'>, { name, id, json }: Found): Report | null {
+function ownReport(
+  plan: Pick<ReportReaderOptions, 'parse' | 'errors'>,
+  { name, id, json }: Found,
+): Report | null {
   const parsed = plan.parse(json);
   if ('issues' in parsed) {
     const reason = new Error(`${name}: ${parsed.issues.join(', ')}`);

@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { type Scope, scope } from '../contract/lane.ts';
 import { agentId } from '../contract/report.ts';
 
-/** Whose reports are in a stream. */
-export interface ReportOrigin {
+/** The agent whose reports are in a stream. */
+export interface ScopedAgent {
   scope: Scope;
   agentId: string;
 }
 
-/** A report's place among those of its agent: it tells the agent which reports the server has lost. */
-export interface ReportPlace {
+/** A report that the server has: its place among those of its agent tells which of them the server has lost. */
+export interface PublishedReport {
   /** The name of the stream that `at` and `before` belong to. */
   stream: string;
   /** Sorts, as text, after the place of every earlier report. */
@@ -24,12 +24,12 @@ const origin = z.object({ scope, agentId });
 export const LONGEST_NAME = 200;
 
 /** `<tenant>/<agent>`; for an agent of shared printers, `/<agent>`. */
-export function nameOf(of: ReportOrigin): string {
+export function nameOf(of: ScopedAgent): string {
   return `${of.scope ?? ''}/${of.agentId}`;
 }
 
 /** null: the text is no stream's name. */
-export function parseName(name: string): ReportOrigin | null {
+export function parseName(name: string): ScopedAgent | null {
   if (name.length > LONGEST_NAME) return null;
   const [tenant = '', agent, ...more] = name.split('/');
   const parsed = origin.safeParse({ scope: tenant === '' ? null : tenant, agentId: agent });

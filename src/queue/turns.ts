@@ -9,17 +9,17 @@ import type { Lane } from '../contract/lane.ts';
 import type { QueuedJob } from '../contract/queued-job.ts';
 import type { Report } from '../contract/report.ts';
 import { QueueError } from './queue-error.ts';
-import type { ErrorLog } from './queue-log.ts';
+import type { ErrorLogger } from './queue-log.ts';
 
 /** One delivery of a job. What a consumer says of it counts only while the lane has this term and the job this delivery. */
-export interface InHand {
+export interface LaneDelivery {
   lane: Lane;
   id: string;
   delivery: number;
   term: string;
 }
 
-export interface TakenJob extends InHand {
+export interface TakenJob extends LaneDelivery {
   json: string;
   /** Undefined: the payload contains the template. */
   template: QueuedJob['template'] | undefined;
@@ -28,15 +28,15 @@ export interface TakenJob extends InHand {
   note: string | null;
 }
 
-interface NoteLeft {
-  inHand: InHand;
+interface LaneNote {
+  inHand: LaneDelivery;
   /** The note's number among those of this delivery, from 1. */
   order: number;
   note: string;
 }
 
 /** Asks for a lane's first job that has not ended, other than the jobs in hand (`beside`). */
-export interface JobAsk {
+export interface JobQuestion {
   lane: Lane;
   term: string;
   beside: readonly string[];
@@ -47,11 +47,11 @@ export interface JobAsk {
 /** All that one command says to the server. */
 export interface Turn<R extends Report> {
   /** Jobs whose handling has ended. */
-  ended: readonly InHand[];
+  ended: readonly LaneDelivery[];
   /** Jobs that go back to their place. */
-  back: readonly InHand[];
+  back: readonly LaneDelivery[];
   told: readonly { name: string; report: R }[];
-  take: readonly JobAsk[];
+  take: readonly JobQuestion[];
 }
 
 /** In the order of the turn's lists: whether each job was still this consumer's, and the jobs taken. */
@@ -61,16 +61,16 @@ export interface TurnAnswer {
   taken: readonly (TakenJob | null)[];
 }
 
-/** @template R the reports that go with a turn; `never`: none do, and nobody can publish one */
-export interface TurnServer<R extends Report> {
-  // A property, not a method: with a method, TypeScript would accept a server that takes no reports as one that does.
+/** What a store does with a turn. @template R the reports that go with it; `never`: none do, and nobody can publish one */
+export interface TurnStore<R extends Report> {
+  // A property, not a method: with a method, TypeScript would accept a store that takes no reports as one that does.
   readonly turn: (turn: Turn<R>) => Promise<TurnAnswer>;
   /**
    * Stores the notes in one atomic command.
    * @returns of each note, whether it is durably stored; false: another agent has the job or the lease, or a later note is
    *   there
    */
-  notes(notes: readonly NoteLeft[]): Promise<readonly boolean[]>;
+  notes(notes: readonly LaneNote[]): Promise<readonly boolean[]>;
   isAway(error: unknown): boolean;
 }
 
@@ -79,30 +79,30 @@ const RETRY_MS = 1_000;
 /** Most entries of each kind in one turn. */
 const MOST = 500;
 
-type Settling<T> = { resolve: (value: T) => void; reject: (error: unknown) => void };
-type Said = { inHand: InHand; settle: Settling<boolean> };
-type Asked = { ask: JobAsk; settle: Settling<TakenJob | null> };
-type Told<R> = { name: string; report: R; settle: Settling<void> };
-type Noted = NoteLeft & { settle: Settling<boolean> };
+/** What a consumer has said, and what it is told of that. */
+type Unsettled<Said, Answer> = Said & {
+  settle: { resolve: (answer: Answer) => void; reject: (error: unknown) => void };
+};
+type Ending = Unsettled<{ inHand: LaneDelivery }, boolean>;
 
 /** What the consumer of a lane says. */
 export type LaneTurns = Pick<Turns<never>, 'ended' | 'handedBack' | 'take' | 'forget' | 'note'>;
 
 export class Turns<R extends Report> {
-  readonly #server: TurnServer<R>;
-  readonly #errors: ErrorLog;
+  readonly #store: TurnStore<R>;
+  readonly #errors: ErrorLogger;
   readonly #closed = new AbortController();
-  #ended: Said[] = [];
-  #back: Said[] = [];
+  #ended: Ending[] = [];
+  #back: Ending[] = [];
   /** By lane and term: several agents of a process may want one lane. */
-  readonly #asked = new Map<string, Asked>();
-  #told: Told<R>[] = [];
-  #notes: Noted[] = [];
+  readonly #asked = new Map<string, Unsettled<{ question: JobQuestion }, TakenJob | null>>();
+  #told: Unsettled<{ name: string; report: R }, void>[] = [];
+  #notes: Unsettled<LaneNote, boolean>[] = [];
   #turning = false;
   #noting = false;
 
-  constructor(server: TurnServer<R>, errors: ErrorLog) {
-    this.#server = server;
+  constructor(store: TurnStore<R>, errors: ErrorLogger) {
+    this.#store = store;
     this.#errors = errors;
   }
 
@@ -110,12 +110,12 @@ export class Turns<R extends Report> {
    * The job has ended. The server is told until it answers. False: the job was no longer this consumer's, or `close` was called
    * first.
    */
-  ended(inHand: InHand): Promise<boolean> {
+  ended(inHand: LaneDelivery): Promise<boolean> {
     return this.#say(this.#ended, inHand);
   }
 
   /** The job goes back to its place in the lane. As `ended`. */
-  handedBack(inHand: InHand): Promise<boolean> {
+  handedBack(inHand: LaneDelivery): Promise<boolean> {
     return this.#say(this.#back, inHand);
   }
 
@@ -124,10 +124,10 @@ export class Turns<R extends Report> {
    * term's, the question came late, or `forget` or `close` was called.
    * @throws what the server fails with. The server may have handed the job out all the same: the next question gets that job.
    */
-  take(ask: JobAsk): Promise<TakenJob | null> {
+  take(question: JobQuestion): Promise<TakenJob | null> {
     const { promise, resolve, reject } = Promise.withResolvers<TakenJob | null>();
-    this.forget(ask.lane, ask.term);
-    this.#asked.set(askedBy(ask), { ask, settle: { resolve, reject } });
+    this.forget(question.lane, question.term);
+    this.#asked.set(askedBy(question), { question, settle: { resolve, reject } });
     this.#turnSoon();
     return promise;
   }
@@ -148,7 +148,7 @@ export class Turns<R extends Report> {
   }
 
   /** Resolves when the note is durable. False: another agent has the job or the lease, or a later note is there. */
-  note(inHand: InHand, order: number, note: string): Promise<boolean> {
+  note(inHand: LaneDelivery, order: number, note: string): Promise<boolean> {
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
     this.#notes.push({ inHand, order, note, settle: { resolve, reject } });
     if (!this.#noting) void this.#writeNotes();
@@ -160,7 +160,7 @@ export class Turns<R extends Report> {
     this.#closed.abort();
   }
 
-  #say(to: Said[], inHand: InHand): Promise<boolean> {
+  #say(to: Ending[], inHand: LaneDelivery): Promise<boolean> {
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
     to.push({ inHand, settle: { resolve, reject } });
     this.#turnSoon();
@@ -201,11 +201,11 @@ export class Turns<R extends Report> {
     const asked = [...this.#asked.values()];
     this.#asked.clear();
     try {
-      const answer = await this.#server.turn({
+      const answer = await this.#store.turn({
         ended: ended.map(({ inHand }) => inHand),
         back: back.map(({ inHand }) => inHand),
         told,
-        take: asked.map(({ ask }) => ask),
+        take: asked.map(({ question }) => question),
       });
       for (const { settle } of told) settle.resolve();
       for (const [at, { settle }] of ended.entries()) settle.resolve(answer.ended[at] === true);
@@ -220,7 +220,7 @@ export class Turns<R extends Report> {
       for (const { settle } of asked)
         if (aborted) settle.resolve(null);
         else settle.reject(error);
-      const away = this.#server.isAway(error) || aborted;
+      const away = this.#store.isAway(error) || aborted;
       this.#errors.report(away ? 'the lanes cannot be reached' : 'a turn of the lanes failed', error);
       return false;
     }
@@ -233,7 +233,7 @@ export class Turns<R extends Report> {
     while (this.#notes.length > 0) {
       const batch = this.#notes.splice(0, MOST);
       try {
-        const stored = await this.#server.notes(batch);
+        const stored = await this.#store.notes(batch);
         for (const [at, { settle }] of batch.entries()) settle.resolve(stored[at] === true);
       } catch (error) {
         for (const { settle } of batch) settle.reject(error);
@@ -243,6 +243,6 @@ export class Turns<R extends Report> {
   }
 }
 
-function askedBy({ lane, term }: Pick<JobAsk, 'lane' | 'term'>): string {
+function askedBy({ lane, term }: Pick<JobQuestion, 'lane' | 'term'>): string {
   return `${lane} ${term}`;
 }

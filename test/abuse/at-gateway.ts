@@ -8,7 +8,7 @@ import { WebSocket } from 'ws';
 import { enrollAgent } from '../../src/cli/enrolment.ts';
 import { invitationMade } from '../../src/contract/agent-view.ts';
 import { GATEWAY_PATH, PROTOCOL } from '../../src/contract/gateway.ts';
-import type { GatewayPlace } from '../../src/queue/index.ts';
+import type { JoiningAgent } from '../../src/queue/index.ts';
 import { RawAgent } from '../kit/wire/raw-agent.ts';
 import type { Attack } from './callers.ts';
 import type { Target } from './target.ts';
@@ -93,7 +93,7 @@ function byStolenAgent(name: string, made: (share: number) => Buffer): Attack {
       const honest = joins(target);
       await using stolen = await enrolled(target);
       for (let n = 0; n === 0 || performance.now() < until; n++) {
-        const agent = await RawAgent.join(stolen.place, { process: 'process-one' });
+        const agent = await RawAgent.join(stolen.enrolment, { process: 'process-one' });
         await Promise.race([agent.next('welcome'), agent.closed]).catch(() => undefined);
         while (agent.socket.readyState === WebSocket.OPEN && performance.now() < until) {
           if (agent.stream?.write(bytes) !== true) await pause(20);
@@ -109,7 +109,7 @@ function byStolenAgent(name: string, made: (share: number) => Buffer): Attack {
 async function joins(target: Target): Promise<string[]> {
   await using honest = await enrolled(target);
   for (let times = 0; times < 3; times++) {
-    const agent = await RawAgent.join(honest.place, { process: 'process-one' });
+    const agent = await RawAgent.join(honest.enrolment, { process: 'process-one' });
     const limit = AbortSignal.timeout(HUNG);
     const welcome = await Promise.race([agent.next('welcome').catch(() => undefined), once(limit)]);
     agent.socket.terminate();
@@ -119,12 +119,12 @@ async function joins(target: Target): Promise<string[]> {
   return [];
 }
 
-async function enrolled(target: Target): Promise<AsyncDisposable & { place: GatewayPlace }> {
+async function enrolled(target: Target): Promise<AsyncDisposable & { enrolment: JoiningAgent }> {
   const data = mkdtempSync(join(tmpdir(), 'platen-agent-'));
   const made = await target.up.admin.ofAgents(invitationMade, 'POST', '/invitations', { name: 'dock' });
-  const place = { ...(await enrollAgent(`${target.up.url}#${made.code}`, data)), version: '1' };
+  const enrolment = { ...(await enrollAgent(`${target.up.url}#${made.code}`, data)), version: '1' };
   return {
-    place,
+    enrolment,
     [Symbol.asyncDispose]: async () => rmSync(data, { recursive: true, force: true }),
   };
 }

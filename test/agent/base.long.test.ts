@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { Agent } from '../../src/agent/agent.ts';
 import { Journal } from '../../src/agent/journal.ts';
 import { JournalFile } from '../../src/agent/journal-file.ts';
-import type { JobQueue } from '../../src/queue/index.ts';
+import type { DeliveryQueue } from '../../src/queue/index.ts';
 import { ownQueue } from '../kit/agent/own-queue.ts';
 import { agentConfig, expected, jobFor, logger, testDrivers } from '../kit/agent/site.ts';
 import { serialId, useSite } from '../kit/agent/use-site.ts';
@@ -14,10 +14,10 @@ const site = useSite();
 const LONG = 700;
 
 /** The notes that are written wait for `gate`; `asked` resolves when the first does. */
-function slowNotes(gate: Promise<void>): { queue: JobQueue; asked: Promise<object> } {
+function slowNotes(gate: Promise<void>): { queue: DeliveryQueue; asked: Promise<object> } {
   const { promise: asked, resolve } = Promise.withResolvers<object>();
   const queue = ownQueue(site.queues);
-  const consume: JobQueue['consume'] = (printerId, term, handler, options) =>
+  const consume: DeliveryQueue['consume'] = (printerId, term, handler, options) =>
     queue.consume(
       printerId,
       term,

@@ -4,7 +4,7 @@ import { openDataDir } from '../../src/agent/data-dir.ts';
 import { Journal, type JournalEntry } from '../../src/agent/journal.ts';
 import { Reporter } from '../../src/agent/reports/reporter.ts';
 import { type AgentStateReport, type JobReport, jobReport, type Report } from '../../src/contract/report.ts';
-import type { ReportPlace } from '../../src/queue/index.ts';
+import type { PublishedReport } from '../../src/queue/index.ts';
 import { Directories, logger, Reports } from '../kit/agent/site.ts';
 
 const directories = new Directories();
@@ -24,7 +24,7 @@ class Road {
   published: number | null = null;
   #failed: () => void = () => undefined;
 
-  async publish(report: Report): Promise<ReportPlace | null> {
+  async publish(report: Report): Promise<PublishedReport | null> {
     if (this.away) {
       this.failures++;
       this.#failed();

@@ -34,13 +34,13 @@ afterEach(async () => {
   running = new AsyncDisposableStack();
 });
 
-function gatewayOf(place: Enrolment): Promise<AgentQueue> {
-  return openGateway({ place: { ...place, version: '0' }, logger, retry: RETRY });
+function gatewayOf(enrolment: Enrolment): Promise<AgentQueue> {
+  return openGateway({ agent: { ...enrolment, version: '0' }, logger, retry: RETRY });
 }
 
 /** Resolves when the agent has joined. */
-async function joined(place: Enrolment): Promise<AgentQueue> {
-  const queue = await gatewayOf(place);
+async function joined(enrolment: Enrolment): Promise<AgentQueue> {
+  const queue = await gatewayOf(enrolment);
   running.defer(() => queue.close({ timeoutMs: 0 }));
   await expect
     .poll(
@@ -55,8 +55,8 @@ async function joined(place: Enrolment): Promise<AgentQueue> {
   return queue;
 }
 
-async function raw(place: Enrolment, as?: Parameters<typeof RawAgent.join>[1]): Promise<RawAgent> {
-  const agent = await RawAgent.join(place, as);
+async function raw(enrolment: Enrolment, as?: Parameters<typeof RawAgent.join>[1]): Promise<RawAgent> {
+  const agent = await RawAgent.join(enrolment, as);
   running.defer(() => agent.socket.terminate());
   return agent;
 }
@@ -66,12 +66,16 @@ test('prints a label with what enrolling has left, and nothing else', async () =
   await printer.start();
   running.defer(() => printer.stop());
   const dataDir = directories.make();
-  const place = await enrolled({ name: 'Dock Hamburg', tenant: 'acme' }, dataDir);
-  expect(place).toMatchObject({ name: 'Dock Hamburg', scope: 'acme', origin: new URL(service.url).origin });
-  const queue = await joined(place);
-  const agent = await startDockAgent(place, queue, { uri: printer.uri }, { dataDir });
+  const enrolment = await enrolled({ name: 'Dock Hamburg', tenant: 'acme' }, dataDir);
+  expect(enrolment).toMatchObject({
+    name: 'Dock Hamburg',
+    scope: 'acme',
+    origin: new URL(service.url).origin,
+  });
+  const queue = await joined(enrolment);
+  const agent = await startDockAgent(enrolment, queue, { uri: printer.uri }, { dataDir });
   running.defer(() => agent.stop({ graceMs: 0 }));
-  expect(agent.id).toBe(place.agentId);
+  expect(agent.id).toBe(enrolment.agentId);
   const printers = async () => JSON.stringify((await service.admin('GET', '/printers?tenant=acme')).body);
   await expect.poll(printers, { timeout: 20_000 }).toContain('"status":"idle"');
   const template = await service.template('acme', NUMBERED);
@@ -90,18 +94,18 @@ test('drives what people add for it in the console, also after a start at which 
   await printer.start();
   running.defer(() => printer.stop());
   const dataDir = directories.make();
-  const place = await enrolled({}, dataDir);
+  const enrolment = await enrolled({}, dataDir);
   // Nobody's but the installation's, as its address is the agent's own computer.
   const agentAt = (queue: AgentQueue) =>
     new Agent({
-      config: { dataDir, name: place.name, tenantId: place.scope, timings: QUICK },
+      config: { dataDir, name: enrolment.name, tenantId: enrolment.scope, timings: QUICK },
       queue,
       drivers: testDrivers,
       logger,
     });
   let agent: Agent | undefined;
   const queue = await openGateway({
-    place: { ...place, version: '0' },
+    agent: { ...enrolment, version: '0' },
     logger,
     retry: RETRY,
     onPrinters: (printers) => agent?.drive(printers),
@@ -113,12 +117,12 @@ test('drives what people add for it in the console, also after a start at which 
   // It is listed since it enrolled; printers are added for one that has reported.
   const seenAt = async () => {
     const agents = z.array(agentView).parse((await service.admin('GET', '/agents')).body);
-    return agents.find(({ id }) => id === place.agentId)?.seenAt;
+    return agents.find(({ id }) => id === enrolment.agentId)?.seenAt;
   };
   await expect.poll(seenAt, { timeout: 30_000 }).toBeTypeOf('string');
   const keeper = await SignedIn.asKeeper(service);
   const body = {
-    ...{ agent: place.agentId, address: printer.uri, name: 'Added' },
+    ...{ agent: enrolment.agentId, address: printer.uri, name: 'Added' },
     ...{ dpi: 203, width: 50, height: 25 },
   };
   const made = await keeper.call('/app/printers/addresses', { method: 'POST', body });
@@ -136,12 +140,12 @@ test('drives what people add for it in the console, also after a start at which 
 
 /** An agent as `platen agent` has it. */
 async function runs(dataDir: string, printer: TestPrinter): Promise<{ stop(): Promise<void> }> {
-  const place = (await readEnrolment(dataDir)) ?? expect.fail('not enrolled');
+  const enrolment = (await readEnrolment(dataDir)) ?? expect.fail('not enrolled');
   const started = Promise.withResolvers<Agent>();
   const kept = await keptState(dataDir, async () => (await started.promise).forgetJobs());
-  const queue = await openGateway({ place: { ...place, version: '0', kept }, logger, retry: RETRY });
+  const queue = await openGateway({ agent: { ...enrolment, version: '0', kept }, logger, retry: RETRY });
   const gate = { uri: printer.uri, name: 'Gate' };
-  const agent = await startDockAgent(place, queue, gate, { dataDir, window: { labels: 4 } });
+  const agent = await startDockAgent(enrolment, queue, gate, { dataDir, window: { labels: 4 } });
   started.resolve(agent);
   const stop = async () => {
     await agent.stop({ graceMs: 0 });
@@ -263,15 +267,15 @@ test('a proof for another address is no proof here', async () => {
 });
 
 test('of two processes of one agent the second is refused, while the first one answers', async () => {
-  const place = await enrolled();
-  const first = await raw(place);
+  const enrolment = await enrolled();
+  const first = await raw(enrolment);
   await first.next('welcome');
-  expect(await (await raw(place)).next('bye')).toMatchObject({ code: 'taken' });
+  expect(await (await raw(enrolment)).next('bye')).toMatchObject({ code: 'taken' });
   first.socket.terminate();
   await expect
     .poll(
       async () =>
-        (await raw(place)).next('welcome').then(
+        (await raw(enrolment)).next('welcome').then(
           () => true,
           () => false,
         ),
@@ -281,18 +285,18 @@ test('of two processes of one agent the second is refused, while the first one a
 });
 
 test('the same process takes the place of its own earlier connection', async () => {
-  const place = await enrolled();
-  const first = await raw(place, { process: 'process-one' });
+  const enrolment = await enrolled();
+  const first = await raw(enrolment, { process: 'process-one' });
   await first.next('welcome');
-  await (await raw(place, { process: 'process-one' })).next('welcome');
+  await (await raw(enrolment, { process: 'process-one' })).next('welcome');
   await first.closed;
 });
 
 test('a revoked agent goes at once, has no lease, and cannot join', async () => {
-  const place = await enrolled({ tenant: 'acme' });
-  const queue = await joined(place);
+  const enrolment = await enrolled({ tenant: 'acme' });
+  const queue = await joined(enrolment);
   const lane = laneOf({ scope: 'acme', printerId: PRINTER });
-  const { agentId } = place;
+  const { agentId } = enrolment;
   await queue.publish(
     {
       ...{ kind: 'agent', agentId, name: 'x', version: '1', tenantId: 'acme', at: new Date().toISOString() },
@@ -301,11 +305,11 @@ test('a revoked agent goes at once, has no lease, and cannot join', async () => 
     'acme',
   );
   const ask = () =>
-    queue.askLeases(place.agentId, [{ lane, term: 'process.1', fresh: true, reaches: true }], {
+    queue.askLeases(enrolment.agentId, [{ lane, term: 'process.1', fresh: true, reaches: true }], {
       ...{ contended: 15_000, alone: 60_000 },
     });
   expect(await ask()).toMatchObject([{ granted: 60_000 }]);
-  const answer = await service.admin('POST', `/agents/${place.agentId}/revoke`);
+  const answer = await service.admin('POST', `/agents/${enrolment.agentId}/revoke`);
   expect(answer.status).toBe(204);
   const granted = () =>
     ask().then(
@@ -322,7 +326,7 @@ test('a revoked agent goes at once, has no lease, and cannot join', async () => 
       'acme',
     ),
   ).rejects.toThrow('not connected to the service: the service has revoked this agent');
-  expect(await (await raw(place)).next('bye')).toMatchObject({ code: 'revoked' });
+  expect(await (await raw(enrolment)).next('bye')).toMatchObject({ code: 'revoked' });
 });
 
 test('what another instance revoked goes within seconds', async () => {

@@ -11,7 +11,7 @@ import { laneOf, MOST_LEASE } from '../../src/contract/lane.ts';
 import { RETRY } from '../../src/queue/gateway/connection.ts';
 import { GatewayLanes } from '../../src/queue/gateway/lanes.ts';
 import { openGateway, openQueues } from '../../src/queue/index.ts';
-import { ErrorLog } from '../../src/queue/queue-log.ts';
+import { ErrorLogger } from '../../src/queue/queue-log.ts';
 import { Line } from '../chaos/line.ts';
 import { Directories, QUICK, TestPrinter, testDrivers } from '../kit/agent/site.ts';
 import { TestGateway } from '../kit/queue/over-gateway.ts';
@@ -48,9 +48,9 @@ test('after more tries than an hour has, an agent joins with the first answer', 
   const origin = `http://127.0.0.1:${await listeningForTest(server)}`;
   const { privateKey: key } = generateKeyPairSync('ed25519');
   const privateKey = key.export({ type: 'pkcs8', format: 'pem' }).toString();
-  const place = { origin, agentId: 'agent-far-away', scope: null, privateKey, version: '1' };
+  const enrolment = { origin, agentId: 'agent-far-away', scope: null, privateKey, version: '1' };
   const retry = { first: 1, most: 2 };
-  const lanes = new GatewayLanes({ place, logger, errors: new ErrorLog(logger), retry });
+  const lanes = new GatewayLanes({ agent: enrolment, logger, errors: new ErrorLogger(logger), retry });
   onTestFinished(() => lanes.close());
   await expect.poll(() => lanes.answers(), { timeout: 60_000 }).toBe(true);
   expect(tries).toBe(TRIES + 1);
@@ -70,7 +70,7 @@ test('an agent that began before it could join has its lease as soon as it has',
   const line = new Line('line', [Number(new URL(gateway.origin).port)]);
   await line.start();
   stack.defer(() => line.stop());
-  const place = await gateway.enroll('agent-far-away', null, line.url);
+  const enrolment = await gateway.enroll('agent-far-away', null, line.url);
   line.cut(true);
   const printer = new TestPrinter(directories);
   await printer.start();
@@ -78,11 +78,11 @@ test('an agent that began before it could join has its lease as soon as it has',
 
   const logger = keepingLogger();
   const retry = { first: 10, most: 100 };
-  const queue = await openGateway({ place, logger, retry, onJoined: () => agent.reached() });
+  const queue = await openGateway({ agent: enrolment, logger, retry, onJoined: () => agent.reached() });
   stack.defer(() => queue.close({ timeoutMs: 0 }));
   const agent = new Agent({
     config: {
-      ...{ dataDir: directories.make(), id: place.agentId, name: 'Dock' },
+      ...{ dataDir: directories.make(), id: enrolment.agentId, name: 'Dock' },
       // It asks again after 20 s by itself.
       timings: { ...QUICK, lease: MOST_LEASE },
       printers: [{ uri: printer.uri, name: 'Dock', dpi: 203, width: 50, height: 25 }],
@@ -96,5 +96,5 @@ test('an agent that began before it could join has its lease as soon as it has',
   const lane = laneOf({ scope: null, printerId: agent.printers[0]?.id ?? '' });
   line.mend();
   const holder = async () => (await queues.leaseHolders([lane])).get(lane);
-  await expect.poll(holder, { timeout: 15_000 }).toBe(place.agentId);
+  await expect.poll(holder, { timeout: 15_000 }).toBe(enrolment.agentId);
 });

@@ -5,7 +5,7 @@ import { BroughtJobs } from '../../src/queue/gateway/brought-jobs.ts';
 import {
   type AgentQueue,
   type Consumer,
-  type GatewayPlace,
+  type JoiningAgent,
   openGateway,
   openQueues,
   type Queues,
@@ -24,7 +24,7 @@ const LONG = { timeout: 30_000 };
 const used = useGateway();
 let queues: Queues;
 let lane: Lane;
-let place: GatewayPlace;
+let enrolment: JoiningAgent;
 let line: Line;
 let named = 0;
 let running = new AsyncDisposableStack();
@@ -37,7 +37,7 @@ beforeEach(async () => {
   line = new Line('line', [Number(new URL(used.gateway.origin).port)]);
   await line.start();
   running.defer(() => line.stop());
-  place = await used.gateway.enroll(`agent-number-${++named}`, null, line.url);
+  enrolment = await used.gateway.enroll(`agent-number-${++named}`, null, line.url);
 });
 afterEach(async () => {
   await running.disposeAsync();
@@ -49,7 +49,7 @@ afterAll(async () => {
 
 /** An agent that has the lane's lease, listens, and has asked for a job, of which there is none. */
 async function waiting(take: { waits?: true }): Promise<RawAgent> {
-  const agent = await RawAgent.join(place);
+  const agent = await RawAgent.join(enrolment);
   running.defer(() => agent.socket.terminate());
   await agent.next('welcome');
   agent.say({ kind: 'listen', lanes: [lane] });
@@ -135,11 +135,11 @@ async function consuming(): Promise<{
   consumer: Consumer;
   jobs: Collected<{ id: string; delivery: number }>;
 }> {
-  const queue = await openGateway({ place, logger, retry: GATEWAY_RETRY });
+  const queue = await openGateway({ agent: enrolment, logger, retry: GATEWAY_RETRY });
   running.defer(() => queue.close({ timeoutMs: 0, graceMs: 0 }));
   const asks = [{ lane, term: TERM, fresh: true, reaches: true }];
   const lease = () =>
-    queue.askLeases(place.agentId, asks, LENGTH).then(
+    queue.askLeases(enrolment.agentId, asks, LENGTH).then(
       ([one]) => one?.granted,
       () => null,
     );

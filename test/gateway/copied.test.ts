@@ -1,19 +1,19 @@
 /** A copied data directory, a restored one, and a service that was restored: who is let in, and who waits for a person. */
 import { createPublicKey } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
-import type { GatewayPlace } from '../../src/queue/index.ts';
+import type { JoiningAgent } from '../../src/queue/index.ts';
 import { listAgents } from '../../src/server/gateway/agents.ts';
 import { useGateway } from '../kit/queue/use-gateway.ts';
 import { RawAgent } from '../kit/wire/raw-agent.ts';
 import { useRawAgents } from '../kit/wire/use-raw-agents.ts';
 
 const used = useGateway();
-let place: GatewayPlace;
+let enrolment: JoiningAgent;
 let named = 0;
 const open = useRawAgents();
 
 beforeEach(async () => {
-  place = await used.gateway.enroll(`agent-number-${++named}`, 'acme');
+  enrolment = await used.gateway.enroll(`agent-number-${++named}`, 'acme');
 });
 
 interface Welcome {
@@ -24,8 +24,8 @@ interface Welcome {
 
 /** @param state as the agent has kept it; undefined: it has none */
 async function at(state?: string): Promise<RawAgent> {
-  const { x = '' } = createPublicKey(place.privateKey).export({ format: 'jwk' });
-  const agent = await RawAgent.join(place, { publicKey: x, ...(state !== undefined && { state }) });
+  const { x = '' } = createPublicKey(enrolment.privateKey).export({ format: 'jwk' });
+  const agent = await RawAgent.join(enrolment, { publicKey: x, ...(state !== undefined && { state }) });
   open.push(agent);
   return agent;
 }
@@ -43,12 +43,12 @@ async function joined(state?: string, keeps = true): Promise<Welcome> {
 
 async function offered(): Promise<unknown> {
   const sql = 'SELECT pending FROM platen.enrolled_agents WHERE id = $1';
-  return (await used.gateway.database.query(sql, [place.agentId])).rows[0]?.pending;
+  return (await used.gateway.database.query(sql, [enrolment.agentId])).rows[0]?.pending;
 }
 
 async function listed() {
   const agents = await listAgents(used.gateway.database, undefined);
-  const agent = agents.find(({ id }) => id === place.agentId);
+  const agent = agents.find(({ id }) => id === enrolment.agentId);
   return agent && { ...agent.enrolled, name: agent.name, tenant: agent.tenant };
 }
 
@@ -59,7 +59,7 @@ async function leaves({ agent }: Welcome): Promise<void> {
 }
 
 const refused = { refused: { code: 'stale' } };
-const letIn = () => used.gateway.enrolments.letIn(place.agentId, undefined, async () => undefined);
+const letIn = () => used.gateway.enrolments.letIn(enrolment.agentId, undefined, async () => undefined);
 
 test('of an agent and its copy the one that comes second is not let in, and is shown', async () => {
   const first = await joined();
@@ -95,10 +95,10 @@ test('a directory without its state, or with that of another agent or of nobody,
   const forged = Buffer.from(
     JSON.stringify({ ...JSON.parse(Buffer.from(text, 'base64url').toString()), seq: 1_000_000 }),
   ).toString('base64url');
-  const of = place;
-  place = await used.gateway.enroll(`agent-number-${++named}`, 'acme');
+  const of = enrolment;
+  enrolment = await used.gateway.enroll(`agent-number-${++named}`, 'acme');
   const other = await joined();
-  place = of;
+  enrolment = of;
   for (const state of [undefined, 'x', `${forged}.${signature}`, `${text}.`, other.state]) {
     expect(await (await at(state)).next('bye')).toMatchObject({ code: 'stale' });
   }
@@ -110,8 +110,8 @@ test('a directory from before the agent was enrolled again is an old one, howeve
   await leaves(first);
   const second = await joined(first.state);
   await leaves(second);
-  await used.gateway.enrolments.revoke(place.agentId, undefined, async () => undefined);
-  place = await used.gateway.enroll(place.agentId, 'acme');
+  await used.gateway.enrolments.revoke(enrolment.agentId, undefined, async () => undefined);
+  enrolment = await used.gateway.enroll(enrolment.agentId, 'acme');
   // The first answer is lost.
   await leaves(await joined(undefined, false));
   const own = await joined();
@@ -166,7 +166,7 @@ test('a service that was restored believes a state that is newer than its databa
   await leaves(third);
   await used.gateway.database.query(
     'UPDATE platen.enrolled_agents SET seq = 1, pending = NULL WHERE id = $1',
-    [place.agentId],
+    [enrolment.agentId],
   );
   // The next state never came.
   await leaves(await joined(third.state, false));
@@ -180,19 +180,19 @@ test('an agent that is newer than the back-up waits for a person, and is the sam
   const first = await joined();
   await leaves(first);
   const forget = () =>
-    used.gateway.database.query('DELETE FROM platen.enrolled_agents WHERE id = $1', [place.agentId]);
+    used.gateway.database.query('DELETE FROM platen.enrolled_agents WHERE id = $1', [enrolment.agentId]);
   await forget();
   // Whoever has not the state of this deployment is nobody.
   expect(await (await at()).next('bye')).toMatchObject({ code: 'unknown' });
   expect(await listed()).toBeUndefined();
   expect(await (await at(first.state)).next('bye')).toMatchObject({ code: 'stale' });
-  expect(await listed()).toMatchObject({ ...refused, name: place.agentId, tenant: 'acme' });
+  expect(await listed()).toMatchObject({ ...refused, name: enrolment.agentId, tenant: 'acme' });
   await letIn();
   await leaves(await joined(first.state));
   // With another's key the state is worth nothing.
   await forget();
   const { privateKey } = await used.gateway.enroll(`agent-number-${++named}`, 'acme');
-  const thief = await RawAgent.join({ ...place, privateKey }, { state: first.state });
+  const thief = await RawAgent.join({ ...enrolment, privateKey }, { state: first.state });
   open.push(thief);
   expect(await thief.next('bye')).toMatchObject({ code: 'unknown' });
   expect(await listed()).toBeUndefined();

@@ -4,7 +4,7 @@ import type { Lane } from '../../src/contract/lane.ts';
 import type { Report } from '../../src/contract/report.ts';
 import { GatewayLanes } from '../../src/queue/gateway/lanes.ts';
 import { openQueues, QueueError, type Queues } from '../../src/queue/index.ts';
-import { ErrorLog } from '../../src/queue/queue-log.ts';
+import { ErrorLogger } from '../../src/queue/queue-log.ts';
 import { Line, type Strike, type Way } from '../chaos/line.ts';
 import { job, keepingLogger, printerId } from '../kit/queue/samples.ts';
 import { useGateway } from '../kit/queue/use-gateway.ts';
@@ -29,8 +29,8 @@ beforeEach(async () => {
   lane = printerId();
   line = new Line('line', [Number(new URL(used.gateway.origin).port)]);
   await line.start();
-  const place = await used.gateway.enroll(agentId, null, line.url);
-  lanes = new GatewayLanes({ place, logger, errors: new ErrorLog(logger), retry: RETRY });
+  const enrolment = await used.gateway.enroll(agentId, null, line.url);
+  lanes = new GatewayLanes({ agent: enrolment, logger, errors: new ErrorLogger(logger), retry: RETRY });
   await expect.poll(() => lanes.answers(), { timeout: 30_000 }).toBe(true);
 });
 afterEach(async () => {

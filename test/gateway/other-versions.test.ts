@@ -6,9 +6,9 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { z } from 'zod';
 import { GATEWAY_PATH, PROTOCOL } from '../../src/contract/gateway.ts';
 import { GatewayLanes } from '../../src/queue/gateway/lanes.ts';
-import type { GatewayPlace } from '../../src/queue/index.ts';
+import type { JoiningAgent } from '../../src/queue/index.ts';
 import { lookAtGateway } from '../../src/queue/index.ts';
-import { ErrorLog } from '../../src/queue/queue-log.ts';
+import { ErrorLogger } from '../../src/queue/queue-log.ts';
 import { job, keepingLogger, printerId } from '../kit/queue/samples.ts';
 import { useGateway } from '../kit/queue/use-gateway.ts';
 import { listeningForTest } from '../kit/wire/listening.ts';
@@ -17,10 +17,10 @@ import { RawAgent } from '../kit/wire/raw-agent.ts';
 const LATER = 'platen.agent.2';
 const LENGTH = { contended: 15_000, alone: 60_000 };
 const used = useGateway();
-let place: GatewayPlace;
+let enrolment: JoiningAgent;
 
 beforeAll(async () => {
-  place = await used.gateway.enroll('agent-of-a-site', null);
+  enrolment = await used.gateway.enroll('agent-of-a-site', null);
 });
 
 test('an agent that speaks more than this service does is answered in what both speak', async () => {
@@ -55,7 +55,7 @@ test('an agent that speaks nothing of it is told so', async () => {
 });
 
 test('what a later agent says besides is left out, and the rest counts', async () => {
-  const agent = await RawAgent.join(place, { process: 'process-one' });
+  const agent = await RawAgent.join(enrolment, { process: 'process-one' });
   onTestFinished(() => agent.socket.terminate());
   await agent.next('welcome');
   const lane = printerId();
@@ -94,8 +94,8 @@ async function other(
 function lanesAt(origin: string) {
   const logger = keepingLogger();
   const retry = { first: 20, most: 100, refused: 100 };
-  const of = { ...place, origin };
-  const lanes = new GatewayLanes({ place: of, logger, errors: new ErrorLog(logger), retry });
+  const of = { ...enrolment, origin };
+  const lanes = new GatewayLanes({ agent: of, logger, errors: new ErrorLogger(logger), retry });
   onTestFinished(() => lanes.close());
   return { lanes, logger };
 }
@@ -126,7 +126,7 @@ test('what a later service says besides is left out, and the rest counts', async
   const { lanes } = lanesAt(origin);
   await expect.poll(() => lanes.answers(), { timeout: 30_000 }).toBe(true);
   const ask = { lane, term: 'process.1', fresh: true, reaches: true };
-  expect(await lanes.leases.ask(place.agentId, [ask], LENGTH)).toMatchObject([{ lane, granted: 60_000 }]);
+  expect(await lanes.leases.ask(enrolment.agentId, [ask], LENGTH)).toMatchObject([{ lane, granted: 60_000 }]);
   const turns = lanes.turnsOf(lane, AbortSignal.timeout(60_000));
   expect(await turns.take({ lane, term: 'process.1', beside: [], number: 1 })).toMatchObject({
     ...{ lane, id: rest.jobId, delivery: 1, note: null, template },

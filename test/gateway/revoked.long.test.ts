@@ -53,21 +53,21 @@ async function startAgent(
   const asked = { name, tenant: 'acme' };
   const { code } = invitationMade.parse((await at.admin('POST', '/agents/invitations', asked)).body);
   const dataDir = directories.make();
-  const place = await enrollAgent(`${new URL(at.url).origin}#${code}`, dataDir);
+  const enrolment = await enrollAgent(`${new URL(at.url).origin}#${code}`, dataDir);
   const tap = new Tap(name, printer.port, senders);
   await tap.open();
   running.defer(() => tap.stop());
   const retry = { first: 20, most: 100, refused: 100 };
-  const queue = await openGateway({ place: { ...place, version: '0' }, logger, retry });
+  const queue = await openGateway({ agent: { ...enrolment, version: '0' }, logger, retry });
   running.defer(() => queue.close({ timeoutMs: 0 }));
   const agent = await startDockAgent(
-    place,
+    enrolment,
     queue,
     { uri: tap.uri },
     { dataDir, window: { labels: WINDOW, bytes: 65_536 }, timings: { ...QUICK, lease: LEASE } },
   );
   running.defer(() => agent.stop({ graceMs: 0 }));
-  return { agentId: place.agentId, queue };
+  return { agentId: enrolment.agentId, queue };
 }
 
 test('it prints no further label than what its printer has, and another agent prints the rest, each once', async () => {

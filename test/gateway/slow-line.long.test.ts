@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { PROTOCOL, type ServiceFrame } from '../../src/contract/gateway.ts';
 import { createLogger } from '../../src/log.ts';
 import { GatewayConnection, RETRY } from '../../src/queue/gateway/connection.ts';
-import { ErrorLog } from '../../src/queue/queue-log.ts';
+import { ErrorLogger } from '../../src/queue/queue-log.ts';
 import { listeningForTest } from '../kit/wire/listening.ts';
 
 const logger = createLogger({ level: 'silent' });
@@ -42,7 +42,7 @@ test('each piece of a frame is heard, and the connection stays until the frame i
       privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     },
     {
-      ...{ logger, errors: new ErrorLog(logger), retry: RETRY },
+      ...{ logger, errors: new ErrorLogger(logger), retry: RETRY },
 
       listener: {
         joined: () => said.push('joined'),

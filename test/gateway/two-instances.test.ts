@@ -1,7 +1,7 @@
 /** Two instances of the service on one PostgreSQL: an agent is connected to one of them, and to whichever it likes. */
 import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { GatewayPlace } from '../../src/queue/index.ts';
+import type { JoiningAgent } from '../../src/queue/index.ts';
 import { listAgents } from '../../src/server/gateway/agents.ts';
 import { TestGateway } from '../kit/queue/over-gateway.ts';
 import { useGateway } from '../kit/queue/use-gateway.ts';
@@ -13,7 +13,7 @@ const CUT_OFF = 5_000;
 const used = useGateway();
 let one: TestGateway;
 let other: TestGateway;
-let place: GatewayPlace;
+let enrolment: JoiningAgent;
 let named = 0;
 const open = useRawAgents();
 
@@ -22,20 +22,23 @@ beforeAll(async () => {
   other = await TestGateway.start(used.backend.database);
 });
 beforeEach(async () => {
-  place = await one.enroll(`agent-number-${++named}`, null);
+  enrolment = await one.enroll(`agent-number-${++named}`, null);
 });
 afterAll(() => other.stop());
 
 /** A process of the agent at one of the instances, which it reaches at one address. */
 async function at(instance: TestGateway, process: string): Promise<RawAgent> {
-  const agent = await RawAgent.join({ ...place, origin: instance.origin }, { origin: place.origin, process });
+  const agent = await RawAgent.join(
+    { ...enrolment, origin: instance.origin },
+    { origin: enrolment.origin, process },
+  );
   open.push(agent);
   return agent;
 }
 
 async function listed() {
   const agents = await listAgents(one.database, undefined);
-  return agents.find(({ id }) => id === place.agentId)?.enrolled;
+  return agents.find(({ id }) => id === enrolment.agentId)?.enrolled;
 }
 
 test('a copy of an agent is refused at another instance too, as long as the agent is connected', async () => {
@@ -79,7 +82,7 @@ test.each([
     const agent = await at(has(), 'process-one');
     await agent.next('welcome');
     // In the database alone: neither instance is told.
-    await one.enrolments.revoke(place.agentId, undefined, async () => undefined);
+    await one.enrolments.revoke(enrolment.agentId, undefined, async () => undefined);
     const late = once(AbortSignal.timeout(CUT_OFF), 'abort').then(() => 'too late');
     expect(await Promise.race([agent.next('bye'), late])).toMatchObject({ code: 'revoked' });
     for (const instance of [one, other]) {
@@ -97,16 +100,16 @@ test('an agent that is to be another tenant’s is told so once, finishes, and j
   await agent.next('welcome');
   await one.database.query(
     `INSERT INTO platen.brought_printers (agent_id, printer_id, name, state) VALUES ($1, 'serial-0a1b2c3d4e5f', 'Dock', 'approved')`,
-    [place.agentId],
+    [enrolment.agentId],
   );
-  await other.enrolments.move(place.agentId, 'acme', async () => undefined);
+  await other.enrolments.move(enrolment.agentId, 'acme', async () => undefined);
   expect(await agent.next('move')).toMatchObject({ scope: 'acme' });
   agent.say({ kind: 'moved' });
   expect(await agent.next('bye')).toMatchObject({ code: 'restart', retryAfterMs: 0 });
   const again = await at(other, 'process-one');
   expect(await again.next('welcome')).toMatchObject({ scope: 'acme' });
   const { rows } = await one.database.query('SELECT FROM platen.brought_printers WHERE agent_id = $1', [
-    place.agentId,
+    enrolment.agentId,
   ]);
   expect(rows).toEqual([]);
   // Nobody has asked for it: whose it is stays, and it begins anew.
@@ -138,8 +141,8 @@ test('an instance that has no room for another agent says so, and another one ta
   const full = await TestGateway.start(used.backend.database, { most: 1 });
   try {
     await (await at(full, 'process-one')).next('welcome');
-    const first = place;
-    place = await one.enroll(`agent-number-${++named}`, null);
+    const first = enrolment;
+    enrolment = await one.enroll(`agent-number-${++named}`, null);
     expect(await (await at(full, 'process-one')).next('bye')).toMatchObject({
       code: 'too-many',
       retryAfterMs: expect.any(Number),
@@ -148,7 +151,7 @@ test('an instance that has no room for another agent says so, and another one ta
     await (await at(other, 'process-one')).next('welcome');
     expect(await listed()).toMatchObject({ refused: null });
     // Who is connected already may connect anew.
-    place = first;
+    enrolment = first;
     await (await at(full, 'process-one')).next('welcome');
   } finally {
     await full.stop();

@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import { describe, expect, test, vi } from 'vitest';
-import type { Reported } from '../../src/queue/index.ts';
-import { ReportPayload } from '../../src/queue/payload.ts';
+import type { ReceivedReport } from '../../src/queue/index.ts';
+import { reportParser } from '../../src/queue/payload.ts';
 import { parseName } from '../../src/queue/report-name.ts';
 import { Collected, job, printerId, report } from '../kit/queue/samples.ts';
 import { serve } from '../kit/queue/serving.ts';
@@ -23,7 +23,7 @@ const ring = (name: string) => redis().publish(`${used.backend.prefix}:@reports`
 const sayOther = (seq: number) => used.queues.publish({ ...report(of, seq), agentId: OTHER }, null);
 
 /** The numbers of what another agent reports. */
-async function heard(also: (batch: readonly Reported[]) => Promise<void> = async () => undefined) {
+async function heard(also: (batch: readonly ReceivedReport[]) => Promise<void> = async () => undefined) {
   const got = new Collected<number>();
   await used.queues.consumeReports(async (batch) => {
     for (const { report: one } of batch) if (one.kind === 'job' && one.agentId === OTHER) got.add(one.seq);
@@ -148,10 +148,10 @@ test('a stream with garbage is left alone for many times as long as that took, h
     printers: Array.from({ length: 45_000 }, () => 0),
   });
   for (let n = 0; n < 20; n += 1) await write(agentId, garbage);
-  const payload = new ReportPayload(used.logger);
+  const parse = reportParser(used.logger);
   const parsing = Array.from({ length: 20 }, () => {
     const began = performance.now();
-    payload.parse(garbage);
+    parse(garbage);
     return performance.now() - began;
   });
   const since = performance.now();

@@ -7,8 +7,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Lane } from '../../src/contract/lane.ts';
 import {
   type LeaseAnswer,
-  type LeaseAsk,
-  type LeaseLength,
+  type LeaseLimits,
+  type LeaseQuestion,
   QueueError,
   type Queues,
 } from '../../src/queue/index.ts';
@@ -21,7 +21,7 @@ import { type OpenBackend, onRedis, tried } from '../kit/servers/backends.ts';
 const PATIENTLY = { timeout: 60_000 };
 const LONG = { contended: 60_000, alone: 240_000 };
 const JOB = '0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f';
-type Asked = Partial<LeaseAsk & { length: LeaseLength; of: Lane }>;
+type Asked = Partial<LeaseQuestion & { length: LeaseLimits; of: Lane }>;
 const [ONE, OTHER, THIRD] = ['agent-one-1', 'agent-two-2', 'agent-three'];
 
 describe.each(tried(agentBackends()))('leases on $name', ({ open }) => {

@@ -6,7 +6,7 @@ import type { Lane } from '../../src/contract/lane.ts';
 import { PostgresClient } from '../../src/queue/index.ts';
 import { postgresLeases } from '../../src/queue/postgres/lease.ts';
 import { postgresTurns } from '../../src/queue/postgres/turns.ts';
-import { ErrorLog } from '../../src/queue/queue-log.ts';
+import { ErrorLogger } from '../../src/queue/queue-log.ts';
 import { RedisTemplates } from '../../src/queue/redis/templates.ts';
 import { RedisTurns } from '../../src/queue/redis/turns.ts';
 import { type LaneTurns, Turns } from '../../src/queue/turns.ts';
@@ -33,7 +33,7 @@ describe.each(tried(backends()))('on $name', (backend) => {
   /** A process of its own. @returns what makes each consumer of the lane its turns */
   function process(): () => LaneTurns {
     const { database, redisUrl, prefix } = used.backend;
-    const errors = new ErrorLog(keepingLogger());
+    const errors = new ErrorLogger(keepingLogger());
     if (redisUrl === undefined) {
       const pool = poolOn(database);
       const turns = new Turns(postgresTurns(pool), errors);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Lane } from '../../src/contract/lane.ts';
-import { QueueError, type Queues, type Unreadable } from '../../src/queue/index.ts';
+import { QueueError, type Queues, type UnreadableJob } from '../../src/queue/index.ts';
 import { agentBackends, openQueuesOf } from '../kit/queue/over-gateway.ts';
 import { Collected, job, keepingLogger, printerId } from '../kit/queue/samples.ts';
 import { serve } from '../kit/queue/serving.ts';
@@ -245,7 +245,7 @@ describe.each(tried(agentBackends()))('a printer queue on $name', ({ kind, open 
     const bad = { ...job(printer), copies: -1, records: [{ city: 'Jane Doe' }] };
     const good = job(printer);
     const got = new Collected<string>();
-    const unreadable = new Collected<Unreadable>();
+    const unreadable = new Collected<UnreadableJob>();
     const logger = keepingLogger();
     const reader = await another({ logger });
     await queues.enqueue(bad, good);

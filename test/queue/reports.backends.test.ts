@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Report } from '../../src/contract/report.ts';
-import type { Reported } from '../../src/queue/index.ts';
+import type { ReceivedReport } from '../../src/queue/index.ts';
 import { agentBackends, openQueuesOf } from '../kit/queue/over-gateway.ts';
 import { Collected, job, printerId, report } from '../kit/queue/samples.ts';
 import { useQueues } from '../kit/queue/use-queues.ts';
 import { tried } from '../kit/servers/backends.ts';
 
-function seqsOf(batch: readonly Reported[]): number[] {
+function seqsOf(batch: readonly ReceivedReport[]): number[] {
   return batch.map(({ report: one }) => (one.kind === 'job' ? one.seq : -1));
 }
 
@@ -108,7 +108,7 @@ describe.each(tried(agentBackends()))('the report queue on $name', (backend) => 
   it('is shared by several services: each report goes to one of them', async () => {
     const other = await openQueuesOf(used.backend, { logger: used.logger });
     const got = new Collected<number>();
-    const take = async (batch: readonly Reported[]) => {
+    const take = async (batch: readonly ReceivedReport[]) => {
       for (const seq of seqsOf(batch)) got.add(seq);
     };
     await used.queues.consumeReports(take);

@@ -6,7 +6,7 @@ import { Client, Pool } from 'pg';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Lane } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
-import type { LeaseLength, QueuesOptions } from '../../src/queue/index.ts';
+import type { LeaseLimits, QueuesOptions } from '../../src/queue/index.ts';
 import { postgresTurns } from '../../src/queue/postgres/turns.ts';
 import { RedisTemplates } from '../../src/queue/redis/templates.ts';
 import { RedisTurns } from '../../src/queue/redis/turns.ts';
@@ -30,7 +30,7 @@ describe.each(backends())('a job that is taken from its worker, on $name', (on) 
   /** The first of these jobs is in the hand of a process, which is killed. */
   async function killWithFirst(
     jobs: QueuedJob[],
-    options: Partial<QueuesOptions> & { length?: LeaseLength } = {},
+    options: Partial<QueuesOptions> & { length?: LeaseLimits } = {},
   ): Promise<void> {
     await used.queues.enqueue(...jobs);
     const settings = JSON.stringify({ ...used.backend, ...options, printer });

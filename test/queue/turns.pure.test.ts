@@ -1,17 +1,23 @@
 import { expect, test } from 'vitest';
 import type { Lane } from '../../src/contract/lane.ts';
 import type { Report } from '../../src/contract/report.ts';
-import { ErrorLog } from '../../src/queue/queue-log.ts';
-import { type InHand, type TakenJob, type Turn, type TurnAnswer, Turns } from '../../src/queue/turns.ts';
+import { ErrorLogger } from '../../src/queue/queue-log.ts';
+import {
+  type LaneDelivery,
+  type TakenJob,
+  type Turn,
+  type TurnAnswer,
+  Turns,
+} from '../../src/queue/turns.ts';
 import { job, keepingLogger, printerId, report } from '../kit/queue/samples.ts';
 
 const lane: Lane = printerId();
-const inHand: InHand = { lane, id: 'job', delivery: 1, term: 'term.1' };
+const inHand: LaneDelivery = { lane, id: 'job', delivery: 1, term: 'term.1' };
 
 /** Turns at a server that answers as the test says. */
 function turnsAt(turn: (told: Turn<Report>) => Promise<TurnAnswer>): Turns<Report> {
   const server = { turn, notes: async () => [], isAway: () => true };
-  return new Turns<Report>(server, new ErrorLog(keepingLogger()));
+  return new Turns<Report>(server, new ErrorLogger(keepingLogger()));
 }
 
 function sayAll(turns: Turns<Report>) {
@@ -91,7 +97,7 @@ test('notes that come in one tick go in one command', async () => {
     },
     isAway: () => true,
   };
-  const turns = new Turns<Report>(server, new ErrorLog(keepingLogger()));
+  const turns = new Turns<Report>(server, new ErrorLogger(keepingLogger()));
   const stored = ['first', 'second'].map((id) => turns.note({ ...inHand, id }, 1, id));
   expect(await Promise.all(stored)).toEqual([true, true]);
   expect(commands).toEqual([['first', 'second']]);

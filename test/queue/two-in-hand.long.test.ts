@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Lane } from '../../src/contract/lane.ts';
-import type { Delivery, HandlerResult } from '../../src/queue/lane-store.ts';
+import type { Delivery, DeliveryOutcome } from '../../src/queue/lane-store.ts';
 import { processFile, SHORT_LIVED } from '../kit/programs/built.ts';
 import { agentBackends } from '../kit/queue/over-gateway.ts';
 import { Collected, job, printerId } from '../kit/queue/samples.ts';
@@ -17,7 +17,7 @@ import { administer } from '../kit/servers/backends.ts';
 const program = processFile('test/queue/consumer-process.ts');
 
 interface Hand extends Delivery {
-  end(how: HandlerResult | Error): void;
+  end(how: DeliveryOutcome | Error): void;
 }
 
 describe.each(agentBackends())('two in hand, on $name', (backend) => {
@@ -38,7 +38,7 @@ describe.each(agentBackends())('two in hand, on $name', (backend) => {
       for (const { end } of got.values) end('done');
     });
     const consumer = await serve(used.queues, name, async (delivery) => {
-      const { promise, resolve, reject } = Promise.withResolvers<HandlerResult>();
+      const { promise, resolve, reject } = Promise.withResolvers<DeliveryOutcome>();
       // Before it is awaited, a test may already be over.
       promise.catch(() => undefined);
       got.add({ ...delivery, end: (how) => (how instanceof Error ? reject(how) : resolve(how)) });

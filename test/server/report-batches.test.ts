@@ -1,14 +1,14 @@
 /** Reports that are applied together, as a service takes them from the queue. */
 import { expect, onTestFinished, test } from 'vitest';
 import { readReport } from '../../src/contract/read-report.ts';
-import type { Reported } from '../../src/queue/index.ts';
+import type { ReceivedReport } from '../../src/queue/index.ts';
 import { Reports } from '../../src/server/jobs/outcome/reports.ts';
 import { describePrinter } from '../kit/service/harness.ts';
 import { jobReport, useToldPrinter } from '../kit/service/job-report.ts';
 
 const { service, newJob, job } = useToldPrinter();
 
-const batchOf = (...reports: object[]): Reported[] =>
+const batchOf = (...reports: object[]): ReceivedReport[] =>
   reports.map((one) => {
     const read = readReport(one);
     if ('issues' in read) throw new Error(read.issues.join());

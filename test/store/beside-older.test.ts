@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { migrate, type Schema } from '../../src/queue/index.ts';
+import { migrate, type SchemaFiles } from '../../src/queue/index.ts';
 import { jobIdOf, ServiceHarness } from '../kit/service/harness.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'platen-test-next-'));
@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 /** The schema of the next version: one file more. */
-function next(sql: string): { schema: Schema; file: string } {
+function next(sql: string): { schema: SchemaFiles; file: string } {
   const home = mkdtempSync(join(directory, 'schema-'));
   const file = `${++named}-next.sql`;
   writeFileSync(join(home, file), sql);

@@ -23,7 +23,7 @@ import type { LanguageId } from '../../contract/format.ts';
 import { labelCount, queueIdOf } from '../../contract/queued-job.ts';
 import { because } from '../../contract/reason.ts';
 import type { Logger } from '../../log.ts';
-import type { HandlerResult } from '../../queue/index.ts';
+import type { DeliveryOutcome } from '../../queue/index.ts';
 import type { RenderPool } from '../../rendering/render-pool.ts';
 import { JournalError } from '../journal-file.ts';
 import type { PrinterLink } from '../printer/link.ts';
@@ -97,11 +97,11 @@ export class Entry {
   }
 
   /** @throws JournalError where no outcome may be told: a later delivery goes by what is on the disk */
-  run(): Promise<HandlerResult> {
+  run(): Promise<DeliveryOutcome> {
     return this.outcome.tell(this.#run());
   }
 
-  async #run(): Promise<HandlerResult> {
+  async #run(): Promise<DeliveryOutcome> {
     const { stop, outcome } = this;
     let goesBack = false;
     try {
@@ -150,7 +150,7 @@ export class Entry {
   }
 
   /** Gives the job back to the queue, with a note where to go on, if that is certain. */
-  async #handBack(): Promise<HandlerResult> {
+  async #handBack(): Promise<DeliveryOutcome> {
     const { lost } = this.stop;
     try {
       await this.outcome.handBack(lost);

@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { orAborted } from '../../../drivers/transports/pauses.ts';
 import { type Lane, laneOf } from '../../contract/lane.ts';
 import { queueIdOf } from '../../contract/queued-job.ts';
-import type { Consumer, HandlerResult, JobQueue, LaneHandler } from '../../queue/index.ts';
+import type { Consumer, DeliveryOutcome, DeliveryQueue, LaneHandler } from '../../queue/index.ts';
 import type { LeaseTerm } from '../lease/lease-term.ts';
 import type { PrinterLease } from '../lease/printer-lease.ts';
 import { Backoff, pause } from '../pause.ts';
@@ -28,7 +28,7 @@ type StationContext = Omit<EntryContext, 'device' | 'stop' | 'alone'> & {
 };
 
 export class PrinterStation {
-  readonly #queue: JobQueue;
+  readonly #queue: DeliveryQueue;
   readonly #lease: PrinterLease;
   readonly #context: StationContext;
   readonly #stopped = new AbortController();
@@ -40,7 +40,7 @@ export class PrinterStation {
   #handled: Promise<boolean> = Promise.resolve(false);
   #serving: Promise<void> = Promise.resolve();
 
-  constructor(queue: JobQueue, lease: PrinterLease, context: StationContext) {
+  constructor(queue: DeliveryQueue, lease: PrinterLease, context: StationContext) {
     [this.#queue, this.#lease, this.#context] = [queue, lease, context];
   }
 
@@ -151,7 +151,7 @@ export class PrinterStation {
     term: LeaseTerm,
     loop: PrinterLoop,
     signals: Signals,
-  ): Promise<HandlerResult> {
+  ): Promise<DeliveryOutcome> {
     const before = this.#handling === 0 ? Promise.resolve(false) : this.#handled;
     this.#handling += 1;
     const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -201,7 +201,7 @@ export class PrinterStation {
   }
 
   /** Refuses a job of another tenant or for another printer: its labels must not come out here. */
-  #refuse({ job }: NotedDelivery): HandlerResult {
+  #refuse({ job }: NotedDelivery): DeliveryOutcome {
     const { lane, logger } = this.#context;
     logger.error(
       { job: job.jobId, tenant: job.tenantId, lane, of: laneOf(job) },

@@ -14,13 +14,13 @@
 import { randomUUID } from 'node:crypto';
 import { ALONE, printerOf } from '../../contract/lane.ts';
 import type { Logger } from '../../log.ts';
-import type { JobQueue } from '../../queue/index.ts';
+import type { DeliveryQueue } from '../../queue/index.ts';
 import { pause } from '../pause.ts';
 import { now } from './lease-term.ts';
 import { type LeasedPrinter, PrinterLease, RENEW } from './printer-lease.ts';
 
 interface LeasesOptions {
-  queue: Pick<JobQueue, 'askLeases' | 'giveLeaseBack'>;
+  queue: Pick<DeliveryQueue, 'askLeases' | 'giveLeaseBack'>;
   agentId: string;
   /** Length of a lease while another agent wants it, ms. */
   leaseMs: number;

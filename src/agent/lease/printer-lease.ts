@@ -5,7 +5,7 @@
  */
 import { orAborted } from '../../../drivers/transports/pauses.ts';
 import type { Lane } from '../../contract/lane.ts';
-import type { LeaseAnswer, LeaseAsk } from '../../queue/index.ts';
+import type { LeaseAnswer, LeaseQuestion } from '../../queue/index.ts';
 import { elapsed, LeaseTerm, now } from './lease-term.ts';
 
 type Instant = ReturnType<typeof now>;
@@ -174,7 +174,7 @@ export class PrinterLease {
   }
 
   /** @param question its number among the questions of this process, from 1 */
-  ask(at: Instant, question: number): LeaseAsk {
+  ask(at: Instant, question: number): LeaseQuestion {
     this.#asked = at;
     this.#unanswered = true;
     this.#shortened = this.#awaited = false;

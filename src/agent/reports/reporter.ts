@@ -14,7 +14,7 @@
  */
 import type { AgentStateReport, JobReport, Report } from '../../contract/report.ts';
 import type { Logger } from '../../log.ts';
-import type { ReportPlace } from '../../queue/index.ts';
+import type { PublishedReport } from '../../queue/index.ts';
 import type { Journal, UnpublishedReport } from '../journal.ts';
 import { Backoff, pause } from '../pause.ts';
 import { stretchesOf } from './stretches.ts';
@@ -42,7 +42,7 @@ interface JobReports {
 }
 
 interface ReporterOptions {
-  queue: { publish(report: Report): Promise<ReportPlace | null> };
+  queue: { publish(report: Report): Promise<PublishedReport | null> };
   journal: Journal;
   logger: Logger;
 }
@@ -211,7 +211,7 @@ export class Reporter {
     }
   }
 
-  #lookForLost(place: ReportPlace): void {
+  #lookForLost(place: PublishedReport): void {
     try {
       const count = this.#options.journal.lost(place);
       if (count === 0) return;
@@ -241,7 +241,7 @@ export class Reporter {
   }
 
   /** Resolves with null after a failure and the pause that follows it. */
-  async #publish(report: Report): Promise<{ place: ReportPlace | null } | null> {
+  async #publish(report: Report): Promise<{ place: PublishedReport | null } | null> {
     try {
       const place = await this.#options.queue.publish(report);
       this.#backoff.reset();

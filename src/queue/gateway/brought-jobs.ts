@@ -4,9 +4,9 @@
  * last question, and only once.
  */
 import type { Lane } from '../../contract/lane.ts';
-import type { JobAsk, TakenJob } from '../turns.ts';
+import type { JobQuestion, TakenJob } from '../turns.ts';
 
-type Question = Pick<JobAsk, 'lane' | 'term' | 'number'>;
+type Question = Pick<JobQuestion, 'lane' | 'term' | 'number'>;
 
 interface LastQuestion {
   term: string;

@@ -15,11 +15,12 @@ import {
 } from '../../contract/gateway.ts';
 import type { Scope } from '../../contract/lane.ts';
 import { QueueError, reasonOf } from '../queue-error.ts';
-import type { ErrorLog, QueueLogger } from '../queue-log.ts';
+import type { ErrorLogger, QueueLogger } from '../queue-log.ts';
 import { whyNotReached } from './not-reached.ts';
-import { type Reach, webAgent } from './web-agent.ts';
+import { type WebAgentOptions, webAgent } from './web-agent.ts';
 
-export interface GatewayPlace extends Reach {
+/** An agent that has enrolled, with what it joins its service by. */
+export interface JoiningAgent extends WebAgentOptions {
   /** The service's address without a path: `https://platen.example`. */
   origin: string;
   agentId: string;
@@ -31,19 +32,19 @@ export interface GatewayPlace extends Reach {
    * What the service has given the agent to keep; undefined: the agent keeps nothing, and the service cannot tell it from a
    * copy.
    */
-  kept?: KeptState | undefined;
+  kept?:
+    | {
+        readonly state: string | undefined;
+        /**
+         * Resolves when the state is safe: even after a crash the agent will show it the next time that it joins.
+         * @param journalLost what the agent's journal said until now no longer counts
+         */
+        keep(state: string, journalLost: boolean): Promise<void>;
+      }
+    | undefined;
 }
 
-export interface KeptState {
-  readonly state: string | undefined;
-  /**
-   * Resolves when the state is safe: even after a crash the agent will show it the next time that it joins.
-   * @param journalLost what the agent's journal said until now no longer counts
-   */
-  keep(state: string, journalLost: boolean): Promise<void>;
-}
-
-export interface GatewayRetry {
+export interface RetryLimits {
   /**
    * Longest waits before the next attempt, ms: after a lost connection (doubled with each failure), after many failures, and
    * after the service has refused the agent.
@@ -56,7 +57,7 @@ export interface GatewayRetry {
   /** After so many ms the agent says again which lanes it listens to, because the service does not confirm that. */
   again: number;
 }
-export const RETRY: GatewayRetry = {
+export const RETRY: RetryLimits = {
   ...{ first: 1_000, most: 60_000, refused: 600_000 },
   ...{ answer: 15_000, again: 60_000 },
 };
@@ -66,7 +67,7 @@ const SILENCE = { asked: 5_000, most: 10_000 };
 /** How long the service may take to let the agent join, ms. */
 const JOIN = 20_000;
 
-interface Listener {
+interface ConnectionHandler {
   joined(): void;
   said(frame: ServiceFrame): void;
   /** When (`performance.now`) the oldest question without an answer was sent; undefined: there is none. */
@@ -78,11 +79,11 @@ interface Listener {
 }
 
 export class GatewayConnection {
-  readonly #place: GatewayPlace;
-  readonly #retry: GatewayRetry;
+  readonly #agent: JoiningAgent;
+  readonly #retry: RetryLimits;
   readonly #logger: QueueLogger;
-  readonly #errors: ErrorLog;
-  readonly #listener: Listener;
+  readonly #errors: ErrorLogger;
+  readonly #listener: ConnectionHandler;
   readonly #process = randomUUID();
   readonly #closed = new AbortController();
   readonly #running: Promise<void>;
@@ -92,10 +93,10 @@ export class GatewayConnection {
   #reason: string | undefined;
 
   constructor(
-    place: GatewayPlace,
-    parts: { logger: QueueLogger; errors: ErrorLog; retry: GatewayRetry; listener: Listener },
+    agent: JoiningAgent,
+    parts: { logger: QueueLogger; errors: ErrorLogger; retry: RetryLimits; listener: ConnectionHandler },
   ) {
-    this.#place = place;
+    this.#agent = agent;
     this.#retry = parts.retry;
     this.#logger = parts.logger;
     this.#errors = parts.errors;
@@ -138,7 +139,7 @@ export class GatewayConnection {
       const refused = bye !== undefined && bye.code !== 'restart';
       const words = bye === undefined ? reason : wordsOf(bye.code);
       this.#reason = words;
-      this.#errors.report('not connected to the service', new Error(words), { origin: this.#place.origin });
+      this.#errors.report('not connected to the service', new Error(words), { origin: this.#agent.origin });
       const most = refused
         ? this.#retry.refused
         : Math.min(this.#retry.most, this.#retry.first * 2 ** Math.min(failures, 10));
@@ -149,10 +150,10 @@ export class GatewayConnection {
 
   /** Resolves when the connection is over. */
   async #connect(): Promise<{ joined: boolean; bye?: ByeFrame | undefined; reason: string }> {
-    const { origin } = this.#place;
+    const { origin } = this.#agent;
     const url = new URL(GATEWAY_PATH, origin.replace(/^http/, 'ws'));
     const socket = new WebSocket(url, PROTOCOL, {
-      agent: webAgent(origin, this.#place),
+      agent: webAgent(origin, this.#agent),
       perMessageDeflate: false,
       maxPayload: FRAME_BYTES.service,
       handshakeTimeout: JOIN,
@@ -181,10 +182,10 @@ export class GatewayConnection {
       else if (behind.isDue(now)) socket.ping(behind.sent(now));
     }, Math.min(SILENCE.asked, answer) / 4);
     const nonce = randomBytes(16).toString('base64url');
-    const state = this.#place.kept?.state;
+    const state = this.#agent.kept?.state;
     socket.on('open', () => {
-      const { agentId: agent, version } = this.#place;
-      const own = state !== undefined && { state, publicKey: publicKeyOf(this.#place.privateKey) };
+      const { agentId: agent, version } = this.#agent;
+      const own = state !== undefined && { state, publicKey: publicKeyOf(this.#agent.privateKey) };
       socket.send(JSON.stringify({ kind: 'hello', agent, process: this.#process, nonce, version, ...own }));
     });
     // A large frame over a slow line takes longer than a silence may last, so each piece of the frame counts as a sign of life.
@@ -206,7 +207,7 @@ export class GatewayConnection {
       } else if (joined && frame !== undefined) this.#listener.said(frame);
       else if (frame?.kind === 'challenge') this.#prove(socket, { nonce, challenge: frame.nonce, state });
       else if (frame?.kind === 'welcome') {
-        if (frame.scope !== this.#place.scope) {
+        if (frame.scope !== this.#agent.scope) {
           this.#listener.moved(frame.scope);
           over.resolve('the service has this agent for another tenant');
           return;
@@ -218,7 +219,7 @@ export class GatewayConnection {
           this.#logger.info({ origin, name: frame.name }, 'joined the service');
           this.#listener.joined();
         };
-        const { kept } = this.#place;
+        const { kept } = this.#agent;
         if (frame.state === undefined || kept === undefined) begin();
         else {
           kept.keep(frame.state, frame.journalLost === true).then(
@@ -242,7 +243,7 @@ export class GatewayConnection {
   }
 
   #prove(socket: WebSocket, said: { nonce: string; challenge: string; state: string | undefined }): void {
-    const { agentId: agent, origin, privateKey } = this.#place;
+    const { agentId: agent, origin, privateKey } = this.#agent;
     const text = signedToJoin({ origin, agent, process: this.#process, ...said });
     const signature = sign(null, text, createPrivateKey(privateKey)).toString('base64url');
     socket.send(JSON.stringify({ kind: 'proof', signature }));

@@ -17,44 +17,44 @@ import type { Lane, Scope } from '../../contract/lane.ts';
 import type { QueuedJob } from '../../contract/queued-job.ts';
 import { template as templateSchema } from '../../contract/template.ts';
 import { hashOf } from '../../contract/template-hash.ts';
-import { Bell, type Listener } from '../bell.ts';
+import { Bell, type BellHandler } from '../bell.ts';
 import { keptTemplates } from '../kept-templates.ts';
 import type { AgentLanes } from '../lane-store.ts';
 import { MARKED, type StoredAnswer } from '../lease.ts';
 import { QueueError } from '../queue-error.ts';
-import type { ErrorLog, QueueLogger } from '../queue-log.ts';
-import type { InHand, JobAsk, LaneTurns, TakenJob } from '../turns.ts';
+import type { ErrorLogger, QueueLogger } from '../queue-log.ts';
+import type { JobQuestion, LaneDelivery, LaneTurns, TakenJob } from '../turns.ts';
 import { BroughtJobs } from './brought-jobs.ts';
-import { GatewayConnection, type GatewayPlace, type GatewayRetry, RETRY } from './connection.ts';
+import { GatewayConnection, type JoiningAgent, RETRY, type RetryLimits } from './connection.ts';
 
 /** Entries and their answers, without their numbers. */
 type Unnumbered<T> = T extends { i: number } ? Omit<T, 'i'> : never;
-type Said = Unnumbered<FrameEntry>;
-type Answered = Unnumbered<Answer>;
+type UnnumberedEntry = Unnumbered<FrameEntry>;
+type UnnumberedAnswer = Unnumbered<Answer>;
 
 interface Pending {
   /** Undefined: it was sent in a frame of its own, and is not sent again after a cut. */
-  said: Said | undefined;
-  settle: PromiseWithResolvers<Answered>;
+  said: UnnumberedEntry | undefined;
+  settle: PromiseWithResolvers<UnnumberedAnswer>;
 }
 
 type LeaseFrame = Extract<AgentFrame, { kind: 'lease' }>;
 type Brought = NonNullable<Extract<ServiceFrame, { kind: 'ring' }>['brought']>;
 
 interface GatewayOptions {
-  place: GatewayPlace;
+  agent: JoiningAgent;
   logger: QueueLogger;
-  errors: ErrorLog;
-  retry?: Partial<GatewayRetry> | undefined;
+  errors: ErrorLogger;
+  retry?: Partial<RetryLimits> | undefined;
   /** Called each time that the agent has joined, so that the caller can repeat what has failed. */
   onJoined?: (() => void) | undefined;
   /** Called with all printers that people have added for the agent, each time that the service sends the list. */
   onPrinters?: ((printers: readonly AddedPrinter[]) => void) | undefined;
-  moves?: Moves | undefined;
+  moves?: MoveHandler | undefined;
 }
 
 /** What the agent does when the service gives it to another tenant. */
-export interface Moves {
+export interface MoveHandler {
   /** Finishes what is in hand. False: not all of it could be reported; the service asks again over the next connection. */
   leave(): Promise<boolean>;
   /** Starts anew for the tenant that has the agent now. This may be the old tenant, if the move did not happen. */
@@ -65,7 +65,7 @@ export class GatewayLanes implements AgentLanes {
   readonly #connection: GatewayConnection;
   readonly #onJoined: GatewayOptions['onJoined'];
   readonly #onPrinters: GatewayOptions['onPrinters'];
-  readonly #moves: Moves | undefined;
+  readonly #moves: MoveHandler | undefined;
   readonly #bell = new GatewayBell(() => this.#listenSoon());
   readonly #templates = keptTemplates();
   readonly #unsaid = new Map<number, Pending>();
@@ -74,7 +74,7 @@ export class GatewayLanes implements AgentLanes {
   readonly #brought = new BroughtJobs();
   /** When (`performance.now`) each message without an answer was sent, by its number, the oldest first. */
   readonly #saidAt = new Map<number, number>();
-  /** As `GatewayRetry.again`. */
+  /** As `RetryLimits.again`. */
   readonly #again: number;
   #listenedAt = 0;
   #number = 0;
@@ -84,16 +84,16 @@ export class GatewayLanes implements AgentLanes {
   /** The agent has finished all that was in hand, so that another tenant can have it. */
   #hasLeft = false;
 
-  constructor({ place, logger, errors, retry, onJoined, onPrinters, moves }: GatewayOptions) {
+  constructor({ agent, logger, errors, retry, onJoined, onPrinters, moves }: GatewayOptions) {
     this.#onJoined = onJoined;
     this.#onPrinters = onPrinters;
     this.#moves = moves;
     const retries = { ...RETRY, ...retry };
     this.#again = retries.again;
-    this.#connection = new GatewayConnection(place, {
+    this.#connection = new GatewayConnection(agent, {
       ...{ logger, errors, retry: retries },
       listener: {
-        joined: () => this.#joined(place.scope),
+        joined: () => this.#joined(agent.scope),
         said: (frame) => this.#heard(frame),
         waitsSince: () => this.#saidAt.values().next().value,
         moved: (to) => this.#moves?.moved(to),
@@ -113,7 +113,7 @@ export class GatewayLanes implements AgentLanes {
     },
     giveBack: async (_agentId, lane, term) => {
       const i = ++this.#number;
-      const settle = Promise.withResolvers<Answered>();
+      const settle = Promise.withResolvers<UnnumberedAnswer>();
       if (!this.#connection.send({ kind: 'giveBack', i, lane, term })) throw this.#connection.gone();
       this.#saidAt.set(i, performance.now());
       this.#unanswered.set(i, { said: undefined, settle });
@@ -137,7 +137,7 @@ export class GatewayLanes implements AgentLanes {
     };
   }
 
-  listen(lane: Lane, ring: Listener): () => void {
+  listen(lane: Lane, ring: BellHandler): () => void {
     return this.#bell.listen(lane, ring);
   }
 
@@ -167,7 +167,7 @@ export class GatewayLanes implements AgentLanes {
     return settle.promise;
   }
 
-  async #take(question: JobAsk): Promise<TakenJob | null> {
+  async #take(question: JobQuestion): Promise<TakenJob | null> {
     const brought = this.#brought.take(question);
     if (brought !== undefined) return brought;
     const { lane, term, beside, number } = question;
@@ -218,8 +218,8 @@ export class GatewayLanes implements AgentLanes {
     return read;
   }
 
-  #say(said: Said, over?: AbortSignal): Promise<Answered> {
-    const settle = Promise.withResolvers<Answered>();
+  #say(said: UnnumberedEntry, over?: AbortSignal): Promise<UnnumberedAnswer> {
+    const settle = Promise.withResolvers<UnnumberedAnswer>();
     if (!isKept(said) && !this.#connection.joined) {
       settle.reject(this.#connection.gone());
       return settle.promise;
@@ -364,25 +364,25 @@ class GatewayBell extends Bell {
 }
 
 /** Whether it is sent until it is answered, over as many connections as that takes. */
-function isKept(said: Said | undefined): boolean {
+function isKept(said: UnnumberedEntry | undefined): boolean {
   return said?.what === 'ended' || said?.what === 'back';
 }
 
-function fenceOf({ lane, id, delivery, term }: InHand): InHand {
+function fenceOf({ lane, id, delivery, term }: LaneDelivery): LaneDelivery {
   return { lane, id, delivery, term };
 }
 
-function failureOf(answer: Answered): QueueError {
+function failureOf(answer: UnnumberedAnswer): QueueError {
   const { failed, refused } = 'failed' in answer ? answer : { failed: 'an answer to something else' };
   return new QueueError(refused === true ? 'refused' : 'unavailable', failed);
 }
 
-function isTrue(answer: Answered): boolean {
+function isTrue(answer: UnnumberedAnswer): boolean {
   return 'ok' in answer && answer.ok;
 }
 
 /** @throws QueueError `unavailable`, `refused` */
-function okOf(answer: Answered): boolean {
+function okOf(answer: UnnumberedAnswer): boolean {
   if ('ok' in answer) return answer.ok;
   throw failureOf(answer);
 }

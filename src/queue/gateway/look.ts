@@ -5,7 +5,7 @@ import { WebSocket } from 'ws';
 import { FRAME_BYTES, GATEWAY_PATH, PROTOCOL } from '../../contract/gateway.ts';
 import { QueueError } from '../queue-error.ts';
 import { whyNotReached } from './not-reached.ts';
-import { type Reach, webAgent } from './web-agent.ts';
+import { type WebAgentOptions, webAgent } from './web-agent.ts';
 
 interface GatewayLook {
   /** When the service's certificate expires; null: it has none, which is allowed only on this machine. */
@@ -18,7 +18,7 @@ interface GatewayLook {
  * @throws QueueError `unavailable`; `refused` for plain HTTP to another machine
  */
 export async function lookAtGateway(
-  { origin, ...reach }: Reach & { origin: string },
+  { origin, ...reach }: WebAgentOptions & { origin: string },
   limitMs: number,
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<GatewayLook> {

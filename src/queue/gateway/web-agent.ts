@@ -7,7 +7,7 @@ import { checkServerIdentity, getCACertificates } from 'node:tls';
 import { QueueError } from '../queue-error.ts';
 
 /** What an agent has been told of the way to its service. */
-export interface Reach {
+export interface WebAgentOptions {
   /** SHA-256 of the service's public key (its SPKI), in base64url. The certificate must be valid all the same. */
   pin?: string | undefined;
   /** The site's proxy. A proxy that the environment names comes first. */
@@ -40,7 +40,7 @@ export function proxyOf({
  */
 export function webAgent(
   origin: string,
-  { pin, proxy }: Reach,
+  { pin, proxy }: WebAgentOptions,
   env: NodeJS.ProcessEnv = process.env,
 ): HttpAgent | HttpsAgent {
   const { protocol, hostname } = new URL(origin);

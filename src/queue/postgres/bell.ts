@@ -2,7 +2,7 @@
 import type { Lane } from '../../contract/lane.ts';
 import { Bell } from '../bell.ts';
 import { ringOf } from '../lease.ts';
-import type { Notifications } from './notifications.ts';
+import type { NotificationConnection } from './notification-connection.ts';
 
 /** Rung with the name of the lane that has a job to take, or with `REPORTS` (`schema/0001-lanes.sql`). */
 export const CHANNEL = 'platen_lanes';
@@ -14,10 +14,10 @@ export function markedRing(of: Lane, mark: string): string {
 }
 
 export class PostgresBell extends Bell {
-  readonly #notifications: Notifications;
+  readonly #notifications: NotificationConnection;
   #silence: (() => void) | undefined;
 
-  constructor(notifications: Notifications) {
+  constructor(notifications: NotificationConnection) {
     super();
     this.#notifications = notifications;
   }

@@ -4,22 +4,22 @@ import { Pool, type PoolConfig } from 'pg';
 import { z } from 'zod';
 import { KNOWN_MS, type LaneStore } from '../lane-store.ts';
 import { QueueError, reasonOf } from '../queue-error.ts';
-import type { ErrorLog } from '../queue-log.ts';
+import type { ErrorLogger } from '../queue-log.ts';
 import { nameOf } from '../report-name.ts';
 import { Turns } from '../turns.ts';
 import { isConnectionError } from './away.ts';
 import { PostgresBell } from './bell.ts';
 import { PostgresClient } from './client.ts';
 import { postgresLeases } from './lease.ts';
-import { migrate, type Schema } from './migrate.ts';
-import { Notifications } from './notifications.ts';
+import { migrate, type SchemaFiles } from './migrate.ts';
+import { NotificationConnection } from './notification-connection.ts';
 import { postgresReports } from './reports.ts';
 import { postgresTurns } from './turns.ts';
 
 interface PostgresOptions {
   /** Where the database is; the limits of its connections are set here. */
   database: PoolConfig;
-  errors: ErrorLog;
+  errors: ErrorLogger;
   /** How long to try to connect at the start, ms. */
   startTimeoutMs: number;
   signal: AbortSignal | undefined;
@@ -30,7 +30,7 @@ const FORGET_MS = 60_000;
 const FORGOTTEN = 2_000;
 
 /** The schema `lanes`. */
-const LANES: Schema = { name: 'lanes', directory: new URL('./schema/', import.meta.url) };
+const LANES: SchemaFiles = { name: 'lanes', directory: new URL('./schema/', import.meta.url) };
 
 const FORGET = `
   DELETE FROM lanes.job WHERE (queue_id, lane) IN (SELECT queue_id, lane FROM lanes.job
@@ -72,10 +72,10 @@ export async function openPostgres(options: PostgresOptions): Promise<LaneStore>
     await pool.end();
     throw error;
   }
-  return storeOn(pool, new Notifications(config, errors), errors);
+  return storeOn(pool, new NotificationConnection(config, errors), errors);
 }
 
-function storeOn(pool: Pool, notifications: Notifications, errors: ErrorLog): LaneStore {
+function storeOn(pool: Pool, notifications: NotificationConnection, errors: ErrorLogger): LaneStore {
   const bell = new PostgresBell(notifications);
   const turns = new Turns(postgresTurns(pool), errors);
   const ping = async () => void (await pool.query('SELECT 1'));

@@ -1,7 +1,7 @@
 /** Leases in PostgreSQL: a row for each lane, locked in one order so that concurrent questions cannot deadlock. */
 import { z } from 'zod';
 import { type Lane, lane } from '../../contract/lane.ts';
-import { HELD, type LeaseAsk, type LeaseLength, type LeaseStore, type StoredAnswer } from '../lease.ts';
+import { HELD, type LeaseLimits, type LeaseQuestion, type LeaseStore, type StoredAnswer } from '../lease.ts';
 import { CHANNEL, markedRing } from './bell.ts';
 
 /**
@@ -61,8 +61,8 @@ const MANY = 4;
 
 interface Asking {
   agentId: string;
-  asks: readonly LeaseAsk[];
-  length: LeaseLength;
+  asks: readonly LeaseQuestion[];
+  length: LeaseLimits;
   answers: PromiseWithResolvers<StoredAnswer[]>;
 }
 

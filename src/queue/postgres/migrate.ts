@@ -28,7 +28,7 @@ const LOCK = { wait: 1_000, pause: 500 };
 const migration = z.object({ name: z.string(), sha256: z.string() });
 
 /** A schema of the service's database, and the directory of its SQL files. */
-export interface Schema {
+export interface SchemaFiles {
   name: 'platen' | 'lanes';
   directory: URL;
 }
@@ -36,7 +36,7 @@ export interface Schema {
 /** The schema's files, in their order. */
 export async function migrationFiles({
   directory,
-}: Schema): Promise<{ name: string; sha256: string; sql: string }[]> {
+}: SchemaFiles): Promise<{ name: string; sha256: string; sql: string }[]> {
   const names = (await readdir(directory)).filter((name) => /^\d{4}-.*\.sql$/.test(name)).sort();
   return await Promise.all(
     names.map(async (name) => {
@@ -52,7 +52,11 @@ export async function migrationFiles({
  * @throws QueueError `refused` behind a pooler that lends connections for one transaction; Error when an applied file has
  *   another text now; pg's error when a file fails; nothing of that file remains
  */
-export async function migrate(database: PoolConfig, of: Schema, only?: readonly string[]): Promise<string[]> {
+export async function migrate(
+  database: PoolConfig,
+  of: SchemaFiles,
+  only?: readonly string[],
+): Promise<string[]> {
   const schema = of.name;
   const files = (await migrationFiles(of)).filter(({ name }) => only?.includes(name) ?? true);
   // Uses a connection of its own: a pool's timeouts are made for requests, and the end of the connection frees the lock in any

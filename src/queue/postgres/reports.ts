@@ -5,7 +5,13 @@
  */
 import type { Pool, PoolClient } from 'pg';
 import { z } from 'zod';
-import { BACKOFF, type ReportPlan, type ReportSource, type ReportStore, readable } from '../report-batch.ts';
+import {
+  BACKOFF,
+  type ReportReader,
+  type ReportReaderOptions,
+  type ReportStore,
+  readable,
+} from '../report-batch.ts';
 import { nameOf } from '../report-name.ts';
 import type { StopLimits } from '../stop-limits.ts';
 import { isWithin } from '../within.ts';
@@ -47,10 +53,10 @@ export function postgresReports(pool: Pool, bell: PostgresBell): ReportStore {
   };
 }
 
-class PostgresReportReader implements ReportSource {
+class PostgresReportReader implements ReportReader {
   readonly #pool: Pool;
   readonly #bell: PostgresBell;
-  readonly #plan: ReportPlan;
+  readonly #plan: ReportReaderOptions;
   readonly #stopped = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #stopping: Promise<void> | undefined;
@@ -58,7 +64,7 @@ class PostgresReportReader implements ReportSource {
   #rung = Promise.withResolvers<void>();
   #silence: () => void = () => undefined;
 
-  constructor(pool: Pool, bell: PostgresBell, plan: ReportPlan) {
+  constructor(pool: Pool, bell: PostgresBell, plan: ReportReaderOptions) {
     this.#pool = pool;
     this.#bell = bell;
     this.#plan = plan;

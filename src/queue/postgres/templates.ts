@@ -5,8 +5,6 @@ import type { QueuedJob } from '../../contract/queued-job.ts';
 import { template } from '../../contract/template.ts';
 import { keptTemplates } from '../kept-templates.ts';
 
-type Template = QueuedJob['template'];
-
 const found = z.object({ name: z.string(), template });
 
 export class PostgresTemplates {
@@ -21,8 +19,8 @@ export class PostgresTemplates {
    * Templates by their names, `<tenant>/<hash>`; a template that cannot be read is left out.
    * @throws when the database fails
    */
-  async of(names: ReadonlySet<string>): Promise<Map<string, Template>> {
-    const known = new Map<string, Template>();
+  async of(names: ReadonlySet<string>): Promise<Map<string, QueuedJob['template']>> {
+    const known = new Map<string, QueuedJob['template']>();
     const missing: string[] = [];
     for (const name of names) {
       const one = this.#known.get(name);

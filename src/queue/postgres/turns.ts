@@ -10,7 +10,7 @@ import type { Pool } from 'pg';
 import { z } from 'zod';
 import { type QueuedJob, queueId } from '../../contract/queued-job.ts';
 import type { Report } from '../../contract/report.ts';
-import type { InHand, JobAsk, TakenJob, TurnServer } from '../turns.ts';
+import type { JobQuestion, LaneDelivery, TakenJob, TurnStore } from '../turns.ts';
 import { isConnectionError } from './away.ts';
 import { PostgresTemplates } from './templates.ts';
 
@@ -32,7 +32,7 @@ const answerRow = z.object({
 type AnswerRow = z.infer<typeof answerRow>;
 const notedRow = z.object({ at: z.int() });
 
-export function postgresTurns(pool: Pool): TurnServer<Report> {
+export function postgresTurns(pool: Pool): TurnStore<Report> {
   const kept = new PostgresTemplates(pool);
   return {
     async turn({ ended, back, told, take }) {
@@ -77,7 +77,7 @@ function numbered(list: readonly object[]): string {
 function takenOf(
   answers: readonly AnswerRow[],
   templates: ReadonlyMap<string, QueuedJob['template']>,
-  { lane, term }: JobAsk,
+  { lane, term }: JobQuestion,
   at: number,
 ): TakenJob | null {
   const row = answers.find((one) => one.at === at && (one.what === 'job' || one.what === 'row'));
@@ -88,7 +88,7 @@ function takenOf(
 }
 
 /** Whether the loss of this commit would lose the report for good: its job neither ends nor goes back in the same commit. */
-function isLasting(report: Report, leaving: readonly InHand[]): boolean {
+function isLasting(report: Report, leaving: readonly LaneDelivery[]): boolean {
   if (report.kind !== 'job' || report.status === 'printing') return false;
   const id = queueId(report.jobId, report.round ?? 0);
   return !leaving.some((inHand) => inHand.id === id);

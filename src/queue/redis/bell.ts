@@ -5,15 +5,15 @@
  * job.
  */
 import { Bell } from '../bell.ts';
-import type { ErrorLog } from '../queue-log.ts';
+import type { ErrorLogger } from '../queue-log.ts';
 import type { RedisConnection } from './script.ts';
 
 export class RedisBell extends Bell {
   readonly #redis: RedisConnection;
-  readonly #errors: ErrorLog;
+  readonly #errors: ErrorLogger;
   #closed = false;
 
-  constructor(redis: RedisConnection, errors: ErrorLog) {
+  constructor(redis: RedisConnection, errors: ErrorLogger) {
     super();
     this.#redis = redis;
     this.#errors = errors;

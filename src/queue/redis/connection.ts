@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs';
 import { Cluster, Redis } from 'ioredis';
 import { z } from 'zod';
 import { QueueError, reasonOf } from '../queue-error.ts';
-import type { ErrorLog, QueueLogger } from '../queue-log.ts';
+import type { ErrorLogger, QueueLogger } from '../queue-log.ts';
 import { within } from '../within.ts';
 import type { RedisConnection } from './script.ts';
 
@@ -17,7 +17,7 @@ export interface ConnectionOptions {
   /** In one of the forms above. */
   url: string;
   logger: QueueLogger;
-  errors: ErrorLog;
+  errors: ErrorLogger;
   /** How long to try to connect at the start, ms. */
   startTimeoutMs: number;
   signal: AbortSignal | undefined;
@@ -28,7 +28,7 @@ interface Address {
   port: number;
 }
 
-interface RedisPlace {
+interface RedisServers {
   kind: 'server' | 'sentinel' | 'cluster';
   /** Servers, or Sentinels: any of them will do. */
   nodes: [Address, ...Address[]];
@@ -55,7 +55,7 @@ const parameters = z.strictObject({
 });
 
 /** @throws QueueError `refused`; its message has no secret */
-export function readPlace(url: string): RedisPlace {
+export function readRedisUrl(url: string): RedisServers {
   const refuse = (why: string) => new QueueError('refused', `REDIS_URL ${why}`);
   const parsed = URL.parse(url);
   if (parsed === null) {
@@ -138,7 +138,7 @@ interface Behaviour {
 
 /** Returns a client that has not connected yet. */
 export function redisAt(url: string, options: Behaviour): RedisConnection {
-  const { kind, nodes, name, options: own, sentinelAuth } = readPlace(url);
+  const { kind, nodes, name, options: own, sentinelAuth } = readRedisUrl(url);
   const all = { ...options, ...own };
   if (kind === 'cluster') {
     const { retryStrategy, ...redisOptions } = all;
@@ -217,9 +217,9 @@ export async function connectRedis(options: ConnectionOptions): Promise<RedisCon
   return redis;
 }
 
-/** Host and port, to be shown. @throws as `readPlace` */
+/** Host and port, to be shown. @throws as `readRedisUrl` */
 export function readAddress(url: string): string {
-  const [{ host, port }] = readPlace(url).nodes;
+  const [{ host, port }] = readRedisUrl(url).nodes;
   return `${host}:${port}`;
 }
 

@@ -6,17 +6,17 @@ import { z } from 'zod';
 import type { Lane, Scope } from '../../contract/lane.ts';
 import type { Report } from '../../contract/report.ts';
 import { templateHash } from '../../contract/template-hash.ts';
-import type { Listener } from '../bell.ts';
+import type { BellHandler } from '../bell.ts';
 import { type AddedJob, type JobInQueue, KNOWN_MS, type LaneStore } from '../lane-store.ts';
 import type { LeaseStore } from '../lease.ts';
-import type { ErrorLog } from '../queue-log.ts';
+import type { ErrorLogger } from '../queue-log.ts';
 import type { ReportStore } from '../report-batch.ts';
-import type { ReportPlace } from '../report-name.ts';
+import type { PublishedReport } from '../report-name.ts';
 import { type LaneTurns, Turns } from '../turns.ts';
 import { isWithin } from '../within.ts';
 import { RedisBell } from './bell.ts';
 import { redisLeases } from './lease.ts';
-import { ReportReader } from './report-reader.ts';
+import { RedisReportReader } from './report-reader.ts';
 import type { ReportStreams } from './report-stream.ts';
 import { type RedisConnection, RedisScript } from './script.ts';
 import { RedisTemplates, TEMPLATE_KEPT, templateKey } from './templates.ts';
@@ -25,7 +25,7 @@ import { noteIn, RedisTurns, type StoredJob, TERM_OF_LEASE } from './turns.ts';
 interface RedisLanesParts {
   redis: RedisConnection;
   prefix: string;
-  errors: ErrorLog;
+  errors: ErrorLogger;
   streams: ReportStreams;
 }
 
@@ -89,7 +89,7 @@ export class RedisLanes implements LaneStore {
     this.#parts = parts;
     this.reports = {
       unread: (of) => parts.streams.unread(of),
-      reader: (plan) => new ReportReader(parts.streams, plan),
+      reader: (plan) => new RedisReportReader(parts.streams, plan),
     };
     const keyOf = (lane: Lane, name: string) => this.#keyOf(lane, name);
     this.#templates = new RedisTemplates(redis, keyOf);
@@ -147,7 +147,7 @@ export class RedisLanes implements LaneStore {
     return (await TAKE_OUT.run(this.#redis, keys, [queueId, abandoned])) === 1;
   }
 
-  publish(report: Report, of: Scope): Promise<ReportPlace | null> {
+  publish(report: Report, of: Scope): Promise<PublishedReport | null> {
     return this.#parts.streams.publish(report, of);
   }
 
@@ -162,7 +162,7 @@ export class RedisLanes implements LaneStore {
     return turns;
   }
 
-  listen(lane: Lane, ring: Listener): () => void {
+  listen(lane: Lane, ring: BellHandler): () => void {
     return this.#bell.listen(this.#keyOf(lane, 'bell'), ring);
   }
 

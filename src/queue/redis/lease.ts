@@ -7,8 +7,8 @@ import { z } from 'zod';
 import type { Lane } from '../../contract/lane.ts';
 import {
   HELD,
-  type LeaseAsk,
-  type LeaseLength,
+  type LeaseLimits,
+  type LeaseQuestion,
   type LeaseStore,
   ringOf,
   type StoredAnswer,
@@ -86,8 +86,8 @@ export function redisLeases(
 
   async function askTogether(
     agentId: string,
-    asks: readonly LeaseAsk[],
-    { contended, alone }: LeaseLength,
+    asks: readonly LeaseQuestion[],
+    { contended, alone }: LeaseLimits,
   ): Promise<StoredAnswer[]> {
     const names = ['lease', 'rival', 'canceled', 'wait', 'active'];
     const keys = asks.flatMap(({ lane }) => names.map((name) => keyOf(lane, name)));
@@ -107,8 +107,8 @@ export function redisLeases(
   /** One refused key fails the whole command; then each lane is asked about alone. @throws the first error, if all fail */
   async function ask(
     agentId: string,
-    asks: readonly LeaseAsk[],
-    length: LeaseLength,
+    asks: readonly LeaseQuestion[],
+    length: LeaseLimits,
   ): Promise<StoredAnswer[]> {
     try {
       if (asks.length <= most) return await askTogether(agentId, asks, length);

@@ -13,7 +13,13 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { REPORT_BYTES } from '../../contract/report.ts';
-import { BACKOFF, type Reported, type ReportPlan, type ReportSource, readable } from '../report-batch.ts';
+import {
+  BACKOFF,
+  type ReceivedReport,
+  type ReportReader,
+  type ReportReaderOptions,
+  readable,
+} from '../report-batch.ts';
 import { LONGEST_NAME, parseName } from '../report-name.ts';
 import type { StopLimits } from '../stop-limits.ts';
 import { isWithin } from '../within.ts';
@@ -106,9 +112,9 @@ const read = z.tuple([
   z.tuple([z.coerce.number(), z.coerce.number()]),
 ]);
 
-export class ReportReader implements ReportSource {
+export class RedisReportReader implements ReportReader {
   readonly #streams: ReportStreams;
-  readonly #plan: ReportPlan;
+  readonly #plan: ReportReaderOptions;
   readonly #redis: RedisConnection;
   #ear: RedisConnection | undefined;
   readonly #id = randomUUID();
@@ -128,7 +134,7 @@ export class ReportReader implements ReportSource {
   readonly #timers: NodeJS.Timeout[] = [];
   #stopping: Promise<void> | undefined;
 
-  constructor(streams: ReportStreams, plan: ReportPlan) {
+  constructor(streams: ReportStreams, plan: ReportReaderOptions) {
     this.#streams = streams;
     this.#plan = plan;
     this.#redis = streams.redis;
@@ -303,7 +309,7 @@ export class ReportReader implements ReportSource {
     for (let round = 0; reading.length > 0; round += 1) {
       const isLast = round === ROUNDS;
       const [answers, [seconds]] = await this.#ask(reading, isLast);
-      const batch: Reported[] = [];
+      const batch: ReceivedReport[] = [];
       const going: Reading[] = [];
       const abused: (Reading & { tookMs: number })[] = [];
       for (const [at, { name }] of reading.entries()) {

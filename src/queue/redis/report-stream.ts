@@ -8,7 +8,7 @@
 import { z } from 'zod';
 import type { Scope } from '../../contract/lane.ts';
 import type { Report } from '../../contract/report.ts';
-import { nameOf, type ReportOrigin, type ReportPlace } from '../report-name.ts';
+import { nameOf, type PublishedReport, type ScopedAgent } from '../report-name.ts';
 import { type RedisConnection, RedisScript } from './script.ts';
 
 /** A stream to which nothing was published for so long is deleted, ms: its agent is gone. */
@@ -67,7 +67,7 @@ export class ReportStreams {
     return key.slice(`${this.#prefix}:{@reports/`.length, -'}:stream'.length);
   }
 
-  async publish(report: Report, of: Scope): Promise<ReportPlace | null> {
+  async publish(report: Report, of: Scope): Promise<PublishedReport | null> {
     const name = nameOf({ scope: of, agentId: report.agentId });
     const key = this.keyOf(name, 'stream');
     // A heartbeat that says nothing new does not ring: it is read at the next look, some seconds later.
@@ -87,7 +87,7 @@ export class ReportStreams {
   }
 
   /** How many reports of an agent nobody has handled yet. */
-  async unread(of: ReportOrigin): Promise<number> {
+  async unread(of: ScopedAgent): Promise<number> {
     return await this.redis.xlen(this.keyOf(nameOf(of), 'stream'));
   }
 }

@@ -14,8 +14,6 @@ import { hashOf, templateHash } from '../../contract/template-hash.ts';
 import { keptTemplates } from '../kept-templates.ts';
 import { type RedisConnection, RedisScript } from './script.ts';
 
-type Template = QueuedJob['template'];
-
 /** How long a template is kept after its last use, ms. */
 export const TEMPLATE_KEPT = 14 * 24 * 3_600_000;
 
@@ -37,19 +35,19 @@ export class RedisTemplates {
   }
 
   /** Resolves when it is there. */
-  async store(lane: Lane, own: Template): Promise<void> {
+  async store(lane: Lane, own: QueuedJob['template']): Promise<void> {
     const key = this.#keyOf(lane, templateKey(templateHash(own)));
     if ((await this.#redis.pexpire(key, TEMPLATE_KEPT)) === 1) return;
     await this.#redis.set(key, JSON.stringify(own), 'PX', TEMPLATE_KEPT);
   }
 
   /** Undefined: the template is not there, or its text does not have this hash. */
-  async of(lane: Lane, hash: string): Promise<Template | undefined> {
+  async of(lane: Lane, hash: string): Promise<QueuedJob['template'] | undefined> {
     return this.#known.get(hash) ?? (await this.#fetched(lane, hash));
   }
 
   /** One at a time: a server cuts off a subscribed connection for which more than 32 MB of answers wait. */
-  #fetched(lane: Lane, hash: string): Promise<Template | undefined> {
+  #fetched(lane: Lane, hash: string): Promise<QueuedJob['template'] | undefined> {
     const fetched = this.#fetching.then(async () => {
       const json = z.string().parse(await READ.run(this.#redis, [this.#keyOf(lane, templateKey(hash))], []));
       // An agent may have written something else: these are its lane's keys.

@@ -17,7 +17,7 @@
 import { z } from 'zod';
 import type { Lane } from '../../contract/lane.ts';
 import { KNOWN_MS } from '../lane-store.ts';
-import type { TakenJob, TurnServer } from '../turns.ts';
+import type { TakenJob, TurnStore } from '../turns.ts';
 import { isRefusal } from './connection.ts';
 import { type RedisConnection, RedisScript } from './script.ts';
 import type { RedisTemplates } from './templates.ts';
@@ -148,7 +148,7 @@ export class RedisTurns {
     this.#templates = templates;
   }
 
-  of(lane: Lane): TurnServer<never> {
+  of(lane: Lane): TurnStore<never> {
     const keyOf = (name: string) => this.#keyOf(lane, name);
     return {
       turn: async ({ ended, back, take }) => {

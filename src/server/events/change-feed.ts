@@ -10,7 +10,7 @@ import type { PoolConfig } from 'pg';
 import { z } from 'zod';
 import type { Changed, Changes } from '../../contract/people.ts';
 import type { Logger } from '../../log.ts';
-import { ErrorLog, Notifications } from '../../queue/index.ts';
+import { ErrorLogger, NotificationConnection } from '../../queue/index.ts';
 import { REPORTED, seenIn } from '../printers/printers.ts';
 import { type Pool, rowsOf } from '../store/pool.ts';
 
@@ -87,7 +87,7 @@ class Gathered {
 }
 
 export class ChangeFeed {
-  readonly #notifications: Notifications;
+  readonly #notifications: NotificationConnection;
   /** This feed has made its own notifications, so it also closes them. */
   readonly #areOwn: boolean;
   readonly #pool: Pool;
@@ -102,14 +102,14 @@ export class ChangeFeed {
 
   /** @param parts `notifications`: the queues' own, if they are in the same database; if left out, the feed makes its own */
   constructor(parts: {
-    notifications?: Notifications | undefined;
+    notifications?: NotificationConnection | undefined;
     database: PoolConfig;
     pool: Pool;
     logger: Logger;
   }) {
     this.#areOwn = parts.notifications === undefined;
     this.#notifications =
-      parts.notifications ?? new Notifications(parts.database, new ErrorLog(parts.logger));
+      parts.notifications ?? new NotificationConnection(parts.database, new ErrorLogger(parts.logger));
     this.#pool = parts.pool;
     this.#logger = parts.logger;
   }

@@ -22,7 +22,7 @@ import {
   signedToJoin,
   unprovenFrame,
 } from '../../contract/gateway.ts';
-import { type AgentLanes, ErrorLog, type QueueLogger, ReportPayload } from '../../queue/index.ts';
+import { type AgentLanes, ErrorLogger, type QueueLogger, reportParser } from '../../queue/index.ts';
 import type { ChangeFeed } from '../events/change-feed.ts';
 import type { ToldAgent } from '../printers/added-printers.ts';
 import type { AgentStates } from './agent-states.ts';
@@ -86,9 +86,9 @@ export class Gateway {
   readonly #unproven = new Unproven();
   readonly #joined = new Map<string, JoinedAgent>();
   readonly #confirming: NodeJS.Timeout;
-  readonly #reports: ReportPayload;
+  readonly #parse: ReturnType<typeof reportParser>;
   readonly #heartbeats = new Heartbeats();
-  readonly #errors: ErrorLog;
+  readonly #errors: ErrorLogger;
   readonly #leaving = new Set<Promise<void>>();
   readonly #moving = new WeakSet<JoinedAgent>();
   #rounds = 0;
@@ -97,8 +97,8 @@ export class Gateway {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#reports = new ReportPayload(parts.logger);
-    this.#errors = new ErrorLog(parts.logger);
+    this.#parse = reportParser(parts.logger);
+    this.#errors = new ErrorLogger(parts.logger);
     this.#confirming = setInterval(() => void this.#confirm(), CONFIRM).unref();
   }
 
@@ -256,7 +256,7 @@ export class Gateway {
       },
       socket,
       lanes,
-      reports: this.#reports,
+      parse: this.#parse,
       heartbeats: this.#heartbeats,
       errors: this.#errors,
     });

@@ -16,7 +16,7 @@ import {
 } from '../../contract/gateway.ts';
 import { type Lane, printerOf, type Scope, scopeOf } from '../../contract/lane.ts';
 import type { AgentStateReport } from '../../contract/report.ts';
-import { type AgentLanes, type ErrorLog, isMark, type ReportPayload } from '../../queue/index.ts';
+import { type AgentLanes, type ErrorLogger, isMark, type reportParser } from '../../queue/index.ts';
 import { isModest } from '../json-body.ts';
 import { type BroughtPrinters, MOST_BROUGHT } from './brought-printers.ts';
 import type { Standing } from './enrolments.ts';
@@ -56,10 +56,10 @@ interface Parts {
   onMoved: (asked: boolean) => void;
   /** The agent keeps the state that it was given; undefined: it was given none. */
   stored: (() => Promise<void>) | undefined;
-  reports: ReportPayload;
+  parse: ReturnType<typeof reportParser>;
   /** Of all agents of this instance. */
   heartbeats: Heartbeats;
-  errors: ErrorLog;
+  errors: ErrorLogger;
 }
 
 export class JoinedAgent {
@@ -82,8 +82,8 @@ export class JoinedAgent {
   readonly #printers: Parts['printers'];
   #brought: ReadonlyMap<string, BroughtState>;
   #stored: Parts['stored'];
-  readonly #reports: ReportPayload;
-  readonly #errors: ErrorLog;
+  readonly #parse: ReturnType<typeof reportParser>;
+  readonly #errors: ErrorLogger;
   readonly #over = new AbortController();
   readonly #turns = new KeptTurns();
   readonly #takes = new Takes((of) => this.#turns.of(this.#lanes, of, this.#over.signal));
@@ -104,7 +104,7 @@ export class JoinedAgent {
   readonly #rate = new FrameRate(performance.now());
 
   constructor(parts: Parts) {
-    const { socket, agentId, process, session, scope, lanes, printers, brought, reports, errors } = parts;
+    const { socket, agentId, process, session, scope, lanes, printers, brought, parse, errors } = parts;
     this.agentId = agentId;
     this.process = process;
     this.session = session;
@@ -118,7 +118,7 @@ export class JoinedAgent {
     this.#brought = brought;
     this.#decided = parts.decided;
     [this.#stored, this.#heartbeats] = [parts.stored, parts.heartbeats];
-    [this.#reports, this.#errors] = [reports, errors];
+    [this.#parse, this.#errors] = [parse, errors];
     socket.on('pong', () => this.#heard());
     socket.on('ping', () => this.#heard());
     socket.on('close', () => this.#end());
@@ -306,7 +306,7 @@ export class JoinedAgent {
 
   /** False: the report is not this agent's, or cannot be read, and is left out. */
   async #publish(json: string): Promise<boolean> {
-    const read = this.#reports.parse(json);
+    const read = this.#parse(json);
     if ('issues' in read) {
       const reason = new Error(read.issues.join(', '));
       this.#errors.report('unreadable payload set aside', reason, { agentId: this.agentId });

@@ -11,8 +11,8 @@ import { Agent } from '../../../src/agent/agent.ts';
 import type { RawAgentConfig } from '../../../src/agent/config.ts';
 import { standardDrivers } from '../../../src/agent/drivers.ts';
 import {
-  type GatewayPlace,
-  type JobQueue,
+  type DeliveryQueue,
+  type JoiningAgent,
   openGateway,
   openQueues,
   type QueuesOptions,
@@ -50,7 +50,7 @@ export interface AgentProcessOptions {
   config: RawAgentConfig;
   queues: Omit<QueuesOptions, 'logger'>;
   /** Set: it is at another site, and has its queues through the service's gateway. */
-  place?: GatewayPlace;
+  enrolment?: JoiningAgent;
   odometer: boolean;
   /** `SIGSTOP`: it only sleeps, until it is woken. */
   crash: { point: CrashPoint; nth: number; signal?: 'SIGKILL' | 'SIGSTOP' } | null;
@@ -61,16 +61,16 @@ export interface AgentProcessOptions {
 if (import.meta.main) await run(JSON.parse(process.argv[2] ?? '{}'));
 
 async function run(options: AgentProcessOptions): Promise<void> {
-  const { config, queues: queueOptions, place, odometer, crash, languages = 'plain' } = options;
+  const { config, queues: queueOptions, enrolment, odometer, crash, languages = 'plain' } = options;
   let passed = 0;
   const at = (point: CrashPoint) => {
     if (crash?.point === point && ++passed === crash.nth) {
       process.kill(process.pid, crash.signal ?? 'SIGKILL');
     }
   };
-  const queues = await (place === undefined
+  const queues = await (enrolment === undefined
     ? openQueues({ ...queueOptions, logger })
-    : openGateway({ place, logger, retry: GATEWAY_RETRY }));
+    : openGateway({ agent: enrolment, logger, retry: GATEWAY_RETRY }));
   const chosen = languages === 'plain' ? testDrivers : standardDrivers;
   const drivers = odometer ? chosen : withoutOdometer(chosen);
   const agent = new Agent({
@@ -85,15 +85,15 @@ async function run(options: AgentProcessOptions): Promise<void> {
   process.stdout.write('started\n');
 }
 
-function crashing(queue: JobQueue, at: (point: CrashPoint) => void): JobQueue {
+function crashing(queue: DeliveryQueue, at: (point: CrashPoint) => void): DeliveryQueue {
   return {
     ...queue,
     async publish(report, scope) {
       const outcome = report.kind === 'job' && report.status !== 'printing';
       if (outcome) at('before the report of the outcome');
-      const place = await queue.publish(report, scope);
+      const published = await queue.publish(report, scope);
       if (outcome) at('after the report of the outcome');
-      return place;
+      return published;
     },
     async consume(printerId, term, handler, options) {
       const consumer = await queue.consume(

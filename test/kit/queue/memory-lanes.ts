@@ -3,9 +3,9 @@ import type { Lane } from '../../../src/contract/lane.ts';
 import type { Report } from '../../../src/contract/report.ts';
 import { Bell } from '../../../src/queue/bell.ts';
 import type { LaneStore } from '../../../src/queue/lane-store.ts';
-import { ErrorLog, type QueueLogger } from '../../../src/queue/queue-log.ts';
+import { ErrorLogger, type QueueLogger } from '../../../src/queue/queue-log.ts';
 import { Queues } from '../../../src/queue/queues.ts';
-import { type InHand, type TakenJob, type TurnServer, Turns } from '../../../src/queue/turns.ts';
+import { type LaneDelivery, type TakenJob, type TurnStore, Turns } from '../../../src/queue/turns.ts';
 
 /** Nothing rings from outside. */
 class OwnBell extends Bell {
@@ -24,13 +24,13 @@ interface Waiting {
 export function memoryQueues(logger: QueueLogger, onReport: (report: Report) => void): Queues {
   const lanes = new Map<Lane, Waiting[]>();
   const bell = new OwnBell();
-  const errors = new ErrorLog(logger);
+  const errors = new ErrorLogger(logger);
   const jobsOf = (lane: Lane) => {
     const jobs = lanes.get(lane) ?? [];
     lanes.set(lane, jobs);
     return jobs;
   };
-  const end = ({ lane, id }: InHand): boolean => {
+  const end = ({ lane, id }: LaneDelivery): boolean => {
     const jobs = jobsOf(lane);
     const at = jobs.findIndex((job) => job.id === id);
     if (at >= 0) jobs.splice(at, 1);
@@ -42,7 +42,7 @@ export function memoryQueues(logger: QueueLogger, onReport: (report: Report) => 
     const { id, json, note } = next;
     return { lane, term, id, json, note, delivery: ++next.deliveries, template: undefined, ofRow: false };
   };
-  const server: TurnServer<never> = {
+  const server: TurnStore<never> = {
     turn: async ({ ended, back, take: wanted }) => ({
       ended: ended.map(end),
       back: back.map(() => true),

@@ -17,7 +17,7 @@ import { createLogger } from '../../../src/log.ts';
 import { GatewayLanes } from '../../../src/queue/gateway/lanes.ts';
 import {
   type AgentQueue,
-  type GatewayPlace,
+  type JoiningAgent,
   openGateway,
   openQueues,
   Queues,
@@ -25,7 +25,7 @@ import {
 } from '../../../src/queue/index.ts';
 import type { AgentLanes } from '../../../src/queue/lane-store.ts';
 import { openPostgres } from '../../../src/queue/postgres/lanes.ts';
-import { ErrorLog, type QueueLogger } from '../../../src/queue/queue-log.ts';
+import { ErrorLogger, type QueueLogger } from '../../../src/queue/queue-log.ts';
 import { AgentStates } from '../../../src/server/gateway/agent-states.ts';
 import { Enrolments } from '../../../src/server/gateway/enrolments.ts';
 import { Gateway } from '../../../src/server/gateway/gateway.ts';
@@ -68,7 +68,7 @@ export async function openQueuesOf(
 ): Promise<Queues> {
   const { gateway, database } = backend;
   if (gateway === undefined || database === undefined) return await openQueues({ ...backend, ...options });
-  const errors = new ErrorLog(options.logger);
+  const errors = new ErrorLogger(options.logger);
   const store = await openPostgres({ database, errors, startTimeoutMs: 10_000, signal: undefined });
   gateway.logger.to = options.logger;
   const agents = new Fleet(gateway, options.logger, errors);
@@ -152,7 +152,7 @@ export class TestGateway {
    * Lets an agent join, as one that has enrolled; the same agent with the same key each time.
    * @param origin where it reaches the gateway
    */
-  async enroll(agentId: string, scope: Scope, origin = this.origin): Promise<GatewayPlace> {
+  async enroll(agentId: string, scope: Scope, origin = this.origin): Promise<JoiningAgent> {
     if (scope !== null) {
       await this.database.query(
         'INSERT INTO platen.tenants (id, name) VALUES ($1, $1) ON CONFLICT DO NOTHING',
@@ -177,9 +177,9 @@ export class TestGateway {
 
   /** The lanes of one agent, as it has them itself. Its process before, which used others, is over. */
   async queueOf(agentId: string, scope: Scope, origin?: string): Promise<AgentQueue> {
-    const place = await this.enroll(agentId, scope, origin);
+    const enrolment = await this.enroll(agentId, scope, origin);
     await this.#queues.get(agentId)?.close({ timeoutMs: 0 });
-    const queue = await openGateway({ place, logger: silent, retry: GATEWAY_RETRY });
+    const queue = await openGateway({ agent: enrolment, logger: silent, retry: GATEWAY_RETRY });
     this.#queues.set(agentId, queue);
     return queue;
   }
@@ -207,12 +207,12 @@ const EVERY_PRINTER = new (class extends Map<string, BroughtState> {
 class Fleet implements Pick<AgentLanes, 'leases' | 'publish' | 'turnsOf' | 'listen' | 'close'> {
   readonly #gateway: TestGateway;
   readonly #logger: QueueLogger;
-  readonly #errors: ErrorLog;
+  readonly #errors: ErrorLogger;
   readonly #agents = new Map<string, Promise<GatewayLanes>>();
   /** Who has asked under a term. */
   readonly #terms = new Map<string, Promise<GatewayLanes>>();
 
-  constructor(gateway: TestGateway, logger: QueueLogger, errors: ErrorLog) {
+  constructor(gateway: TestGateway, logger: QueueLogger, errors: ErrorLogger) {
     this.#gateway = gateway;
     this.#logger = logger;
     this.#errors = errors;
@@ -274,9 +274,9 @@ class Fleet implements Pick<AgentLanes, 'leases' | 'publish' | 'turnsOf' | 'list
   }
 
   async #join(agentId: string, scope: Scope): Promise<GatewayLanes> {
-    const place = await this.#gateway.enroll(agentId, scope);
+    const enrolment = await this.#gateway.enroll(agentId, scope);
     const lanes = new GatewayLanes({
-      place,
+      agent: enrolment,
       logger: this.#logger,
       errors: this.#errors,
       retry: GATEWAY_RETRY,

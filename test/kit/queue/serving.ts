@@ -2,13 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Lane } from '../../../src/contract/lane.ts';
-import type { Consumer, LaneHandler, LeaseLength, Queues } from '../../../src/queue/index.ts';
+import type { Consumer, LaneHandler, LeaseLimits, Queues } from '../../../src/queue/index.ts';
 import { Collected } from './samples.ts';
 
 export interface ServeOptions extends NonNullable<Parameters<Queues['consume']>[3]> {
   /** Default: a new one. */
   agentId?: string;
-  length?: LeaseLength;
+  length?: LeaseLimits;
 }
 
 /** Serves a lane, ending each job at once; collects the job's ID, the delivery's number and its note. */
@@ -21,7 +21,7 @@ export async function delivered(queues: Queues, lane: Lane): Promise<Collected<u
   return got;
 }
 
-const LENGTH: LeaseLength = { contended: 1_000, alone: 1_000 };
+const LENGTH: LeaseLimits = { contended: 1_000, alone: 1_000 };
 const RENEW_MS = 200;
 
 /** Waits while another agent has the lease. @throws as `Queues.consume`, and if it cannot ask for a lease */

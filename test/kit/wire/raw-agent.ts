@@ -3,7 +3,7 @@ import { randomBytes, sign } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { type ClientOptions, WebSocket } from 'ws';
 import { GATEWAY_PATH, PROTOCOL, signedToJoin } from '../../../src/contract/gateway.ts';
-import type { GatewayPlace } from '../../../src/queue/index.ts';
+import type { JoiningAgent } from '../../../src/queue/index.ts';
 
 type Frame = Record<string, unknown>;
 
@@ -36,7 +36,7 @@ export class RawAgent {
 
   /** @param as of the process, and what else is not as it should be */
   static async join(
-    of: Pick<GatewayPlace, 'origin' | 'agentId' | 'privateKey'>,
+    of: Pick<JoiningAgent, 'origin' | 'agentId' | 'privateKey'>,
     as: { process?: string; origin?: string; state?: string; publicKey?: string } = {},
   ): Promise<RawAgent> {
     const raw = new RawAgent(of.origin);

@@ -1,7 +1,7 @@
 /** Takes reports from the queue for as long as the service runs; while the queue is away, tries again. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from '../../../log.ts';
-import type { Consumer, Reported } from '../../../queue/index.ts';
+import type { Consumer, ReceivedReport } from '../../../queue/index.ts';
 import type { JobQueue } from '../dispatch/queue-port.ts';
 import type { Reports } from './reports.ts';
 
@@ -53,7 +53,7 @@ export class ReportIntake {
   }
 
   /** Reports that come too early are applied again, in their order. All others have been dealt with by then. */
-  async #take(batch: readonly Reported[]): Promise<void> {
+  async #take(batch: readonly ReceivedReport[]): Promise<void> {
     let early = await this.#reports.apply(batch);
     const waits = () => early.some(({ report }) => !this.#isDoubted(report.agentId));
     for (const pause of EARLY) {

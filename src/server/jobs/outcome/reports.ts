@@ -13,7 +13,7 @@ import { z } from 'zod';
 import { statesBefore, statesChangedBy } from '../../../contract/job-life.ts';
 import type { AgentStateReport, JobReport, Report } from '../../../contract/report.ts';
 import type { Logger } from '../../../log.ts';
-import type { Reported } from '../../../queue/index.ts';
+import type { ReceivedReport } from '../../../queue/index.ts';
 import { HEARTBEAT_LOST } from '../../printers/printers.ts';
 import { onlyRow, type Pool, type Queryable, rowsOf, sqlState, transaction } from '../../store/pool.ts';
 
@@ -44,8 +44,8 @@ function storable(value: unknown): string {
   );
 }
 
-type OfJob = Reported & { report: JobReport };
-type OfAgent = Reported & { report: AgentStateReport };
+type OfJob = ReceivedReport & { report: JobReport };
+type OfAgent = ReceivedReport & { report: AgentStateReport };
 
 export class Reports {
   readonly #pool: Pool;
@@ -76,8 +76,8 @@ export class Reports {
    *   (another instance may have that report in hand)
    * @throws when the database cannot be reached; all must be delivered again
    */
-  async apply(batch: readonly Reported[]): Promise<Reported[]> {
-    const early: Reported[] = [];
+  async apply(batch: readonly ReceivedReport[]): Promise<ReceivedReport[]> {
+    const early: ReceivedReport[] = [];
     let jobs: OfJob[] = [];
     let states = new Map<string, OfAgent>();
     let named = 0;
@@ -225,7 +225,7 @@ export class Reports {
   }
 
   /** Applies reports of jobs in one statement. Returns those that came too early. */
-  async #jobs(batch: readonly OfJob[]): Promise<Reported[]> {
+  async #jobs(batch: readonly OfJob[]): Promise<ReceivedReport[]> {
     const [first, ...more] = batch;
     if (first === undefined) return [];
     try {
@@ -248,7 +248,7 @@ export class Reports {
       if (!sqlState(error)?.startsWith(DATA_EXCEPTION)) throw error;
     }
     // One report cannot be stored, and the whole statement was undone. So each report is applied by itself.
-    const early: Reported[] = [];
+    const early: ReceivedReport[] = [];
     for (const one of batch) early.push(...(await this.#jobs([one])));
     return early;
   }

@@ -4,7 +4,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { PoolConfig } from 'pg';
-import type { ErrorLog } from '../queue-log.ts';
+import type { ErrorLogger } from '../queue-log.ts';
 import { PostgresClient } from './client.ts';
 
 /** How soon to connect again, ms. */
@@ -18,9 +18,9 @@ interface Hearer {
   ready(): void;
 }
 
-export class Notifications {
+export class NotificationConnection {
   readonly #config: PoolConfig;
-  readonly #errors: ErrorLog;
+  readonly #errors: ErrorLogger;
   readonly #closed = new AbortController();
   readonly #hearers = new Map<string, Hearer>();
   #running: Promise<void> | undefined;
@@ -28,7 +28,7 @@ export class Notifications {
   #client: PostgresClient | undefined;
 
   /** Connects when somebody listens. */
-  constructor(config: PoolConfig, errors: ErrorLog) {
+  constructor(config: PoolConfig, errors: ErrorLogger) {
     this.#config = {
       keepAlive: true,
       connectionTimeoutMillis: 5_000,

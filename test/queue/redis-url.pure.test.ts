@@ -1,6 +1,6 @@
 /** What REDIS_URL may say, and how it is refused: never with the password in it. */
 import { expect, test } from 'vitest';
-import { readPlace } from '../../src/queue/redis/connection.ts';
+import { readRedisUrl } from '../../src/queue/redis/connection.ts';
 
 const SECRET = 'the-secret';
 
@@ -20,17 +20,17 @@ test.each([
   [`redis://u:${SECRET}%@redis`, /a "%" that is not written as %25/],
 ])('%s is refused', (url, why) => {
   const refusal = expect.objectContaining({ code: 'refused', message: expect.stringMatching(why) });
-  expect(() => readPlace(url)).toThrow(refusal);
-  expect(() => readPlace(url)).not.toThrow(SECRET);
+  expect(() => readRedisUrl(url)).toThrow(refusal);
+  expect(() => readRedisUrl(url)).not.toThrow(SECRET);
 });
 
 test('servers, Sentinels and clusters are told apart, with what is encoded read', () => {
-  expect(readPlace('redis://:p%25w@[::1]/2')).toMatchObject({
+  expect(readRedisUrl('redis://:p%25w@[::1]/2')).toMatchObject({
     kind: 'server',
     nodes: [{ host: '::1', port: 6379 }],
     options: { password: 'p%w', db: 2 },
   });
-  expect(readPlace('rediss://a?sentinel=main&also=b:1,c')).toMatchObject({
+  expect(readRedisUrl('rediss://a?sentinel=main&also=b:1,c')).toMatchObject({
     kind: 'sentinel',
     name: 'main',
     nodes: [
@@ -40,5 +40,5 @@ test('servers, Sentinels and clusters are told apart, with what is encoded read'
     ],
     options: { tls: {} },
   });
-  expect(readPlace('redis://a?cluster=yes').kind).toBe('cluster');
+  expect(readRedisUrl('redis://a?cluster=yes').kind).toBe('cluster');
 });
