@@ -10,11 +10,11 @@ import { agentId } from '../contract/report.ts';
 import { tenantId } from '../contract/tenant-id.ts';
 import type { Logger } from '../log.ts';
 import { discoveryConfig } from './discovery/discovery-config.ts';
-import { confirmation, type PrinterEntry, printerEntry } from './printer-entry.ts';
+import { confirmation, type PrinterConfig, printerConfig } from './printer-config.ts';
 
 /** A configured printer has to have an address that can be driven. A printer that is only found need not have one. */
 const configuredPrinter = (transports: Transports) =>
-  printerEntry.superRefine(({ uri }, context) => {
+  printerConfig.superRefine(({ uri }, context) => {
     try {
       transports.check(uri);
     } catch (error) {
@@ -24,7 +24,7 @@ const configuredPrinter = (transports: Transports) =>
   });
 
 /** The printers that people have added at the service, without those that this version cannot drive. */
-export function entriesIn(said: unknown, transports: Transports, logger: Logger): PrinterEntry[] {
+export function entriesIn(said: unknown, transports: Transports, logger: Logger): PrinterConfig[] {
   const entry = configuredPrinter(transports);
   const all = z.array(z.unknown()).catch([]).parse(said);
   const entries = all.flatMap((one) => entry.safeParse(one).data ?? []);

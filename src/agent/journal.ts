@@ -83,7 +83,7 @@ export interface UnpublishedReport {
   number: number;
 }
 
-export interface JournalRecord {
+export interface JournalOutcome {
   entry: JournalEntry;
   /** The report of the job's outcome; null: the job has none yet. */
   final: JobReport | null;
@@ -178,7 +178,7 @@ export class Journal {
    * other than this one and the one job behind it.
    * @param perPage how many labels the printer counts as one
    */
-  look(id: string, perPage = 1): JournalRecord | null {
+  look(id: string, perPage = 1): JournalOutcome | null {
     const found = this.#get.get(id);
     if (found === undefined) return null;
     const parsed = row.parse(found);

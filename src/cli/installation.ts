@@ -9,7 +9,7 @@ import type { PoolConfig } from 'pg';
 import metadata from '../../package.json' with { type: 'json' };
 import { Agent } from '../agent/agent.ts';
 import type { RawAgentConfig } from '../agent/config.ts';
-import type { PrinterEntry } from '../agent/printer-entry.ts';
+import type { PrinterConfig } from '../agent/printer-config.ts';
 import { USUAL_SCOPE } from '../contract/admin.ts';
 import type { Logger } from '../log.ts';
 import { configFromEnv, type ServerConfigInput } from '../server/config.ts';
@@ -81,7 +81,7 @@ export interface Ready {
   scope: string;
 }
 
-type VirtualEntry = Pick<PrinterEntry, 'uri' | 'name' | 'dpi' | 'width' | 'height'>;
+type VirtualEntry = Pick<PrinterConfig, 'uri' | 'name' | 'dpi' | 'width' | 'height'>;
 
 const DEFAULT_TENANT = 'default';
 /** How long printers have to be found and reported. */

@@ -11,7 +11,7 @@ import type { StopLimits } from './stop-limits.ts';
 import type { LaneTurns } from './turns.ts';
 
 /** A job as its lane knows it. */
-export interface JobInQueue {
+export interface LaneJob {
   state: 'waiting' | 'active' | 'ended';
   /** How often it was given to a consumer. */
   deliveries: number;
@@ -57,7 +57,7 @@ export interface ServiceLanes {
   /** Adds jobs to one lane, in this order; a known job stays as it is. Adds no more once `givenUp` aborts. */
   add(lane: Lane, jobs: readonly AddedJob[], givenUp: AbortSignal): Promise<void>;
   /** null: the lane does not know the job, or the template that the job needs is gone. */
-  look(lane: Lane, queueId: string): Promise<JobInQueue | null>;
+  look(lane: Lane, queueId: string): Promise<LaneJob | null>;
   /** Takes out a job that waits. */
   remove(lane: Lane, queueId: string): Promise<boolean>;
   /** Takes out a job that waits, or whose consumer is gone. */

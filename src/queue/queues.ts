@@ -9,7 +9,7 @@ import type { PoolConfig } from 'pg';
 import type { Lane, Scope } from '../contract/lane.ts';
 import { type QueuedJob, queueIdOf } from '../contract/queued-job.ts';
 import { AgentQueue, type AgentQueueOptions } from './agent-queue.ts';
-import type { AddedJob, Consumer, JobInQueue, LaneStore, ServiceLanes } from './lane-store.ts';
+import type { AddedJob, Consumer, LaneJob, LaneStore, ServiceLanes } from './lane-store.ts';
 import { HELD } from './lease.ts';
 import { reportParser } from './payload.ts';
 import type { NotificationConnection } from './postgres/notification-connection.ts';
@@ -84,7 +84,7 @@ export class Queues extends AgentQueue {
   }
 
   /** What the lane knows of a job, whether it waits, is in hand, or ended within the last 48 h; null: nothing. */
-  async look(lane: Lane, queueId: string): Promise<JobInQueue | null> {
+  async look(lane: Lane, queueId: string): Promise<LaneJob | null> {
     return await this.#ofJob(lane, queueId, 'looking up a job', (...of) => this.#store.look(...of));
   }
 

@@ -12,7 +12,7 @@ import { configuredPrinters } from '../../src/agent/discovery/providers/configur
 import { formatsOf } from '../../src/agent/printer/formats.ts';
 import type { Printer } from '../../src/agent/printer/printer.ts';
 import { type PrinterEvent, Printers } from '../../src/agent/printer/printers.ts';
-import { printerEntry } from '../../src/agent/printer-entry.ts';
+import { printerConfig } from '../../src/agent/printer-config.ts';
 import { dots, millimetres } from '../../src/contract/dots.ts';
 import { printerId } from '../../src/contract/printer.ts';
 import { Directories, logger, TestPrinter, testDrivers } from '../kit/agent/site.ts';
@@ -41,7 +41,7 @@ async function startPrinter(
 const HOST = 'agent-1';
 
 function driver(uri: string, more: object = {}): ChosenDriver {
-  return printerEntry.parse({ uri, ...more });
+  return printerConfig.parse({ uri, ...more });
 }
 
 class Watch {

@@ -3,13 +3,10 @@ import { expect, test } from 'vitest';
 import { standardTransports } from '../../drivers/transports/index.ts';
 import type { Evidence } from '../../src/agent/discovery/evidence.ts';
 import { printerIdOf } from '../../src/agent/discovery/identity.ts';
-import {
-  type FoundEndpoint,
-  type IdentifiedEndpoint,
-  type MergedPrinter,
-  merge,
-} from '../../src/agent/discovery/merge.ts';
+import { type FoundEndpoint, type IdentifiedEndpoint, merge } from '../../src/agent/discovery/merge.ts';
 import { printerId } from '../../src/contract/printer.ts';
+
+type MergedPrinter = ReturnType<typeof merge>[number];
 
 const HERE = { host: 'agent-1', transports: standardTransports };
 const UUID_A = '11111111-2222-3333-4444-55555555aaaa';

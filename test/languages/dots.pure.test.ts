@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { openEncoder } from '../../drivers/languages/index.ts';
 import { type InkBlock, inkBlocks } from '../../drivers/languages/ink-blocks.ts';
-import { formatEntry } from '../../src/agent/printer-entry.ts';
+import { formatConfig } from '../../src/agent/printer-config.ts';
 import { JobFaultError } from '../../src/contract/fault.ts';
 import type { PrinterFormat } from '../../src/contract/format.ts';
 import type { LabelRecord } from '../../src/contract/print-request.ts';
@@ -111,13 +111,13 @@ describe('settings', () => {
 
   test.each(['tspl', 'epl'] as const)('%s has 16 steps of darkness', (language) => {
     const entry = { language, dpi: 203, width: 50, height: 25 };
-    expect(formatEntry.safeParse({ ...entry, darkness: 15 }).success).toBe(true);
-    const refused = formatEntry.safeParse({ ...entry, darkness: 16 });
+    expect(formatConfig.safeParse({ ...entry, darkness: 15 }).success).toBe(true);
+    const refused = formatConfig.safeParse({ ...entry, darkness: 16 });
     expect(refused.error?.issues).toMatchObject([
       { path: ['darkness'], message: expect.stringContaining('0 to 15') },
     ]);
-    expect(formatEntry.safeParse({ ...entry, darkness: 1.5 }).success).toBe(false);
-    expect(formatEntry.safeParse({ ...entry, language: 'zpl', darkness: 16 }).success).toBe(true);
+    expect(formatConfig.safeParse({ ...entry, darkness: 1.5 }).success).toBe(false);
+    expect(formatConfig.safeParse({ ...entry, language: 'zpl', darkness: 16 }).success).toBe(true);
   });
 });
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { openZpl } from '../../drivers/languages/zpl/encode.ts';
 import { formatsOf } from '../../src/agent/printer/formats.ts';
-import { formatEntry } from '../../src/agent/printer-entry.ts';
+import { formatConfig } from '../../src/agent/printer-config.ts';
 import { type PrinterFormat, printerFormat } from '../../src/contract/format.ts';
 import { design, jobFor } from '../kit/judges/judges.ts';
 
@@ -78,14 +78,14 @@ test.each([
   { thermalMode: 'ribbon' },
 ])('%j is refused', (settings) => {
   const entry = { dpi: 203, width: 50, height: 25 };
-  expect(formatEntry.safeParse(entry).success).toBe(true);
-  expect(formatEntry.safeParse({ ...entry, ...settings }).success).toBe(false);
+  expect(formatConfig.safeParse(entry).success).toBe(true);
+  expect(formatConfig.safeParse({ ...entry, ...settings }).success).toBe(false);
   const { format } = jobFor(source, [{}]);
   expect(printerFormat.safeParse({ ...format, ...settings }).success).toBe(false);
 });
 
 test('formats that differ in their settings are two, with IDs that do not depend on how they are written', () => {
-  const entry = (more: object) => formatEntry.parse({ dpi: 203, width: 50, height: 25, ...more });
+  const entry = (more: object) => formatConfig.parse({ dpi: 203, width: 50, height: 25, ...more });
   const base = { uri: 'socket://127.0.0.1', language: 'zpl' } as const;
   const formats = [
     entry({}),

@@ -14,7 +14,7 @@ import { Endpoints, type EndpointsOptions } from './endpoints.ts';
 import { toldAndSaid } from './evidence.ts';
 import { chooseDriver, type Fingerprint } from './fingerprints.ts';
 import type { KnownEndpoint, KnownPrinter } from './known.ts';
-import { type FoundEndpoint, type MergedPrinter, merge } from './merge.ts';
+import { type FoundEndpoint, merge } from './merge.ts';
 import type { DiscoveryProvider } from './provider.ts';
 import { type ProviderScan, Scans } from './scans.ts';
 
@@ -32,7 +32,7 @@ interface DiscoveryOptions extends EndpointsOptions {
 }
 
 /** Endpoints that lead to one printer, and its ID. */
-export type Proposal = MergedPrinter<FoundEndpoint & { endpoint: Endpoint }>;
+export type Proposal = ReturnType<typeof merge<FoundEndpoint & { endpoint: Endpoint }>>[number];
 
 /** How long IDs wait for a new endpoint to answer, ms. After that they are made without its answer. */
 const FIRST_ANSWER = 2_000;

@@ -11,7 +11,7 @@ import { PICTURES } from '../../../drivers/languages/index.ts';
 import type { TransportTraits } from '../../../drivers/transports/transport.ts';
 import type { Transports } from '../../../drivers/transports/transports.ts';
 import { type LanguageId, languageId, printerSettings } from '../../contract/format.ts';
-import { confirmation } from '../printer-entry.ts';
+import { confirmation } from '../printer-config.ts';
 import { deviceLanguage, type Evidence } from './evidence.ts';
 import type { ChosenDriver, Sighting } from './provider.ts';
 

@@ -46,7 +46,7 @@ export interface FoundEndpoint extends IdentifiedEndpoint {
   provider: string;
 }
 
-export interface MergedPrinter<S extends FoundEndpoint = FoundEndpoint> {
+interface MergedPrinter<S extends FoundEndpoint> {
   id: string;
   /** The kind of evidence that the ID was made from. */
   evidence: IdentityEvidence;

@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import type { Transports } from '../../../drivers/transports/transports.ts';
 import { printerReason, printerState } from '../../contract/printer.ts';
-import { printerEntry } from '../printer-entry.ts';
+import { printerConfig } from '../printer-config.ts';
 import { evidence } from './evidence.ts';
 
 /** How the printer at an address is driven: in which language, and with which settings of the operator. */
-export const chosenDriver = printerEntry.extend({ evidence: evidence.exactOptional() });
+export const chosenDriver = printerConfig.extend({ evidence: evidence.exactOptional() });
 export type ChosenDriver = z.infer<typeof chosenDriver>;
 
 /**
@@ -14,12 +14,12 @@ export type ChosenDriver = z.infer<typeof chosenDriver>;
  * who it is: the same printer may be at another address too.
  */
 export const sighting = z.object({
-  uri: printerEntry.shape.uri,
+  uri: printerConfig.shape.uri,
   /** What the provider calls it: an instance name, a queue's name. */
-  name: printerEntry.shape.name,
+  name: printerConfig.shape.name,
   evidence,
   /** What the operator wrote down for it. */
-  entry: printerEntry.exactOptional(),
+  entry: printerConfig.exactOptional(),
   /** Its state, if the provider can tell. It counts for printers that cannot say it themselves. */
   status: z.object({ state: printerState, reasons: z.array(printerReason) }).exactOptional(),
 });

@@ -18,7 +18,7 @@ import { faultFor } from '../../contract/fault.ts';
 import { because } from '../../contract/reason.ts';
 import type { JobReport } from '../../contract/report.ts';
 import type { Chunk } from '../../rendering/render-protocol.ts';
-import type { Journal, JournalEntry, JournalRecord } from '../journal.ts';
+import type { Journal, JournalEntry, JournalOutcome } from '../journal.ts';
 import type { LinkLedger, PrinterDocument } from '../printer/link.ts';
 import { LedgerError, ruled } from './ledger-rules.ts';
 import type { NotedLedger } from './note.ts';
@@ -41,7 +41,7 @@ interface LedgerOptions {
 export class Ledger implements RowLedger, LinkLedger {
   readonly perPage: number;
   /** What the journal has of earlier deliveries. */
-  readonly found: JournalRecord | null;
+  readonly found: JournalOutcome | null;
   readonly #journal: Journal;
   readonly #row: Row;
   #entry: JournalEntry;

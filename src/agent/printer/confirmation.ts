@@ -1,4 +1,4 @@
-export type { Confirmation } from '../printer-entry.ts';
+export type { Confirmation } from '../printer-config.ts';
 
 import { JobFaultError } from '../../contract/fault.ts';
 import { because, reasonText } from '../../contract/reason.ts';

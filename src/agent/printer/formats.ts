@@ -5,7 +5,7 @@ import type { DeviceIdentity } from '../../../drivers/device.ts';
 import { LANGUAGES } from '../../../drivers/languages/index.ts';
 import { type LanguageId, type PrinterFormat, printerSettings } from '../../contract/format.ts';
 import type { ChosenDriver } from '../discovery/provider.ts';
-import type { FormatEntry } from '../printer-entry.ts';
+import type { FormatConfig } from '../printer-config.ts';
 
 /**
  * What counts for a printer that cannot be asked and for which nothing is set: the most common label printer. A template for
@@ -18,7 +18,7 @@ const COMMON = { dpi: 203, width: 101.6, height: 152.4 };
  * makes printer settings, they follow: `zpl-203-101.6x152.4-darkness-12-print-mode-cutter`.
  */
 export function formatsOf(driver: ChosenDriver, identity: DeviceIdentity | null): PrinterFormat[] {
-  const entries: FormatEntry[] = driver.formats ?? offered(driver, identity);
+  const entries: FormatConfig[] = driver.formats ?? offered(driver, identity);
   const formats = entries.map(({ name, language, dpi, width, height, rasterType, ...settings }) => {
     // Not part of the ID: the raster type only says how the dots are written on their way to the printer.
     const raster = choosesDots(language) ? (rasterType ?? identity?.raster?.type) : undefined;
@@ -41,7 +41,7 @@ export function formatsOf(driver: ChosenDriver, identity: DeviceIdentity | null)
  * The formats of a printer for which the operator has set none. There is one for each language that the printer says it
  * prints, on each media that it says it can take. The language that it is driven in comes first.
  */
-function offered(driver: ChosenDriver, identity: DeviceIdentity | null): FormatEntry[] {
+function offered(driver: ChosenDriver, identity: DeviceIdentity | null): FormatConfig[] {
   const { language: usual, width, height } = driver;
   const settings = settingsOf.parse(driver);
   const said = identity?.languages ?? [];

@@ -16,7 +16,7 @@ import { addressOf, evidenceOf, printerIdOf } from '../discovery/identity.ts';
 import type { KnownEndpoint, KnownPrinter, KnownPrinters } from '../discovery/known.ts';
 import type { ChosenDriver } from '../discovery/provider.ts';
 import { CONFIGURED } from '../discovery/providers/configured.ts';
-import type { Confirmation } from '../printer-entry.ts';
+import type { Confirmation } from '../printer-config.ts';
 import { formatsOf } from './formats.ts';
 import type { PrinterDevice } from './printer-device.ts';
 

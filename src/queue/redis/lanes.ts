@@ -7,7 +7,7 @@ import type { Lane, Scope } from '../../contract/lane.ts';
 import type { Report } from '../../contract/report.ts';
 import { templateHash } from '../../contract/template-hash.ts';
 import type { BellHandler } from '../bell.ts';
-import { type AddedJob, type JobInQueue, KNOWN_MS, type LaneStore } from '../lane-store.ts';
+import { type AddedJob, KNOWN_MS, type LaneJob, type LaneStore } from '../lane-store.ts';
 import type { LeaseStore } from '../lease.ts';
 import type { ErrorLogger } from '../queue-log.ts';
 import type { ReportStore } from '../report-batch.ts';
@@ -124,7 +124,7 @@ export class RedisLanes implements LaneStore {
     await this.#redis.publish(this.#keyOf(lane, 'bell'), '');
   }
 
-  async look(lane: Lane, queueId: string): Promise<JobInQueue | null> {
+  async look(lane: Lane, queueId: string): Promise<LaneJob | null> {
     const keys = [queueId, 'active', ''].map((name) => this.#keyOf(lane, name));
     const found = looked.parse(await LOOK.run(this.#redis, keys, [queueId]));
     if (found.length === 0) return null;

@@ -20,7 +20,7 @@ export type Confirmation = z.infer<typeof confirmation>;
 const millimetres = z.number().positive().max(2_000);
 const dotsPerInch = z.number().min(50).max(2_400);
 
-export const formatEntry = z
+export const formatConfig = z
   .strictObject({
     name: z.string().trim().min(1).max(200).optional(),
     language: languageId.default('zpl'),
@@ -36,9 +36,9 @@ export const formatEntry = z
     const message = `${reasonText(expectation(limits, 'darkness'))} for ${language}, got ${darkness}`;
     context.addIssue({ code: 'custom', path: ['darkness'], message });
   });
-export type FormatEntry = z.infer<typeof formatEntry>;
+export type FormatConfig = z.infer<typeof formatConfig>;
 
-export const printerEntry = z.strictObject({
+export const printerConfig = z.strictObject({
   uri: z.string().max(500).refine(URL.canParse, { error: 'expected a URI like socket://10.0.0.7:9100' }),
   name: z.string().trim().min(1).max(200).optional(),
   /** Fixes the printer's ID; otherwise it comes from the device itself. */
@@ -50,10 +50,10 @@ export const printerEntry = z.strictObject({
   /** The printer settings of the formats that are made from dpi, width and height. */
   ...printerSettings,
   /** All formats of the printer. If left out, they are made from dpi, width and height, and from what the device says. */
-  formats: z.array(formatEntry).min(1).max(200).optional(),
+  formats: z.array(formatConfig).min(1).max(200).optional(),
   /** If left out, the model's line in `discovery.fingerprints` counts, or else the agent's setting. */
   confirmation: confirmation.exactOptional(),
   /** Whether the printer may be driven wherever a device says that it is this printer, not only at the named addresses. */
   mayMove: z.boolean().exactOptional(),
 });
-export type PrinterEntry = z.infer<typeof printerEntry>;
+export type PrinterConfig = z.infer<typeof printerConfig>;
