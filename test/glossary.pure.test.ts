@@ -1,4 +1,4 @@
-/** Whoever reads the agent and the queue learns the words of docs/architecture.md, and no others: no type has another name. */
+/** Whoever reads the agent and the queue learns the words of docs/architecture.md: no type is called by another. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -21,19 +21,21 @@ const nouns = new Set([...words.map((word) => word.split(' ').at(-1) ?? ''), ...
 
 const types = globSync('src/{agent,queue}/**/*.ts', { cwd: root }).flatMap((file) =>
   [...read(file).matchAll(/^export (?:abstract )?(?:class|interface|type) (\w+)/gm)].map(([, name = '']) => ({
-    name,
     file,
+    name,
+    noun: singular(/[A-Z][a-z]*$/.exec(name)?.[0].toLowerCase() ?? name),
   })),
 );
 
 test('the name of a type of the agent or the queue ends with a noun of the glossary', () => {
   expect(words.length).toBeGreaterThan(40);
   expect(types.length).toBeGreaterThan(100);
-  const others = types.filter(({ name }) => {
-    const noun = /[A-Z][a-z]*$/.exec(name)?.[0] ?? name;
-    return !nouns.has(singular(noun.toLowerCase()));
-  });
-  expect(others).toEqual([]);
+  expect(types.filter(({ noun }) => !nouns.has(noun))).toEqual([]);
+});
+
+test('the list of what every programmer calls so has no word too many', () => {
+  const used = new Set(types.map(({ noun }) => noun));
+  expect(PROGRAMMING.filter((word) => !used.has(singular(word)))).toEqual([]);
 });
 
 test('every word of the glossary is one of the code', () => {

@@ -151,9 +151,9 @@ export class Agent {
       queue: {
         publish: async (report) => {
           try {
-            const place = await queue.publish(report, config.tenantId);
+            const published = await queue.publish(report, config.tenantId);
             this.#told({ at: new Date().toISOString(), error: null });
-            return place;
+            return published;
           } catch (error) {
             this.#told({ error: withoutCredentials(String(error)) });
             throw error;

@@ -46,12 +46,12 @@ export function countedQueue(queue: DeliveryQueue, metrics: JobMetrics): Deliver
     async publish(report, scope) {
       const askedAt = performance.now();
       try {
-        const place = await queue.publish(report, scope);
-        if (report.kind === 'agent') return place;
+        const published = await queue.publish(report, scope);
+        if (report.kind === 'agent') return published;
         metrics.reported((performance.now() - askedAt) / 1_000);
         const outcome = JOB_ENDS.find((end) => end === report.status);
         if (outcome !== undefined) metrics.ended(outcome);
-        return place;
+        return published;
       } catch (error) {
         metrics.reportFailed();
         throw error;

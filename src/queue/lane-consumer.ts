@@ -20,7 +20,7 @@ import type { StopLimits } from './stop-limits.ts';
 import type { LaneDelivery, LaneTurns, TakenJob } from './turns.ts';
 import { isWithin, within } from './within.ts';
 
-interface ConsumerPlan {
+interface ConsumerOptions {
   lane: Lane;
   /** The term of the lane's lease, under which its jobs are taken. */
   term: string;
@@ -61,7 +61,7 @@ const RETRY_MS = 1_000;
 let asks = 0;
 
 export class LaneConsumer implements Consumer {
-  readonly #plan: ConsumerPlan;
+  readonly #options: ConsumerOptions;
   readonly #lanes: AgentLanes;
   readonly #turns: LaneTurns;
   readonly #left = new AbortController();
@@ -86,23 +86,23 @@ export class LaneConsumer implements Consumer {
    */
   #wentBack = 0;
 
-  constructor(lanes: AgentLanes, plan: ConsumerPlan) {
-    this.#plan = plan;
+  constructor(lanes: AgentLanes, options: ConsumerOptions) {
+    this.#options = options;
     this.#lanes = lanes;
-    this.#turns = lanes.turnsOf(plan.lane, this.#left.signal);
+    this.#turns = lanes.turnsOf(options.lane, this.#left.signal);
   }
 
   get lane(): Lane {
-    return this.#plan.lane;
+    return this.#options.lane;
   }
 
   get term(): string {
-    return this.#plan.term;
+    return this.#options.term;
   }
 
   /** @throws QueueError `unavailable`: call again later, with a new consumer; `closed`: stopped meanwhile */
   async start(): Promise<void> {
-    const { lane } = this.#plan;
+    const { lane } = this.#options;
     try {
       await within(this.#lanes.ping(), START_MS, `lane ${lane}`);
     } catch (error) {
@@ -118,7 +118,7 @@ export class LaneConsumer implements Consumer {
     this.#silence = this.#lanes.listen(lane, (what) => {
       const mark = what === null ? null : markIn(what);
       if (what === null || mark === undefined) this.#wake();
-      if (mark !== undefined) this.#plan.onMarked(mark);
+      if (mark !== undefined) this.#options.onMarked(mark);
     });
     this.#running = this.#run();
   }
@@ -140,7 +140,7 @@ export class LaneConsumer implements Consumer {
 
   /** Another agent holds the lane's lease: aborts the deliveries in hand. */
   lose(): void {
-    this.#abort(new QueueError('lock-lost', `the lease of lane ${this.#plan.lane} is lost`));
+    this.#abort(new QueueError('lock-lost', `the lease of lane ${this.#options.lane} is lost`));
   }
 
   stop({ timeoutMs = 30_000, graceMs = 5_000 }: StopLimits = {}): Promise<void> {
@@ -160,7 +160,7 @@ export class LaneConsumer implements Consumer {
     // A job whose end is not stored by then stays in hand, for the next holder of the lease.
     await isWithin(this.#all(), graceMs);
     this.#left.abort();
-    this.#plan.onStopped();
+    this.#options.onStopped();
   }
 
   #abort(reason: QueueError): void {
@@ -173,7 +173,7 @@ export class LaneConsumer implements Consumer {
   }
 
   #forget(): void {
-    this.#turns.forget(this.#plan.lane, this.#plan.term);
+    this.#turns.forget(this.#options.lane, this.#options.term);
   }
 
   #wake(): void {
@@ -182,7 +182,7 @@ export class LaneConsumer implements Consumer {
 
   /** Never rejects. */
   async #run(): Promise<void> {
-    const { lane, term } = this.#plan;
+    const { lane, term } = this.#options;
     let waited = false;
     while (this.#stopping === undefined) {
       this.#news = Promise.withResolvers();
@@ -243,7 +243,7 @@ export class LaneConsumer implements Consumer {
   }
 
   async #settle(one: Handling): Promise<void> {
-    const { lane, logger, errors } = this.#plan;
+    const { lane, logger, errors } = this.#options;
     const turns = this.#turns;
     const { fence } = one;
     const handled = await one.handling;
@@ -279,7 +279,7 @@ export class LaneConsumer implements Consumer {
   }
 
   async #handle(taken: TakenJob, one: Handling, waited: boolean): Promise<Handled> {
-    const { lane, logger, errors, onUnreadable } = this.#plan;
+    const { lane, logger, errors, onUnreadable } = this.#options;
     const { id, delivery } = taken;
     const note = noteOf(taken);
     const parsed = parseJob(taken.json, taken.template);
@@ -317,7 +317,7 @@ export class LaneConsumer implements Consumer {
       signal: abort.signal,
     };
     try {
-      const result = await this.#plan.handle(delivered);
+      const result = await this.#options.handle(delivered);
       // A job that was taken away comes again by itself, after a while. After a hand-back somebody has to resume.
       if (result === 'hand-back') abort.signal.throwIfAborted();
       this.#failures = 0;

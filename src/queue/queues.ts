@@ -137,7 +137,7 @@ export class Queues extends AgentQueue {
    */
   async consumeReports(handler: ReportHandler): Promise<Pick<Consumer, 'stop'>> {
     this.throwIfClosed();
-    const plan: ReportReaderOptions = {
+    const options: ReportReaderOptions = {
       parse: this.#parse,
       handle: handler,
       lockMs: this.#lockMs,
@@ -145,7 +145,7 @@ export class Queues extends AgentQueue {
       errors: this.errors,
       onStopped: () => undefined,
     };
-    const reader = this.#store.reports.reader(plan);
+    const reader = this.#store.reports.reader(options);
     reader.start();
     this.running.add(reader);
     return reader;

@@ -38,7 +38,7 @@ export interface ReportReader {
 export interface ReportStore {
   /** How many reports of an agent nobody has handled yet. */
   unread(of: ScopedAgent): Promise<number>;
-  reader(plan: ReportReaderOptions): ReportReader;
+  reader(options: ReportReaderOptions): ReportReader;
 }
 
 /** ms until the same is tried again, at first and at most. */
@@ -59,13 +59,13 @@ interface Found {
  * @returns the reports, and how long reading took, ms, without the pauses
  */
 export async function readable(
-  plan: Pick<ReportReaderOptions, 'parse' | 'errors'>,
+  options: Pick<ReportReaderOptions, 'parse' | 'errors'>,
   found: readonly Found[],
 ): Promise<{ reports: ReceivedReport[]; tookMs: number }> {
   const reports: ReceivedReport[] = [];
   let [tookMs, since] = [0, performance.now()];
   for (const one of found) {
-    const report = ownReport(plan, one);
+    const report = ownReport(options, one);
     if (report !== null) reports.push({ report, ageMs: one.ageMs });
     const now = performance.now();
     if (now - since < STRETCH) continue;
@@ -77,19 +77,19 @@ export async function readable(
 }
 
 function ownReport(
-  plan: Pick<ReportReaderOptions, 'parse' | 'errors'>,
+  options: Pick<ReportReaderOptions, 'parse' | 'errors'>,
   { name, id, json }: Found,
 ): Report | null {
-  const parsed = plan.parse(json);
+  const parsed = options.parse(json);
   if ('issues' in parsed) {
     const reason = new Error(`${name}: ${parsed.issues.join(', ')}`);
-    plan.errors.report('unreadable payload set aside', reason, { queue: name, jobId: id });
+    options.errors.report('unreadable payload set aside', reason, { queue: name, jobId: id });
     return null;
   }
   const { value } = parsed;
   const scope = value.kind === 'agent' ? value.tenantId : parseName(name)?.scope;
   if (nameOf({ scope: scope ?? null, agentId: value.agentId }) === name) return value;
   const reason = new Error(`${name} is not ${value.agentId}`);
-  plan.errors.report("report in another agent's name left out", reason, { stream: name });
+  options.errors.report("report in another agent's name left out", reason, { stream: name });
   return null;
 }

@@ -48,7 +48,7 @@ export interface LinkLedger {
   committed(): Promise<void>;
 }
 
-/** When to stop. While a job is under way, the getters of these signals look at the clock first (`../job/stop-signals.ts`). */
+/** When to stop. While a job is under way, their getters look at the clock first (`../job/stop-signals.ts`). */
 export interface Signals {
   /** Ends all waiting. */
   readonly leave: AbortSignal;

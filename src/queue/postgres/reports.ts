@@ -49,14 +49,14 @@ export function postgresReports(pool: Pool, bell: PostgresBell): ReportStore {
       ]);
       return rows.length;
     },
-    reader: (plan) => new PostgresReportReader(pool, bell, plan),
+    reader: (options) => new PostgresReportReader(pool, bell, options),
   };
 }
 
 class PostgresReportReader implements ReportReader {
   readonly #pool: Pool;
   readonly #bell: PostgresBell;
-  readonly #plan: ReportReaderOptions;
+  readonly #options: ReportReaderOptions;
   readonly #stopped = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #stopping: Promise<void> | undefined;
@@ -64,10 +64,10 @@ class PostgresReportReader implements ReportReader {
   #rung = Promise.withResolvers<void>();
   #silence: () => void = () => undefined;
 
-  constructor(pool: Pool, bell: PostgresBell, plan: ReportReaderOptions) {
+  constructor(pool: Pool, bell: PostgresBell, options: ReportReaderOptions) {
     this.#pool = pool;
     this.#bell = bell;
-    this.#plan = plan;
+    this.#options = options;
   }
 
   start(): void {
@@ -83,7 +83,7 @@ class PostgresReportReader implements ReportReader {
       await isWithin(this.#running, timeoutMs);
       // A handler that is still at work no longer counts: the next reader gets the same rows.
       this.#letGo(new Error('stopped'));
-      this.#plan.onStopped();
+      this.#options.onStopped();
     })();
     return this.#stopping;
   }
@@ -102,7 +102,7 @@ class PostgresReportReader implements ReportReader {
         if (taken === 'all') await this.#ringOr(Math.max(0, since + GATHER - performance.now()), false);
       } catch (error) {
         if (this.#stopped.signal.aborted) return;
-        this.#plan.errors.report('reports not handled, they are tried again', error);
+        this.#options.errors.report('reports not handled, they are tried again', error);
         await this.#ringOr(Math.min(BACKOFF.first * 2 ** failures, BACKOFF.most), false);
         failures += 1;
       }
@@ -129,10 +129,10 @@ class PostgresReportReader implements ReportReader {
       const results = takenRows.parse(await client.query(TAKE));
       const rows = z.array(row).parse(results.at(-1)?.rows);
       const { reports: batch } = await readable(
-        this.#plan,
+        this.#options,
         rows.map(({ age, ...found }) => ({ ...found, ageMs: Math.max(0, age) })),
       );
-      if (batch.length > 0) await this.#plan.handle(batch);
+      if (batch.length > 0) await this.#options.handle(batch);
       if (rows.length === 0) {
         const left = await client.query(`COMMIT; SELECT FROM lanes.report LIMIT 1`);
         this.#letGo();

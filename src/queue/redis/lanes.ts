@@ -89,7 +89,7 @@ export class RedisLanes implements LaneStore {
     this.#parts = parts;
     this.reports = {
       unread: (of) => parts.streams.unread(of),
-      reader: (plan) => new RedisReportReader(parts.streams, plan),
+      reader: (options) => new RedisReportReader(parts.streams, options),
     };
     const keyOf = (lane: Lane, name: string) => this.#keyOf(lane, name);
     this.#templates = new RedisTemplates(redis, keyOf);

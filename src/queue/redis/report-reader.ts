@@ -114,7 +114,7 @@ const read = z.tuple([
 
 export class RedisReportReader implements ReportReader {
   readonly #streams: ReportStreams;
-  readonly #plan: ReportReaderOptions;
+  readonly #options: ReportReaderOptions;
   readonly #redis: RedisConnection;
   #ear: RedisConnection | undefined;
   readonly #id = randomUUID();
@@ -134,9 +134,9 @@ export class RedisReportReader implements ReportReader {
   readonly #timers: NodeJS.Timeout[] = [];
   #stopping: Promise<void> | undefined;
 
-  constructor(streams: ReportStreams, plan: ReportReaderOptions) {
+  constructor(streams: ReportStreams, options: ReportReaderOptions) {
     this.#streams = streams;
-    this.#plan = plan;
+    this.#options = options;
     this.#redis = streams.redis;
   }
 
@@ -166,14 +166,14 @@ export class RedisReportReader implements ReportReader {
       this.#ear?.disconnect();
       const idle = Promise.allSettled(this.#running);
       await isWithin(idle, timeoutMs);
-      this.#plan.onStopped();
+      this.#options.onStopped();
     })();
     return this.#stopping;
   }
 
   /** @param onReady called once rings are heard: earlier ones were missed */
   #listen(onReady: () => void): void {
-    const { errors } = this.#plan;
+    const { errors } = this.#options;
     const ear = duplicateOf(this.#redis);
     this.#ear = ear;
     ear.on('error', (error) => errors.report('reports are not called out', error));
@@ -203,7 +203,7 @@ export class RedisReportReader implements ReportReader {
     this.#ear?.disconnect();
     this.#ear = undefined;
     this.#missed = true;
-    this.#plan.errors.report(
+    this.#options.errors.report(
       'rings that name no agent: none is heard for a moment',
       new Error('too many, or too long'),
     );
@@ -266,7 +266,7 @@ export class RedisReportReader implements ReportReader {
   }
 
   #search(): void {
-    const { errors } = this.#plan;
+    const { errors } = this.#options;
     const streams = this.#streams;
     this.#missed = this.#redis.status !== 'ready';
     if (this.#missed) return;
@@ -286,7 +286,7 @@ export class RedisReportReader implements ReportReader {
    * @param group the streams that this call reads; a stream that is read to its end leaves it
    */
   async #look(group: Set<string>): Promise<void> {
-    const { errors } = this.#plan;
+    const { errors } = this.#options;
     try {
       if (this.#redis.status !== 'ready') {
         for (const name of group) this.#ringLater(name, BACKOFF.first);
@@ -324,7 +324,7 @@ export class RedisReportReader implements ReportReader {
         }
         const handled = found.map(([id]) => id);
         const { reports: own, tookMs } = await readable(
-          this.#plan,
+          this.#options,
           found.map(([id, json]) => ({
             name,
             id,
@@ -339,7 +339,7 @@ export class RedisReportReader implements ReportReader {
       try {
         const left = going.length + abused.length;
         if (this.#stopped.signal.aborted && left > 0) throw new Error('stopped');
-        if (batch.length > 0) await this.#plan.handle(batch);
+        if (batch.length > 0) await this.#options.handle(batch);
         if (abused.length > 0) await this.#ask(abused, true);
       } catch (error) {
         for (const { name } of [...going, ...abused])
@@ -370,7 +370,7 @@ export class RedisReportReader implements ReportReader {
     const keys = reading.flatMap(({ name }) => [this.#streams.keyOf(name, 'stream'), this.#lock(name)]);
     const handled = reading.flatMap(({ handled }) => [handled.length, ...handled]);
     const most = ends ? 0 : Math.ceil(BATCH / reading.length);
-    const given = [this.#id, this.#plan.lockMs, most, REPORT_BYTES, ...handled];
+    const given = [this.#id, this.#options.lockMs, most, REPORT_BYTES, ...handled];
     return read.parse(await READ.run(this.#redis, keys, given));
   }
 

@@ -20,14 +20,11 @@ export const providerSettings = {
   ...zebra.settings,
   ...snmp.settings,
 };
-type ProviderKind = ReturnType<typeof providerKind<typeof providerSettings>>;
+type Asked = ReturnType<typeof providerKind<typeof providerSettings>>['asked'];
 
-const PROVIDERS: readonly Pick<ProviderKind, 'asked'>[] = [dnsSd, cups, usb, winspool, zebra, snmp];
+const PROVIDERS: readonly { asked: Asked }[] = [dnsSd, cups, usb, winspool, zebra, snmp];
 
 /** The providers that the configuration asks for. @param transports the transports that can drive what they find */
-export function providersOf(
-  config: Parameters<ProviderKind['asked']>[0],
-  transports: Transports,
-): DiscoveryProvider[] {
+export function providersOf(config: Parameters<Asked>[0], transports: Transports): DiscoveryProvider[] {
   return PROVIDERS.flatMap(({ asked }) => asked(config, transports));
 }

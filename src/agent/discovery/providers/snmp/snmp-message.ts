@@ -3,31 +3,31 @@
  */
 import { BerError, BerReader, integer, integerOf, objectId, oidOf, TAG, tlv } from './ber.ts';
 
-type Version = 'v1' | 'v2c';
-const VERSIONS: Record<Version, number> = { v1: 0, v2c: 1 };
+type SnmpVersion = 'v1' | 'v2c';
+const VERSIONS: Record<SnmpVersion, number> = { v1: 0, v2c: 1 };
 const PDUS = { get: 0xa0, getNext: 0xa1 } as const;
 const RESPONSE = 0xa2;
 /** Most variables that are read of one response. */
 const MOST_VARIABLES = 64;
 
-interface Variable {
+interface SnmpVariable {
   oid: string;
   /** null: the device has no value (noSuchObject, noSuchInstance, endOfMibView), or one of a type that is not used here. */
   value: number | Buffer | null;
 }
 
 export interface SnmpAnswer {
-  version: Version;
+  version: SnmpVersion;
   id: number;
   /** error-status: 0 noError, 2 noSuchName (v1: one of the variables is missing), …. */
   error: number;
   /** error-index: which variable the error is about, from 1. */
   index: number;
-  variables: Variable[];
+  variables: SnmpVariable[];
 }
 
 export function encodeRequest(
-  version: Version,
+  version: SnmpVersion,
   community: string,
   id: number,
   pdu: keyof typeof PDUS,
@@ -59,7 +59,7 @@ export function decodeResponse(
   if (!isAwaited(id)) return undefined;
   const [error, index] = [pdu.integer(), pdu.integer()];
   const list = pdu.inside(TAG.sequence);
-  const variables: Variable[] = [];
+  const variables: SnmpVariable[] = [];
   while (!list.done) {
     if (variables.length >= MOST_VARIABLES) throw new BerError(`more than ${MOST_VARIABLES} variables`);
     const variable = list.inside(TAG.sequence);
@@ -69,13 +69,13 @@ export function decodeResponse(
   return { version, id, error, index, variables };
 }
 
-function versionOf(number: number): Version {
+function versionOf(number: number): SnmpVersion {
   if (number === VERSIONS.v1) return 'v1';
   if (number === VERSIONS.v2c) return 'v2c';
   throw new BerError('version');
 }
 
-function contentsOf({ tag, contents }: { tag: number; contents: Buffer }): Variable['value'] {
+function contentsOf({ tag, contents }: { tag: number; contents: Buffer }): SnmpVariable['value'] {
   switch (tag) {
     case TAG.integer:
     case TAG.counter:
