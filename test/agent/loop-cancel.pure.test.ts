@@ -43,7 +43,7 @@ describe('a person cancels the first job: the printer forgets what waits in it',
     vi.spyOn(printer.loop.row.window, 'labelMs', 'get').mockReturnValue(86_400_000);
     printer.overlooks = 1;
     job.signals.cancel.abort();
-    await expect(printed).rejects.toThrow(Interrupted);
+    await expect(printed).rejects.toThrow(InterruptedError);
     expect([printer.forgot, printer.overlooks, printer.paper.length]).toEqual([1, 0, 1]);
   });
 
