@@ -13,9 +13,21 @@ export type NativeSymbol =
   /** The characters between start and stop, including a check digit. */
   | { readonly symbology: 'code39' | 'itf'; readonly data: string };
 
+export type CodeSet = 'A' | 'B' | 'C';
+
+/**
+ * What chooses a code set in the data of ^BC, and at its beginning, by the character after `>` ("Code 128 Invocation
+ * Characters").
+ */
+export const CODE_SET_CHANGES: Readonly<Record<string, CodeSet>> = { 5: 'C', 6: 'B', 7: 'A' };
+export const CODE_SET_STARTS: Readonly<Record<string, CodeSet>> = {
+  ...CODE_SET_CHANGES,
+  ...{ 9: 'A', ':': 'B', ';': 'C' },
+};
+
 /** Consecutive codewords of Code 128 in one code set, without the codeword that changes to it. */
 export interface Code128Run {
-  readonly set: 'A' | 'B' | 'C';
+  readonly set: CodeSet;
   readonly codewords: readonly number[];
 }
 

@@ -4,14 +4,11 @@
  *
  * Source: ZPL II Programming Guide, "^BC – Code 128 Bar Code (Subsets A, B, and C)".
  */
+import { CODE_SET_CHANGES, CODE_SET_STARTS, type CodeSet } from '../bars.ts';
 import { fieldBytes, plainField } from '../field-data.ts';
 import { GraphicError } from '../graphic-data.ts';
 
-type CodeSet = 'A' | 'B' | 'C';
-
-/** What the second character of an invocation stands for: a change of the code set, its start, or a character. */
-const CHANGES: Readonly<Record<string, CodeSet>> = { 5: 'C', 6: 'B', 7: 'A' };
-const STARTS: Readonly<Record<string, CodeSet>> = { 9: 'A', ':': 'B', ';': 'C' };
+/** Characters that an invocation stands for. */
 const CHARACTERS: Readonly<Record<string, string>> = { '<': '^', 0: '>', '=': '~', 1: '\x7f' };
 /** Stands for FNC1; the data has no such character. */
 const FNC1 = '\u0100';
@@ -57,12 +54,12 @@ function changesToC(text: string): string | undefined {
   for (let at = 0; at < text.length; ) {
     const [char = '', next = ''] = text.slice(at, at + 2);
     if (char === '>' && next !== '') {
-      const to: CodeSet | undefined = at === 0 ? (STARTS[next] ?? CHANGES[next]) : CHANGES[next];
+      const to = (at === 0 ? CODE_SET_STARTS : CODE_SET_CHANGES)[next];
       if (to === 'C' && set !== 'C' && at > 0) changes = true;
       if (to === set && at > 0) beyond = true;
       if (next === '8') content += FNC1;
       else if (to !== undefined) set = to;
-      else if (!(next in STARTS)) {
+      else if (!(next in CODE_SET_STARTS)) {
         if (CHARACTERS[next] === undefined) beyond = true;
         content += CHARACTERS[next] ?? '';
       }

@@ -7,6 +7,7 @@
 import { because, type Reason } from '../../contract/reason.ts';
 import { endsWithGs1 } from '../../values/check-digits.ts';
 import { endsByLength } from '../../values/gs1-elements.ts';
+import { CODE_SET_CHANGES, CODE_SET_STARTS, type CodeSet } from '../bars.ts';
 
 type Refuse = (reason: Reason) => Error;
 
@@ -22,7 +23,7 @@ export class Code128Data {
   /** Whether the value is all of the data. */
   readonly #alone: boolean;
   #data = '';
-  #set: 'A' | 'B' | 'C' = 'B';
+  #set: CodeSet = 'B';
   /** In a code set of digit pairs: whether only the first digit of a pair has come. */
   #half = false;
   /** Makes the error that refuses the last value. */
@@ -43,7 +44,7 @@ export class Code128Data {
       if (!this.#counts) continue;
       if (invokes) {
         this.#pairEnds();
-        this.#set = (first ? STARTS : CHANGES)[char] ?? this.#set;
+        this.#set = (first ? CODE_SET_STARTS : CODE_SET_CHANGES)[char] ?? this.#set;
         // The > of this invocation must not begin another one.
         this.#data = `${this.#data.slice(0, -2)} `;
       } else if (char !== '>' && this.#set !== 'B') {
@@ -128,7 +129,3 @@ export class Code128Data {
     this.#half = false;
   }
 }
-
-/** What chooses a code set within the data, and at its beginning, by the character after `>`. */
-const CHANGES: Readonly<Record<string, 'A' | 'B' | 'C'>> = { 5: 'C', 6: 'B', 7: 'A' };
-const STARTS: Readonly<Record<string, 'A' | 'B' | 'C'>> = { ...CHANGES, 9: 'A', ':': 'B', ';': 'C' };
