@@ -20,6 +20,8 @@ export interface Fault {
 /** How long to wait for a loss at a printer, ms; and, after the loss, for an agent to read the counter. */
 const LOSS_MS = 4_000;
 const NOTICE_MS = 60_000;
+/** How long to wait for a job to follow another one at a printer, ms. */
+const FOLLOWS_MS = 15_000;
 
 /** Sleeps of a process that its lease outlives, and that it does not: 15 s, ms. */
 const SHORT_SLEEP = [500, 14_000] as const;
@@ -36,7 +38,7 @@ export function faultsOf(site: ChaosSite, random: Random): Fault[] {
     ...site.printers.flatMap((one) => printerFaults(one, random)),
     ...site.printers
       .filter(({ printer }) => printer.options.odometer && !printer.options.mute)
-      .map((one) => fedAfterLoss(one, site.agents)),
+      .flatMap((one) => [fedAfterLoss(one, site.agents), killedBeforeBytes(one, site.agents, random)]),
   ];
 }
 
@@ -47,13 +49,38 @@ export function faultsOf(site: ChaosSite, random: Random): Fault[] {
 function fedAfterLoss({ name, printer }: SitePrinter, agents: readonly PlatenProcess[]): Fault {
   return {
     name: `${name}: power off with its agents, and a label fed afterwards`,
-    weight: 2,
+    weight: 5,
     alone: true,
     begin: async () => {
       await Promise.all([printer.powerOff(), ...agents.map((agent) => agent.kill())]);
       await printer.powerOn();
       for (const agent of agents) agent.launch();
       await fedInView(printer, NOTICE_MS);
+      return none;
+    },
+  };
+}
+
+/**
+ * Whoever drives the printer, or one of those who could, dies when a job is on record as about to follow another one at the printer,
+ * and before its first byte.
+ */
+function killedBeforeBytes(
+  { name, printer }: SitePrinter,
+  agents: readonly PlatenProcess[],
+  random: Random,
+): Fault {
+  return {
+    name: `${name}: an agent killed between note and bytes of the second job`,
+    weight: 5,
+    alone: true,
+    begin: async () => {
+      const end = await printer.keepOutNextJob(FOLLOWS_MS);
+      if (end === undefined) return none;
+      const killed = random.chance(0.5) ? agents : [random.pick(agents)];
+      await Promise.all(killed.map((agent) => agent.kill()));
+      end();
+      for (const agent of killed) agent.launch();
       return none;
     },
   };

@@ -51,6 +51,8 @@ const COUNTER = 'odometer.total_label_count';
 /** What the labels of a run carry: the job's number, and the record's in it. */
 const ID = /\^FD(K\d+R\d+Z)/g;
 
+const jobOf = (id: string) => id.slice(0, id.indexOf('R'));
+
 export class PaperPrinter {
   readonly options: PaperPrinterOptions;
   readonly #host: string;
@@ -69,6 +71,9 @@ export class PaperPrinter {
   #stalled = false;
   #dropNext = 0;
   #cutAfter: number | undefined;
+  /** Told once a label of another job comes than those that are to come out; that label is never read. */
+  #keptOut: (() => void) | undefined;
+  readonly #deaf = new Set<Socket>();
   #odometer = 1_000;
   /** How often labels were lost, by whatever fault. */
   lost = 0;
@@ -162,6 +167,26 @@ export class PaperPrinter {
     this.#cutAfter = bytes;
   }
 
+  /**
+   * Reads nothing of the next label that belongs to another job than all that are still to come out, nor what follows it on its
+   * connection: it is as if its sender had died before its first byte. Resolves when such a label has come, with what ends that
+   * connection; undefined: none came in time.
+   */
+  async keepOutNextJob(ms: number): Promise<(() => void) | undefined> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.#keptOut = () => resolve(true);
+    const late = setTimeout(() => resolve(false), ms);
+    const came = await promise;
+    clearTimeout(late);
+    this.#keptOut = undefined;
+    return came ? () => this.#endDeaf() : undefined;
+  }
+
+  #endDeaf(): void {
+    for (const socket of this.#deaf) socket.resetAndDestroy();
+    this.#deaf.clear();
+  }
+
   /** Ends all faults, and calls off those that wait for the next label. */
   async mend(): Promise<void> {
     this.#cutAfter = undefined;
@@ -181,7 +206,7 @@ export class PaperPrinter {
 
   #read(socket: Socket, bytes: Buffer): void {
     // A connection that was stalled, and then cut, still gives what it had received beyond the cut.
-    if (socket.destroyed) return;
+    if (socket.destroyed || this.#deaf.has(socket)) return;
     let taken = bytes;
     if (this.#cutAfter !== undefined && (this.#format !== undefined || bytes.includes('^XA'))) {
       taken = bytes.subarray(0, this.#cutAfter);
@@ -191,7 +216,8 @@ export class PaperPrinter {
         socket.resetAndDestroy();
       }
     }
-    this.#text += taken.toString('latin1');
+    const kept = this.#heard(socket, taken);
+    this.#text += taken.subarray(0, kept).toString('latin1');
     let end = 0;
     for (const word of this.#text.matchAll(WORD)) {
       this.#keep(this.#text.slice(end, word.index));
@@ -201,6 +227,22 @@ export class PaperPrinter {
     const rest = Math.max(end, this.#text.length - LONGEST_WORD);
     this.#keep(this.#text.slice(end, rest));
     this.#text = this.#text.slice(rest);
+  }
+
+  /** How many of the bytes are read: none behind the beginning of a label that is kept out. */
+  #heard(socket: Socket, bytes: Buffer): number {
+    if (this.#keptOut === undefined || this.atRest) return bytes.length;
+    const own = [...this.#waiting, ...(this.#active ? [this.#active] : [])].flatMap(({ ids }) => ids);
+    const jobs = new Set(own.map(jobOf));
+    const text = bytes.toString('latin1');
+    for (const { 1: id = '', index } of text.matchAll(ID)) {
+      if (jobs.has(jobOf(id))) continue;
+      this.#deaf.add(socket);
+      socket.pause();
+      this.#keptOut();
+      return Math.max(0, text.lastIndexOf('^XA', index));
+    }
+    return bytes.length;
   }
 
   #keep(text: string): void {

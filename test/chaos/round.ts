@@ -150,15 +150,17 @@ export class Round {
     return (await Promise.all(lists)).flat();
   }
 
-  /** A person cancels a job, whatever it is doing; where the service refuses that, the job goes on. */
+  /** A person cancels a job that prints, or any, whatever it is doing; where the service refuses that, the job goes on. */
   cancellation(): Fault {
     return {
       name: 'a person: cancels a job',
-      weight: 3,
+      weight: 4,
       begin: async () => {
-        const recent = this.#jobs.slice(-2 * this.#site.printers.length);
-        if (recent.length > 0)
-          await this.#site.admin.cancelJob(this.#random.pick(recent).id).catch(() => undefined);
+        const recent = this.#jobs.slice(-2 * this.#site.printers.length).map(({ id }) => id);
+        const open = this.#random.chance(0.5) ? await this.#jobsOpen().catch(() => []) : [];
+        const printing = open.filter(({ id, status }) => status === 'printing' && recent.includes(id));
+        const ids = printing.length > 0 ? printing.map(({ id }) => id) : recent;
+        if (ids.length > 0) await this.#site.admin.cancelJob(this.#random.pick(ids)).catch(() => undefined);
         return async () => {};
       },
     };
