@@ -5,7 +5,7 @@ import { laneOf } from '../../src/contract/lane.ts';
 import type { QueuedJob } from '../../src/contract/queued-job.ts';
 import { jobFor, type TestPrinter } from '../kit/agent/site.ts';
 import { useSite } from '../kit/agent/use-site.ts';
-import { serve } from '../kit/queue/serving.ts';
+import { delivered, serve } from '../kit/queue/serving.ts';
 
 const site = useSite();
 let redis: Redis;
@@ -92,4 +92,16 @@ test('the note is not readable: held, not printed from the beginning', async () 
   const end = await site.reports.end(job.jobId);
   expect(end).toMatchObject({ status: 'held', uncertain: { from: 0, to: 8 } });
   expect(printer.labels).toEqual([]);
+});
+
+test('all that was sent is known, and the printer takes nothing now: it goes back with a note that says so', async () => {
+  const underWay = { base: 2, odometer: 0, printed: 2, sent: 2, intent: 2 };
+  const { job, printer } = await left('LEFT-6', { agentId: 'agent-of-before', resumeAt: null, underWay });
+  printer.set({ 'media-empty': true });
+  const { agent } = await site.startAgent(printer);
+  const { id: agentId } = agent;
+  await site.reports.job(job.jobId, ({ reasons }) => reasons.includes('media-empty'));
+  await agent.stop();
+  const [got] = await (await delivered(site.queues, laneOf(job))).reach(1);
+  expect(got).toMatchObject([job.jobId, expect.any(Number), { agentId, resumeAt: 2 }]);
 });

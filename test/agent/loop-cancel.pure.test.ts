@@ -2,15 +2,10 @@
 import { describe, expect, test, vi } from 'vitest';
 import { TransportError } from '../../drivers/connection.ts';
 import { InterruptedError } from '../../src/agent/job/stop-signals.ts';
-import { CountingPrinter, LoopJob } from '../kit/agent/loop-printer.ts';
+import { all, CountingPrinter, LoopJob, turns } from '../kit/agent/loop-printer.ts';
 import { useJournal } from '../kit/agent/use-journal.ts';
 
 const journal = useJournal();
-
-const all = (name: string, from: number, upTo: number) =>
-  Array.from({ length: upTo - from }, (_, at) => `${name}${from + at}`);
-
-const turns = () => new Promise((resolve) => setTimeout(resolve, 20));
 
 describe('a person cancels the first job: the printer forgets what waits in it', () => {
   /** A job of forty labels, sixteen of which wait at a printer that is not asked again for a day. */

@@ -1,28 +1,13 @@
 /** The loop of a printer, with two jobs in hand: whose labels go out when, and what becomes of them where one leaves. */
 import { describe, expect, test, vi } from 'vitest';
-import { TransportError } from '../../drivers/connection.ts';
 import { InterruptedError } from '../../src/agent/job/stop-signals.ts';
 import { RenderCrash } from '../../src/rendering/render-pool.ts';
-import { CountingPrinter, LoopJob } from '../kit/agent/loop-printer.ts';
+import { all, bothUnderWay, CountingPrinter, LoopJob, turns } from '../kit/agent/loop-printer.ts';
 import { useJournal } from '../kit/agent/use-journal.ts';
 
 const journal = useJournal();
 
-/** A job of two labels at a printer that has printed neither, and one of ten behind it. */
-async function both(before: (behind: LoopJob, first: LoopJob) => void = () => undefined) {
-  const printer = new CountingPrinter();
-  const [first, behind] = [new LoopJob(journal, printer, 'a', 2), new LoopJob(journal, printer, 'b', 10)];
-  const ahead = first.prints();
-  await expect.poll(() => printer.waiting.length).toBe(2);
-  before(behind, first);
-  const next = behind.prints(true);
-  return { printer, first, behind, ahead, next };
-}
-
-const all = (name: string, from: number, upTo: number) =>
-  Array.from({ length: upTo - from }, (_, at) => `${name}${from + at}`);
-
-const turns = () => new Promise((resolve) => setTimeout(resolve, 20));
+const both = (before?: (behind: LoopJob, first: LoopJob) => void) => bothUnderWay(journal, before);
 
 test('its labels are there before those of the first job are out; the connection is its own when they are', async () => {
   const { printer, first, behind, ahead, next } = await both();
@@ -159,88 +144,6 @@ describe('the agent is killed with both under way, and the printer loses its pow
     await expect.poll(() => after.waiting).toEqual(all('b', 0, 10));
     after.prints(10);
     await printed;
-  });
-});
-
-describe('the connection breaks', () => {
-  test('after the job behind was canceled, and the printer is not reached: that job leaves all the same', async () => {
-    const { printer, behind, next } = await both();
-    await expect.poll(() => printer.waiting.length).toBe(12);
-    // Nobody prints, and nobody asks: the mark alone comes.
-    behind.signals.cancel.abort();
-    await turns();
-    printer.connects = Promise.reject(new TransportError('device-unreachable', 'off'));
-    printer.connects.catch(() => undefined);
-    printer.breaks();
-    await expect(next).rejects.toThrow();
-    expect([behind.ledger.printed, behind.ledger.intent]).toEqual([0, 10]);
-  });
-
-  test('after the first job was canceled, all of which is still in the printer: the one behind loses nothing', async () => {
-    const { printer, first, ahead, behind, next } = await both();
-    await expect.poll(() => printer.waiting.length).toBe(12);
-    printer.stands = true;
-    await expect.poll(() => behind.said).toContain('media-empty');
-    first.signals.cancel.abort();
-    await expect(ahead).rejects.toThrow(InterruptedError);
-    first.leaves();
-    printer.breaks();
-    await turns();
-    printer.stands = false;
-    printer.prints(1);
-    await turns();
-    printer.prints(11);
-    await next;
-    expect(printer.paper).toEqual([...all('a', 0, 2), ...all('b', 0, 10)]);
-  });
-
-  test('with labels of both under way: one reading settles both, and both go on', async () => {
-    const { printer, first, behind, ahead, next } = await both();
-    await expect.poll(() => printer.waiting.length).toBe(12);
-    printer.prints(5);
-    printer.breaks(true);
-    await ahead;
-    first.leaves();
-    await expect.poll(() => [behind.ledger.base, printer.waiting]).toEqual([3, all('b', 3, 10)]);
-    printer.prints(7);
-    await next;
-    expect(printer.paper).toEqual([...all('a', 0, 2), ...all('b', 0, 10)]);
-  });
-
-  test('while another agent wants the printer: the queue is told at once that the one behind is settled', async () => {
-    const { printer, first, behind, ahead, next } = await both((job) => {
-      job.printer.alone = false;
-    });
-    await expect.poll(() => printer.waiting.length).toBe(12);
-    const told = behind.noted.length;
-    printer.prints(1);
-    printer.breaks(true);
-    await expect.poll(() => behind.noted[told]).toMatchObject({ resumeAt: 0 });
-    await expect.poll(() => printer.waiting[0]).toBe('a1');
-    // As long as the one behind is not sent again, a label that is fed is none of its, by the first one's note.
-    const since = first.noted.find((note) => 'underWay' in note && Object(note.underWay).base === 1);
-    expect(since).toMatchObject({ underWay: { intent: 2 } });
-    expect(since).not.toHaveProperty('underWay.behind');
-    for (const { signals } of [first, behind]) signals.end.abort();
-    await Promise.allSettled([ahead, next]);
-  });
-
-  test('before what is on record is sent: that is taken back, and written down anew', async () => {
-    const gate = Promise.withResolvers<void>();
-    const { printer, first, behind, ahead, next } = await both((job) => {
-      job.notes = gate.promise;
-    });
-    await expect.poll(() => behind.ledger.intent).toBe(10);
-    printer.breaks();
-    gate.resolve();
-    await expect.poll(() => behind.ledger.intent).toBe(0);
-    expect(printer.waiting).toEqual(all('a', 0, 2));
-    printer.prints(2);
-    await ahead;
-    first.leaves();
-    await expect.poll(() => printer.waiting).toEqual(all('b', 0, 10));
-    printer.prints(10);
-    await next;
   });
 });
 

@@ -110,6 +110,7 @@ describe('behind another job', () => {
   function row(isAlone: () => boolean) {
     const stored: [string, NotedLedger | { resumeAt: number } | undefined][] = [];
     let refuses = false;
+    let gate: Promise<void> | null = null;
     const notes = (name: string, total: number, odometer: number) => {
       const entry = { ...JOB, total, odometer };
       const of = new Notes({
@@ -118,6 +119,7 @@ describe('behind another job', () => {
           setNote: async ({ resumeAt, underWay }) => {
             if (refuses && name === 'first') throw new Error('away');
             stored.push([name, resumeAt === null ? underWay : { resumeAt }]);
+            if (gate !== null) await gate;
           },
         },
       });
@@ -127,7 +129,15 @@ describe('behind another job', () => {
     const refuse = (does: boolean) => {
       refuses = does;
     };
-    return { ...{ stored, first, second, refuse }, take: () => stored.splice(0) };
+    const hold = () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      gate = promise;
+      return () => {
+        gate = null;
+        resolve();
+      };
+    };
+    return { ...{ stored, first, second, refuse, hold }, take: () => stored.splice(0) };
   }
 
   test('while another agent wants the printer, both notes are stored together, and say of each other', async () => {
@@ -161,10 +171,7 @@ describe('behind another job', () => {
     await second.of.allow(1);
     const notes = take();
     expect(notes.map(([name]) => name)).toEqual(['first', 'second']);
-    for (const [, note] of notes) {
-      expect(note).not.toHaveProperty('ahead');
-      expect(note).not.toHaveProperty('behind');
-    }
+    for (const [, note] of notes) expect(note).not.toHaveProperty('behind');
     alone = false;
     expect(second.of.apart).toBe(true);
     await second.of.follow(0);
@@ -189,7 +196,7 @@ describe('behind another job', () => {
   });
 
   test('the printer at rest has told of both: the first one says nothing of the second, which is settled', async () => {
-    const { first, second, take, refuse } = row(never);
+    const { first, second, take } = row(never);
     await first.of.allow(4);
     Object.assign(first.entry, { sent: 4, intent: 4 });
     second.of.joins('first', first.of);
@@ -200,20 +207,67 @@ describe('behind another job', () => {
     Object.assign(first.entry, { base: 2, odometer: 1_002, printed: 2, sent: 2, intent: 2 });
     Object.assign(second.entry, { odometer: 1_002, sent: 0, intent: 0 });
     first.of.settled();
-    expect(first.of.misleads).toBe(true);
-    await second.of.settledBehind();
-    expect(take()).toEqual([['second', { resumeAt: 0 }]]);
+    expect(first.of.left).toBe(false);
+    second.of.settled();
     expect([second.of.left, second.of.allowed]).toEqual([false, 0]);
+    await Promise.all([first.of.follow(2), second.of.follow(0)]);
+    expect(take()).toEqual([
+      ['first', { resumeAt: 2 }],
+      ['second', { resumeAt: 0 }],
+    ]);
     await first.of.allow(4);
     expect(take()).toMatchObject([['first', { base: 2, odometer: 1_002, intent: 4 }]]);
     expect(first.of.misleads).toBe(false);
+  });
+
+  test('what is settled is told anew until the queue has taken it, and no more once labels are sent', async () => {
+    const { first, take, refuse } = row(never);
     refuse(true);
-    await first.of.settledBehind();
-    expect([first.of.left, first.of.allowed]).toEqual([false, 0]);
+    first.of.settled();
+    await first.of.follow(0);
+    expect([first.of.left, take()]).toEqual([false, []]);
+    refuse(false);
+    // The queue is left alone for a moment.
+    await expect
+      .poll(() => {
+        first.of.tell();
+        return take();
+      })
+      .toEqual([['first', { resumeAt: 0 }]]);
+    first.of.tell();
+    expect(take()).toEqual([]);
+    first.of.settled();
+    await first.of.follow(0);
+    take();
+    refuse(true);
+    first.of.settled();
+    await first.of.follow(0);
+    refuse(false);
+    await first.of.allow(4);
+    Object.assign(first.entry, { sent: 4, intent: 4 });
+    take();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    first.of.tell();
+    expect(take()).toEqual([]);
+  });
+
+  test('a note that is on its way when it is settled covers nothing, and comes before', async () => {
+    const { second, take, hold } = row(never);
+    const lands = hold();
+    const allowed = second.of.allow(4);
+    second.of.settled();
+    lands();
+    await allowed;
+    await second.of.follow(0);
+    expect(take()).toMatchObject([
+      ['second', { intent: 4 }],
+      ['second', { resumeAt: 0 }],
+    ]);
+    expect([second.of.left, second.of.allowed]).toEqual([false, 0]);
   });
 
   test('the printer at rest has told of it, and nothing is sent after that: it goes back with a note', async () => {
-    const { first, take } = row(never);
+    const { first, take } = row(always);
     await first.of.end();
     expect(take()).toEqual([]);
     Object.assign(first.entry, { base: 2, printed: 2, sent: 2, intent: 2 });
@@ -226,8 +280,23 @@ describe('behind another job', () => {
     const { second, take } = row(always);
     await second.of.allow(1);
     take();
-    await second.of.settledBehind();
+    second.of.settled();
+    expect(second.of.follow(0)).toBeNull();
     expect(take()).toEqual([]);
     expect([second.of.left, second.of.allowed]).toEqual([true, 6]);
+  });
+
+  test('once another agent comes, it is', async () => {
+    let alone = true;
+    const { first, take } = row(() => alone);
+    await first.of.allow(1);
+    take();
+    first.of.settled();
+    first.of.tell();
+    expect(take()).toEqual([]);
+    alone = false;
+    first.of.tell();
+    await first.of.follow(0);
+    expect(take()).toEqual([['first', { resumeAt: 0 }]]);
   });
 });

@@ -178,10 +178,11 @@ test('this agent has not had the first one: the counter tells of the second', ()
 });
 
 /**
- * Two jobs of 4 labels that ONE had sent, 2 of which came out; then OTHER had the first one for a while. Both as they come to ONE
- * again, by the note that each has in the queue.
+ * Two jobs of 4 labels that ONE had sent; then OTHER had the first one for a while. Both as they come to ONE again, by the note that
+ * each has in the queue.
+ * @param out labels that ONE knew to be out
  */
-function comeBack() {
+function comeBack(out = 0) {
   const [printerId, first, second] = [
     `serial-${String(++cases).padStart(12, '0')}`,
     crypto.randomUUID(),
@@ -200,6 +201,10 @@ function comeBack() {
   send(ahead);
   behind.join();
   send(behind);
+  // It stands still then: how far the two are is on record.
+  const reasons: ['media-empty'] = ['media-empty'];
+  if (out > 0)
+    sent.confirm({ state: 'stopped', reasons, labelsPending: 8 - out, odometer: START + out }, 1_000);
   const row = new Row();
   const again = (queueId: string, note: Note) => {
     const ledger = ledgerOf(queueId, 3, row);
@@ -248,10 +253,18 @@ test.each<{ note: Note; said: string }>([
   },
 );
 
-test('another agent has brought the first one to its end: this one cannot tell what is out of the second', () => {
-  const behind = comeBack().second();
-  expect(behind.uncertain).toBe(true);
-  expect(() => behind.printedAtRest(START + 5)).toThrow(JobFaultError);
+test.each([0, 4])(
+  'another agent has brought the first one to its end, of which %i were known to be out: this one cannot tell of the second',
+  (out) => {
+    const behind = comeBack(out).second();
+    expect(behind.uncertain).toBe(true);
+    expect(() => behind.printedAtRest(START + 5)).toThrow(JobFaultError);
+  },
+);
+
+test('the queue has lost a note, and the one that is left knows less than this agent: the first one is held', () => {
+  const jobs = comeBack(4);
+  expect(() => jobs.first({ agentId: OTHER, resumeAt: 2 })).toThrow(JobFaultError);
 });
 
 test('no other agent has had the first one: this one reads the counter, and settles both', () => {

@@ -130,7 +130,9 @@ export class Entry {
   /** @throws JobFaultError, InterruptedError, RenderCrash, JournalError */
   async #print(): Promise<void> {
     const { ledger, link } = this;
-    restore(ledger, this.delivery.note, this.#context);
+    const { note } = this.delivery;
+    restore(ledger, note, this.#context);
+    if (note?.resumeAt === null && !ledger.uncertain) this.sender.notes.settled();
     this.mustTake();
     // Another kind of link had sent the labels, and this one cannot tell what became of them.
     if (ledger.underWay && link.documents !== (ledger.document !== undefined)) ledger.printedAtRest(null);

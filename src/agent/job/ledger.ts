@@ -297,9 +297,8 @@ export class Ledger implements RowLedger, LinkLedger {
    */
   printedAtRest(odometer: number | null): number {
     const { base, printed, intent, odometer: start } = this.lasting;
-    const ahead = this.#journal.look(this.#ahead);
     // What was counted while another agent brought the job ahead to its end is not known here.
-    const away = ahead?.final === null && ahead.entry.intent > ahead.entry.printed;
+    const away = this.#journal.look(this.#ahead)?.final === null;
     // Of labels that were only delivered (`base` beyond `printed`), this counter tells nothing.
     if (start === null || odometer === null || base > printed || away) {
       throw faultFor('outcome-unknown', because('sending-cut-off', {}));

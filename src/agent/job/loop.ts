@@ -314,6 +314,7 @@ export class PrinterLoop {
       place.job.outcome.progress(outcome.reasons);
       place.told();
     }
+    for (const { live, closing, job } of this.#behind) if (!live && !closing) job.sender.notes.tell();
   }
 
   async #byItsJob(first: Place, told: Extract<ProgressAnswer, { by: 'job' }>): Promise<void> {

@@ -40,11 +40,15 @@ export class Notes {
   #allowed = 0;
   /** The last note in the queue; null: there is none, or another one may have taken its place. */
   #said: Pick<NotedLedger, 'base' | 'odometer' | 'behind'> | null = null;
-  /** The job ahead in the row. `note`: its own; null: all its labels are out. `said`: its note knows of this job. */
-  #ahead: { name: string; note: Notes | null; said: boolean } | null = null;
+  /** The job ahead in the row. `note`: its own; null: all its labels are out. */
+  #ahead: { name: string; note: Notes | null } | null = null;
   /** Pages of the job behind that may be out too. */
   #behind = 0;
   #storing: Promise<void> | null = null;
+  /** What is settled is newer than the note in the queue. */
+  #untold = false;
+  /** How often something was settled: a note that was on its way meanwhile covers nothing. */
+  #settlings = 0;
   #notBefore = 0;
 
   constructor(options: NotesOptions) {
@@ -90,8 +94,7 @@ export class Notes {
 
   /** Labels go out behind those of another job from now on. @param name of that one in the queue */
   joins(name: string, note: Notes): void {
-    const said = this.#ahead?.name === name && this.#ahead.said;
-    this.#ahead = { name, note, said };
+    this.#ahead = { name, note };
   }
 
   /** All labels of the job ahead are out. */
@@ -99,21 +102,37 @@ export class Notes {
     if (this.#ahead !== null) this.#ahead.note = null;
   }
 
-  /** The printer at rest has told what is out of all that was sent, of this job and behind it: the note in the queue is older. */
+  /** It is known what is out of all that was sent, of this job and behind it: the note in the queue is older. */
   settled(): void {
     this.#behind = 0;
-    this.#tried = true;
+    this.#settlings += 1;
+    this.#tried = this.#untold = true;
+    this.tell();
   }
 
   /**
-   * The same, of a job that waits behind another one. While another agent wants the printer, the queue has to know at once: what
-   * that agent counts later is none of this job's. Never rejects.
+   * Has the queue know what is settled, once another agent wants the printer: what that agent counts later is none of this job's.
+   * To be called while nothing is being sent. Until then a note that covers what is sent next may stay as it is.
    */
-  async settledBehind(): Promise<void> {
-    this.settled();
-    if (this.#options.alone()) return;
+  tell(): void {
+    const { alone, ledger } = this.#options;
+    if (ledger.intent > ledger.printed) this.#untold = false;
+    if (!this.#untold || alone() || performance.now() < this.#notBefore) return;
+    this.#untold = false;
+    // No label may be sent before another note is stored.
     [this.#left, this.#allowed, this.#said] = [false, 0, null];
-    await this.end().catch(this.#options.onFailure);
+    this.#stores(this.#tell(this.#storing));
+  }
+
+  async #tell(before: Promise<void> | null): Promise<void> {
+    const { agentId, delivery, ledger } = this.#options;
+    await before;
+    await this.#try(
+      () => delivery.setNote({ agentId, resumeAt: ledger.printed }),
+      () => {
+        this.#untold = true;
+      },
+    );
   }
 
   /** Resolves when the queue has a note that allows labels up to `upTo` at least. @throws QueueError */
@@ -135,7 +154,7 @@ export class Notes {
       const more = reach - this.#allowed;
       const short = this.#allowed - sent < half && (more >= half || (more > 0 && reach === total));
       const stale = this.#options.standing().odometer !== (this.#said?.odometer ?? null);
-      if (short || stale || this.apart || -more >= half) this.#storing = this.#try(reach);
+      if (short || stale || this.apart || -more >= half) this.#stores(this.#try(() => this.#store(reach)));
     }
     return this.#storing;
   }
@@ -155,15 +174,22 @@ export class Notes {
     return alone() ? total : Math.min(total, Math.max(intent, from + window));
   }
 
-  async #try(upTo: number): Promise<void> {
+  /** @param storing never rejects */
+  #stores(storing: Promise<void>): void {
+    const own = storing.then(() => {
+      if (this.#storing === own) this.#storing = null;
+    });
+    this.#storing = own;
+  }
+
+  async #try(store: () => Promise<void>, failed?: () => void): Promise<void> {
     try {
-      await this.#store(upTo);
+      await store();
       this.#backoff.reset();
     } catch (error) {
       this.#notBefore = performance.now() + this.#backoff.next();
+      failed?.();
       this.#options.onFailure(error);
-    } finally {
-      this.#storing = null;
     }
   }
 
@@ -173,13 +199,16 @@ export class Notes {
     const ahead = this.#tellsAhead(upTo);
     const underWay: NotedLedger = { ...standing(), intent: upTo };
     if (this.#behind > 0) underWay.behind = this.#behind;
-    if (this.#ahead?.said) underWay.ahead = this.#ahead.name;
+    if (this.#ahead !== null) underWay.ahead = this.#ahead.name;
     const note: Note = { agentId, resumeAt: null, underWay };
+    const settlings = this.#settlings;
     // From now on the note may be in the queue, even if no answer comes.
     this.#tried = true;
     this.#allowed = Math.min(this.#allowed, upTo);
     this.#said = null;
     await Promise.all([ahead, delivery.setNote(note)]);
+    if (settlings !== this.#settlings) return;
+    this.#untold = false;
     this.#allowed = upTo;
     this.#said = underWay;
     this.#left = true;
@@ -190,7 +219,6 @@ export class Notes {
     const { alone, ledger } = this.#options;
     const ahead = this.#ahead;
     if (ahead === null || ahead.note === null || alone()) return;
-    ahead.said = true;
     const pages = pagesOf(upTo - ledger.base, ledger.perPage);
     const { note } = ahead;
     if ((note.#said?.behind ?? 0) >= pages) return;

@@ -195,7 +195,7 @@ export class Place {
     const { ledger, sender } = this.job;
     if (ledger.uncertain) {
       ledger.settledBehind();
-      this.does(sender.notes.settledBehind());
+      if (!ledger.uncertain) sender.notes.settled();
     }
     this.make();
     this.told();
@@ -283,6 +283,7 @@ export class Place {
         return printed === null ? null : status.odometer;
       }
       outcome.progress(reasons);
+      sender.notes.tell();
       await stop.wait(rest?.near ? timings.settle / 4 : wait);
     }
   }

@@ -16,11 +16,18 @@ export function restore(
   { agentId, journal }: { agentId: string; journal: Journal },
 ): void {
   const own = note === null || note.agentId === agentId;
+  const takenOver = () =>
+    faultFor('outcome-unknown', because('taken-over', { agent: note?.agentId ?? agentId }));
   // Another agent has had the job since this one, and has read the counter at rest: labels from `at` on were missing then. So was
   // all that this one had sent behind them. Whatever is counted later is none of that.
   const missed = (at: number) => {
     const { entry, final } = ledger.found ?? {};
     if (entry === undefined || final !== null || at >= entry.intent) return;
+    if (at < entry.printed) {
+      // The queue has lost a newer note.
+      ledger.restore(entry);
+      throw takenOver();
+    }
     journal.settleBehind(entry, { ...ledger.lasting, odometer: null }, ledger.perPage);
   };
   if (own && ledger.found !== null) {
@@ -36,8 +43,7 @@ export function restore(
     if (counts && ahead !== undefined && ledger.settleWith(ahead)) return;
     if (counts && !journal.hasSentSince(ledger.lasting)) return;
     // Only the agent that had the job could tell which labels are out.
-    const agent = note.agentId;
-    throw faultFor('outcome-unknown', own ? because('journal-lost', {}) : because('taken-over', { agent }));
+    throw own ? faultFor('outcome-unknown', because('journal-lost', {})) : takenOver();
   } else if (note !== null) {
     ledger.restore({ printed: note.resumeAt, ...upTo(note.resumeAt) });
     if (!own) missed(note.resumeAt);

@@ -1,4 +1,5 @@
 /** A printer that prints when it is told to, with its loop, and jobs for it: what the loop has to do with is real. */
+import { expect } from 'vitest';
 import { TransportError } from '../../../drivers/connection.ts';
 import type { DeviceStatus } from '../../../drivers/device.ts';
 import { timings } from '../../../src/agent/config.ts';
@@ -245,3 +246,24 @@ export class LoopJob implements LoopEntry {
     this.printer.loop.leave(this.place, goesBack);
   }
 }
+
+/** A job of two labels at a printer that has printed neither, and one of ten behind it. */
+export async function bothUnderWay(
+  journal: Journal,
+  before: (behind: LoopJob, first: LoopJob) => void = () => undefined,
+) {
+  const printer = new CountingPrinter();
+  const [first, behind] = [new LoopJob(journal, printer, 'a', 2), new LoopJob(journal, printer, 'b', 10)];
+  const ahead = first.prints();
+  await expect.poll(() => printer.waiting.length).toBe(2);
+  before(behind, first);
+  const next = behind.prints(true);
+  return { printer, first, behind, ahead, next };
+}
+
+/** Labels of a job, as the printer has them. */
+export const all = (name: string, from: number, upTo: number) =>
+  Array.from({ length: upTo - from }, (_, at) => `${name}${from + at}`);
+
+/** The loop has had some turns. */
+export const turns = () => new Promise((resolve) => setTimeout(resolve, 20));
