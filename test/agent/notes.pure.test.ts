@@ -172,6 +172,7 @@ describe('behind another job', () => {
     const notes = take();
     expect(notes.map(([name]) => name)).toEqual(['first', 'second']);
     for (const [, note] of notes) expect(note).not.toHaveProperty('behind');
+    expect(notes[1]?.[1]).toMatchObject({ ahead: 'first', apart: true });
     alone = false;
     expect(second.of.apart).toBe(true);
     await second.of.follow(0);

@@ -67,10 +67,11 @@ function takenOver({
       restore(ledger, { agentId: ONE, resumeAt: null, underWay }, { agentId: OTHER, journal });
       return ledger;
     },
-    second(): Ledger {
+    /** @param apart the note of the first one did not know of it */
+    second(apart = false): Ledger {
       const ledger = ledgerOf(crypto.randomUUID(), second, 1);
       const odometer = START + pagesOf(first, perPage);
-      const underWay = { ...counts, odometer, intent: allowed, ahead: name };
+      const underWay = { ...counts, odometer, intent: allowed, ahead: name, ...(apart && { apart }) };
       restore(ledger, { agentId: ONE, resumeAt: null, underWay }, { agentId: OTHER, journal });
       return ledger;
     },
@@ -169,6 +170,24 @@ test.each(['held', 'canceled'] as const)(
     expect(() => jobs.second()).toThrow(JobFaultError);
   },
 );
+
+test('no note said so, and the first one is held there: the counter tells of the second as before', () => {
+  const jobs = takenOver({ first: 4, second: 4, perPage: 1, allowed: 3 });
+  const ahead = jobs.first();
+  jobs.end(ahead, 'held');
+  const behind = jobs.second(true);
+  expect(behind.uncertain).toBe(true);
+  expect(behind.printedAtRest(START + 6)).toBe(2);
+});
+
+test('no note said so, and the first one is brought to its end there: nothing of the second was out by then', () => {
+  const jobs = takenOver({ first: 4, second: 4, perPage: 1, allowed: 3 });
+  const ahead = jobs.first();
+  ahead.settle(ahead.printedAtRest(START + 4), START + 4);
+  jobs.end(ahead, 'printed');
+  const behind = jobs.second(true);
+  expect([behind.base, behind.printed, behind.uncertain]).toEqual([0, 0, false]);
+});
 
 test('this agent has not had the first one: the counter tells of the second', () => {
   const jobs = takenOver({ first: 4, second: 4, perPage: 1, allowed: 3 });

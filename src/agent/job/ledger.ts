@@ -195,14 +195,16 @@ export class Ledger implements RowLedger, LinkLedger {
   /**
    * Another agent had sent these labels behind those of the job `ahead`, and this agent has brought that job to an end
    * since. The counter that it read at rest settles both jobs. Labels that were counted later are not this job's.
-   * @returns false: this agent has not brought that job to an end @throws JobFaultError `outcome-unknown`
+   * @param apart that job's note did not say so: where more was counted than it has, it was held, and these may be out
+   * @returns false: the counter tells of these as before @throws JobFaultError `outcome-unknown`
    */
-  settleWith(ahead: string): boolean {
+  settleWith(ahead: string, apart: boolean): boolean {
     const { odometer: start } = this.lasting;
     const found = this.#journal.look(ahead);
     if (start === null || !found?.final) return false;
     const { odometer, base, intent } = found.entry;
     const known = found.final.status === 'printed' && odometer !== null;
+    if (apart && !known) return false;
     // None of these was out if one of those ahead was not: that one was sent after the counter had been read.
     const shown = known && intent === base ? Math.max(odometer, start) : start;
     const upTo = this.printedAtRest(known ? shown : null);

@@ -17,8 +17,10 @@ const notedLedger = z
     ...{ base: count, odometer: z.int().nullable(), printed: count, sent: count, intent: count },
     /** How many pages of the job behind this one in the printer's row may be out too. */
     behind: count.optional(),
-    /** The job ahead in the row, by its name in the queue; its note says `behind`. Its labels are counted before these. */
+    /** The job ahead in the row, by its name in the queue. Its labels are counted before these. */
     ahead: z.string().optional(),
+    /** That job's note does not say `behind`: no other agent wanted the printer. */
+    apart: z.literal(true).optional(),
   })
   .refine(({ base, printed, sent, intent }) => base <= printed && printed <= sent && sent <= intent);
 export type NotedLedger = z.infer<typeof notedLedger>;

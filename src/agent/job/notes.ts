@@ -40,8 +40,8 @@ export class Notes {
   #allowed = 0;
   /** The last note in the queue; null: there is none, or another one may have taken its place. */
   #said: Pick<NotedLedger, 'base' | 'odometer' | 'behind'> | null = null;
-  /** The job ahead in the row. `note`: its own; null: all its labels are out. */
-  #ahead: { name: string; note: Notes | null } | null = null;
+  /** The job ahead in the row. `note`: its own; null: all its labels are out. `said`: its note knows of this job. */
+  #ahead: { name: string; note: Notes | null; said: boolean } | null = null;
   /** Pages of the job behind that may be out too. */
   #behind = 0;
   #storing: Promise<void> | null = null;
@@ -94,7 +94,8 @@ export class Notes {
 
   /** Labels go out behind those of another job from now on. @param name of that one in the queue */
   joins(name: string, note: Notes): void {
-    this.#ahead = { name, note };
+    const said = this.#ahead?.name === name && this.#ahead.said;
+    this.#ahead = { name, note, said };
   }
 
   /** All labels of the job ahead are out. */
@@ -200,6 +201,7 @@ export class Notes {
     const underWay: NotedLedger = { ...standing(), intent: upTo };
     if (this.#behind > 0) underWay.behind = this.#behind;
     if (this.#ahead !== null) underWay.ahead = this.#ahead.name;
+    if (this.#ahead?.said === false) underWay.apart = true;
     const note: Note = { agentId, resumeAt: null, underWay };
     const settlings = this.#settlings;
     // From now on the note may be in the queue, even if no answer comes.
@@ -219,6 +221,7 @@ export class Notes {
     const { alone, ledger } = this.#options;
     const ahead = this.#ahead;
     if (ahead === null || ahead.note === null || alone()) return;
+    ahead.said = true;
     const pages = pagesOf(upTo - ledger.base, ledger.perPage);
     const { note } = ahead;
     if ((note.#said?.behind ?? 0) >= pages) return;

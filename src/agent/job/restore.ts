@@ -36,11 +36,11 @@ export function restore(
     if (!ledger.uncertain) ledger.restore({ odometer: null, ...upTo(Math.max(ledger.base, ledger.printed)) });
   } else if (note?.resumeAt === null) {
     const underWay: Partial<NotedLedger> = note.underWay ?? {};
-    const { behind, ahead, intent = ledger.total, ...left } = underWay;
+    const { behind, ahead, apart = false, intent = ledger.total, ...left } = underWay;
     ledger.restore({ ...left, intent: Math.min(intent, ledger.total) }, behind);
     if (!own && left.base !== undefined) missed(left.base);
     const counts = !own && ledger.odometer !== null;
-    if (counts && ahead !== undefined && ledger.settleWith(ahead)) return;
+    if (counts && ahead !== undefined && ledger.settleWith(ahead, apart)) return;
     if (counts && !journal.hasSentSince(ledger.lasting)) return;
     // Only the agent that had the job could tell which labels are out.
     throw own ? faultFor('outcome-unknown', because('journal-lost', {})) : takenOver();
