@@ -127,6 +127,26 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
     expect(await show(id)).toMatchObject({ status: 'queued' });
   });
 
+  test.each([
+    { state: 'approved', tenant: 'acme', counts: 'done' },
+    { state: 'waiting', tenant: 'acme', counts: 'early' },
+    { state: 'refused', tenant: 'acme', counts: 'early' },
+    { state: 'approved', tenant: 'globex', counts: 'early' },
+  ])(
+    'of a printer that an agent of $tenant has brought, $state, before it reports it again: $counts',
+    async ({ state, tenant, counts }) => {
+      const [id, agentId] = [await enqueue('acme'), `agent-${randomBytes(8).toString('hex')}`];
+      const enrolled = `INSERT INTO platen.enrolled_agents (id, tenant_id, name, public_key, origin)
+        VALUES ($1, $2, 'Dock', 'key', 'https://platen')`;
+      await service.pool.query(enrolled, [agentId, tenant]);
+      const brought =
+        "INSERT INTO platen.brought_printers (agent_id, printer_id, name, state) VALUES ($1, $2, 'Zebra', $3)";
+      await service.pool.query(brought, [agentId, printerId, state]);
+      expect(await service.report(reportOf(id, agentId))).toBe(counts);
+      expect(await show(id)).toMatchObject({ status: counts === 'done' ? 'printing' : 'queued' });
+    },
+  );
+
   test('a report of a printer that is told of a moment later counts', async () => {
     const id = await enqueue('acme');
     await service.queues.publish(reportOf(id, 'agent-new-here'), 'acme');

@@ -850,11 +850,16 @@ begin
     -- By job, so that two services that have reports of the same jobs in hand lock them in one order.
     order by r.job, r.n
   loop
-    -- Whether the agent has, or had, the printer in the scope of its lane. Of an earlier round it does not matter: the job
-    -- may have been elsewhere then.
-    select j.round <> report.round or (j.printer_id = report.printer and exists (
+    -- Whether the agent has, or had, the printer in the scope of its lane. One that a person has just approved has its jobs at
+    -- once, and the agent's next report of its printers comes later. Of an earlier round it does not matter: the job may have been
+    -- elsewhere then.
+    select j.round <> report.round or (j.printer_id = report.printer and (exists (
         select from platen.agents a join platen.agent_printers p on p.agent_id = a.id
-        where a.id = report.agent and p.printer_id = j.printer_id and a.tenant_id is not distinct from j.scope))
+        where a.id = report.agent and p.printer_id = j.printer_id and a.tenant_id is not distinct from j.scope)
+      or exists (
+        select from platen.enrolled_agents e join platen.brought_printers b on b.agent_id = e.id
+        where e.id = report.agent and b.printer_id = j.printer_id and b.state = 'approved'
+          and e.tenant_id is not distinct from j.scope)))
       into has from platen.jobs j where j.id = report.job;
     -- What the printer has counted stays so: an agent that cannot read a job, or does not know what another one did of it,
     -- says less.
