@@ -277,6 +277,38 @@ describe('behind another job', () => {
     expect(take()).toEqual([['first', { resumeAt: 2 }]]);
   });
 
+  test('a note that is on its way when the queue is told covers nothing either', async () => {
+    let alone = true;
+    const { second, take, hold } = row(() => alone);
+    second.of.settled();
+    alone = false;
+    const lands = hold();
+    const allowed = second.of.allow(4);
+    second.of.tell();
+    lands();
+    await Promise.all([allowed, second.of.follow(0)]);
+    expect(take().at(-1)).toEqual(['second', { resumeAt: 0 }]);
+    expect([second.of.left, second.of.allowed]).toEqual([false, 0]);
+  });
+
+  test('it waits, and all that was sent is out: the queue is told once', async () => {
+    const { first, take } = row(never);
+    await first.of.allow(4);
+    take();
+    Object.assign(first.entry, { printed: 2, sent: 2, intent: 2 });
+    for (const expected of [[['first', { resumeAt: 2 }]], []]) {
+      first.of.waits();
+      await first.of.follow(2);
+      expect(take()).toEqual(expected);
+    }
+    // Of one under way it is not.
+    await first.of.allow(4);
+    take();
+    Object.assign(first.entry, { sent: 4, intent: 4 });
+    first.of.waits();
+    expect(take()).toEqual([]);
+  });
+
   test('alone, the queue is not told at once', async () => {
     const { second, take } = row(always);
     await second.of.allow(1);

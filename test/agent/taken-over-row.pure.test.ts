@@ -180,6 +180,16 @@ test('no note said so, and the first one is held there: the counter tells of the
   expect(behind.printedAtRest(START + 6)).toBe(2);
 });
 
+test('no note said so, and the first one went on there before it was held: nobody knows what is out of the second', () => {
+  const jobs = takenOver({ first: 4, second: 4, perPage: 1, allowed: 3 });
+  const ahead = jobs.first();
+  ahead.settle(ahead.printedAtRest(START + 2), START + 2);
+  ahead.begin(START + 2);
+  ahead.intend(4);
+  jobs.end(ahead, 'held');
+  expect(() => jobs.second(true)).toThrow(JobFaultError);
+});
+
 test('no note said so, and the first one is brought to its end there: nothing of the second was out by then', () => {
   const jobs = takenOver({ first: 4, second: 4, perPage: 1, allowed: 3 });
   const ahead = jobs.first();
@@ -225,8 +235,8 @@ function comeBack(out = 0) {
   if (out > 0)
     sent.confirm({ state: 'stopped', reasons, labelsPending: 8 - out, odometer: START + out }, 1_000);
   const row = new Row();
-  const again = (queueId: string, note: Note) => {
-    const ledger = ledgerOf(queueId, 3, row);
+  const again = (queueId: string, note: Note, delivery = 3) => {
+    const ledger = ledgerOf(queueId, delivery, row);
     restore(ledger, note, { agentId: ONE, journal });
     return ledger;
   };
@@ -238,7 +248,7 @@ function comeBack(out = 0) {
   const ownFirst = own(START, { behind: 4 });
   return {
     row,
-    first: (note: Note = ownFirst) => again(first, note),
+    first: (note: Note = ownFirst, delivery = 3) => again(first, note, delivery),
     second: () => again(second, own(START + 4, { ahead: first })),
   };
 }
@@ -282,8 +292,8 @@ test.each([0, 4])(
 );
 
 test('the queue has lost a note, and the one that is left knows less than this agent: the first one is held', () => {
-  const jobs = comeBack(4);
-  expect(() => jobs.first({ agentId: OTHER, resumeAt: 2 })).toThrow(JobFaultError);
+  expect(() => comeBack(4).first({ agentId: OTHER, resumeAt: 2 })).toThrow(JobFaultError);
+  expect(() => comeBack().first({ agentId: OTHER, resumeAt: 2 }, 2)).toThrow(JobFaultError);
 });
 
 test('no other agent has had the first one: this one reads the counter, and settles both', () => {

@@ -53,6 +53,7 @@ export class Ledger implements RowLedger, LinkLedger {
   #noted = 0;
   /** Labels were sent after somebody had read the counter at rest: what is counted now tells nothing of the job behind. */
   #goneOn = false;
+  #settled = false;
   /** The job behind which an earlier delivery has sent this one. */
   #ahead = '';
   /** Waits for what was written to be durable. */
@@ -204,7 +205,7 @@ export class Ledger implements RowLedger, LinkLedger {
     if (start === null || !found?.final) return false;
     const { odometer, base, intent } = found.entry;
     const known = found.final.status === 'printed' && odometer !== null;
-    if (apart && !known) return false;
+    if (apart && !known && odometer !== null) return false;
     // None of these was out if one of those ahead was not: that one was sent after the counter had been read.
     const shown = known && intent === base ? Math.max(odometer, start) : start;
     const upTo = this.printedAtRest(known ? shown : null);
@@ -299,10 +300,9 @@ export class Ledger implements RowLedger, LinkLedger {
    */
   printedAtRest(odometer: number | null): number {
     const { base, printed, intent, odometer: start } = this.lasting;
-    // What was counted while another agent brought the job ahead to its end is not known here.
-    const away = this.#journal.look(this.#ahead)?.final === null;
-    // Of labels that were only delivered (`base` beyond `printed`), this counter tells nothing.
-    if (start === null || odometer === null || base > printed || away) {
+    // Another agent has brought the job ahead to its end, or labels were only delivered (`base` beyond `printed`).
+    const tellsNothing = base > printed || this.#journal.look(this.#ahead)?.final === null;
+    if (start === null || odometer === null || tellsNothing) {
       throw faultFor('outcome-unknown', because('sending-cut-off', {}));
     }
     const counted = odometer - start;
@@ -320,6 +320,7 @@ export class Ledger implements RowLedger, LinkLedger {
   settle(upTo: number, odometer: number | null = null): void {
     this.#must(upTo >= this.printed && upTo <= this.intent, `${upTo} labels cannot be out`);
     const before = this.lasting;
+    this.#settled = true;
     this.#alone(upTo, upTo, odometer);
     if (odometer !== null) this.#journal.settleBehind(before, this.#entry, this.perPage);
   }
@@ -345,7 +346,9 @@ export class Ledger implements RowLedger, LinkLedger {
     // As if its last label had been sent after this reading: then nobody takes the reading for the job behind (`settleWith`).
     const again = this.#goneOn && odometer !== null && base === intent && base > 0;
     const last = again ? { base: base - 1, odometer: odometer - 1 } : {};
-    this.#journal.finish({ ...this.#entry, ...last }, report);
+    // What was counted after that reading may be others' labels, and tells nothing of the job behind.
+    const untold = this.#settled && report.status !== 'printed' ? { odometer: null } : {};
+    this.#journal.finish({ ...this.#entry, ...last, ...untold }, report);
   }
 
   /** The job goes back to its queue: writes where it stands and, with a report, the duty to publish that. */

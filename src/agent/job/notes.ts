@@ -107,7 +107,15 @@ export class Notes {
   settled(): void {
     this.#behind = 0;
     this.#settlings += 1;
+    // The note of the job ahead says no more of this one either.
+    if (this.#ahead !== null && this.#ahead.note !== null) this.#ahead.said = false;
     this.#tried = this.#untold = true;
+    this.tell();
+  }
+
+  /** The job waits, and nothing of it is under way: the queue may know so as well. */
+  waits(): void {
+    this.#untold ||= this.#left;
     this.tell();
   }
 
@@ -117,9 +125,10 @@ export class Notes {
    */
   tell(): void {
     const { alone, ledger } = this.#options;
-    if (ledger.intent > ledger.printed) this.#untold = false;
-    if (!this.#untold || alone() || performance.now() < this.#notBefore) return;
+    const isSettled = ledger.intent === ledger.printed;
+    if (!this.#untold || !isSettled || alone() || performance.now() < this.#notBefore) return;
     this.#untold = false;
+    this.#settlings += 1;
     // No label may be sent before another note is stored.
     [this.#left, this.#allowed, this.#said] = [false, 0, null];
     this.#stores(this.#tell(this.#storing));

@@ -283,7 +283,7 @@ export class Place {
         return printed === null ? null : status.odometer;
       }
       outcome.progress(reasons);
-      sender.notes.tell();
+      sender.notes.waits();
       await stop.wait(rest?.near ? timings.settle / 4 : wait);
     }
   }

@@ -23,8 +23,8 @@ export function restore(
   const missed = (at: number) => {
     const { entry, final } = ledger.found ?? {};
     if (entry === undefined || final !== null || at >= entry.intent) return;
-    if (at < entry.printed) {
-      // The queue has lost a newer note.
+    // The queue has lost newer notes: the agent that wrote this one did not have the job after this one.
+    if (at < entry.printed || ledger.delivery < entry.delivery + 2) {
       ledger.restore(entry);
       throw takenOver();
     }
