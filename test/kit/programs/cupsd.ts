@@ -47,7 +47,7 @@ export async function startCupsd(site?: { network: Network; avahi: Avahi }): Pro
       `RequestRoot ${directory('spool')}`,
       `TempDir ${temporary}`,
       `AccessLog ${join(root, 'access.log')}`,
-      `ErrorLogger ${errors}`,
+      `ErrorLog ${errors}`,
       `PageLog ${join(root, 'page.log')}`,
       'FileDevice Yes',
       'Sandboxing relaxed',
