@@ -26,8 +26,10 @@ async function configured(name: string, content: object): Promise<string> {
 }
 
 async function jobOf(...path: string[]) {
-  const text = await readFile(`${at(...path)}.txt`, 'utf8');
-  return await up.ended(/job ([0-9a-f-]{36})/.exec(text)?.[1] ?? '');
+  const job = async () => /job ([0-9a-f-]{36})/.exec(await readFile(`${at(...path)}.txt`, 'utf8'))?.[1] ?? '';
+  // The text is there a moment before it is whole.
+  await expect.poll(job).not.toBe('');
+  return await up.ended(await job());
 }
 
 beforeAll(async () => {
