@@ -53,6 +53,7 @@ export class Ledger implements RowLedger, LinkLedger {
   #noted = 0;
   /** Labels were sent after somebody had read the counter at rest: what is counted now tells nothing of the job behind. */
   #goneOn = false;
+  /** The counter of the printer at rest has settled it. */
   #settled = false;
   /** The job behind which an earlier delivery has sent this one. */
   #ahead = '';
@@ -60,9 +61,7 @@ export class Ledger implements RowLedger, LinkLedger {
   onDisk: (written: Promise<void>) => Promise<void> = (written) => written;
 
   constructor({ journal, row, queueId, printerId, delivery, total, from, perPage }: LedgerOptions) {
-    this.#journal = journal;
-    this.#row = row;
-    this.perPage = perPage;
+    [this.#journal, this.#row, this.perPage] = [journal, row, perPage];
     this.found = journal.look(queueId, perPage);
     this.#arrived = from;
     const counts = { total, base: from, odometer: null, intent: from, sent: from, printed: from };
@@ -347,8 +346,8 @@ export class Ledger implements RowLedger, LinkLedger {
     const again = this.#goneOn && odometer !== null && base === intent && base > 0;
     const last = again ? { base: base - 1, odometer: odometer - 1 } : {};
     // What was counted after that reading may be others' labels, and tells nothing of the job behind.
-    const untold = this.#settled && report.status !== 'printed' ? { odometer: null } : {};
-    this.#journal.finish({ ...this.#entry, ...last, ...untold }, report);
+    const silent = this.#settled && report.status !== 'printed' ? { odometer: null } : {};
+    this.#journal.finish({ ...this.#entry, ...last, ...silent }, report);
   }
 
   /** The job goes back to its queue: writes where it stands and, with a report, the duty to publish that. */
