@@ -40,6 +40,7 @@ import { PrintRequests } from './jobs/accept/print-requests.ts';
 import { RenderedLabels } from './jobs/accept/rendered-labels.ts';
 import { Reprints } from './jobs/accept/reprints.ts';
 import { RequestCheck } from './jobs/accept/request-check.ts';
+import { AskedPrinters } from './jobs/accept/route.ts';
 import { TestPrints } from './jobs/accept/test-prints.ts';
 import { Dispatcher } from './jobs/dispatch/dispatcher.ts';
 import type { Dispatching } from './jobs/dispatch/dispatching.ts';
@@ -50,7 +51,6 @@ import { Cancellations } from './jobs/outcome/cancellations.ts';
 import { JobDecisions } from './jobs/outcome/decisions.ts';
 import { JobMoves } from './jobs/outcome/moves.ts';
 import { Moving } from './jobs/outcome/moving.ts';
-import { ReportIntake } from './jobs/outcome/report-intake.ts';
 import { Reports } from './jobs/outcome/reports.ts';
 import { forgetJobs } from './jobs/outcome/retention.ts';
 import { Withdrawals } from './jobs/outcome/withdrawals.ts';
@@ -79,7 +79,6 @@ import { sessionRoutes } from './people/session-routes.ts';
 import { Sessions } from './people/sessions.ts';
 import { SignIns } from './people/sign-ins.ts';
 import { AddedPrinters, type ToldAgent } from './printers/added-printers.ts';
-import { AskedPrinters } from './printers/asked-printers.ts';
 import { LaneHolds } from './printers/lane-holds.ts';
 import { noteVirtuals, type OwnVirtuals } from './printers/virtual-printers.ts';
 import { Expiries } from './printnode/expiries.ts';
@@ -258,15 +257,12 @@ export class Server {
     const metrics = await metricsIn(this.#options.metrics, { pool, checks });
     const traces = await tracesTo(config.traces, pool, logger);
     stack.defer(() => traces?.stop());
-    const intake = new ReportIntake(
-      queues,
-      new Reports(pool, logger, toldAndNoted(toldOf(feed), metrics, traces), dispatcher.inLanes),
-      logger,
-    );
+    const told = toldAndNoted(toldOf(feed), metrics, traces);
+    const reports = new Reports(pool, logger, told, dispatcher.inLanes);
     dispatcher.start();
     stack.defer(() => dispatcher.stop());
-    await intake.start();
-    stack.defer(() => intake.stop());
+    await reports.start(queues);
+    stack.defer(() => reports.stop());
     sweep.start();
     stack.defer(() => sweep.stop());
     const { webhooks, alerts, sender } = startWebhooks({ pool, key: secretKey, config, metrics, logger });
@@ -321,7 +317,7 @@ export class Server {
       isStopping: () => this.#stack === undefined,
       checkDatabase: async () => void (await pool.query('SELECT 1')),
       checkQueue: async () => {
-        if (!intake.connected) throw new Error('no reports are taken');
+        if (!reports.connected) throw new Error('no reports are taken');
         await queues.ping();
       },
       also: async () => ({

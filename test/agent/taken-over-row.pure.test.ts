@@ -1,10 +1,10 @@
 /** Two jobs in a printer's row, and another agent takes over: what it finds out of both, by their notes and the counter. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { restore } from '../../src/agent/job/entry.ts';
 import { Ledger } from '../../src/agent/job/ledger.ts';
 import type { Note } from '../../src/agent/job/note.ts';
 import { labelsOn, pagesOf } from '../../src/agent/job/page-count.ts';
-import { restore } from '../../src/agent/job/restore.ts';
 import { Row } from '../../src/agent/job/row.ts';
 import { faultFor, JobFaultError } from '../../src/contract/fault.ts';
 import { because } from '../../src/contract/reason.ts';

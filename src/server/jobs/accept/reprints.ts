@@ -13,7 +13,6 @@ import { because } from '../../../contract/reason.ts';
 import type { CheckPool } from '../../../rendering/check-pool.ts';
 import type { ServerConfig } from '../../config.ts';
 import { oneJob } from '../../one-job.ts';
-import type { AskedPrinters } from '../../printers/asked-printers.ts';
 import { faultAt, parseBody, payloadInvalid, refusedBecause } from '../../problems.ts';
 import type { Also, Queryable } from '../../store/pool.ts';
 import { inStretches } from '../../stretches.ts';
@@ -25,7 +24,7 @@ import { fingerprint } from './canonical-json.ts';
 import { previousAnswer } from './idempotency.ts';
 import { requireJobPrintable, withPermissionOfNow } from './permitted.ts';
 import { requireFitIfWanted } from './required-fit.ts';
-import { askedOf, onWay, type Route, route } from './route.ts';
+import { type AskedPrinters, askedOf, onWay, type Route, route } from './route.ts';
 
 type Again = NonNullable<QueuedJob['again']>;
 

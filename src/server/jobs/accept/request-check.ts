@@ -17,7 +17,6 @@ import { because } from '../../../contract/reason.ts';
 import type { Template } from '../../../contract/template.ts';
 import type { CheckPool } from '../../../rendering/check-pool.ts';
 import type { ServerConfig } from '../../config.ts';
-import type { Asked, AskedPrinters, Found } from '../../printers/asked-printers.ts';
 import {
   type Fault,
   faultAt,
@@ -34,7 +33,7 @@ import { requireLengths } from '../../templates/value-lengths.ts';
 import { pagedRecords } from './paged-records.ts';
 import { requirePrintable } from './printable-values.ts';
 import { requireFit } from './required-fit.ts';
-import { askedOf, type Route, route } from './route.ts';
+import { type Asked, type AskedPrinters, askedOf, type Found, type Route, route } from './route.ts';
 
 export type CheckedRequest = {
   request: PrintRequest;

@@ -1,22 +1,76 @@
 /**
  * Finds the printer, agent and format that a request goes to. A printer is found by its ID first, else by its
- * exact name. Where it is not certain which printer is meant, nothing is printed.
+ * exact name. Where it is not certain which printer is meant, nothing is printed. The printers that requests ask for are
+ * kept for a few seconds, with a stamp by which the database can tell whether agents report something else since
+ * (`platen.route_stamp` in the migrations).
  */
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
 import type { PrinterFormat } from '../../../contract/format.ts';
 import type { PrintRequest } from '../../../contract/print-request.ts';
 import { because, type Reason } from '../../../contract/reason.ts';
 import type { Template } from '../../../contract/template.ts';
 import { nearest } from '../../../words/nearest.ts';
-import type { Asked, Found } from '../../printers/asked-printers.ts';
-import type { ScopePrinter } from '../../printers/printers.ts';
+import { askedPrinters, otherPrinters, type ScopePrinter } from '../../printers/printers.ts';
 import { faultAt, type ProblemError, refusedBecause } from '../../problems.ts';
+import { onlyRow, type Queryable } from '../../store/pool.ts';
+
+/** An ID, a name, or both; null: not asked for. */
+export type Asked = { id: string | null; name: string | null };
+export type Found = {
+  byId: ScopePrinter | undefined;
+  /** The printers that bear exactly this name now. */
+  named: readonly ScopePrinter[];
+  /** Where none was found: printers that could have been meant. */
+  others: readonly ScopePrinter[];
+  stamp: string;
+};
 
 export type Route = { printer: ScopePrinter; agentId: string; format: PrinterFormat };
+
+/** What was asked for, at most, that is kept. */
+const MOST_KEPT = 2_000;
+/** ms for which printers are kept: the stamp does not say which of several agents is online. */
+const AGE = 5_000;
 
 /** IDs or names that an error lists at most. */
 const LISTED = 20;
 /** Characters of such a list: a reason's value has at most 1,000. */
 const LONGEST = 900;
+
+const stampRow = z.object({ stamp: z.string() });
+
+export class AskedPrinters {
+  readonly #db: Queryable;
+  readonly #kept = new LRUCache<string, Found>({ max: MOST_KEPT, ttl: AGE });
+
+  constructor(db: Queryable) {
+    this.#db = db;
+  }
+
+  /** What `find` found in the last seconds. */
+  kept(tenantId: string, asked: Asked): Found | undefined {
+    return this.#kept.get(nameOf(tenantId, asked));
+  }
+
+  async find(tenantId: string, asked: Asked): Promise<Found> {
+    // The stamp is read first: what changes in between is not in it, and shows when the stamp is compared.
+    const sql = 'SELECT platen.route_stamp($1, $2, $3) AS stamp';
+    const [{ stamp }, printers] = [
+      await onlyRow(this.#db, stampRow, sql, [tenantId, asked.id, asked.name]),
+      await askedPrinters(this.#db, tenantId, asked),
+    ];
+    const isFound = printers.byId !== undefined || printers.named.length > 0;
+    const others = isFound ? [] : await otherPrinters(this.#db, tenantId);
+    const found = { ...printers, others, stamp };
+    this.#kept.set(nameOf(tenantId, asked), found);
+    return found;
+  }
+}
+
+function nameOf(tenantId: string, asked: Asked): string {
+  return JSON.stringify([tenantId, asked.id, asked.name]);
+}
 
 /** What to look for. No ID or name has a NUL or half of a surrogate pair, which PostgreSQL refuses. */
 export function askedOf({

@@ -1,12 +1,11 @@
 /** A test whether a printer prints: a job of one label that says where it came from. It takes quota, too. */
 import { createHash } from 'node:crypto';
-import type { AskedPrinters } from '../../printers/asked-printers.ts';
 import { testJob } from '../../printers/test-label.ts';
 import { ProblemError } from '../../problems.ts';
 import type { Also } from '../../store/pool.ts';
 import { type AloneParts, acceptAlone } from './accept-alone.ts';
 import { previousAnswer } from './idempotency.ts';
-import { route } from './route.ts';
+import { type AskedPrinters, route } from './route.ts';
 
 type Parts = AloneParts & { printers: AskedPrinters };
 
