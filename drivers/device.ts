@@ -38,9 +38,17 @@ export interface DeviceStatus {
    * 0. So a label that comes out between the two queries may be in neither count, but is never in both.
    */
   odometer: number | null;
+  /**
+   * Counter and pending labels as they were read together, where `labelsPending` is newer than `odometer`; none where the device
+   * cannot be asked for both at once. Default: `odometer` and `labelsPending` themselves.
+   */
+  moments?: readonly Moment[];
   /** The device holds a part of a label and waits for the rest. That label counts as pending. */
   unfinished?: true;
 }
+
+/** What was pending, and the counter just after: a label that comes out in between is in both counts. */
+export type Moment = Pick<DeviceStatus, 'labelsPending' | 'formatsPending'> & { odometer: number };
 
 /** How a device is, without what it counts. Other services, such as a print server, can report this of it too. */
 export type DeviceState = Pick<DeviceStatus, 'state' | 'reasons' | 'supplies'>;

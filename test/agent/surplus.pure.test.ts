@@ -69,6 +69,52 @@ test('somebody has fed a label just now: bytes without a pause never let it be s
   expect(() => job.ledger.printedAtRest(105)).toThrow();
 });
 
+/**
+ * One of 20 labels comes out between its counter, 100 at first, and what is pending.
+ * @param beyond what was counted and pending, besides the 20, in each of the moments at which both were asked for
+ */
+const prints = (odometer: number, labelsPending: number, ...beyond: number[]): DeviceStatus => ({
+  ...says(odometer, labelsPending),
+  moments: beyond.map((more, index) => ({
+    odometer: odometer + index,
+    labelsPending: 120 - odometer - index + more,
+  })),
+});
+
+test('somebody has fed a label: those that come out while the printer answers do not hide it', () => {
+  const job = sending(20, 100);
+  send(job, Array(20).fill(1), 0);
+  job.row.confirm(says(102, 18), 300);
+  job.row.confirm(prints(103, 16, 0, 0), 400);
+  expect([job.ledger.printed, kept(job)]).toEqual([2, 100]);
+  // One is fed. For once it may as well have come out in the middle of a moment.
+  job.row.confirm(prints(106, 14, 1, 1), 500);
+  expect([job.ledger.printed, kept(job)]).toEqual([6, 100]);
+  job.row.confirm(prints(108, 12, 1, 1), 600);
+  expect([job.ledger.printed, kept(job)]).toEqual([7, null]);
+  // It takes one question at a time now, and so tells of no moment.
+  job.row.confirm(prints(110, 10), 700);
+  expect([job.ledger.printed, kept(job)]).toEqual([9, null]);
+  expect(() => job.ledger.printedAtRest(112)).toThrow();
+});
+
+test('a label that comes out in the middle of a moment is nobody else’s', () => {
+  const job = sending(20, 100);
+  send(job, Array(20).fill(1), 0);
+  const confirmed = (now: number, status: DeviceStatus) => {
+    job.row.confirm(status, now);
+    return [job.ledger.printed, kept(job)];
+  };
+  expect(confirmed(300, prints(101, 19, 1, 0))).toEqual([1, 100]);
+  expect(confirmed(400, prints(103, 17, 0, 1))).toEqual([3, 100]);
+  expect(confirmed(500, prints(105, 15, 1, 1))).toEqual([5, 100]);
+  expect(confirmed(600, prints(107, 13, 1, 0))).toEqual([7, 100]);
+  expect(confirmed(700, prints(109, 11, 1, 1))).toEqual([9, 100]);
+  expect(confirmed(800, prints(111, 9, 2, 1))).toEqual([10, null]);
+  // That was twice in a row. Now a moment has no more than was sent.
+  expect(confirmed(900, prints(113, 7, 1, 0))).toEqual([13, 100]);
+});
+
 test('somebody has fed a label among copies: a format that waits is all of its copies', () => {
   const job = sending(16, 100);
   const told = (odometer: number, formats: number, remaining: number) => ({

@@ -271,9 +271,10 @@ async function fedInView(printer: PaperPrinter, ms = LOSS_MS): Promise<void> {
   if (printer.options.odometer && !(await readAgain(printer, 1, ms))) return;
   printer.feed();
   if (!printer.options.odometer) return;
-  // A question under way may have been sent before the label was fed; and what was fed is told after a while.
+  // A question under way may have been sent before the label was fed; and what was fed is told after a while. While labels come
+  // out, two answers show it for certain, and for each the counter may be read twice.
   await pause(LOOKED_AT_MS);
-  await readAgain(printer, 2, LOSS_MS);
+  await readAgain(printer, 6, LOSS_MS);
 }
 
 /** Waits for `times` counter reads by a sender of labels. @returns false: the job ended, or nothing prints */

@@ -228,6 +228,33 @@ test('how it is and what it has counted is one write, once the connection has an
   expect(await asked()).toEqual({ labelsPending: 1, count: 418, writes: [both, both] });
 });
 
+test('labels come out while it is asked: each time that both were asked at once is told as one moment', async () => {
+  let [odometer, remaining] = [417, 9];
+  const answer = (line: string) => {
+    if (line === '~HS') return hostStatus({ remaining });
+    if (line !== COUNT) return printer()(line);
+    const count = `"${odometer}"`;
+    [odometer, remaining] = [odometer + 1, remaining - 1];
+    return count;
+  };
+  const connection = await connected(answering(answer));
+  const moment = (count: number, labelsPending: number) =>
+    expect.objectContaining({ odometer: count, labelsPending });
+  // On a new connection one after the other, until it has answered variables.
+  expect(await zplDevice.status(connection, never, {})).toMatchObject({
+    ...{ odometer: 417, labelsPending: 8 },
+    moments: [moment(418, 8)],
+  });
+  expect(await zplDevice.status(connection, never, {})).toMatchObject({
+    ...{ odometer: 419, labelsPending: 6 },
+    moments: [moment(419, 7), moment(420, 6)],
+  });
+  expect(await zplDevice.status(connection, never, { oneAtATime: true })).toMatchObject({
+    ...{ odometer: 421, labelsPending: 4 },
+    moments: [],
+  });
+});
+
 test('half a label of somebody else: its counter is not waited for, and not asked again while that is there', async () => {
   let partial = 0;
   const answer = (line: string) => {

@@ -20,7 +20,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { millimetres } from '../../../src/contract/dots.ts';
 import type { PrinterReason } from '../../../src/contract/printer.ts';
 import { type Connection, TransportError } from '../../connection.ts';
-import type { DeviceIdentity, DeviceStatus } from '../../device.ts';
+import type { DeviceIdentity, DeviceStatus, Moment } from '../../device.ts';
 import type { DeviceDialect, DeviceHabits } from '../language.ts';
 import {
   type ErrorStatus,
@@ -112,6 +112,7 @@ async function status(
   habits?: DeviceHabits,
 ): Promise<DeviceStatus> {
   const before = counted.get(connection);
+  const atOnce = mayBoth(connection, habits);
   const { host, odometer } = await hostAndCount(connection, signal, habits);
   if (host === undefined) {
     const errors = await ask(connection, '~HQES\r\n', framesArrived(1), parseErrorStatus, signal);
@@ -128,8 +129,11 @@ async function status(
     : { host: await hostStatus(connection, signal), odometer: null };
   if (again.host.partialFormat) return { ...fromHostStatus(again.host), unfinished: true, odometer: null };
   const rest = fromHostStatus(again.host);
-  if (rest.labelsPending !== 0) return { ...rest, odometer };
-  return { ...rest, odometer: together ? again.odometer : await labelCount(connection, signal) };
+  if (rest.labelsPending === 0)
+    return { ...rest, odometer: together ? again.odometer : await labelCount(connection, signal) };
+  const moments: Moment[] = atOnce ? [{ ...described, odometer }] : [];
+  if (again.odometer !== null) moments.push({ ...rest, odometer: again.odometer });
+  return { ...rest, odometer, moments };
 }
 
 /** Asks `~HS`, then the counter. */

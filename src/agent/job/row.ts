@@ -75,6 +75,8 @@ export class Row {
   #surplus: Surplus | null = null;
   /** Pages that an answer had beyond those sent; 0 again once an answer to all that was sent has none. */
   #suspected = 0;
+  /** Pages that all moments of the last answer had beyond those sent, at most. */
+  #beyondBefore = 0;
   /** The page at which the last chunk with settings or a stored format ended: once more pages are out, only our labels are pending. */
   #besides = -1;
   /** Pages that are somebody else's, counted or still to come. */
@@ -219,7 +221,7 @@ export class Row {
     this.#pending = this.#doubtful = this.#short = this.#exact = this.#blocked = false;
     this.#due = this.#surplus = null;
     this.window.end();
-    this.#strangers = this.#suspected = 0;
+    this.#strangers = this.#suspected = this.#beyondBefore = 0;
     this.#besides = -1;
   }
 
@@ -254,11 +256,10 @@ export class Row {
     if (pending > 0) this.#shortSince = now;
     if (addsUp && now - this.#shortSince < LOOKED_AT_MS) this.#short = false;
     this.#doubtful = this.#short || !addsUp;
-    const known = status.formatsPending === undefined ? status.labelsPending : pending;
-    const suspected = this.#suspectedIn(counted + known, status, now);
+    const suspected = this.#suspectedIn(status, now);
     const others = Math.max(this.#othersIn(counted, status, now, wasExact), suspected);
-    this.#exact =
-      !this.#short && !this.#surplus?.lasts && this.#strangers === 0 && counted + pending === this.#sent;
+    const ours = !this.#surplus?.lasts && this.#strangers === 0 && suspected === 0;
+    this.#exact = !this.#short && ours && counted + pending === this.#sent;
     if (!this.#doubtful) this.#allOutUpTo(Math.max(this.#certain, counted - others));
     this.#due = this.#settled(now) - pending;
   }
@@ -283,12 +284,28 @@ export class Row {
     return others;
   }
 
-  /** @param there pages counted and pending, with all copies of formats that the printer says are waiting */
-  #suspectedIn(there: number, status: DeviceStatus, now: number): number {
-    const beyond = there - this.#sent;
-    if (beyond <= 0 && this.#settled(now) === this.#sent) this.#suspected = 0;
+  /**
+   * Labels that came out since the counter was read hide a surplus, so it is over only by what was read at one moment. A label that
+   * came out just then looks like one, so what only such moments show has to show twice.
+   */
+  #suspectedIn(status: DeviceStatus, now: number): number {
+    const certainly = this.#beyond(status);
+    const moments = status.moments?.map((one) => this.#beyond(one)) ?? [certainly];
+    const atMost = moments.length > 0 ? Math.min(...moments) : null;
+    const twice = Math.min(atMost ?? 0, this.#beyondBefore);
+    this.#beyondBefore = atMost ?? 0;
+    const beyond = certainly > 0 ? certainly : twice;
+    if (atMost !== null && atMost <= 0 && this.#settled(now) === this.#sent) this.#suspected = 0;
     else if (beyond > 0 && !isNotDone(status) && this.#certain > this.#besides) this.#suspected = beyond;
     return this.#suspected;
+  }
+
+  /** Pages counted and pending, with all copies of formats that the printer says are waiting, beyond those sent. */
+  #beyond(said: Pick<DeviceStatus, 'labelsPending' | 'formatsPending' | 'odometer'>): number {
+    const counted = (said.odometer ?? 0) - (this.#counter ?? 0) - this.#strangers;
+    const pending =
+      said.formatsPending === undefined ? (said.labelsPending ?? 0) : this.#pendingOf(this.#sent, said);
+    return Math.max(this.#certain, counted) + pending - this.#sent;
   }
 
   /** The first `counted` pages are out, and the others that were sent are in the printer. */
@@ -311,7 +328,10 @@ export class Row {
   }
 
   /** How many of the first `sent` pages are pending, at most. */
-  #pendingOf(sent: number, { labelsPending, formatsPending }: DeviceStatus): number {
+  #pendingOf(
+    sent: number,
+    { labelsPending, formatsPending }: Pick<DeviceStatus, 'labelsPending' | 'formatsPending'>,
+  ): number {
     const pages = labelsPending ?? 0;
     const formats = formatsPending ?? pages;
     const waiting = formats === 0 ? [] : this.#parts.filter(({ upTo }) => upTo <= sent).slice(-formats);
