@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { TransportError } from '../../drivers/connection.ts';
 import { InterruptedError } from '../../src/agent/job/stop-signals.ts';
-import { all, bothUnderWay, type LoopJob, turns } from '../kit/agent/loop-printer.ts';
+import { all, bothUnderWay, CountingPrinter, LoopJob, turns } from '../kit/agent/loop-printer.ts';
 import { useJournal } from '../kit/agent/use-journal.ts';
 
 const journal = useJournal();
@@ -20,6 +20,43 @@ test('after the job behind was canceled, and the printer is not reached: that jo
   printer.breaks();
   await expect(next).rejects.toThrow();
   expect([behind.ledger.printed, behind.ledger.intent]).toEqual([0, 10]);
+});
+
+test('once all that was sent is out, and the printer stands still: the job goes on behind that', async () => {
+  const printer = new CountingPrinter();
+  const job = new LoopJob(journal, printer, 'a', 30);
+  const printed = job.prints();
+  await expect.poll(() => printer.waiting.length).toBe(16);
+  printer.stands = true;
+  printer.prints(16);
+  await expect.poll(() => job.ledger.printed).toBe(16);
+  // Somebody loads media, and switches it off and on.
+  printer.breaks(true);
+  printer.stands = false;
+  await expect.poll(() => printer.waiting[0]).toBe('a16');
+  printer.prints(14);
+  await printed;
+  expect(printer.paper).toEqual(all('a', 0, 30));
+});
+
+test('once all that was sent of the one behind is out: it goes on behind that', async () => {
+  const printer = new CountingPrinter();
+  const [first, behind] = [new LoopJob(journal, printer, 'a', 2), new LoopJob(journal, printer, 'b', 30)];
+  const ahead = first.prints();
+  await expect.poll(() => printer.waiting.length).toBe(2);
+  const next = behind.prints(true);
+  await expect.poll(() => printer.waiting.length).toBe(16);
+  printer.stands = true;
+  printer.prints(16);
+  await ahead;
+  await expect.poll(() => behind.ledger.printed).toBe(14);
+  first.leaves();
+  printer.breaks(true);
+  printer.stands = false;
+  await expect.poll(() => printer.waiting[0]).toBe('b14');
+  printer.prints(16);
+  await next;
+  expect(printer.paper).toEqual([...all('a', 0, 2), ...all('b', 0, 30)]);
 });
 
 test('after the first job was canceled, all of which is still in the printer: the one behind loses nothing', async () => {

@@ -184,7 +184,7 @@ export function restore(
   if (own && ledger.found !== null) {
     ledger.restore(ledger.found.entry, 0, note?.underWay?.ahead);
     // The job may have been at another kind of device, whose counter began elsewhere.
-    if (!ledger.uncertain) ledger.restore({ odometer: null, ...upTo(Math.max(ledger.base, ledger.printed)) });
+    if (!ledger.uncertain) ledger.restore({ odometer: null, ...upTo(ledger.next) });
   } else if (note?.resumeAt === null) {
     const underWay: Partial<NotedLedger> = note.underWay ?? {};
     const { behind, ahead, apart = false, intent = ledger.total, ...left } = underWay;

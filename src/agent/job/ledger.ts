@@ -86,6 +86,11 @@ export class Ledger implements RowLedger, LinkLedger {
     return this.#entry.base;
   }
 
+  /** Where the job goes on once nothing is under way: the labels before it are out, or were delivered. */
+  get next(): number {
+    return Math.max(this.base, this.printed);
+  }
+
   /** What the counter showed, or will show, before the label at `base` is out; null: it does not tell. */
   get odometer(): number | null {
     return this.#entry.odometer;
@@ -138,7 +143,7 @@ export class Ledger implements RowLedger, LinkLedger {
 
   /** Something was sent, or is about to be, and the printer may still say what became of it. */
   get underWay(): boolean {
-    return this.document !== undefined || this.intent > Math.max(this.base, this.printed);
+    return this.document !== undefined || this.intent > this.next;
   }
 
   /** The entry to keep. Without the odometer where that cannot tell any more which labels are out. */
@@ -170,14 +175,14 @@ export class Ledger implements RowLedger, LinkLedger {
   /** Begins the row with this job, at what the counter shows now. Nothing may be under way. */
   begin(odometer: number | null): void {
     this.#must(!this.underWay, 'the counter is read anew while labels are under way');
-    this.#alone(Math.max(this.base, this.printed), this.printed, odometer);
+    this.#alone(this.next, this.printed, odometer);
   }
 
   /** Puts the job into the row behind the jobs there, all of whose labels have been sent. */
   join(): void {
     this.#must(!this.underWay, 'it is under way already');
     const { counter, sent } = this.#row;
-    this.#rebase(Math.max(this.base, this.printed), this.printed, counter === null ? null : counter + sent);
+    this.#rebase(this.next, this.printed, counter === null ? null : counter + sent);
     this.#start = sent;
     this.#unclear = this.#row.unclear;
     this.#row.join(this);

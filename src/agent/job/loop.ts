@@ -177,7 +177,7 @@ export class PrinterLoop {
       if (found === 'nothing') ledger.withdraw();
       else if (found !== 'under-way') await this.#atRest(first, found);
     }
-    if (!link.documents && ledger.base < ledger.total) labels.renew(ledger.base);
+    if (!link.documents && ledger.next < ledger.total) labels.renew(ledger.next);
     first.live = true;
     this.#pace.begin(false);
   }

@@ -129,9 +129,9 @@ export class Place {
   make(): void {
     const { ledger, labels, stop } = this.job;
     const waits = this.asks && !this.#first && !this.closing && !this.live;
-    if (!waits || this.busy !== null || ledger.uncertain || ledger.base === ledger.total) return;
+    if (!waits || this.busy !== null || ledger.uncertain || ledger.next === ledger.total) return;
     const making = async () => {
-      labels.renew(ledger.base);
+      labels.renew(ledger.next);
       await labels.peek(stop);
       this.#made = true;
     };
@@ -161,10 +161,10 @@ export class Place {
     const { ledger, sender, labels, link } = this.job;
     this.#made = false;
     // What it had sent on an earlier connection may not be settled yet, or nothing may be left to send.
-    if (ledger.uncertain || ledger.base === ledger.total) return false;
+    if (ledger.uncertain || ledger.next === ledger.total) return false;
     const timer = setTimeout(() => late.abort(), JOIN_MS);
     try {
-      labels.renew(ledger.base);
+      labels.renew(ledger.next);
       const burst = await sender.collect(false);
       if (burst.length === 0 || late.signal.aborted) return false;
       ledger.join();
@@ -229,7 +229,7 @@ export class Place {
   /** Stores another note where the one in the queue does not fit any more. */
   note(): Promise<void> | null {
     const { ledger, sender } = this.job;
-    return sender.notes.follow(this.blind ? ledger.sent : Math.max(ledger.base, ledger.printed));
+    return sender.notes.follow(this.blind ? ledger.sent : ledger.next);
   }
 
   /** The printer has not taken what was sent. @throws JobFaultError, InterruptedError */
