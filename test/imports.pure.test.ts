@@ -138,11 +138,13 @@ const all = globSync(['{src,drivers,test,bench,service}/**/*.ts', 'web/**/*.{ts,
   exclude: ['test/generated-client/**', 'web/dist/**', 'web/dist.*/**'],
 });
 
+/** One idea that is longer than 400 lines, by name: a smell, not a law. */
+const LONGER: string[] = [];
+
 test('no file has more than 400 lines', () => {
   const lines = (file: string) => readFileSync(join(root, file), 'utf8').split('\n').length - 1;
   expect(all.length).toBeGreaterThan(400);
-  const long = all.filter((file) => lines(file) > 400);
-  expect(long).toEqual([]);
+  expect(all.filter((file) => lines(file) > 400)).toEqual(LONGER);
 });
 
 test('nothing is exported that no other file imports', () => {
