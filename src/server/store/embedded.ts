@@ -16,7 +16,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { chown, mkdir, realpath } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { USER } from '../../contract/own-user.ts';
@@ -81,7 +81,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     await mkdir(home, { recursive: true, mode: 0o700 });
     const data = join(home, 'data');
     await stopSurvivor(data, signal);
-    if (runAs !== undefined) await giveTo(runAs, home, data, logger);
+    if (runAs !== undefined) await giveTo(runAs, home, data);
     const password = await ownPassword(directory);
     if (!existsSync(join(data, 'PG_VERSION'))) {
       logger?.info({ dataDir: directory }, 'making the database');
@@ -219,16 +219,7 @@ function unprivileged(directory: string, logger: EmbeddedLogger | undefined): Ac
 }
 
 /** Gives the database's files to the account. They belong to another one if, for example, a person has copied the directory. */
-async function giveTo(
-  { uid, gid }: Account,
-  home: string,
-  data: string,
-  logger: EmbeddedLogger | undefined,
-): Promise<void> {
-  if (isNobodys(home)) {
-    const message = 'until now the database ran as nobody, and every program that runs so could change it';
-    logger?.warn({ dataDir: dirname(home) }, message);
-  }
+async function giveTo({ uid, gid }: Account, home: string, data: string): Promise<void> {
   if (statSync(data, { throwIfNoEntry: false })?.uid === uid) return await chown(home, uid, gid);
   // We do not walk through the directory ourselves: a program that still has it open could lead us out of it by a link.
   await promisify(execFile)('chown', ['-RhP', `${uid}:${gid}`, home], { timeout: 600_000 });
