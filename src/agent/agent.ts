@@ -2,10 +2,10 @@
  * The agent: finds printers, takes their jobs, prints them, and says how it goes.
  *
  *   providers ─▶ Discovery ─▶ Printers ─▶ a PrinterStation for each ─▶ PrinterLoop ─▶ PrinterLink
- *                    │            ▲       ▲   │                       │
- *                    ▼         Leases  DeliveryQueue └── Reporter ◀─ Journal ┘
- *              agent reports                        │
- *                    └──────────────▶ DeliveryQueue.publish
+ *                                │            ▲          ▲                  │
+ *                                ▼          Leases  DeliveryQueue            ▼
+ *                          agent reports ─────────▶ Reporter ◀────────── Journal
+ *                                                      └─▶ DeliveryQueue.publish
  */
 import metadata from '../../package.json' with { type: 'json' };
 import type { AddedPrinter } from '../contract/added-printer.ts';

@@ -171,7 +171,7 @@ function wrongIn(error: unknown, stop: StopSignals): unknown {
 }
 
 /**
- * Brings the ledger to where the job was left.
+ * Where a job that is delivered again stands, by what the agent's journal and the queue know. The ledger is brought there.
  * @param note left with it in the queue
  * @throws JobFaultError `outcome-unknown`
  */

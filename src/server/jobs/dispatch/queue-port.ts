@@ -1,4 +1,7 @@
-/** All that the service has of the queues. `backend`: on PostgreSQL the statement that accepts a job puts it into its lane. */
+/**
+ * What the service asks of the queue; agents at other sites get their lanes by `AgentLanes`. `backend`: on PostgreSQL the
+ * statement that accepts a job puts it into its lane.
+ */
 import type { Queues } from '../../../queue/index.ts';
 
 export type JobQueue = Pick<
