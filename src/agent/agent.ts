@@ -227,7 +227,7 @@ export class Agent {
   }
 
   /**
-   * Takes no new jobs, and gives jobs under way `graceMs` to finish. A job that has not finished by then goes back to its queue
+   * Takes no new jobs, and gives jobs under way `graceMs` to finish. A job that has not finished by then goes back to its lane
    * where it stands. Then tells the service that the agent leaves, and closes everything. This takes at most the grace time,
    * the time to confirm labels under way, and a few seconds.
    */

@@ -101,7 +101,7 @@ export const timings = z.strictObject({
   reconnectMax: ms.default(5_000),
   /** A connection that no job uses is closed after this long, so that others can reach the printer. */
   idleConnection: ms.default(3_000),
-  /** At a stop: how long to wait for the confirmation of labels under way before the job goes back to its queue. */
+  /** At a stop: how long to wait for the confirmation of labels under way before the job goes back to its lane. */
   confirm: ms.default(5_000),
   /** A render thread that answers nothing for this long is replaced. */
   renderStuck: ms.default(60_000),

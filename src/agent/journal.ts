@@ -20,7 +20,7 @@ import { type PrinterDocument, printerDocument } from './printer/link.ts';
 
 /** Labels are counted from 0. `base`, `intent`, `sent` and `printed` name the first label that they do not include. */
 export interface JournalEntry {
-  /** What the job is called in its queue. */
+  /** What the job is called in its lane. */
   queueId: string;
   printerId: string;
   delivery: number;
@@ -251,7 +251,7 @@ export class Journal {
     this.#store(entry, written, written);
   }
 
-  /** The job went back to its queue. Writes where it stands and the duty to report that, in one commit. @throws JournalError */
+  /** The job went back to its lane. Writes where it stands and the duty to report that, in one commit. @throws JournalError */
   handBack(entry: JournalEntry, handedBack: JobReport): void {
     this.#store(entry, null, text(handedBack));
   }

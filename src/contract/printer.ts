@@ -62,7 +62,7 @@ export const SUPPLY_STEPS = [0, 5, 10, 25] as const;
 export const identityEvidence = z.enum(['serial', 'uuid', 'device-id', 'mac', 'queue', 'address']);
 export type IdentityEvidence = z.infer<typeof identityEvidence>;
 
-/** `<evidence>-<hash>`: also the name of the printer's queue, so no colon, and never only digits. */
+/** `<evidence>-<hash>`: part of its lane's name, so no colon, and never only digits. */
 export const printerId = z.string().regex(/^(serial|uuid|device-id|mac|queue|address)-[a-z0-9]{8,64}$/);
 
 /**

@@ -1,5 +1,5 @@
 /**
- * What waits in a printer's queue: everything an agent needs to print, so that it prints while the service is
+ * What waits in a printer's lane: everything an agent needs to print, so that it prints while the service is
  * down, and a template edited later does not change what was queued.
  */
 import { z } from 'zod';
@@ -49,7 +49,7 @@ export const queuedJob = z.object({
 export type QueuedJob = z.infer<typeof queuedJob>;
 
 /**
- * What the job is called in its queue and in the agent's journal: `<job ID>`, and in later rounds `<job ID>.<round>`.
+ * What the job is called in its lane and in the agent's journal: `<job ID>`, and in later rounds `<job ID>.<round>`.
  * A name of its own for each round, since queue and journal remember what has ended and do not print it again.
  * BullMQ wants neither an integer nor a colon.
  */

@@ -17,7 +17,7 @@
  *   settle  takes over what the printer says, for all jobs in the row. After a lost connection its counter at
  *           rest tells what is out: of the first job, and then of the job behind
  *
- * When the first job goes back to its queue, a job behind it that has not begun goes back too. When the first job
+ * When the first job goes back to its lane, a job behind it that has not begun goes back too. When the first job
  * has ended, whatever its outcome, the next one goes on: at once if its labels are under way, otherwise when that
  * outcome is on record.
  * A printer that is off, out of paper or unreachable fails no job: the job waits, says why, and goes on.
@@ -86,7 +86,7 @@ export class PrinterLoop {
     await place.printed.promise;
   }
 
-  /** The job has left. @param goesBack it returns to its queue, to be delivered first again */
+  /** The job has left. @param goesBack it returns to its lane, to be delivered first again */
   leave(place: Place | null, goesBack: boolean): void {
     if (place === null || (place !== this.#ended && !this.#places.includes(place))) return;
     place.over.resolve();
@@ -130,7 +130,7 @@ export class PrinterLoop {
   /** Prints what is left of the first job. */
   async #serve(first: Place): Promise<void> {
     const { ledger, link, stop } = first.job;
-    // A job that has not begun goes back to its queue, and waits there with the others.
+    // A job that has not begun goes back to its lane, and waits there with the others.
     const waits = stop.leave.aborted || (!first.begun && this.#context.held());
     if (first.follows && !first.live && waits) throw new InterruptedError();
     // From now on the job goes on, whatever becomes of the one before it.

@@ -135,7 +135,7 @@ export class Outcome {
     return unforeseen(error);
   }
 
-  /** The job goes back to its queue. `quiet`: the queue has given it to someone else, who reports from now on. */
+  /** The job goes back to its lane. `quiet`: the queue has given it to someone else, who reports from now on. */
   async handBack(quiet: boolean): Promise<void> {
     const { printed, uncertain } = this.#ledger;
     this.#log.info({ printed, uncertain, quiet }, 'job handed back');

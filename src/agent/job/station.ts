@@ -1,6 +1,6 @@
 /**
  * Serves one printer. For every term in which the printer is this agent's, the station keeps a consumer on
- * the printer's queue and runs each job that it delivers: one at a time, and the next one behind it where the
+ * the printer's lane and runs each job that it delivers: one at a time, and the next one behind it where the
  * job ahead lets it follow. Between two terms another agent serves the printer, or nobody, and this agent
  * keeps asking for it.
  */
@@ -123,7 +123,7 @@ export class PrinterStation {
       try {
         await (held ? consumer.pause() : consumer.resume());
       } catch (error) {
-        logger.warn({ err: error, printer: printerId }, 'the queue of the printer could not be paused');
+        logger.warn({ err: error, printer: printerId }, 'the lane of the printer could not be paused');
       }
     }
   }
@@ -139,7 +139,7 @@ export class PrinterStation {
           onMarked: (mark) => this.#lease.rung(mark),
         });
       } catch (error) {
-        logger.warn({ err: error, printer: printerId }, 'the queue of the printer cannot be served yet');
+        logger.warn({ err: error, printer: printerId }, 'the lane of the printer cannot be served yet');
         await pause(backoff.next(), enough);
       }
     }
