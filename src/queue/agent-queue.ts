@@ -65,7 +65,7 @@ export class AgentQueue {
   /**
    * Publishes a report, for any instance of the service to handle.
    * @param scope the scope of the agent's printers
-   * @returns the report's place among the agent's reports, if the server may lose some of them
+   * @returns as `AgentLanes.publish`
    * @throws QueueError `unavailable`, `closed`
    */
   async publish(report: Report, scope: Scope): Promise<PublishedReport | null> {

@@ -32,8 +32,8 @@ export interface AddedJob {
 export interface AgentLanes {
   readonly leases: Pick<LeaseStore, 'ask' | 'giveBack'>;
   /**
-   * Resolves when the report is as durable as the server makes it. null: the server never loses a report alone, without the job
-   * that it is about; or it does not say which report came before.
+   * Resolves when the report is as durable as the server makes it.
+   * @returns its place, by which lost reports are found; null: the server loses no report without its job, or does not tell places
    */
   publish(report: Report, of: Scope): Promise<PublishedReport | null>;
   /** The turns of one consumer of the lane, until `over` is aborted. What has not been sent by then may be dropped. */

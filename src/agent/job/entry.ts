@@ -105,7 +105,7 @@ export class Entry {
     const { stop, outcome } = this;
     let goesBack = false;
     try {
-      // Where it had not ended, it goes on at once: the job ahead may settle its labels any moment.
+      // A job that has not ended goes on in this very tick, since the job ahead may settle its labels at any moment.
       if (this.ledger.found?.final && (await outcome.repeat())) return 'done';
       await this.#print();
       // The next job goes on while this end gets to the disk: what that job writes is durable only after it.
@@ -202,8 +202,8 @@ export function restore(
 }
 
 /**
- * Another agent has had the job since this one, and has read the counter at rest: labels from `at` on were missing then. So was all
- * that this agent had sent behind them, and whatever is counted later is none of that.
+ * Another agent has had the job since this one, and has read the counter at rest: labels from `at` on were missing then. So were all
+ * labels of the next job that this agent had sent behind them, and whatever is counted later is none of those.
  * @throws JobFaultError `outcome-unknown` where that cannot be: the queue has lost newer notes
  */
 function missed(ledger: Ledger, journal: Journal, agent: string, at: number): void {

@@ -1,7 +1,7 @@
 /**
- * A person has canceled a job of which something is under way. A printer with jobs of its own ends ours. One that
- * takes bytes can only delete all that waits in it, so it is told to only where all of that is this job's; then
- * the label under the head comes out, and the counter tells how many did. Elsewhere what is under way comes out.
+ * Ends a job that a person has canceled while something of it is under way. A printer with jobs of its own is asked to end ours. A
+ * printer that takes bytes can only delete all that waits in it. So it is told to delete only if all of that is this job's; the
+ * label under the head still comes out, and the counter tells how many labels did. Otherwise what is under way comes out.
  */
 import type { TimingConfig } from '../config.ts';
 import { pause } from '../pause.ts';
@@ -12,9 +12,10 @@ import type { LoopEntry } from './sender.ts';
 import { InterruptedError } from './stop-signals.ts';
 
 /**
- * @param blocked the printer stands still: what is half out may come out once it goes on, whatever it was told
- * @returns whether the printer was asked to end its job, and says what comes of that
- * @throws InterruptedError where it has forgotten what is not out; TransportError, JobFaultError `outcome-unknown`
+ * @param blocked the printer stands still. It is not told to delete then: a label that is half out may come out later all the same
+ * @returns whether the printer was asked to end its own job: that job's end says what is out
+ * @throws InterruptedError if the printer was told to delete, and not all labels are known to be out; TransportError, JobFaultError
+ *   `outcome-unknown`
  */
 export async function cancelUnderWay(
   job: LoopEntry,
@@ -31,7 +32,7 @@ export async function cancelUnderWay(
   return false;
 }
 
-/** Where the printer comes to no rest, or stands still now, what is under way stays uncertain. */
+/** Waits for the printer's rest, to count what is out. If it does not come to rest in time, or stands still, that stays uncertain. */
 async function settle({ ledger, link, stop, outcome }: LoopEntry, timings: TimingConfig): Promise<void> {
   const rest = new Rest(ledger, { settleMs: timings.settle, perFormat: 1, forgets: true });
   const late = AbortSignal.timeout(timings.vanished);

@@ -51,7 +51,7 @@ export class Ledger implements RowLedger, LinkLedger {
   #unclear = false;
   /** Pages of the job behind that may be out too, by the note of another agent. */
   #noted = 0;
-  /** Labels were sent after somebody had read the counter at rest: what is counted now tells nothing of the job behind. */
+  /** Labels of this job were sent after the counter had been read. So no later reading tells what is out of the job behind. */
   #goneOn = false;
   /** The counter of the printer at rest has settled it. */
   #settled = false;
@@ -200,7 +200,8 @@ export class Ledger implements RowLedger, LinkLedger {
   /**
    * Another agent had sent these labels behind those of the job `ahead`, and this agent has brought that job to an end
    * since. The counter that it read at rest settles both jobs. Labels that were counted later are not this job's.
-   * @param apart that job's note did not say so: where more was counted than it has, it was held, and these may be out
+   * @param apart the note of the job ahead did not mention this job. An agent that counted more labels than that job has held it,
+   *   although the surplus may be this job's
    * @returns false: the counter tells of these as before @throws JobFaultError `outcome-unknown`
    */
   settleWith(ahead: string, apart: boolean): boolean {
@@ -210,7 +211,7 @@ export class Ledger implements RowLedger, LinkLedger {
     const { odometer, base, intent } = found.entry;
     const known = found.final.status === 'printed' && odometer !== null;
     if (apart && !known && odometer !== null) return false;
-    // None of these was out if one of those ahead was not: that one was sent after the counter had been read.
+    // If a label of the job ahead was sent after that reading, none of this job's was out at the reading.
     const shown = known && intent === base ? Math.max(odometer, start) : start;
     const upTo = this.printedAtRest(known ? shown : null);
     this.#rebase(upTo, upTo, odometer);
@@ -347,22 +348,22 @@ export class Ledger implements RowLedger, LinkLedger {
   finish(report: JobReport): void {
     this.leave();
     const { base, intent, odometer } = this.#entry;
-    // As if its last label had been sent after this reading: then nobody takes the reading for the job behind (`settleWith`).
+    // Stored as if its last label had been sent after this reading: so `settleWith` does not take the reading for the job behind.
     const again = this.#goneOn && odometer !== null && base === intent && base > 0;
     const last = again ? { base: base - 1, odometer: odometer - 1 } : {};
-    // What was counted after that reading may be others' labels, and tells nothing of the job behind.
+    // A settled job that did not end as printed leaves no reading: what the counter shows later may be somebody else's labels.
+    // So the job behind is held (`settleWith`).
     const silent = this.#settled && report.status !== 'printed' ? { odometer: null } : {};
     this.#journal.finish({ ...this.#entry, ...last, ...silent }, report);
   }
 
-  /** The job goes back to its queue: writes where it stands and, with a report, the duty to publish that. */
+  /** The job goes back to its lane: writes where it stands and, with a report, the duty to publish that. */
   handBack(report: JobReport | null): void {
     this.leave();
     if (report === null) this.keep();
     else this.#journal.handBack(this.lasting, report);
   }
 
-  /** Takes the job out of the row. */
   leave(): void {
     this.#row.leave(this);
   }

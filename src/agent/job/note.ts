@@ -19,7 +19,7 @@ const notedLedger = z
     behind: count.optional(),
     /** The job ahead in the row, by its name in the queue. Its labels are counted before these. */
     ahead: z.string().optional(),
-    /** That job's note does not say `behind`: no other agent wanted the printer. */
+    /** The note of the job ahead does not mention this job (`behind`): no other agent wanted the printer when it was stored. */
     apart: z.literal(true).optional(),
   })
   .refine(({ base, printed, sent, intent }) => base <= printed && printed <= sent && sent <= intent);

@@ -67,8 +67,8 @@ export class Notes {
   }
 
   /**
-   * The note in the queue has another start of the count than the job has by now, or labels of a job behind that are settled:
-   * an agent that goes by it takes labels of others for these.
+   * The note in the queue is out of date: its count begins elsewhere than the job's does now, or it names labels behind this job
+   * that are settled. An agent that went by it would take somebody else's labels for these.
    */
   get misleads(): boolean {
     if (!this.#left) return false;
@@ -103,11 +103,11 @@ export class Notes {
     if (this.#ahead !== null) this.#ahead.note = null;
   }
 
-  /** It is known what is out of all that was sent, of this job and behind it: the note in the queue is older. */
+  /** Call it once it is known what is out of this job and of the one behind it. The note in the queue does not say so yet. */
   settled(): void {
     this.#behind = 0;
     this.#settlings += 1;
-    // The note of the job ahead says no more of this one either.
+    // The note of the job ahead does not mention this one any more either.
     if (this.#ahead !== null && this.#ahead.note !== null) this.#ahead.said = false;
     this.#tried = this.#untold = true;
     this.tell();
@@ -120,8 +120,9 @@ export class Notes {
   }
 
   /**
-   * Has the queue know what is settled, once another agent wants the printer: what that agent counts later is none of this job's.
-   * To be called while nothing is being sent. Until then a note that covers what is sent next may stay as it is.
+   * Stores a note that says what is settled, if another agent wants the printer: what that agent counts later is none of this
+   * job's. Call it while nothing is being sent. As long as no other agent wants the printer, the older note may stay, since it covers
+   * what is sent next.
    */
   tell(): void {
     const { alone, ledger } = this.#options;

@@ -55,9 +55,9 @@ export class Pace {
     if (this.blocked) return timings.pollWaiting;
     const since = performance.now() - this.#moved;
     const needed = more ? Math.ceil(ahead().labels / 2) : 1;
-    // A canceled job is not to be kept busy: the printer is told to forget it as soon as an answer shows nothing else there.
+    // A canceled job has no need of a busy printer: the sooner an answer shows nothing else there, the sooner it is told to forget.
     const spare = stop.canceled ? 0 : ((row.outstanding - needed) * (row.window.labelMs ?? 0)) / 2;
-    // It has to be known which labels have arrived: those that are gone after a cut were canceled then.
+    // After a cut, labels that had arrived and are gone were deleted there. So it has to be known which have arrived.
     const arrives = ledger.odometer !== null && row.arrived < row.sent;
     const settling = arrives && since < timings.settle && !row.short;
     const longest = this.stuck ? timings.pollWaiting : timings.pollMax;

@@ -7,8 +7,8 @@
  *     └── the connection is gone: the loop finds out ────┘
  *         what became of all that was under way
  *
- * Labels that are written down as about to be sent are sent at once, or the entry is taken back: what the printer
- * counts in between may be anybody's.
+ * Labels that the journal calls about to be sent are sent at once. If they cannot be, the journal takes that back, because
+ * anybody's labels may be counted in between.
  */
 import { TransportError } from '../../../drivers/connection.ts';
 import type { DeviceStatus } from '../../../drivers/device.ts';

@@ -31,8 +31,8 @@ export class Rest {
   #shown: number | null | undefined;
   #since = 0;
   /**
-   * Pages that were out or pending by some answer since the cut. Below 0 as long as labels of the job ahead, which has left,
-   * are all that came out.
+   * The most pages, of this job and the one behind it, that were out or pending by one answer since the cut. It is negative while
+   * only labels of the job ahead, which has left, have come out.
    */
   #had = Number.NEGATIVE_INFINITY;
   /** What the counter must have reached at its next reading, for the last answer to add up. */

@@ -164,10 +164,10 @@ export class Sender {
   }
 
   /**
-   * Writes down that these labels are about to be sent, with a note where none covers them, or the one in the
-   * queue misleads. While the queue makes the note wait, the journal says that none is about to be: labels that
+   * Writes into the journal that these labels are about to be sent. Stores a note too, unless the one in the queue covers them and
+   * does not mislead. If the note takes longer than `BASE_MS`, the journal takes this back until the note is stored: labels that
    * come out meanwhile are not this job's.
-   * @param late ends the wait for the note
+   * @param late given: such a late note is not waited for. Aborted: storing it is not tried again
    * @returns false: it was late, and nothing is written down
    * @throws JournalError, InterruptedError
    */
@@ -282,9 +282,9 @@ export class Sender {
   }
 
   /**
-   * Resolves when the queue has a note that this agent may have sent the job's labels up to `upTo`. For when nothing
-   * is under way. @throws InterruptedError
-   * @param late ends it too: the note may be in the queue then, or not
+   * Resolves once the queue has a note that covers the labels before `upTo`. Call it only while nothing is under way.
+   * @param late aborted: no further try; then nobody knows whether the note is stored
+   * @throws InterruptedError
    */
   async #note(upTo: number, late?: AbortSignal): Promise<void> {
     const { timings } = this.#options;

@@ -1,13 +1,13 @@
 /**
- * When a job has to leave its printer: the agent stops or the printer is another agent's, a person cancels
- * the job, or the queue took it away. It leaves in stages: waiting ends at once, sending stops at a label
- * boundary, all ends. A canceled job does not come again, so it goes on waiting, for a bounded time, while it finds
- * out what is out of it.
+ * Tells a job when it has to leave its printer: the agent stops, the printer is another agent's, a person cancels the job, or the
+ * queue has given it to somebody else. It leaves in stages: waiting ends at once, sending stops at a label boundary, and in the end
+ * everything stops. A canceled job does not come again. So if its connection broke, it still waits for a bounded time, to find out
+ * which of its labels are out.
  */
 import { pause } from '../pause.ts';
 import type { Signals } from '../printer/link.ts';
 
-/** The agent stops, a person cancels the job, or the queue took it away. */
+/** The job has to leave: no fault of its own has ended it. */
 export class InterruptedError extends Error {}
 
 interface StopOptions {
@@ -20,8 +20,8 @@ interface StopOptions {
   /** Whether the printer is still this agent's; if it is not, `signals` are aborted when it returns. */
   checkTerm(): void;
   /**
-   * How long what is under way may take to be confirmed after the queue took the job away, and a canceled job to find out what
-   * became of it after its connection broke, ms.
+   * ms. Once the queue has given the job to somebody else: how long labels under way may take to be confirmed. Once it is canceled:
+   * how long a label that is being sent may take, and after its connection broke the search for what became of its labels.
    */
   confirmMs: number;
 }
@@ -72,7 +72,7 @@ export class StopSignals implements Signals {
     return this.#sending;
   }
 
-  /** Ends the pause that is under way when the job is told to go, and no later one. */
+  /** Ends a pause in which the job is told to go. A pause that begins after that is not cut short. */
   get soon(): AbortSignal {
     return this.boundary.aborted ? NEVER : this.#boundary;
   }

@@ -11,7 +11,7 @@ export interface WindowLimits {
   bytes: number;
 }
 
-/** How long the printer takes for what is under way, ms; but two labels at least, of which one waits. */
+/** How long the printer may take for what is under way, ms. `LEAST`: so many labels may be, however slow it is: one of them waits. */
 const WINDOW_MS = 2_000;
 export const LEAST = 2;
 /** What label printers are mostly set to, inches a second. */
@@ -43,7 +43,7 @@ export class Window {
     this.#printingSince = at;
   }
 
-  /** What the printer has does not tell its pace any more. */
+  /** The time until the next label comes out does not tell the printer's pace. */
   end(): void {
     this.#printingSince = null;
   }
@@ -63,7 +63,7 @@ export class Window {
     this.full = false;
   }
 
-  /** @param ms for a label. Of a printer that stood still after it: at most */
+  /** @param ms measured for a label. `done`: the printer had nothing more to print, so the label took so long or less */
   #took(ms: number, done: boolean): void {
     const before = this.labelMs;
     if (before === null) this.labelMs = ms;

@@ -1,7 +1,7 @@
 /**
- * Who prints by IPP. The key comes by Basic authentication: as the password, where the user name is a person's own; as the user
- * name, without a password; or key and secret as the one and the other. Without credentials a printer may be looked at, at the
- * address that nobody guesses: CUPS asks what a printer can do before it knows any.
+ * Finds out who prints by IPP. Basic authentication carries the key in one of three ways: as the password, beside any user name;
+ * as the user name, with an empty password; or API key and secret as user name and password. Without credentials a caller may
+ * look at a printer whose address it knows: nobody guesses that address, and CUPS asks what a printer can do before it sends a key.
  */
 import type { FastifyRequest } from 'fastify';
 import { MAX_ATTRIBUTE_BYTES } from '../../ipp/request.ts';

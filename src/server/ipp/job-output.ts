@@ -143,7 +143,7 @@ export class JobOutput implements IppOutput<DoorJob> {
         if (!came) throw new ProblemError('job-not-queued', `job ${job.id} has been canceled`);
       });
     } catch (error) {
-      // What will not be better the next time ends the job; the client is told why, and may look it up.
+      // A request that would be refused again ends the job. The client is told why, and can still ask for the job.
       if (error instanceof IppRefusal && error.status.startsWith('client-error-'))
         await endDoorJob(pool, tenantId, job.id, { ended: 'aborted', message: error.message });
       throw error;

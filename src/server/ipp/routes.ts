@@ -147,7 +147,7 @@ export async function ippRoutes(app: FastifyInstance, parts: Parts): Promise<voi
             failure = error;
           },
         });
-        // What has a status of HTTP: nobody may know more before the key is right.
+        // Errors of the key are answered by HTTP's status: before the key is right, nobody gets an answer of IPP.
         if (failure instanceof DoorError) throw failure;
         if (failure !== undefined) request.log.error({ err: failure }, 'a request by IPP failed');
         await leftUnread(request, stream, body);

@@ -1,4 +1,4 @@
-/** What IPP's operations do for who has no key, or at an address where the key's printers are not: a printer may be looked at. */
+/** Answers IPP's operations for callers without a key, and where a key has no printer: a printer may be looked at, and no more. */
 import type { IppPrinterView } from '../../ipp/attributes.ts';
 import type { IppOutput } from '../../ipp/operations.ts';
 import { IppRefusal } from '../../ipp/refusal.ts';

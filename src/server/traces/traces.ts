@@ -14,10 +14,10 @@ import { headersOf } from './headers.ts';
 import { type TracedJob, tracesRequest } from './otlp.ts';
 import { placeOf, type TraceContext } from './trace-parent.ts';
 
-/** ms between what is noted and its writing, and between two looks at what is due. */
+/** ms for which notes are gathered before they are written, and between two looks at what is due. */
 const NOTED_WITHIN = 250;
 const INTERVAL = 1_000;
-/** Looks between two for jobs of whose end no agent spoke. */
+/** One of so many looks at what is due begins with `SWEEP`. */
 const SWEEPS_EVERY = 60;
 /** Notes that wait for the database; what comes then is left out. */
 const MOST_NOTES = 10_000;
@@ -79,7 +79,10 @@ const REPORTED = `UPDATE platen.job_traces t SET taken_at = coalesce(t.taken_at,
     due_at = CASE WHEN r.over THEN now() + interval '2 seconds' ELSE t.due_at END
   FROM json_to_recordset($1) AS r(job uuid, taken timestamptz, sent timestamptz, said timestamptz, over boolean)
   WHERE t.job_id = r.job`;
-/** An agent's last word may be lost, and of a job that no agent had there is none. One that comes in good order is noted by then. */
+/**
+ * For jobs whose end no report has noted: the report was lost, or the job never had an agent. The minute leaves time for a report
+ * that comes in good order.
+ */
 const SWEEP = `UPDATE platen.job_traces t SET due_at = now() FROM platen.jobs j
   WHERE j.id = t.job_id AND t.due_at IS NULL AND j.updated_at < now() - interval '1 minute' AND ${IS_OVER}`;
 

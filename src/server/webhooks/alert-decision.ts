@@ -25,7 +25,7 @@ type AlertDecision = {
 const MINUTE = 60_000;
 /** ms: what follows within this time is told with what was first. A hundred printers that lose one switch are one message. */
 const TOGETHER = MINUTE;
-/** What had lasted for longer than this, ms, when a receiver was made is no news to it: an agent that is away for good. */
+/** ms. An agent that had been away for longer than this when the receiver was made is not told of: it is gone for good. */
 const NEWS = 24 * 60 * MINUTE;
 
 /** @param now the database's time */
@@ -48,7 +48,7 @@ export function decide(
         if (!receiver.alerts.includes(kind)) return false;
         return kind !== 'alert.agent' || Date.parse(since) > receiver.createdAt.getTime() - NEWS;
       });
-    // Half of the time is enough to go on: what comes and goes about the limit is one alert.
+    // A condition goes on as soon as it has lasted for half of the minutes. So one that comes and goes around the limit is one alert.
     const goesOn = new Set(items.filter((item) => age(item) >= lasts / 2).map(keyOf));
     const known = byReceiver.get(receiver.id) ?? [];
     const open = new Set(known.filter((one) => !one.over && goesOn.has(keyOf(one.item))).map(keyOfTold));

@@ -49,7 +49,7 @@ export type CheckedRequest = {
   stamps: { template: string; route: string; asked: Asked } | undefined;
 };
 
-/** `long`: a value is longer than any but a document may be. */
+/** `long`: some value is so long that only a document may be. */
 type Parsed = { request: PrintRequest; labels: number; long: boolean };
 /** The template and the printers that a request refers to, as they were looked up. */
 type Referred = { saved: SavedTemplate; found: Found };

@@ -174,8 +174,8 @@ export class Reports {
     try {
       return await apply(batch);
     } catch (error) {
-      // One of them cannot be stored, or they wait for those of another instance that wait for others here. Nothing of the
-      // statement remains.
+      // One report cannot be stored, or this batch and another instance's wait for each other (a deadlock). The failed statement
+      // has changed nothing.
       const unstorable = isUnstorable(error);
       if (!unstorable && (more.length === 0 || sqlState(error) !== DEADLOCK)) throw error;
       if (more.length === 0) {

@@ -40,9 +40,9 @@ const detailsRow = jobRow.extend({
 const LAST = '9223372036854775807';
 
 /**
- * How many jobs are before a waiting one, up to `MOST_COUNTED`. A job that a person has had go on, or has moved, goes to the end of its lane: it has been
- * dispatched anew. Before any other job are only jobs that were accepted earlier: the index finds those, however long the lane is. Other
- * tenants' jobs at a shared printer are counted for nobody.
+ * How many jobs are before a waiting one, up to `MOST_COUNTED`. Only the tenant's own jobs are counted. A job that was moved, or
+ * that a person let go on, stands at the end of its lane. Otherwise only jobs with a lower `seq` can be before it, which the index
+ * finds however long the lane is.
  */
 const BEFORE = `CASE WHEN status = 'queued' THEN (SELECT count(*)::int FROM (SELECT FROM platen.jobs b
     WHERE b.lane = jobs.lane AND b.tenant_id = jobs.tenant_id AND b.status IN (${inSql(statesIn('under way'))})

@@ -166,7 +166,7 @@ export async function restoreBackup(
   return { held };
 }
 
-/** Rows as they were: without what triggers would do to them, and whatever the order of the tables. */
+/** Loads the rows as they were. No trigger changes them, and no foreign key minds the order of the tables. */
 async function load(client: Client, file: string): Promise<void> {
   await client.query(`BEGIN; SET LOCAL session_replication_role = replica`);
   const parts = readBackup(file);
