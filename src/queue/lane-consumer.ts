@@ -17,7 +17,7 @@ import { parseJob } from './payload.ts';
 import { QueueError, reasonOf } from './queue-error.ts';
 import type { ErrorLogger, QueueLogger } from './queue-log.ts';
 import type { StopLimits } from './stop-limits.ts';
-import type { LaneDelivery, LaneTurns, TakenJob } from './turns.ts';
+import { fenceOf, type LaneDelivery, type LaneTurns, type TakenJob } from './turns.ts';
 import { isWithin, within } from './within.ts';
 
 interface ConsumerOptions {
@@ -346,8 +346,4 @@ function turnsNote(turns: LaneTurns, inHand: LaneDelivery, order: number, note: 
   return turns.note(inHand, order, JSON.stringify(note)).catch((error: unknown) => {
     throw new QueueError('unavailable', `storing a note: ${reasonOf(error)}`);
   });
-}
-
-function fenceOf({ lane, id, delivery, term }: TakenJob): LaneDelivery {
-  return { lane, id, delivery, term };
 }

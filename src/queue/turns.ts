@@ -19,6 +19,11 @@ export interface LaneDelivery {
   term: string;
 }
 
+/** What it is that is handed out, without what comes with it. */
+export function fenceOf({ lane, id, delivery, term }: LaneDelivery): LaneDelivery {
+  return { lane, id, delivery, term };
+}
+
 export interface TakenJob extends LaneDelivery {
   json: string;
   /** Undefined: the payload contains the template. */

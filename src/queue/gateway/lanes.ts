@@ -23,7 +23,7 @@ import type { AgentLanes } from '../lane-store.ts';
 import { MARKED, type StoredAnswer } from '../lease.ts';
 import { QueueError } from '../queue-error.ts';
 import type { ErrorLogger, QueueLogger } from '../queue-log.ts';
-import type { JobQuestion, LaneDelivery, LaneTurns, TakenJob } from '../turns.ts';
+import { fenceOf, type JobQuestion, type LaneTurns, type TakenJob } from '../turns.ts';
 import { BroughtJobs } from './brought-jobs.ts';
 import { GatewayConnection, type JoiningAgent, RETRY, type RetryLimits } from './connection.ts';
 
@@ -366,10 +366,6 @@ class GatewayBell extends Bell {
 /** Whether it is sent until it is answered, over as many connections as that takes. */
 function isKept(said: UnnumberedEntry | undefined): boolean {
   return said?.what === 'ended' || said?.what === 'back';
-}
-
-function fenceOf({ lane, id, delivery, term }: LaneDelivery): LaneDelivery {
-  return { lane, id, delivery, term };
 }
 
 function failureOf(answer: UnnumberedAnswer): QueueError {
