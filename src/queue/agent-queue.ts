@@ -13,8 +13,6 @@ import type { StopLimits } from './stop-limits.ts';
 import { within } from './within.ts';
 
 interface ConsumeOptions {
-  /** Aborted: stops the consumer by force, as `stop({timeoutMs: 0})`. */
-  signal?: AbortSignal | undefined;
   onUnreadable?: (unreadable: UnreadableJob) => Promise<void> | void;
   /**
    * Called when marks of the lane may have changed. `mark` names the one; null: any of them. The next answer about the lane's
@@ -107,13 +105,12 @@ export class AgentQueue {
     lane: Lane,
     term: string,
     handle: LaneHandler,
-    { signal, onUnreadable, onMarked }: ConsumeOptions = {},
+    { onUnreadable, onMarked }: ConsumeOptions = {},
   ): Promise<Consumer> {
     laneQueue(lane);
     this.throwIfClosed();
     if (!this.#lanes.answers())
       throw new QueueError('unavailable', `lane ${lane}: the queue's server is away`);
-    signal?.throwIfAborted();
     const consumer = new LaneConsumer(this.#lanes, {
       ...{ lane, term, handle },
       ...{ logger: this.logger, errors: this.errors },
@@ -122,10 +119,8 @@ export class AgentQueue {
       onStopped: () => {
         this.running.delete(consumer);
         this.#serving.delete(consumer);
-        signal?.removeEventListener('abort', abort);
       },
     });
-    const abort = () => void consumer.stop({ timeoutMs: 0 });
     // Added before it starts, because `close` must also stop a consumer that is starting.
     this.running.add(consumer);
     try {
@@ -135,8 +130,6 @@ export class AgentQueue {
       throw error;
     }
     this.#serving.add(consumer);
-    if (signal?.aborted) abort();
-    else signal?.addEventListener('abort', abort, { once: true });
     return consumer;
   }
 

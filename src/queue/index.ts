@@ -13,7 +13,7 @@ export { isConnectionError } from './postgres/away.ts';
 export { PostgresClient } from './postgres/client.ts';
 export { migrate, migrationFiles, type SchemaFiles } from './postgres/migrate.ts';
 export { NotificationConnection } from './postgres/notification-connection.ts';
-export { QueueError, reasonOf } from './queue-error.ts';
+export { QueueError } from './queue-error.ts';
 export { ErrorLogger, type QueueLogger } from './queue-log.ts';
 export { Queues, type QueuesOptions } from './queues.ts';
 export type { ReceivedReport } from './report-batch.ts';

@@ -123,10 +123,6 @@ export class LaneConsumer implements Consumer {
     this.#running = this.#run();
   }
 
-  get paused(): boolean {
-    return this.#paused;
-  }
-
   async pause(): Promise<void> {
     this.#paused = true;
     this.#forget();

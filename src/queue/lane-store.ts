@@ -101,7 +101,6 @@ export interface Consumer {
   /** Takes no further job; what is being handled goes on. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  readonly paused: boolean;
   /**
    * Takes no further job, waits `timeoutMs` (30 s) for the handlers, aborts their signals, waits `graceMs` (5 s) more,
    * and leaves. A job whose handler is still not done then is delivered again elsewhere. Idempotent.

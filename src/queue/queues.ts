@@ -143,7 +143,6 @@ export class Queues extends AgentQueue {
       lockMs: this.#lockMs,
       logger: this.logger,
       errors: this.errors,
-      onStopped: () => undefined,
     };
     const reader = this.#store.reports.reader(options);
     reader.start();

@@ -25,8 +25,6 @@ export interface ReportReaderOptions {
   lockMs: number;
   logger: QueueLogger;
   errors: ErrorLogger;
-  /** Called once when it has stopped. */
-  onStopped(): void;
 }
 
 export interface ReportReader {

@@ -96,7 +96,9 @@ describe.each(backends())('a job that is taken from its worker, on $name', (on) 
     const jobs = [job(printer), job(printer)];
     await used.queues.enqueue(...jobs);
     const first = await serve(used.queues, printer, async () => 'hand-back');
-    await expect.poll(() => first.paused, { timeout: 10_000 }).toBe(true);
+    const handedBack = { state: 'waiting', deliveries: 1 };
+    const look = () => used.queues.look(printer, jobs[0]?.jobId ?? '');
+    await expect.poll(look, { timeout: 10_000 }).toMatchObject(handedBack);
     await first.stop();
     const other = new Client(used.backend.database);
     await other.connect();
@@ -165,7 +167,8 @@ describe.each(backends())('a job that is taken from its worker, on $name', (on) 
   });
 
   it('takes notes of every delivery to the same worker', async () => {
-    await used.queues.enqueue(job(printer));
+    const mine = job(printer);
+    await used.queues.enqueue(mine);
     const notes = new Collected<unknown>();
     const consumer = await serve(used.queues, printer, async ({ setNote, delivery, note }) => {
       notes.add(note);
@@ -178,7 +181,7 @@ describe.each(backends())('a job that is taken from its worker, on $name', (on) 
     await notes.reach(1);
     for (const handedBack of [2, 3]) {
       await notes.reach(handedBack);
-      await expect.poll(() => consumer.paused).toBe(true);
+      await expect.poll(() => used.queues.look(printer, mine.jobId)).toMatchObject({ state: 'waiting' });
       await consumer.resume();
     }
     expect(await notes.reach(4)).toEqual([

@@ -83,7 +83,6 @@ class PostgresReportReader implements ReportReader {
       await isWithin(this.#running, timeoutMs);
       // A handler that is still at work no longer counts: the next reader gets the same rows.
       this.#letGo(new Error('stopped'));
-      this.#options.onStopped();
     })();
     return this.#stopping;
   }

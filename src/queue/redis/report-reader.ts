@@ -166,7 +166,6 @@ export class RedisReportReader implements ReportReader {
       this.#ear?.disconnect();
       const idle = Promise.allSettled(this.#running);
       await isWithin(idle, timeoutMs);
-      this.#options.onStopped();
     })();
     return this.#stopping;
   }

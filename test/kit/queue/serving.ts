@@ -60,13 +60,5 @@ export async function serve(
     over.abort();
     await queues.giveLeaseBack(agentId, lane, term).catch(() => undefined);
   };
-  options.signal?.addEventListener('abort', () => void stop({ timeoutMs: 0 }), { once: true });
-  return {
-    pause: () => consumer.pause(),
-    resume: () => consumer.resume(),
-    get paused() {
-      return consumer.paused;
-    },
-    stop,
-  };
+  return { pause: () => consumer.pause(), resume: () => consumer.resume(), stop };
 }
