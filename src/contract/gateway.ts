@@ -162,7 +162,7 @@ export const GOODBYES = {
 export type Goodbye = keyof typeof GOODBYES;
 
 /** For people. A newer service may have other reasons. */
-export function wordsOf(code: string): string {
+export function goodbyeWords(code: string): string {
   return Object.entries(GOODBYES).find(([known]) => known === code)?.[1] ?? `the service says "${code}"`;
 }
 

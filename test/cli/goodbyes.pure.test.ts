@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { shown } from '../../src/cli/agents.ts';
 import { remedyOf } from '../../src/cli/doctor/enrolled.ts';
 import type { AgentView } from '../../src/contract/agent-view.ts';
-import { GOODBYES, wordsOf } from '../../src/contract/gateway.ts';
+import { GOODBYES, goodbyeWords } from '../../src/contract/gateway.ts';
 import { agentWords as german } from '../../web/texts/de/agents.ts';
 import { agentWords as english } from '../../web/texts/en/agents.ts';
 
@@ -44,6 +44,6 @@ describe.each(Object.entries(GOODBYES))('%s', (code, words) => {
 });
 
 test('one that only a newer service knows is said as it came', () => {
-  expect(wordsOf('asleep')).toBe('the service says "asleep"');
+  expect(goodbyeWords('asleep')).toBe('the service says "asleep"');
   expect(shown(agent('asleep', null), [])).toContain(': asleep');
 });

@@ -1,5 +1,5 @@
 /** Checks whether an agent at another site reaches the service with which it has enrolled, and what keeps it out. */
-import { type Goodbye, wordsOf } from '../../contract/gateway.ts';
+import { type Goodbye, goodbyeWords } from '../../contract/gateway.ts';
 import { lookAtGateway } from '../../queue/index.ts';
 import { explain } from '../explain.ts';
 import { environmentOf } from '../update/supervisor.ts';
@@ -64,6 +64,6 @@ const REMEDIES: Readonly<Record<Goodbye, string>> = {
 
 /** @param reason why the agent cannot report: it quotes what the service said last */
 export function remedyOf(reason: string): string {
-  const said = Object.entries(REMEDIES).find(([code]) => reason.endsWith(wordsOf(code)));
+  const said = Object.entries(REMEDIES).find(([code]) => reason.endsWith(goodbyeWords(code)));
   return said?.[1] ?? 'See "service elsewhere" or "lanes" above.';
 }

@@ -6,12 +6,12 @@ import {
   type AgentFrame,
   FRAME_BYTES,
   GATEWAY_PATH,
+  goodbyeWords,
   PROTOCOL,
   readFrame,
   type ServiceFrame,
   serviceFrame,
   signedToJoin,
-  wordsOf,
 } from '../../contract/gateway.ts';
 import type { Scope } from '../../contract/lane.ts';
 import { QueueError, reasonOf } from '../queue-error.ts';
@@ -137,7 +137,7 @@ export class GatewayConnection {
       if (signal.aborted) return;
       failures = joined ? 0 : failures + 1;
       const refused = bye !== undefined && bye.code !== 'restart';
-      const words = bye === undefined ? reason : wordsOf(bye.code);
+      const words = bye === undefined ? reason : goodbyeWords(bye.code);
       this.#reason = words;
       this.#errors.report('not connected to the service', new Error(words), { origin: this.#agent.origin });
       const most = refused
@@ -203,7 +203,7 @@ export class GatewayConnection {
       if (frame?.kind === 'bye') {
         bye = frame;
         // Does not wait until the service closes the connection: the line may be cut before.
-        over.resolve(wordsOf(frame.code));
+        over.resolve(goodbyeWords(frame.code));
       } else if (joined && frame !== undefined) this.#listener.said(frame);
       else if (frame?.kind === 'challenge') this.#prove(socket, { nonce, challenge: frame.nonce, state });
       else if (frame?.kind === 'welcome') {

@@ -1,5 +1,5 @@
 /** Tells people why an agent does not reach its service, from the errors of Node, OpenSSL, `ws` and a network's proxies. */
-import { wordsOf } from '../../contract/gateway.ts';
+import { goodbyeWords } from '../../contract/gateway.ts';
 import { reasonOf } from '../queue-error.ts';
 
 const PAGE = 'is there a page to sign in before it?';
@@ -40,7 +40,7 @@ export function whyNotReached(error: unknown): string {
     return `it answers without a WebSocket (HTTP ${status}): does everything on the way pass WebSockets on?`;
   }
   if (status >= 500) return `it answers HTTP ${status}`;
-  if (/Server sent (?:no|an invalid) subprotocol/.test(error.message)) return wordsOf('too-old');
+  if (/Server sent (?:no|an invalid) subprotocol/.test(error.message)) return goodbyeWords('too-old');
   return BY_CODE[code] ?? reason;
 }
 

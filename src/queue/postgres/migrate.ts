@@ -1,6 +1,6 @@
 /**
- * Brings a schema up to date: plain SQL files, in the order of their names, each in one transaction, each once. A ledger in the
- * schema keeps their checksums, so that an edited file is noticed and not skipped in silence. Entries of files that this
+ * Brings a schema up to date: plain SQL files, in the order of their names, each in one transaction, each once. The table
+ * `migrations` of the schema keeps their checksums, so that an edited file is noticed and not skipped in silence. Entries of files that this
  * version does not have are left alone: a later version may have applied them before somebody went back to this one.
  *
  * Any number of instances may start at once: an advisory lock lets one migrate while the others wait.

@@ -20,7 +20,7 @@ import { RedisReportReader } from './report-reader.ts';
 import type { ReportStreams } from './report-stream.ts';
 import { type RedisConnection, RedisScript } from './script.ts';
 import { RedisTemplates, TEMPLATE_KEPT, templateKey } from './templates.ts';
-import { noteIn, RedisTurns, type StoredJob, TERM_OF_LEASE } from './turns.ts';
+import { RedisTurns, type StoredJob, storedNote, TERM_OF_LEASE } from './turns.ts';
 
 interface RedisLanesParts {
   redis: RedisConnection;
@@ -130,7 +130,7 @@ export class RedisLanes implements LaneStore {
     if (found.length === 0) return null;
     const [state, deliveries, progress, left] = found;
     const endedMs = state === 'ended' && left >= 0 ? KNOWN_MS - left : null;
-    return { state, deliveries, begun: noteIn(progress) !== null, endedMs };
+    return { state, deliveries, begun: storedNote(progress) !== null, endedMs };
   }
 
   async remove(lane: Lane, queueId: string): Promise<boolean> {

@@ -39,7 +39,7 @@ const LOOKED_AT = 16 * 1024 * 1024;
 /** A stream with something unreadable is left alone for `times` as long as reading it took, within these bounds, ms. */
 const SET_BACK = { times: 20, least: 100, most: 10_000 };
 /** Most batches that are read of a stream before other streams have their turn. */
-const ROUNDS = 10;
+const MOST_BATCHES = 10;
 /**
  * Unknown names: most that wait to be looked up; how often they are looked up, ms; and how long no ring is heard when there are
  * more, ms.
@@ -305,8 +305,8 @@ export class RedisReportReader implements ReportReader {
 
   async #read(group: Set<string>): Promise<void> {
     let reading = [...group].map((name): Reading => ({ name, handled: [] }));
-    for (let round = 0; reading.length > 0; round += 1) {
-      const isLast = round === ROUNDS;
+    for (let batches = 0; reading.length > 0; batches += 1) {
+      const isLast = batches === MOST_BATCHES;
       const [answers, [seconds]] = await this.#ask(reading, isLast);
       const batch: ReceivedReport[] = [];
       const going: Reading[] = [];

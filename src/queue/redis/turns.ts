@@ -183,7 +183,7 @@ export class RedisTurns {
   ): Promise<TakenJob> {
     const job = storedIn(data === '' ? await this.#longData(this.#keyOf(lane, id)) : data);
     const template = job.template === undefined ? undefined : await this.#templates.of(lane, job.template);
-    return { lane, id, delivery, term, json: job.json, template, ofRow: false, note: noteIn(progress) };
+    return { lane, id, delivery, term, json: job.json, template, ofRow: false, note: storedNote(progress) };
   }
 
   #longData(key: string): Promise<string> {
@@ -204,6 +204,6 @@ function storedIn(data: string): StoredJob {
 }
 
 /** The job's note; null: none. BullMQ's own default of `progress` is 0, or an empty object. */
-export function noteIn(progress: string): string | null {
+export function storedNote(progress: string): string | null {
   return progress.startsWith('{') && progress !== '{}' ? progress : null;
 }
