@@ -102,8 +102,8 @@ describe('a person cancels the first job: the printer forgets what waits in it',
     const { printer, job, printed } = await printing();
     const { link } = job;
     const { cancel } = link;
-    vi.spyOn(link, 'cancel').mockImplementation(async (alone) => {
-      await cancel(alone);
+    vi.spyOn(link, 'cancel').mockImplementation(async (only) => {
+      await cancel(only);
       printer.waiting = ['a1'];
       printer.breaks();
       return true;

@@ -190,10 +190,10 @@ describe('behind another job', () => {
     second.of.joins('first', first.of);
     refuse(true);
     await expect(second.of.allow(1)).rejects.toThrow('away');
-    expect([second.of.left, second.of.allowed]).toEqual([false, 0]);
+    expect([second.of.stored, second.of.allowed]).toEqual([false, 0]);
     refuse(false);
     await second.of.allow(1);
-    expect([second.of.left, second.of.allowed, second.of.apart]).toEqual([true, 4, false]);
+    expect([second.of.stored, second.of.allowed, second.of.apart]).toEqual([true, 4, false]);
   });
 
   test('the printer at rest has told of both: the first one says nothing of the second, which is settled', async () => {
@@ -208,9 +208,9 @@ describe('behind another job', () => {
     Object.assign(first.entry, { base: 2, odometer: 1_002, printed: 2, sent: 2, intent: 2 });
     Object.assign(second.entry, { odometer: 1_002, sent: 0, intent: 0 });
     first.of.settled();
-    expect(first.of.left).toBe(false);
+    expect(first.of.stored).toBe(false);
     second.of.settled();
-    expect([second.of.left, second.of.allowed]).toEqual([false, 0]);
+    expect([second.of.stored, second.of.allowed]).toEqual([false, 0]);
     await Promise.all([first.of.follow(2), second.of.follow(0)]);
     expect(take()).toEqual([
       ['first', { resumeAt: 2 }],
@@ -226,7 +226,7 @@ describe('behind another job', () => {
     refuse(true);
     first.of.settled();
     await first.of.follow(0);
-    expect([first.of.left, take()]).toEqual([false, []]);
+    expect([first.of.stored, take()]).toEqual([false, []]);
     refuse(false);
     // The queue is left alone for a moment.
     await expect
@@ -264,7 +264,7 @@ describe('behind another job', () => {
       ['second', { intent: 4 }],
       ['second', { resumeAt: 0 }],
     ]);
-    expect([second.of.left, second.of.allowed]).toEqual([false, 0]);
+    expect([second.of.stored, second.of.allowed]).toEqual([false, 0]);
   });
 
   test('the printer at rest has told of it, and nothing is sent after that: it goes back with a note', async () => {
@@ -288,7 +288,7 @@ describe('behind another job', () => {
     lands();
     await Promise.all([allowed, second.of.follow(0)]);
     expect(take().at(-1)).toEqual(['second', { resumeAt: 0 }]);
-    expect([second.of.left, second.of.allowed]).toEqual([false, 0]);
+    expect([second.of.stored, second.of.allowed]).toEqual([false, 0]);
   });
 
   test('it waits, and all that was sent is out: the queue is told once', async () => {
@@ -316,7 +316,7 @@ describe('behind another job', () => {
     second.of.settled();
     expect(second.of.follow(0)).toBeNull();
     expect(take()).toEqual([]);
-    expect([second.of.left, second.of.allowed]).toEqual([true, 6]);
+    expect([second.of.stored, second.of.allowed]).toEqual([true, 6]);
   });
 
   test('once another agent comes, it is', async () => {

@@ -24,8 +24,8 @@ export async function cancelUnderWay(
   blocked: boolean,
 ): Promise<boolean> {
   const { ledger, link, stop } = job;
-  const alone = !blocked && !stop.lost && ledger.odometer !== null && row.holdsOnly(ledger);
-  if (!(await link.cancel(alone))) return false;
+  const only = !blocked && !stop.lost && ledger.odometer !== null && row.holdsOnly(ledger);
+  if (!(await link.cancel(only))) return false;
   if (link.documents) return true;
   await settle(job, timings);
   if (ledger.printed < ledger.total) throw new InterruptedError();

@@ -27,7 +27,7 @@ export class Labels {
   #next: Chunk | null = null;
   #position = 0;
   #checked = false;
-  #alone = false;
+  #ownThread = false;
 
   constructor(pool: Pick<RenderPool, 'open'>, job: QueuedJob, options: LabelsOptions) {
     [this.#pool, this.#job, this.#options] = [pool, job, options];
@@ -118,7 +118,7 @@ export class Labels {
     this.#session?.close();
     const { documents } = this.#options;
     this.#copies = this.#maxCopies;
-    const options = { from, maxCopies: this.#copies, documents, alone: this.#alone };
+    const options = { from, maxCopies: this.#copies, documents, alone: this.#ownThread };
     this.#session = this.#pool.open(this.#job, options);
     this.#position = from;
     this.#next = null;
@@ -129,8 +129,8 @@ export class Labels {
     try {
       return await work(this.#session ?? this.#open(this.#position));
     } catch (error) {
-      if (!(error instanceof RenderCrash) || this.#alone) throw error;
-      this.#alone = true;
+      if (!(error instanceof RenderCrash) || this.#ownThread) throw error;
+      this.#ownThread = true;
       return await work(this.#open(this.#position));
     }
   }

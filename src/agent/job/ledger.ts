@@ -175,7 +175,7 @@ export class Ledger implements RowLedger, LinkLedger {
   /** Begins the row with this job, at what the counter shows now. Nothing may be under way. */
   begin(odometer: number | null): void {
     this.#must(!this.underWay, 'the counter is read anew while labels are under way');
-    this.#alone(this.next, this.printed, odometer);
+    this.#restart(this.next, this.printed, odometer);
   }
 
   /** Puts the job into the row behind the jobs there, all of whose labels have been sent. */
@@ -326,7 +326,7 @@ export class Ledger implements RowLedger, LinkLedger {
     this.#must(upTo >= this.printed && upTo <= this.intent, `${upTo} labels cannot be out`);
     const before = this.lasting;
     this.#settled = true;
-    this.#alone(upTo, upTo, odometer);
+    this.#restart(upTo, upTo, odometer);
     if (odometer !== null) this.#journal.settleBehind(before, this.#entry, this.perPage);
   }
 
@@ -341,7 +341,7 @@ export class Ledger implements RowLedger, LinkLedger {
       const least = pagesOf(this.printed - this.base, this.perPage);
       if (upTo < this.printed) throw miscounted(pages, least, this.pages, this.perPage);
       this.settle(upTo);
-    } else this.#alone(upTo, this.printed, null);
+    } else this.#restart(upTo, this.printed, null);
   }
 
   /** Writes the outcome and the duty to report it, in one commit. Nobody is told before that is durable. */
@@ -374,7 +374,7 @@ export class Ledger implements RowLedger, LinkLedger {
   }
 
   /** Begins the row anew with this job alone, and nothing under way. */
-  #alone(base: number, printed: number, odometer: number | null): void {
+  #restart(base: number, printed: number, odometer: number | null): void {
     this.#must(!this.#row.holdsOthers(this), 'labels of another job are under way');
     this.#rebase(base, printed, odometer);
     this.#start = 0;

@@ -35,7 +35,7 @@ export interface NotesOptions {
 export class Notes {
   readonly #options: NotesOptions;
   readonly #backoff: Backoff;
-  #left = false;
+  #stored = false;
   #tried = false;
   #allowed = 0;
   /** The last note in the queue; null: there is none, or another one may have taken its place. */
@@ -57,8 +57,8 @@ export class Notes {
   }
 
   /** A note of this delivery is in the queue. */
-  get left(): boolean {
-    return this.#left;
+  get stored(): boolean {
+    return this.#stored;
   }
 
   /** No label from this one on may be sent yet. */
@@ -71,7 +71,7 @@ export class Notes {
    * that are settled. An agent that went by it would take somebody else's labels for these.
    */
   get misleads(): boolean {
-    if (!this.#left) return false;
+    if (!this.#stored) return false;
     const [said, now] = [this.#said, this.#options.standing()];
     if (said === null || (said.behind ?? 0) > this.#behind) return true;
     if (said.odometer === null) return false;
@@ -115,7 +115,7 @@ export class Notes {
 
   /** The job waits, and nothing of it is under way: the queue may know so as well. */
   waits(): void {
-    this.#untold ||= this.#left;
+    this.#untold ||= this.#stored;
     this.tell();
   }
 
@@ -131,7 +131,7 @@ export class Notes {
     this.#untold = false;
     this.#settlings += 1;
     // No label may be sent before another note is stored.
-    [this.#left, this.#allowed, this.#said] = [false, 0, null];
+    [this.#stored, this.#allowed, this.#said] = [false, 0, null];
     this.#stores(this.#tell(this.#storing));
   }
 
@@ -158,7 +158,7 @@ export class Notes {
    * @param from the label from which on the window counts
    */
   follow(from: number): Promise<void> | null {
-    if (this.#storing === null && this.#left && performance.now() >= this.#notBefore) {
+    if (this.#storing === null && this.#stored && performance.now() >= this.#notBefore) {
       const { sent, total } = this.#options.ledger;
       const half = Math.ceil(this.#options.window / 2);
       const reach = this.#reach(from);
@@ -223,7 +223,7 @@ export class Notes {
     this.#untold = false;
     this.#allowed = upTo;
     this.#said = underWay;
-    this.#left = true;
+    this.#stored = true;
   }
 
   /** Has the note of the job ahead say that labels of this one before `upTo` may be out too. */

@@ -148,7 +148,7 @@ export class Sender {
         : !documents && !row.fits(chunk, burst, ahead);
       // With nothing under way, a chunk beyond the note is taken too: it is sent as soon as it is noted.
       const waits = burst.length > 0 || (ledger.underWay && !blind);
-      if (full || (waits && this.notes.left && upTo > this.notes.allowed)) break;
+      if (full || (waits && this.notes.stored && upTo > this.notes.allowed)) break;
       if (!documents) labels.seek(upTo);
       burst.push(chunk);
     }
@@ -178,7 +178,7 @@ export class Sender {
     const name = link.documents
       ? `${jobId} ${ledger.base + 1}-${upTo} ${randomBytes(4).toString('hex')}`
       : undefined;
-    if (!this.notes.left && ledger.odometer === null) {
+    if (!this.notes.stored && ledger.odometer === null) {
       ledger.keep();
       await ledger.committed();
       await this.#note(upTo);
@@ -258,9 +258,9 @@ export class Sender {
   /** The note in the queue allows the labels before `upTo`, and does not mislead whoever goes by it. */
   #covers(upTo: number): boolean {
     const { sent, base } = this.#job.ledger;
-    const { left, allowed, misleads, apart } = this.notes;
+    const { stored, allowed, misleads, apart } = this.notes;
     // Once labels are under way, `follow` stores another one beside them.
-    return left && upTo <= allowed && (sent > base || !(misleads || apart));
+    return stored && upTo <= allowed && (sent > base || !(misleads || apart));
   }
 
   /** Whether the counter that the job goes by was read just now, or labels have been sent since. */

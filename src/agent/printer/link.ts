@@ -148,10 +148,10 @@ export interface PrinterLink {
   /**
    * A person has canceled what is under way. True: this call has asked the printer to end it. If a document is under way,
    * `progress` tells what comes of the request, or that nothing does. For bytes, the counter of the printer at rest tells.
-   * @param alone nothing but this job waits in the printer
+   * @param only nothing but this job waits in the printer
    * @throws TransportError
    */
-  cancel(alone: boolean): Promise<boolean>;
+  cancel(only: boolean): Promise<boolean>;
   /**
    * How long to wait before the printer is asked again, ms.
    * @param since how long ago something last moved, ms

@@ -217,14 +217,14 @@ export class StreamDevice implements PrinterDevice {
    * A label as it goes to the device. The same write may first tell the device to forget half a label of somebody else. If
    * nothing of ours is under way in the device, it may hold such a half, however lately it has answered; so it is always told.
    * While something of ours is under way, it is told only if it has not answered lately, or said that it holds half a label.
-   * @param alone nothing of ours is under way in the device
+   * @param empty nothing of ours is under way in the device
    */
-  apart(label: Uint8Array, { inert }: Connection, alone: boolean): Uint8Array {
+  apart(label: Uint8Array, { inert }: Connection, empty: boolean): Uint8Array {
     const abandon = this.dialect?.abandon;
     if (inert || abandon === undefined) return label;
     const whole = this.answers && this.#status?.unfinished !== true;
     const lately = performance.now() - this.#asked <= LATELY_MS;
-    return !alone && whole && lately ? label : Buffer.concat([abandon, label]);
+    return !empty && whole && lately ? label : Buffer.concat([abandon, label]);
   }
 
   /**

@@ -91,9 +91,9 @@ export class StreamLink implements PrinterLink {
   }
 
   /** A printer can only delete all that waits in it. So it is asked to do so only if all of this is the job's own. */
-  async cancel(alone: boolean): Promise<boolean> {
+  async cancel(only: boolean): Promise<boolean> {
     const forget = this.#device.dialect?.forget;
-    if (!alone || forget === undefined) return false;
+    if (!only || forget === undefined) return false;
     this.#device.writes();
     this.#forgets = true;
     await this.#open.write(forget, this.#options.signals.end);

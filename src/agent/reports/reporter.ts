@@ -166,7 +166,7 @@ export class Reporter {
       const published = await this.#publish(next.report);
       if (next.lasting) reports.lasts = false;
       if (published !== null) {
-        if (next.lasting) this.#options.journal.published(next.report, published.place);
+        if (next.lasting) this.#options.journal.published(next.report, published.at);
       } else if (this.#stopped.signal.aborted) return;
       else if (next.lasting || (reports.waiting.length === 0 && !reports.lasts))
         reports.waiting.unshift(next);
@@ -193,7 +193,7 @@ export class Reporter {
         for (const { report } of page) {
           let published = null;
           while (published === null && !this.#stopped.signal.aborted) published = await this.#publish(report);
-          if (published !== null) this.#options.journal.published(report, published.place);
+          if (published !== null) this.#options.journal.published(report, published.at);
         }
         page = this.#stopped.signal.aborted ? [] : this.#unpublished(page.at(-1));
       }
@@ -211,9 +211,9 @@ export class Reporter {
     }
   }
 
-  #lookForLost(place: PublishedReport): void {
+  #lookForLost(at: PublishedReport): void {
     try {
-      const count = this.#options.journal.lost(place);
+      const count = this.#options.journal.lost(at);
       if (count === 0) return;
       this.#options.logger.warn(
         { count },
@@ -241,12 +241,12 @@ export class Reporter {
   }
 
   /** Resolves with null after a failure and the pause that follows it. */
-  async #publish(report: Report): Promise<{ place: PublishedReport | null } | null> {
+  async #publish(report: Report): Promise<{ at: PublishedReport | null } | null> {
     try {
-      const place = await this.#options.queue.publish(report);
+      const at = await this.#options.queue.publish(report);
       this.#backoff.reset();
-      if (place !== null) this.#lookForLost(place);
-      return { place };
+      if (at !== null) this.#lookForLost(at);
+      return { at };
     } catch (error) {
       const now = performance.now();
       if (this.#retryAt <= now) this.#retryAt = now + this.#backoff.next();
