@@ -7,7 +7,7 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { readNoFurther } from '../contract/read-no-further.ts';
+import { readNoFurther } from '../ipp/read-no-further.ts';
 import { networkOf, widerNetworkOf } from './network.ts';
 
 /** ms for a reader to take an answer; then its connection is closed. */

@@ -7,9 +7,9 @@ import type { Socket } from 'node:net';
 import { encodeIpp } from '../../../drivers/ipp/encode.ts';
 import type { IppMessage } from '../../../drivers/ipp/message.ts';
 import type { OperationName } from '../../../drivers/ipp/names.ts';
-import { readNoFurther } from '../../contract/read-no-further.ts';
 import { BodyError, type BodyLimits, IppBody } from '../../ipp/body.ts';
 import { type IppRequest, operationName } from '../../ipp/operations.ts';
+import { readNoFurther } from '../../ipp/read-no-further.ts';
 import { answered, hostIn, isIpp } from '../../ipp/request.ts';
 import { inStretches, stretchIsOver } from '../machine/stretch.ts';
 
