@@ -139,9 +139,9 @@ const all = globSync(['{src,drivers,test,bench,service}/**/*.ts', 'web/**/*.{ts,
 });
 
 /** One idea that is longer than 400 lines, by name: a smell, not a law. */
-const LONGER: string[] = [];
+const LONGER = ['src/agent/job/ledger.ts'];
 
-test('no file has more than 400 lines', () => {
+test('no other file has more than 400 lines', () => {
   const lines = (file: string) => readFileSync(join(root, file), 'utf8').split('\n').length - 1;
   expect(all.length).toBeGreaterThan(400);
   expect(all.filter((file) => lines(file) > 400)).toEqual(LONGER);
