@@ -72,6 +72,26 @@ test('what could not be told while the connection was away is made up for at the
   }
 });
 
+test('a job may be named as a report may name it, and no page has to ask for everything', async () => {
+  const backend = await onRedis().open({ migrated: true });
+  const logger = createLogger({ level: 'silent' });
+  const pool = createPool({ database: backend.database, max: 1, logger });
+  const feed = new ChangeFeed({ database: backend.database, pool, logger });
+  try {
+    const heard = new Collected<News>();
+    feed.listen({ tenant: undefined, hear: (news) => heard.add(news) });
+    feed.start();
+    expect(await heard.reach(1)).toEqual(['all']);
+    // It has neither the version nor the variant of a UUID (RFC 9562).
+    feed.tell({ jobs: ['00000000-0000-0000-f000-000000000000'], tenants: ['told'] });
+    expect((await heard.reach(2))[1]).toMatchObject({ jobs: [], tenants: ['told'] });
+  } finally {
+    await feed.stop();
+    await pool.end();
+    await backend.close();
+  }
+});
+
 test('where the lanes are in the same database, one connection hears of lanes, reports and changes', async () => {
   const service = await ServiceHarness.start({ backend: onServer() });
   const listening = async () => {

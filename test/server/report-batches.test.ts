@@ -53,6 +53,22 @@ test('are applied although one of them cannot be stored, and one comes too early
   expect(service.log).toContain('a report cannot be stored');
 });
 
+test('of jobs that there are not, nobody is told', async () => {
+  const id = await newJob();
+  const told: unknown[] = [];
+  const reports = new Reports(service.pool, service.logger, (report, isNews) => told.push([report, isNews]));
+  const batch = batchOf(
+    jobReport('00000000-0000-0000-f000-000000000000', { seq: 1 }),
+    jobReport(id, { seq: 1 }),
+    jobReport(id, { seq: 1 }),
+  );
+  expect(await reports.apply(batch)).toEqual([]);
+  expect(told).toEqual([
+    [batch[1]?.report, true],
+    [batch[2]?.report, false],
+  ]);
+});
+
 test('what a fault says may be anything', async () => {
   const id = await newJob();
   const error = { code: 'internal', message: 'half of \ud83d, and \0' };

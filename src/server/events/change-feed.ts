@@ -8,6 +8,7 @@
  */
 import type { PoolConfig } from 'pg';
 import { z } from 'zod';
+import { jobId } from '../../contract/job-id.ts';
 import type { Changed, Changes } from '../../contract/people.ts';
 import type { Logger } from '../../log.ts';
 import { ErrorLogger, NotificationConnection } from '../../queue/index.ts';
@@ -25,7 +26,8 @@ const MOST_CHANGES = 2_000;
 const EVERYTHING = JSON.stringify({ all: true });
 
 const told = z.object({
-  jobs: z.array(z.uuid()).default([]),
+  /** As reports name them, so that no agent can name a job that makes everything count as changed. */
+  jobs: z.array(jobId).default([]),
   printers: z.array(z.string()).default([]),
   agents: z.array(z.string()).default([]),
   tenants: z.array(z.string()).default([]),

@@ -50,7 +50,7 @@ export class Reports {
   #stopped = true;
 
   /**
-   * @param applied called with each report that was taken; `isNews`: the report was newer than what was known
+   * @param applied called with each report that was taken, unless it is of an unknown job; `isNews`: the report was newer than what was known
    * @param again reports stay in this database until they are applied. A crash that loses a commit brings back the
    *   reports that it had applied, so no commit has to wait for the disk
    */
@@ -217,7 +217,8 @@ export class Reports {
 
   #isDone(report: JobReport, result: z.infer<typeof applied> | undefined): boolean {
     if (result?.has === false) return false;
-    this.#applied(report, result?.applied === true);
+    // An agent can name any number of jobs that there are not, and nobody is to be told of them.
+    if (result?.has === true) this.#applied(report, result.applied);
     const ids = { jobId: report.jobId, printerId: report.printerId, agentId: report.agentId };
     if (result?.applied !== true)
       this.#logger.debug(ids, 'report of an unknown job, or an old one: left out');
