@@ -93,17 +93,21 @@ const entry = z.discriminatedUnion('what', [
 ]);
 export type FrameEntry = z.infer<typeof entry>;
 
-const ms = z
-  .number()
-  .min(0)
-  .max(24 * 3_600_000);
 const leaseMs = z.int().min(1);
 const leaseAsk = z.object({
   lane,
   term,
   fresh: z.boolean(),
   reaches: z.boolean(),
-  keeps: z.object({ ms, question: count }).optional(),
+  keeps: z
+    .object({
+      ms: z
+        .number()
+        .min(0)
+        .max(MOST_LEASE * ALONE),
+      question: count,
+    })
+    .optional(),
 });
 
 /** What the service has last given the agent to keep; its content is the service's own. */

@@ -33,7 +33,8 @@ export interface LeaseQuestion {
   fresh: boolean;
   /**
    * How much of an earlier grant the agent still counts on, ms from when it asks. The server shortens the lease to this, or to
-   * what it grants now if that is longer; it does not if a later question has arrived first. `question`: the number of this
+   * what it grants now if that is longer; it does not if a later question has arrived first. It never makes the lease longer by
+   * this: whoever has stolen an agent would have the printer for as long as it says. `question`: the number of this
    * question among those of its process, from 1. Left out: the agent counts on all that it was granted.
    */
   keeps?: { ms: number; question: number } | undefined;

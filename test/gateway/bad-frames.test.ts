@@ -56,6 +56,13 @@ test.each([
     'a lease of more than five minutes where another agent wants it',
     JSON.stringify({ kind: 'lease', i: 1, asks: [], length: { contended: 300_001, alone: 1_200_000 } }),
   ],
+  [
+    'a lease that is said to last for longer than one may',
+    JSON.stringify({
+      ...{ kind: 'lease', i: 1, length: { contended: 300_000, alone: 1_200_000 } },
+      asks: [{ lane: LANE, term: '1.1', fresh: true, reaches: true, keeps: { ms: 1_200_001, question: 1 } }],
+    }),
+  ],
   ['a number that is none', JSON.stringify({ kind: 'giveBack', i: '1', lane: LANE, term: 'process.1' })],
   [
     '65 entries',

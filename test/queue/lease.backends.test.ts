@@ -143,6 +143,15 @@ describe.each(tried(agentBackends()))('leases on $name', ({ open }) => {
     expect(performance.now() - asked).toBeLessThan(30_000);
   });
 
+  it('does not last longer than it was granted for, whatever its holder says that it counts on', async () => {
+    const length = { contended: 100, alone: 200 };
+    await ask(ONE, { length, keeps: { ms: 0, question: 1 } });
+    const asked = performance.now();
+    await ask(ONE, { length, keeps: { ms: 600_000, question: 2 } });
+    await take(OTHER, LONG);
+    expect(performance.now() - asked).toBeLessThan(30_000);
+  });
+
   it('is not made shorter by a question that comes late, or by another process', async () => {
     const length = { contended: 100, alone: 60_000 };
     await ask(ONE, { length, keeps: { ms: 0, question: 1 } });

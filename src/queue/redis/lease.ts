@@ -37,7 +37,7 @@ const ASK = new RedisScript(`
       local ms = other and contended or alone
       local before = same and tonumber(string.match(lease, '/(%d+)$')) or 0
       local left = mine and redis.call('PTTL', key[1]) or 0
-      if same and question > before then left = keeps end
+      if same and question > before then left = math.min(keeps, left) end
       redis.call('SET', key[1], me .. '/' .. term .. '/' .. math.max(question, before), 'PX', math.max(ms, left))
       local jobs = redis.call('EXISTS', key[4], key[5])
       local marks = {}
