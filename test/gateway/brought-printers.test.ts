@@ -139,6 +139,28 @@ test('a device whose name has a character that no database takes is brought all 
   expect(await granted(agent)).toMatchObject(yes());
 });
 
+test.each(['enrolled', 'on the queue itself'])(
+  'the ID of a shared printer, of an agent that is %s, waits where the tenant may use that one',
+  async (kind) => {
+    if (kind === 'enrolled') {
+      const shared = await enrolledAs();
+      await reports(shared, await joined(shared));
+      await expect.poll(shown).toContain(`Zebra of ${shared.agentId}`);
+    } else await service.agent([{ id: printer }], { agentId: `agent-${printer}`, tenantId: null });
+    const grants = await service.admin('PUT', `/printers/${printer}/grants`, { tenants: ['acme'] });
+    expect(grants.status).toBe(200);
+    const [thief, elsewhere] = [await enrolled(), await enrolled({ tenant: 'other' })];
+    const [agent, far] = [await joined(thief), await joined(elsewhere)];
+    await reports(thief, agent);
+    expect(await granted(agent)).toMatchObject(no());
+    expect(await notServedOf(thief)).toMatchObject([{ id: printer, state: 'waiting' }]);
+    // To a tenant that may not use it, it is as if it did not exist.
+    await reports(elsewhere, far);
+    const there = laneOf({ scope: 'other', printerId: printer });
+    expect(await granted(far, there)).toMatchObject({ answers: [{ lane: there, granted: 60_000 }] });
+  },
+);
+
 test('an ID that nobody has reported is nobody’s lane', async () => {
   expect(await granted(await joined(await enrolled()))).toMatchObject(no());
 });

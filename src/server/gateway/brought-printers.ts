@@ -1,7 +1,9 @@
 /**
  * Which printers an agent at another site may serve. A stolen or rogue agent can report any ID: with the ID of somebody else's
  * printer it would get that printer's jobs. So a printer waits for a person if another agent of the scope has its ID, or if the
- * agent was invited with the approval of each printer.
+ * agent was invited with the approval of each printer. So does one with the ID of a shared printer that its tenant may use: a
+ * tenant's own printer gets the tenant's jobs before a shared one does. Shared printers that it may not use do not count, so
+ * that nobody learns of them.
  */
 import { z } from 'zod';
 import { BROUGHT_STATES, type BroughtState, type PrinterDecision } from '../../contract/agent-view.ts';
@@ -13,6 +15,11 @@ import { agentNotFound } from './enrolments.ts';
 
 /** How many printers of an agent are kept, as many as a report may have. Printers beyond that get no jobs. */
 export const MOST_BROUGHT = 5_000;
+
+/** Whether jobs of the tenant of agent `e` may be for the printer `new` of another agent, which has this name in the statement. */
+const MAY_BE_ITS = (other: 'o' | 'a') =>
+  `(${other}.tenant_id IS NOT DISTINCT FROM e.tenant_id OR ${other}.tenant_id IS NULL AND platen.may_use(e.tenant_id, NULL,
+    (SELECT granted_to FROM platen.lane_settings WHERE lane = new.id)))`;
 
 const broughtRow = z.object({ printer_id: z.string(), state: z.enum(BROUGHT_STATES) });
 const decidedRow = z.object({ id: z.string() });
@@ -48,10 +55,10 @@ export class BroughtPrinters {
          SELECT e.id, new.id, new.name, CASE
            WHEN e.approve
              OR EXISTS (SELECT FROM platen.brought_printers b JOIN platen.enrolled_agents o ON o.id = b.agent_id
-               WHERE b.printer_id = new.id AND o.id <> e.id AND o.tenant_id IS NOT DISTINCT FROM e.tenant_id
+               WHERE b.printer_id = new.id AND o.id <> e.id AND ${MAY_BE_ITS('o')}
                  AND o.revoked_at IS NULL AND b.state <> 'refused')
              OR EXISTS (SELECT FROM platen.agent_printers p JOIN platen.agents a ON a.id = p.agent_id
-               WHERE p.printer_id = new.id AND a.id <> e.id AND a.tenant_id IS NOT DISTINCT FROM e.tenant_id
+               WHERE p.printer_id = new.id AND a.id <> e.id AND ${MAY_BE_ITS('a')}
                  AND NOT EXISTS (SELECT FROM platen.enrolled_agents o WHERE o.id = a.id))
            THEN 'waiting' ELSE 'approved' END
          FROM platen.enrolled_agents e CROSS JOIN unnest($2::text[], $3::text[]) AS new (id, name)
