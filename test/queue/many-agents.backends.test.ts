@@ -157,6 +157,19 @@ describe.each(tried(backends().filter(({ kind }) => kind === 'postgres')))('leas
     ]);
   });
 
+  test('an agent that asks without end about a lane keeps no other from its answer', async () => {
+    const { leases, statements } = counted();
+    const lane = printerId();
+    const flood = Promise.allSettled(Array.from({ length: 100 }, () => leases.ask(ONE, asked(lane), LENGTH)));
+    expect(await leases.ask(OTHER, asked(lane), LENGTH)).toMatchObject([{ granted: null }]);
+    // The row of the lane is made beside the first.
+    expect(statements.length).toBeLessThan(10);
+    const refused = (await flood).flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    expect(refused).toHaveLength(96);
+    expect(refused[0]).toMatchObject({ code: 'unavailable' });
+    expect(await leases.ask(ONE, asked(lane), LENGTH)).toMatchObject([{ granted: 60_000 }]);
+  });
+
   test('a job whose ring was lost comes with the next answer about the lease', async () => {
     const lane = printerId();
     const got = new Collected<string>();

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type Lane, lane } from '../../contract/lane.ts';
 import { HELD, type LeaseLimits, type LeaseQuestion, type LeaseStore, type StoredAnswer } from '../lease.ts';
+import { QueueError } from '../queue-error.ts';
 import { CHANNEL, markedRing } from './bell.ts';
 
 /**
@@ -59,6 +60,11 @@ const holderRow = z.object({ lane, agent_id: z.string() });
  */
 const GATHER = { few: 50, many: 100 };
 const MANY = 4;
+/**
+ * Most questions of one agent that wait for a statement. An agent asks one at a time, and again where an answer is late. Of a
+ * stolen one's about one lane each takes a statement of its own, and another agent's would wait behind them all.
+ */
+const MOST_WAITING = 4;
 
 interface Asking {
   agentId: string;
@@ -77,6 +83,8 @@ export function postgresLeases(
   onWaiting: (lane: Lane) => void,
 ): LeaseStore {
   let waiting: Asking[] = [];
+  /** How many of `waiting` are each agent's. */
+  const waitingOf = new Map<string, number>();
   let nextAt = 0;
 
   function askSoon(): void {
@@ -93,6 +101,8 @@ export function postgresLeases(
     });
     nextAt = performance.now() + (now.length < MANY ? GATHER.few : GATHER.many);
     waiting = later;
+    waitingOf.clear();
+    for (const { agentId } of later) waitingOf.set(agentId, (waitingOf.get(agentId) ?? 0) + 1);
     if (later.length > 0) askSoon();
     askTogether(now).then(
       (answers) => {
@@ -130,6 +140,10 @@ export function postgresLeases(
 
   return {
     ask(agentId, asks, length) {
+      const before = waitingOf.get(agentId) ?? 0;
+      if (before >= MOST_WAITING)
+        return Promise.reject(new QueueError('unavailable', 'the agent asks for leases faster than it may'));
+      waitingOf.set(agentId, before + 1);
       const answers = Promise.withResolvers<StoredAnswer[]>();
       waiting.push({ agentId, asks, length, answers });
       if (waiting.length === 1) askSoon();
