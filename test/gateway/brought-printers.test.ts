@@ -5,6 +5,7 @@ import { openDataDir } from '../../src/agent/data-dir.ts';
 import type { Enrolment } from '../../src/cli/enrolment.ts';
 import { agentView, printersDecided } from '../../src/contract/agent-view.ts';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
+import { AddedPrinters } from '../../src/server/printers/added-printers.ts';
 import { codeOf, describePrinter, pointersOf } from '../kit/service/harness.ts';
 import { useEnrolments } from '../kit/service/use-enrolments.ts';
 import { useService } from '../kit/service/use-service.ts';
@@ -43,9 +44,10 @@ async function reports(
   agent: RawAgent,
   ids = [printer],
   name = `Zebra of ${agentId}`,
+  online = true,
 ): Promise<void> {
   const report = {
-    ...{ kind: 'agent', agentId, name: 'Dock', version: '1', at: new Date().toISOString(), online: true },
+    ...{ kind: 'agent', agentId, name: 'Dock', version: '1', at: new Date().toISOString(), online },
     ...{ tenantId: scope, printers: ids.map((id) => describePrinter({ id, name })) },
   };
   agent.say({ kind: 'say', entries: [{ i: 1, what: 'told', report: JSON.stringify(report) }] });
@@ -130,6 +132,36 @@ test('an agent whose printer is refused takes no job there, however long its lea
   const take = { i: 4, what: 'take', lane, term: 'process.1', beside: [], number: 1 };
   agent.say({ kind: 'say', entries: [take] });
   expect(await agent.next('answers')).toMatchObject({ answers: [{ i: 4, job: null }] });
+});
+
+test('a printer that is refused is not shown as its agent’s any more, whether or not the agent says so', async () => {
+  const place = await enrolled();
+  await reports(place, await joined(place));
+  await expect.poll(shown).toContain(`Zebra of ${place.agentId}`);
+  await decide(place.agentId, { state: 'refused', printers: [printer] });
+  expect(await shown()).not.toContain(`Zebra of ${place.agentId}`);
+});
+
+test('moved, it leaves its printers behind, and its former tenant adds none to it', async () => {
+  const place = await enrolled();
+  const agent = await joined(place);
+  await reports(place, agent);
+  await expect.poll(shown).toContain(`Zebra of ${place.agentId}`);
+  const { agentId } = place;
+  await reports(place, agent, [printer], 'Zebra at rest', false);
+  await expect.poll(shown).toContain('Zebra at rest');
+  const added = new AddedPrinters(service.pool, () => []);
+  expect(await added.scopeOf(agentId, 'acme')).toBe('acme');
+  expect((await service.admin('POST', `/agents/${agentId}/move`, { tenant: 'other' })).status).toBe(204);
+  expect(await agent.next('move')).toMatchObject({ scope: 'other' });
+  agent.say({ kind: 'moved' });
+  expect(await agent.next('bye')).toMatchObject({ code: 'restart' });
+  await expect(added.scopeOf(agentId, 'acme')).rejects.toMatchObject({ code: 'not-found' });
+  expect(await added.scopeOf(agentId, 'other')).toBe('other');
+  for (const tenant of ['acme', 'other']) {
+    const { text } = await service.admin('GET', `/printers?tenant=${tenant}`);
+    expect(text).not.toContain(printer);
+  }
 });
 
 test('a device whose name has a character that no database takes is brought all the same', async () => {

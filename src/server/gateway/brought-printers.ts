@@ -110,6 +110,12 @@ export class BroughtPrinters {
         WHERE agent_id = $1 AND state <> $2 AND CASE WHEN $3::text[] IS NULL THEN state = 'waiting' ELSE printer_id = ANY($3) END
         RETURNING printer_id AS id`;
       const ids = (await rowsOf(db, decidedRow, sql, [agentId, state, printers ?? null])).map(({ id }) => id);
+      if (state === 'refused') {
+        // The agent need not say so: it may report other stretches of its printers.
+        const gone = `UPDATE platen.agent_printers SET gone_at = now()
+          WHERE agent_id = $1 AND printer_id = ANY($2) AND gone_at IS NULL`;
+        await db.query(gone, [agentId, ids]);
+      }
       await also(db, { of: agent.tenant_id, ids });
       return ids;
     });

@@ -184,8 +184,8 @@ export class Enrolments {
   }
 
   /**
-   * The agent has finished, and is the other tenant's from now on. There none of its printers is approved, and printers that
-   * people have added for it no longer count. If the other tenant is gone by then, the agent stays where it is.
+   * The agent has finished, and is the other tenant's from now on. There it has no printer until it reports some, none of them is
+   * approved, and printers that people have added for it no longer count. If the other tenant is gone by then, the agent stays where it is.
    * @returns false: not all of its reports are applied yet
    */
   async moved(id: string, session: string): Promise<boolean> {
@@ -209,6 +209,13 @@ export class Enrolments {
       if (rowCount === 0) return true;
       await db.query('DELETE FROM platen.brought_printers WHERE agent_id = $1', [id]);
       await db.query('DELETE FROM platen.added_printers WHERE agent_id = $1', [id]);
+      // Its next report would say so too. But whose it is counts at once, and an agent need not report any of these printers again.
+      await db.query('SELECT FROM platen.agents WHERE id = $1 FOR UPDATE', [id]);
+      await db.query('DELETE FROM platen.agent_printers WHERE agent_id = $1', [id]);
+      await db.query(
+        `UPDATE platen.agents SET tenant_id = (SELECT tenant_id FROM platen.enrolled_agents WHERE id = $1) WHERE id = $1`,
+        [id],
+      );
       return true;
     });
   }
