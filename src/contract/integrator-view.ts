@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { languageId, printerFormat } from './format.ts';
 import { jobCancel } from './job-actions.ts';
 import { jobFilter } from './job-search.ts';
+import { LIMITS } from './limits.ts';
 import { labelRecord, orientation } from './print-request.ts';
 import { printerReason } from './printer.ts';
 import { printerView } from './printer-view.ts';
@@ -85,7 +86,7 @@ const MOST_PICTURE_RECORDS = 100;
 const RECORDS = saying('records-between', { most: MOST_PICTURE_RECORDS });
 const TEMPLATE_ID = saying('text-of', { most: 200 });
 const DPI = saying('number-between', { least: 50, most: 1_200 });
-const LABEL = saying('whole-number', { least: 0, most: MOST_PICTURE_RECORDS - 1 });
+const LABEL = saying('whole-number', { least: 0, most: LIMITS.records - 1 });
 
 export const labelsRequest = z.strictObject({
   idT: z
@@ -102,9 +103,10 @@ export const labelsRequest = z.strictObject({
   label: z
     .int(LABEL)
     .min(0, LABEL)
-    .max(MOST_PICTURE_RECORDS - 1, LABEL)
+    // A record's document may have more pages than there may be records here.
+    .max(LIMITS.records - 1, LABEL)
     .default(0)
-    .meta({ description: 'Which record is drawn, from 0.' }),
+    .meta({ description: 'Which record is drawn, from 0; of a document template: which page of all.' }),
   dpi: z
     .number(DPI)
     .min(50, DPI)

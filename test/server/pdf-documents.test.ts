@@ -137,4 +137,19 @@ describe('a small file of many pages', () => {
     });
     expect([labels.status, codeOf(labels)]).toEqual([400, 'labels-limit']);
   });
+
+  test('is drawn from, whichever page it is', async () => {
+    const initech = new TestTenant(service, 'initech');
+    await initech.open({ template: CARRIER, scope: ['jobs:enqueue', 'labels:render'] });
+    const idT = await service.template('initech', { ...CARRIER, name: 'Again' });
+    const page = (label: number) =>
+      service.call('/v2/labels', {
+        ...{ token: initech.token, tenant: 'initech' },
+        body: { idT, data: [{ document: thousand }], label },
+      });
+    const last = await page(999);
+    expect(last.status, last.text).toBe(200);
+    const none = await page(1_000);
+    expect([none.status, pointersOf(none)]).toEqual([400, ['/label']]);
+  });
 });
