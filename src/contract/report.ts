@@ -17,6 +17,13 @@ export const REPORT_BYTES = 96 * 1024;
 export const wentBack = z.object({ version: z.string().max(50), at: z.iso.datetime() });
 export type WentBack = z.infer<typeof wentBack>;
 
+/**
+ * Reports are applied many in one statement. So one says only what a column holds: else the statement fails for all, and each
+ * is applied alone. PostgreSQL knows no year 0.
+ */
+const number = z.int32().min(0);
+const time = z.iso.datetime().regex(/^(?!0000)/);
+
 const count = z.int().min(0);
 /** What an enrolled agent counts since it began; Prometheus reads it from the service. */
 export const agentCounts = z.object({
@@ -41,7 +48,7 @@ export const agentReport = z.object({
   version: z.string().max(50),
   /** The tenant whose printers these are; null: a printer for every tenant of the service. */
   tenantId: scope,
-  at: z.iso.datetime(),
+  at: time,
   /** False in the last report of an agent that stops in good order. */
   online: z.boolean(),
   printers: z.array(printerDescription).max(5_000),
@@ -58,7 +65,7 @@ export const agentReport = z.object({
 export type AgentStateReport = z.infer<typeof agentReport>;
 
 /** The labels (from 0, `from` included, `to` excluded) that may or may not have been printed, or may still be. */
-export const uncertain = z.object({ from: z.int().min(0), to: z.int().min(0) });
+export const uncertain = z.object({ from: number, to: number });
 
 /** What every report of a job says. */
 const anyJobReport = {
@@ -66,17 +73,17 @@ const anyJobReport = {
   jobId,
   agentId,
   printerId,
-  at: z.iso.datetime(),
+  at: time,
   /** As in the queued job's `resume`. */
   round: round.exactOptional(),
   /** Which time the queue delivered this job in this round (from 1), and the report's number within that delivery. */
-  delivery: z.int().min(1),
-  seq: z.int().min(0),
+  delivery: z.int32().min(1),
+  seq: number,
   labels: z.object({
     /** Accepted by the printer's connection. */
-    sent: z.int().min(0),
+    sent: number,
     /** Out of the printer, as far as the printer itself says. */
-    printed: z.int().min(0),
+    printed: number,
   }),
 };
 

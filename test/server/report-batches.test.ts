@@ -14,6 +14,11 @@ const batchOf = (...reports: object[]): ReceivedReport[] =>
     if ('issues' in read) throw new Error(read.issues.join());
     return { report: read.report, ageMs: 0 };
   });
+/** With what the database cannot hold, as if it had come so far. */
+const unstorable = ({ report, ageMs }: ReceivedReport): ReceivedReport =>
+  report.kind === 'job'
+    ? { report: { ...report, delivery: 3_000_000_000 }, ageMs }
+    : { report: { ...report, at: '0000-01-01T00:00:00.000Z' }, ageMs };
 const counts = { sent: 10, printed: 10 };
 
 test('of one job are applied in their order, and those of others with them in one statement', async () => {
@@ -40,17 +45,33 @@ test('are applied although one of them cannot be stored, and one comes too early
   const [first, second, third] = [await newJob(), await newJob(), await newJob()];
   const batch = batchOf(
     jobReport(first, { status: 'printed', labels: counts }),
-    jobReport(second, { delivery: 3_000_000_000, status: 'printed', labels: counts }),
+    jobReport(second, { status: 'printed', labels: counts }),
     jobReport(second, { seq: 1, agentId: 'agent-stranger', status: 'printed', labels: counts }),
     { ...agentReport(), agentId: 'agent-newcomer' },
     jobReport(third, { agentId: 'agent-newcomer', status: 'printed', labels: counts }),
   );
-  const early = await new Reports(service.pool, service.logger).apply(batch);
+  const told = service.log.split('a report cannot be stored').length;
+  const given = batch.map((one, at) => (at === 1 ? unstorable(one) : one));
+  const reports = new Reports(service.pool, service.logger);
+  const early = await reports.apply(given);
   expect(early).toEqual([batch[2]]);
   expect(await job(first)).toMatchObject({ status: 'printed' });
   expect(await job(second)).toMatchObject({ status: 'queued' });
   expect(await job(third)).toMatchObject({ status: 'printed' });
-  expect(service.log).toContain('a report cannot be stored');
+  // However many there are of them.
+  for (let times = 0; times < 3; times += 1) expect(await reports.apply(given.slice(1, 2))).toEqual([]);
+  expect(service.log.split('a report cannot be stored').length).toBe(told + 1);
+});
+
+test.each([
+  { delivery: 2 ** 31 },
+  { seq: 2 ** 31 },
+  { labels: { sent: 2 ** 31, printed: 0 } },
+  { labels: { sent: 0, printed: 2 ** 31 } },
+  { status: 'queued', uncertain: { from: 0, to: 2 ** 31 } },
+  { at: '0000-01-01T00:00:00.000Z' },
+])('%j is in no report that is applied', (said) => {
+  expect(readReport(jobReport('0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f', said))).toHaveProperty('issues');
 });
 
 test('of jobs that there are not, nobody is told', async () => {
@@ -84,8 +105,8 @@ test('what a fault says may be anything', async () => {
 });
 
 test('states of agents go in one commit, each as if it had come alone', async () => {
-  const apply = (...reports: object[]) =>
-    new Reports(service.pool, service.logger).apply(batchOf(...reports));
+  const reports = new Reports(service.pool, service.logger);
+  const apply = (...told: object[]) => reports.apply(batchOf(...told));
   const ids = ['agent-tell-c', 'agent-tell-a', 'agent-tell-b', 'agent-tell-d'];
   const two = [describePrinter({ id: 'serial-0000left' }), describePrinter({ id: 'serial-000right' })];
   const state = (agentId: string, more: object = {}) => ({
@@ -102,16 +123,17 @@ test('states of agents go in one commit, each as if it had come alone', async ()
   expect(commits.rows).toHaveLength(1);
   // One has lost a printer, one says two things, one comes from a year that there was not, and one would be another tenant's.
   const [left] = two;
-  await apply(
+  const batch = batchOf(
     state('agent-tell-a', { printers: [left] }),
     state('agent-tell-b', { name: 'first' }),
     state('agent-tell-b', {
       name: 'then',
       printers: [...two, describePrinter({ id: 'serial-000right', name: 'renamed' })],
     }),
-    state('agent-tell-c', { name: 'old', at: '0000-01-01T00:00:00.000Z' }),
+    state('agent-tell-c', { name: 'old' }),
     state('agent-tell-d', { tenantId: 'tenant-other', name: 'taken' }),
   );
+  await reports.apply(batch.map((one) => (one.report.agentId === 'agent-tell-c' ? unstorable(one) : one)));
   const { rows } = await service.pool.query(
     `SELECT a.id, a.name, array_agg(p.name ORDER BY p.printer_id) FILTER (WHERE p.gone_at IS NULL) AS printers
      FROM platen.agents a JOIN platen.agent_printers p ON p.agent_id = a.id WHERE a.id = ANY($1) GROUP BY a.id ORDER BY a.id`,

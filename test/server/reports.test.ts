@@ -335,9 +335,10 @@ describe('of an agent', () => {
     expect((await service.admin('GET', '/agents')).body).toMatchObject([{ version: '0\ufffd' }]);
   });
 
-  test('a report that the database cannot hold is dropped, not tried for ever', async () => {
-    await service.agent([{ name: 'Renamed' }], { at: '0000-01-01T00:00:00.000Z' });
-    expect(service.log).toContain('a report cannot be stored');
+  // What is read and cannot be stored all the same: report-batches.test.ts.
+  test('a report of a year that the database does not know is none', async () => {
+    const report = service.agent([{ name: 'Renamed' }], { at: '0000-01-01T00:00:00.000Z' });
+    await expect(report).rejects.toThrow('no report: at');
     expect(await printers()).toMatchObject([shown]);
   });
 });

@@ -12,7 +12,7 @@ import { z } from 'zod';
 import { statesBefore, statesChangedBy } from '../../../contract/job-life.ts';
 import type { JobReport, Report } from '../../../contract/report.ts';
 import type { Logger } from '../../../log.ts';
-import type { Consumer, ReceivedReport } from '../../../queue/index.ts';
+import { type Consumer, ErrorLogger, type ReceivedReport } from '../../../queue/index.ts';
 import { type OfAgent, storeAgents } from '../../printers/agent-reports.ts';
 import { onlyRow, type Pool, sqlState, transaction } from '../../store/pool.ts';
 import { isUnstorable, storable } from '../../store/storable.ts';
@@ -40,6 +40,8 @@ type OfJob = ReceivedReport & { report: JobReport };
 export class Reports {
   readonly #pool: Pool;
   readonly #logger: Logger;
+  /** An agent may say what cannot be stored without end. */
+  readonly #errors: ErrorLogger;
   readonly #applied: (report: Report, isNews: boolean) => void;
   readonly #commit: 'on' | 'off';
   /** By agent, until when the service does not wait for its reports (`performance.now()`). */
@@ -63,6 +65,7 @@ export class Reports {
     this.#pool = pool;
     this.#commit = again ? 'off' : 'on';
     this.#logger = logger;
+    this.#errors = new ErrorLogger(logger);
     this.#applied = applied;
   }
 
@@ -180,7 +183,7 @@ export class Reports {
       if (!unstorable && (more.length === 0 || sqlState(error) !== DEADLOCK)) throw error;
       if (more.length === 0) {
         const { kind, agentId } = first.report;
-        this.#logger.error({ err: error, kind, agentId }, 'a report cannot be stored');
+        this.#errors.report('a report cannot be stored', error, { kind, agentId });
         return [];
       }
     }
