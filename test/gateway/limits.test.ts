@@ -100,3 +100,30 @@ test('a proof is good for one connection: said again in another one it is none',
   again.agent.say(proof);
   expect(await again.agent.next('bye')).toMatchObject({ code: 'proof-wrong' });
 });
+
+test('after 100 states of an agent at once 20 a second are taken, also over another connection', async () => {
+  const place = await enrolled();
+  const state = (at: number) =>
+    JSON.stringify({
+      ...{ kind: 'agent', agentId: place.agentId, name: 'x', version: String(at), tenantId: null },
+      ...{ online: true, at: new Date().toISOString(), printers: [] },
+    });
+  const say = (agent: RawAgent, from: number, count: number) => {
+    const entries = Array.from({ length: count }, (_, at) => ({ i: at + 1, what: 'told' }));
+    agent.say({
+      kind: 'say',
+      entries: entries.map((entry, at) => ({ ...entry, report: state(from + at) })),
+    });
+  };
+  const begun = performance.now();
+  const first = await joined(place);
+  for (const from of [0, FULL]) say(first, from, FULL);
+  await answered(first, 2 * FULL);
+  first.socket.terminate();
+  await first.closed;
+  const second = await joined(place);
+  say(second, 2 * FULL, 12);
+  await answered(second, 12);
+  // At the earliest, however fast the machine is.
+  expect(performance.now() - begun).toBeGreaterThan(((2 * FULL + 12 - 100) / 20) * 1_000 - 50);
+});
