@@ -34,7 +34,8 @@ import type { StreamTransport } from '../transport.ts';
 const DEFAULT_PORT = 9100;
 /** Bytes handed over at once. Pieces are small, so that slow devices show progress; with 4 KB, 500 MB/s still pass. */
 const PIECE = 4 * 1024;
-const DEFAULT_REPLY_BYTES = 64 * 1024;
+/** Longer than any answer of a printer. All that has come is looked through with each piece, and a rogue one sends a byte at a time. */
+const DEFAULT_REPLY_BYTES = 4 * 1024;
 /** Idle time, ms, after which the kernel begins to send keep-alive probes. */
 const KEEP_ALIVE_AFTER = 10_000;
 /** Longest time, ms, that `close` waits for the writes that were asked for before it. */

@@ -30,7 +30,8 @@ import { usbPrinters } from './usb-sysfs.ts';
 
 /** The driver's own buffer, bytes. */
 const PIECE = 8 * 1024;
-const DEFAULT_REPLY_BYTES = 64 * 1024;
+/** Longer than any answer of a printer. All that has come is looked through with each piece, and a rogue one sends a byte at a time. */
+const DEFAULT_REPLY_BYTES = 4 * 1024;
 /** Most bytes that are thrown away before a query. A device that never stops talking cannot be asked. */
 const MOST_STALE = 1024 * 1024;
 /** Longest time, ms, that `close` waits for the writes that were asked for before it. */
