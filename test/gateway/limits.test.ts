@@ -127,3 +127,20 @@ test('after 100 states of an agent at once 20 a second are taken, also over anot
   // At the earliest, however fast the machine is.
   expect(performance.now() - begun).toBeGreaterThan(((2 * FULL + 12 - 100) / 20) * 1_000 - 50);
 });
+
+test.each(['ping', 'pong'] as const)(
+  'an agent that sends one %s after the other is cut off',
+  async (sign) => {
+    const agent = await joined(await enrolled());
+    /** Ten at a time: the WebSocket itself ends where more pings than that have no answer yet. */
+    const send = async (tens: number) => {
+      for (let i = 1; i <= tens; i += 1) {
+        for (let count = 0; count < 10; count += 1) agent.socket[sign]();
+        agent.say({ kind: 'lease', i, asks: [], length: LENGTH });
+        await agent.next('leased');
+      }
+    };
+    await send(5);
+    await expect(send(50)).rejects.toThrow('closed before "leased"');
+  },
+);

@@ -11,14 +11,27 @@ const AN_ENTRY = 10_000;
 /** A question about lanes is a command of its own, and so is a lease that is given back; and two lanes in it count as one entry. */
 const COMMAND = 10;
 const LANES_AN_ENTRY = 2;
+/** Pings and pongs in a second, and at once: an agent sends one in some seconds, and what a line has held up comes together. */
+const SIGNS = { perSecond: 20, burst: 100 };
 
 export class FrameRate {
   #tokens = RATE.burst;
   #countedAt: number;
+  #signs = SIGNS.burst;
+  #signAt: number;
 
   /** @param now by `performance.now`, as of `late` */
   constructor(now: number) {
     this.#countedAt = now;
+    this.#signAt = now;
+  }
+
+  /** Counts a ping or a pong. @returns false: there are too many. Nothing can hold them up as it does frames */
+  mayPing(now: number): boolean {
+    const since = (now - this.#signAt) / 1_000;
+    this.#signs = Math.min(SIGNS.burst, this.#signs + since * SIGNS.perSecond) - 1;
+    this.#signAt = now;
+    return this.#signs >= 0;
   }
 
   /** Counts the frame. @returns after how many ms it may be worked on */

@@ -119,8 +119,8 @@ export class JoinedAgent {
     this.#decided = parts.decided;
     [this.#stored, this.#heartbeats] = [parts.stored, parts.heartbeats];
     [this.#parse, this.#errors] = [parse, errors];
-    socket.on('pong', () => this.#heard());
-    socket.on('ping', () => this.#heard());
+    const signed = () => (this.#rate.mayPing(performance.now()) ? this.#heard() : this.drop());
+    socket.on('pong', signed).on('ping', signed);
     socket.on('close', () => this.#end());
   }
 
