@@ -193,6 +193,20 @@ test.each(['enrolled', 'on the queue itself'])(
   },
 );
 
+test('an agent hears of the lanes of its approved printers alone', async () => {
+  const [first, second] = [await enrolled(), await enrolled()];
+  const [own, rogue] = [await joined(first), await joined(second)];
+  await reports(first, own);
+  const its = `${printer.slice(0, -2)}zz`;
+  await reports(second, rogue, [printer, its]);
+  const lanes = [lane, laneOf({ scope: 'acme', printerId: its })];
+  rogue.say({ kind: 'listen', lanes });
+  expect(await granted(rogue)).toMatchObject(no());
+  // Those of one commit are heard in this order.
+  await service.pool.query("SELECT pg_notify('platen_lanes', rung) FROM unnest($1::text[]) AS rung", [lanes]);
+  expect(await rogue.next('ring')).toMatchObject({ lane: lanes[1] });
+});
+
 test('an ID that nobody has reported is nobody’s lane', async () => {
   expect(await granted(await joined(await enrolled()))).toMatchObject(no());
 });

@@ -382,10 +382,10 @@ export class JoinedAgent {
   async #rung(lane: Lane, what: string | null): Promise<void> {
     // A ring for a mark tells the agent more than that a job waits.
     if (what !== null && isMark(what)) this.#takes.forget(lane);
+    if (!this.#serves(printerOf(lane))) return;
     const isThere =
       this.#isConfirmed && performance.now() - this.heardAt < THERE.ms && this.#unsent < THERE.unsent;
-    const mayTake = isThere && this.#serves(printerOf(lane));
-    const brought = mayTake && what !== null ? await this.#takes.rung(lane).catch(() => null) : null;
+    const brought = isThere && what !== null ? await this.#takes.rung(lane).catch(() => null) : null;
     if (brought !== undefined) this.send({ kind: 'ring', lane, what, ...(brought && { brought }) });
   }
 }
