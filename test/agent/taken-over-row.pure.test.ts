@@ -5,6 +5,7 @@ import { restore } from '../../src/agent/job/entry.ts';
 import { Ledger } from '../../src/agent/job/ledger.ts';
 import type { Note } from '../../src/agent/job/note.ts';
 import { labelsOn, pagesOf } from '../../src/agent/job/page-count.ts';
+import { gone } from '../../src/agent/job/rest.ts';
 import { Row } from '../../src/agent/job/row.ts';
 import { faultFor, JobFaultError } from '../../src/contract/fault.ts';
 import { because } from '../../src/contract/reason.ts';
@@ -303,3 +304,53 @@ test('no other agent has had the first one: this one reads the counter, and sett
   behind.settledBehind();
   expect([ahead.printed, behind.printed, behind.uncertain]).toEqual([4, 1, false]);
 });
+
+test('the first is held because labels are gone: the second cannot be counted either', () => {
+  const { printerId, ledgerOf } = atOnePrinter();
+  const [name, counts] = [crypto.randomUUID(), { base: 0, printed: 0, sent: 4, intent: 4 }];
+  const note = (underWay: object): Note => ({
+    ...{ agentId: ONE, resumeAt: null },
+    underWay: { ...counts, odometer: START, ...underWay },
+  });
+  const first = ledgerOf(name, 4);
+  restore(first, note({}), { agentId: OTHER, journal });
+  const { printed, sent, delivery, intent: to } = first;
+  first.finish({
+    ...{ kind: 'job', jobId: name, agentId: OTHER, printerId, delivery, seq: 1, reasons: [], status: 'held' },
+    ...{ at: new Date().toISOString(), labels: { sent, printed }, uncertain: { from: printed, to } },
+    error: gone(1).fault,
+  });
+  const second = ledgerOf(crypto.randomUUID(), 4);
+  const behind = note({ odometer: START + 4, ahead: name, apart: true });
+  expect(() => restore(second, behind, { agentId: OTHER, journal })).toThrow(JobFaultError);
+});
+
+test('the journal is a copy from before labels that are printed: the job is held, and none comes twice', () => {
+  const { ledgerOf } = atOnePrinter();
+  const id = crypto.randomUUID();
+  const before = ledgerOf(id, 20, 1);
+  before.begin(START);
+  before.intend(5);
+  for (let label = 0; label < 5; label++)
+    before.took({ bytes: new Uint8Array(1), first: label, count: 1 }, 0);
+  before.settle(5, START + 5);
+  before.handBack(null);
+  // It went on, and stored a note at its eleventh label. Then its directory was restored.
+  const underWay = { base: 5, odometer: START + 5, printed: 11, sent: 13, intent: 20 };
+  const again = ledgerOf(id, 20, 3);
+  const own = { agentId: ONE, resumeAt: null, underWay };
+  expect(() => restore(again, own, { agentId: ONE, journal })).toThrow(JobFaultError);
+  // It was handed back there, and its directory was restored.
+  const later = ledgerOf(id, 20, 4);
+  restore(later, { agentId: ONE, resumeAt: 11 }, { agentId: ONE, journal });
+  expect(later.printed).toBe(11);
+});
+
+/** Jobs of a printer of their own. */
+function atOnePrinter() {
+  const printerId = `serial-${String(++cases).padStart(12, '0')}`;
+  const row = new Row();
+  const ledgerOf = (queueId: string, total: number, delivery = 2) =>
+    new Ledger({ journal, row, queueId, printerId, delivery, total, from: 0, perPage: 1 });
+  return { printerId, ledgerOf };
+}

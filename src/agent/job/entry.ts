@@ -181,7 +181,10 @@ export function restore(
   { agentId, journal }: { agentId: string; journal: Journal },
 ): void {
   const own = note === null || note.agentId === agentId;
-  if (own && ledger.found !== null) {
+  // The journal had written down what is printed before that was sent. So this one is older: a copy of the directory was restored.
+  const older =
+    Math.max(note?.resumeAt ?? 0, note?.underWay?.printed ?? 0) > (ledger.found?.entry.intent ?? 0);
+  if (own && ledger.found !== null && !older) {
     ledger.restore(ledger.found.entry, 0, note?.underWay?.ahead);
     // The job may have been at another kind of device, whose counter began elsewhere.
     if (!ledger.uncertain) ledger.restore({ odometer: null, ...upTo(ledger.next) });

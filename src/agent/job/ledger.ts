@@ -352,8 +352,9 @@ export class Ledger implements RowLedger, LinkLedger {
     const again = this.#goneOn && odometer !== null && base === intent && base > 0;
     const last = again ? { base: base - 1, odometer: odometer - 1 } : {};
     // A settled job that did not end as printed leaves no reading: what the counter shows later may be somebody else's labels.
-    // So the job behind is held (`settleWith`).
-    const silent = this.#settled && report.status !== 'printed' ? { odometer: null } : {};
+    // So the job behind is held (`settleWith`). It is, too, where labels are gone of which nobody knows whose they were.
+    const dropped = report.error?.reason?.code === 'dropped';
+    const silent = dropped || (this.#settled && report.status !== 'printed') ? { odometer: null } : {};
     this.#journal.finish({ ...this.#entry, ...last, ...silent }, report);
   }
 

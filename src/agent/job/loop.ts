@@ -299,6 +299,7 @@ export class PrinterLoop {
     const now = performance.now();
     try {
       row.confirm(first.counting(status), now);
+      if (status.odometer !== null) for (const { job } of [first, ...behind]) job.sender.readAt = now;
       const waits = row.pending && (ledger.sent === ledger.total || status.unfinished);
       outcome.reasons = waits ? whyItWaits(status, row.outstanding === 0) : status.reasons;
       this.#pace.told(status, now);
@@ -340,7 +341,13 @@ export class PrinterLoop {
 
   /** Waits until the printer is at rest: its counter tells what is out of all that was under way. */
   async #atRest(first: Place, after: 'at-rest' | 'forgotten' = 'at-rest'): Promise<void> {
-    const odometer = await first.beReady(after);
+    const cut = this.#behind.filter(({ live, closing, pages }) => !live && !closing && pages > 0);
+    const behind = cut.reduce((pages, { arrived }) => pages + arrived, 0);
+    const odometer = await first.beReady(after, behind).catch((error: unknown) => {
+      // No job that was in the row can go by this counter any more.
+      if (error instanceof JobFaultError) for (const place of cut) void place.ends(error);
+      throw error;
+    });
     if (odometer === null) return;
     for (const place of this.#behind) if (!place.live && !place.closing) place.settle();
   }

@@ -18,6 +18,7 @@ import { Backoff } from '../pause.ts';
 import type { Confirmation } from '../printer/confirmation.ts';
 import { type RefusalReason, refused } from '../printer/link.ts';
 import type { PrinterDevice } from '../printer/printer-device.ts';
+import { pagesOf } from './page-count.ts';
 import { Rest } from './rest.ts';
 import type { LoopEntry } from './sender.ts';
 import { InterruptedError } from './stop-signals.ts';
@@ -58,6 +59,8 @@ export class Place {
   busy: Promise<void> | null = null;
   /** Pages that may still be in the printer after it has left; null: it has not. */
   left: number | null = null;
+  /** Pages of it that were in the printer, or out, when its connection was lost, and that are not settled yet. */
+  arrived = 0;
   /** The printer was found ready for what is sent next. */
   ready = false;
   /** The printer cannot say what becomes of labels. */
@@ -193,6 +196,7 @@ export class Place {
   /** The counter of the printer at rest has told what is out of the job ahead, and of this one. */
   settle(): void {
     const { ledger, sender } = this.job;
+    this.arrived = 0;
     if (ledger.uncertain) {
       ledger.settledBehind();
       if (!ledger.uncertain) sender.notes.settled();
@@ -203,6 +207,8 @@ export class Place {
 
   /** The connection is gone. */
   cut(): void {
+    const { arrived, base, perPage, uncertain } = this.job.ledger;
+    if (this.live && uncertain) this.arrived = pagesOf(Math.max(0, arrived - base), perPage);
     if (this.live) this.job.ledger.leave();
     this.live = false;
     this.make();
@@ -249,16 +255,17 @@ export class Place {
   /**
    * Waits until the printer takes labels; after a cut, until it is at rest and tells which are out.
    * @param after forgotten: the printer had been told to forget what waits in it
+   * @param behind pages of the jobs behind that were in the printer, or out, before the cut
    * @returns what its counter shows at rest after a cut
    * @throws TransportError, JobFaultError `outcome-unknown`, InterruptedError
    */
-  async beReady(after?: 'at-rest' | 'forgotten'): Promise<number | null> {
+  async beReady(after?: 'at-rest' | 'forgotten', behind = 0): Promise<number | null> {
     const { timings } = this.#context;
     const { ledger, link, labels, outcome, delivery, stop, sender, log } = this.job;
     const copies = ledger.most > ledger.pages ? labels.mostCopies : delivery.job.copies;
     const perFormat = Math.min(copies, labels.mostCopies);
     const forgets = after === 'forgotten';
-    const rest = after ? new Rest(ledger, { settleMs: timings.settle, perFormat, forgets }) : null;
+    const rest = after ? new Rest(ledger, { settleMs: timings.settle, perFormat, behind, forgets }) : null;
     for (let wait = timings.pollMin; ; wait = Math.min(timings.pollWaiting, wait * 1.5)) {
       const { ready, status, reasons, saidAt } = await link.ready(rest === null);
       sender.readAt = saidAt;

@@ -20,6 +20,8 @@ interface RestOptions {
   settleMs: number;
   /** The most pages of one pending format. */
   perFormat: number;
+  /** Pages of the job behind that were in the printer, or out, before the cut. */
+  behind?: number;
   /** The printer was told to delete what waited: that it is gone means nothing. */
   forgets?: boolean;
 }
@@ -68,11 +70,12 @@ export class Rest {
     const { perPage, arrived, most } = this.#ledger;
     const { base, odometer: start } = this.#ledger.lasting;
     if (start === null || odometer === null || labelsPending === null || unfinished) return;
-    const { perFormat } = this.#options;
+    const { perFormat, behind = 0 } = this.#options;
     const counted = odometer - start;
     if (counted < this.#due) throw gone(this.#due - counted);
     // A printer that has nothing pending may have lost its power before it answered.
-    const had = labelsPending > 0 ? pagesOf(Math.max(0, arrived - base), perPage) : this.#had;
+    const before = pagesOf(Math.max(0, arrived - base), perPage) + behind;
+    const had = labelsPending > 0 ? before : this.#had;
     // A pending format need not be a label: it may only store another format.
     this.#had = Math.max(this.#had, Math.min(counted + labelsPending, most), had);
     this.#due = this.#had - (labelsPending - formatsPending) - formatsPending * perFormat;

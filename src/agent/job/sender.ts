@@ -70,6 +70,7 @@ import type { Ledger } from './ledger.ts';
 import type { NotedDelivery } from './note.ts';
 import { Notes } from './notes.ts';
 import type { Outcome } from './outcome.ts';
+import { pagesOf } from './page-count.ts';
 import type { Row } from './row.ts';
 import { InterruptedError, type StopSignals } from './stop-signals.ts';
 import type { WindowLimits } from './window.ts';
@@ -263,10 +264,10 @@ export class Sender {
     return stored && upTo <= allowed && (sent > base || !(misleads || apart));
   }
 
-  /** Whether the counter that the job goes by was read just now, or labels have been sent since. */
+  /** Whether the counter that the job goes by was read just now, or labels that were sent since are under way. */
   #baseIsFresh(): boolean {
-    const { odometer, sent, base } = this.#job.ledger;
-    return odometer === null || sent > base || performance.now() - this.readAt <= BASE_MS;
+    const { odometer, sent, next } = this.#job.ledger;
+    return odometer === null || sent > next || performance.now() - this.readAt <= BASE_MS;
   }
 
   /**
@@ -276,7 +277,8 @@ export class Sender {
   async #baseHolds(): Promise<boolean> {
     const { link, ledger } = this.#job;
     const { ready, status, saidAt } = await link.ready(true);
-    if (!ready || status?.odometer !== ledger.odometer) return false;
+    const { odometer, sent, base, perPage } = ledger;
+    if (!ready || status?.odometer !== (odometer ?? 0) + pagesOf(sent - base, perPage)) return false;
     this.readAt = saidAt;
     return true;
   }
