@@ -18,4 +18,5 @@ export { ErrorLogger, type QueueLogger } from './queue-log.ts';
 export { Queues, type QueuesOptions } from './queues.ts';
 export type { ReceivedReport } from './report-batch.ts';
 export type { PublishedReport } from './report-name.ts';
+export { fenceOf } from './turns.ts';
 export { isWithin } from './within.ts';

@@ -10,15 +10,20 @@ import { useJournal } from '../kit/agent/use-journal.ts';
 
 const journal = useJournal();
 
+/** The agent watches the printer; labels are deleted from `at` on, and all others come out. */
+async function comesToRest(printer: CountingPrinter, at: number, labels = 1): Promise<void> {
+  await turns();
+  printer.waiting.splice(at, labels);
+  await turns();
+  printer.prints(20);
+}
+
 test('both jobs are held', async () => {
   const { printer, first, ahead, next } = await bothUnderWay(journal);
   await expect.poll(() => printer.waiting.length).toBe(12);
   // The printer keeps all.
   printer.breaks();
-  await turns();
-  printer.waiting.splice(6, 1);
-  await turns();
-  printer.prints(20);
+  await comesToRest(printer, 6);
   await expect(ahead).rejects.toThrow(JobFaultError);
   first.leaves();
   await expect(next).rejects.toThrow(JobFaultError);
@@ -33,10 +38,7 @@ test('the agent was killed before: both jobs are held', async () => {
   printer.breaks();
   const again = new LoopJob(journal, after, 'a', 2, first);
   const ahead = again.prints();
-  await turns();
-  after.waiting.splice(6, 1);
-  await turns();
-  after.prints(20);
+  await comesToRest(after, 6);
   await expect(ahead).rejects.toThrow(JobFaultError);
   const { printed, sent, delivery, queueId, intent } = again.ledger;
   again.ledger.finish({
@@ -103,10 +105,7 @@ test.each([
   await expect.poll(() => printer.waiting.length).toBe(12);
   await expect.poll(() => printer.loop.row.arrived).toBe(12);
   printer.breaks();
-  await turns();
-  printer.waiting.splice(at, COPIES);
-  await turns();
-  printer.prints(20);
+  await comesToRest(printer, at, COPIES);
   await expect(ahead).rejects.toThrow(JobFaultError);
   first.leaves();
   await expect(next).rejects.toThrow(JobFaultError);

@@ -16,7 +16,7 @@ import {
 } from '../../contract/gateway.ts';
 import { type Lane, printerOf, type Scope, scopeOf } from '../../contract/lane.ts';
 import type { AgentStateReport } from '../../contract/report.ts';
-import { type AgentLanes, type ErrorLogger, isMark, type reportParser } from '../../queue/index.ts';
+import { type AgentLanes, type ErrorLogger, fenceOf, isMark, type reportParser } from '../../queue/index.ts';
 import { isModest } from '../json-body.ts';
 import { type BroughtPrinters, MOST_BROUGHT } from './brought-printers.ts';
 import type { Standing } from './enrolments.ts';
@@ -394,7 +394,3 @@ type LeaseAnswers = Extract<ServiceFrame, { kind: 'leased' }>['answers'];
 /** An answer without its number. */
 type Said = Answer extends infer One ? (One extends { i: number } ? Omit<One, 'i'> : never) : never;
 const FOREIGN: Said = { failed: "the lane is not one of this agent's", refused: true };
-
-function fenceOf({ lane, id, delivery, term }: Extract<FrameEntry, { delivery: number }>) {
-  return { lane, id, delivery, term };
-}
