@@ -26,6 +26,12 @@ test('by keyboard: the printer that has them is refused, the other one prints th
   await expect
     .poll(async () => (await admin.job(first)).reasons, { timeout: 30_000 })
     .toContain('media-empty');
+  // An agent tells of its printers once a second, after the job: the dialog asks for them once only.
+  await expect
+    .poll(async () => (await admin.printers()).find(({ name }) => name === 'virtual-1')?.reasons, {
+      timeout: 30_000,
+    })
+    .toContain('media-empty');
   const jobs = [await sent('C-1'), await sent('C-2')];
 
   const page = await site.signedIn();

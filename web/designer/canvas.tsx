@@ -3,7 +3,7 @@
  * element that has been moved since the picture was drawn appears at its new place with its old dots.
  */
 import type { ComponentChild } from 'preact';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { pngAddress } from '../templates/preview.ts';
 import { t } from '../texts/texts.ts';
 import { around } from './align.ts';
@@ -261,7 +261,7 @@ function Things({ editor, gestures }: { editor: Editor; gestures: Gestures }) {
   before.current = nodes;
   const all = useRef<SVGGElement>(null);
   const focused = editor.focused.value;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (focused.key === undefined) return;
     all.current?.querySelector<SVGElement>(`[data-key="${focused.key}"]`)?.focus();
   }, [focused]);

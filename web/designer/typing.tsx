@@ -1,5 +1,5 @@
 /** A field on the label itself, in which the content of a text or a barcode is typed where it stands. */
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { t } from '../texts/texts.ts';
 import { contentOf, type Placed } from './document.ts';
 import type { Editor } from './editor.ts';
@@ -11,7 +11,11 @@ export function Typing({ editor }: { editor: Editor }) {
 
 function Box({ editor, own }: { editor: Editor; own: Placed }) {
   const area = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => area.current?.select(), []);
+  // Before the next key: one that is typed fast would else go to the label, where R turns the element and Delete removes it.
+  useLayoutEffect(() => {
+    area.current?.focus();
+    area.current?.select();
+  }, []);
   const content = contentOf(own.element);
   if (content === undefined) return null;
   const { document: label } = editor.scene.value;
