@@ -29,12 +29,15 @@ const SOURCES = [
 const STAMP = '.sources';
 
 /**
- * Schemas report faults in English only; zod's sixty other languages would be a third of the page, and more than
- * half of the package in a program.
+ * Leaves out of zod what nothing here calls. Schemas report faults in English only; its sixty other languages would be a third
+ * of the page, and more than half of the package in a program. No schema is made from JSON Schema.
  */
-export const englishOnly: Plugin = {
-  name: 'one language of zod',
+export const leanZod: Plugin = {
+  name: 'lean zod',
   setup(run) {
+    run.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]classic[\\/]from-json-schema\.js$/ }, () => ({
+      contents: 'export const fromJSONSchema = undefined;',
+    }));
     run.onResolve({ filter: /\/locales\/index\.js$/ }, ({ importer, resolveDir }) =>
       /[\\/]zod[\\/]/.test(importer) ? { path: join(resolveDir, '../locales/en.js') } : null,
     );
@@ -65,7 +68,7 @@ export async function buildConsole(root: string): Promise<boolean> {
       chunkNames: 'part-[hash]',
       legalComments: 'none',
       logLevel: 'error',
-      plugins: [englishOnly],
+      plugins: [leanZod],
       write: false,
     });
   // The worker comes first: its file name is built into the pages.

