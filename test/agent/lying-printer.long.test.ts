@@ -56,6 +56,30 @@ test('what it counts is not believed any more once it has counted a whole docume
   });
 });
 
+test('completed with errors: what it counted is out, and nothing else; held where nobody knows that it counts', async () => {
+  const printer = await site.startIppPrinter({ speed: 20 });
+  const liar = await liarBefore(printer);
+  const { printerId } = await site.startAgent(liar);
+  liar.says = ({ name, values: [value] }) => {
+    if (name === 'job-state' && value?.tag === 'enum' && value.value === 8) value.value = 9;
+    if (name === 'job-state-reasons' && value?.tag === 'keyword' && value.value === 'aborted-by-system')
+      value.value = 'job-completed-with-errors';
+  };
+  printer.abortJobAfter(0);
+  expect(await site.print(jobFor(printerId, 8))).toMatchObject({
+    status: 'held',
+    error: { code: 'outcome-unknown' },
+    uncertain: { from: 0, to: 8 },
+  });
+  expect(await site.print(jobFor(printerId, 2))).toMatchObject({ status: 'printed' });
+  printer.abortJobAfter(3);
+  expect(await site.print(jobFor(printerId, 8))).toMatchObject({
+    status: 'failed',
+    labels: { printed: 3 },
+    error: { code: 'printer-aborted' },
+  });
+});
+
 test('more than there are tells nothing of how many are out', async () => {
   const printer = await site.startIppPrinter({ speed: 20 });
   const liar = await liarBefore(printer);

@@ -4,6 +4,7 @@
  *
  *   create ─▶ send ─▶ progress ─┬─ completed ─▶ its pages are out
  *     │ refused   │ lost        ├─ completed, by a queue ─▶ delivered: nobody says whether they are out
+ *     │           │             ├─ completed with errors: as aborted, unless all pages are counted
  *     ▼           ▼             ├─ aborted, canceled, all pages counted or none begun ─▶ why the rest is not out
  *   later       recover         ├─ aborted, canceled, and nobody knows at which page ──▶ unknown
  *                               └─ not known to the printer any more ─▶ its counter at rest tells, or nobody
@@ -229,8 +230,10 @@ export class DocumentLink implements PrinterLink {
   ): Promise<EndedJob> {
     const { pages } = this.#options.ledger;
     const spooler = this.#device.description?.spooler;
-    if (state.phase === 'completed') {
-      const all = state.impressions === pages && spooler !== 'delivers';
+    const all = state.impressions === pages && spooler !== 'delivers';
+    // A job that ended with errors may have lost pages: it counts as one that was aborted, unless all its pages were counted.
+    // RFC 8011, 5.3.8.
+    if (state.phase === 'completed' && (all || !state.reasons.includes('job-completed-with-errors'))) {
       if (!whole && !all) {
         throw faultFor('outcome-unknown', because('partly-completed', {}));
       }
