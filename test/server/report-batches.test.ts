@@ -74,6 +74,19 @@ test.each([
   expect(readReport(jobReport('0198c5c1-6b1e-7c3a-9d54-0a1b2c3d4e5f', said))).toHaveProperty('issues');
 });
 
+test('of an agent at another site are never waited for: its printers are known before it has a job', async () => {
+  const reports = new Reports(service.pool, service.logger);
+  const report = jobReport(await newJob(), { agentId: 'agent-rogue' });
+  const batch = batchOf(report);
+  expect(await reports.apply(batch)).toEqual(batch);
+  await service.pool.query(
+    `INSERT INTO platen.enrolled_agents (id, name, public_key, origin) VALUES ('agent-rogue', '', '', '')`,
+  );
+  const told = service.log.split('that its agent cannot have: left out').length;
+  expect(await reports.apply(batch)).toEqual([]);
+  expect(service.log.split('that its agent cannot have: left out').length).toBe(told + 1);
+});
+
 test('of jobs that there are not, nobody is told', async () => {
   const id = await newJob();
   const told: unknown[] = [];

@@ -14,7 +14,7 @@ import type { JobReport, Report } from '../../../contract/report.ts';
 import type { Logger } from '../../../log.ts';
 import { type Consumer, ErrorLogger, type ReceivedReport } from '../../../queue/index.ts';
 import { type OfAgent, storeAgents } from '../../printers/agent-reports.ts';
-import { onlyRow, type Pool, sqlState, transaction } from '../../store/pool.ts';
+import { onlyRow, type Pool, rowsOf, sqlState, transaction } from '../../store/pool.ts';
 import { isUnstorable, storable } from '../../store/storable.ts';
 import type { JobQueue } from '../dispatch/queue-port.ts';
 
@@ -113,13 +113,13 @@ export class Reports {
     if (this.#doubted.size > MOST_DOUBTED) this.#doubted.clear();
     for (const { report } of early) {
       if (report.kind === 'agent') continue;
-      const { jobId, printerId, agentId } = report;
-      this.#doubted.set(agentId, performance.now() + DOUBTED);
-      this.#logger.warn(
-        { jobId, printerId, agentId },
-        'report of a job that its agent cannot have: left out',
-      );
+      this.#doubted.set(report.agentId, performance.now() + DOUBTED);
+      this.#leftOut(report);
     }
+  }
+
+  #leftOut({ jobId, printerId, agentId }: JobReport): void {
+    this.#logger.warn({ jobId, printerId, agentId }, 'report of a job that its agent cannot have: left out');
   }
 
   #isDoubted(agentId: string): boolean {
@@ -215,7 +215,21 @@ export class Reports {
         this.#commit,
       ],
     );
-    return batch.filter(({ report }, index) => !this.#isDone(report, found.applied[index]));
+    return this.#early(batch.filter(({ report }, index) => !this.#isDone(report, found.applied[index])));
+  }
+
+  /** Those that may come too early. Which printers an agent at another site has is known before it gets a job of them. */
+  async #early(batch: readonly OfJob[]): Promise<OfJob[]> {
+    if (batch.length === 0) return [];
+    const sql = 'SELECT id FROM platen.enrolled_agents WHERE id = ANY($1)';
+    const rows = await rowsOf(this.#pool, z.object({ id: z.string() }), sql, [
+      batch.map(({ report }) => report.agentId),
+    ]);
+    const enrolled = new Set(rows.map(({ id }) => id));
+    return batch.filter(({ report }) => {
+      if (enrolled.has(report.agentId)) this.#leftOut(report);
+      return !enrolled.has(report.agentId);
+    });
   }
 
   #isDone(report: JobReport, result: z.infer<typeof applied> | undefined): boolean {
