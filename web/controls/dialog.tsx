@@ -1,6 +1,6 @@
 /** Modal dialogs: the browser's own `<dialog>`, which handles focus and the Escape key. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
 import { t } from '../texts/texts.ts';
 import { useSubmit } from './form.tsx';
 import { Problem, sayProblem } from './problem.tsx';
@@ -19,8 +19,7 @@ type DialogProps = {
 export function Dialog({ title, large = false, stays = false, closes, onClose, children }: DialogProps) {
   const box = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  // Before the next key, which would else go to the page beneath.
-  useLayoutEffect(() => {
+  useEffect(() => {
     const { current } = box;
     current?.showModal();
     return () => current?.close();
