@@ -12,7 +12,9 @@ const {
   existsSync,
   mkdirSync,
   readFileSync,
+  statSync,
   symlinkSync,
+  unlinkSync,
   writeFileSync,
 } = require('node:fs');
 const { join } = require('node:path');
@@ -20,6 +22,10 @@ const { spawnSync } = require('node:child_process');
 
 const root = join(__dirname, '..');
 const stampFile = join(root, 'node_modules', '.platen-setup');
+/** Has the process ID of the set-up that installs. */
+const installing = join(root, '.platen-installing');
+/** ms; a set-up that takes longer is none any more, whatever process has its ID now. */
+const LONGEST = 600000;
 const dev = process.argv.includes('--dev');
 const lock = createHash('sha256')
   .update(readFileSync(join(root, 'package-lock.json')))
@@ -43,6 +49,45 @@ function environment() {
   return Object.assign({}, process.env, { NODE_OPTIONS: options, PLATEN_AS_NODE: `v${found.version}` });
 }
 
+/** Whether a set-up that installs runs in this checkout. */
+function another() {
+  try {
+    if (Date.now() - statSync(installing).mtimeMs > LONGEST) return false;
+    process.kill(Number(readFileSync(installing, 'utf8')), 0);
+    return true;
+  } catch (error) {
+    // The process is another user's.
+    return error.code === 'EPERM';
+  }
+}
+
+/** Waits for the set-up that installs here: `npm ci` would remove what that one has put there. */
+function takeTurn() {
+  for (let waits = false; ; waits = true) {
+    try {
+      writeFileSync(installing, String(process.pid), { flag: 'wx' });
+      process.on('exit', () => remove(installing));
+      return;
+    } catch (error) {
+      // Where nothing can be written, npm says so.
+      if (error.code !== 'EEXIST') return;
+    }
+    if (another()) {
+      if (!waits) process.stderr.write('Another set-up installs the packages; waiting for it …\n');
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+    } else remove(installing);
+  }
+}
+
+function remove(file) {
+  try {
+    unlinkSync(file);
+  } catch (error) {
+    // Whoever waits beside this one was faster.
+    if (error.code !== 'ENOENT') throw error;
+  }
+}
+
 /** Ends the process. What has failed may have named a file alone, where nothing at all can be written. */
 function fail(what, status) {
   process.stderr.write(`${what}; see the message above.\n`);
@@ -59,8 +104,12 @@ function fail(what, status) {
 
 const isWindows = process.platform === 'win32';
 const own = `node-${isWindows ? 'win' : process.platform}-${process.arch}`;
-const now = installed();
-if (now.lock !== lock || (dev && !now.dev)) {
+function isMissing() {
+  const now = installed();
+  return now.lock !== lock || (dev && !now.dev);
+}
+if (isMissing()) takeTurn();
+if (isMissing()) {
   process.stderr.write('Installing the packages of package-lock.json (once, about a minute) …\n');
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   if (!dev) args.push('--omit=dev');

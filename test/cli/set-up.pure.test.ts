@@ -1,6 +1,7 @@
 /** The set-up, on machines whose Node and npm are older than Platen's. */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import {
   cpSync,
   mkdirSync,
@@ -13,6 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 
 const NODE = `node-${process.platform}-${process.arch}`;
@@ -78,3 +80,44 @@ test.skipIf(isWindows).each([
     });
   },
 );
+
+/** In npm's place: installs until it is let. */
+const SLOW_NPM = `
+const { existsSync, mkdirSync } = require('node:fs');
+mkdirSync('node_modules');
+console.error('npm runs');
+while (!existsSync('go')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+`;
+
+test('of two at once the second waits, and finds all that the first has installed; one that was killed is waited for by none', async () => {
+  const { root } = checkoutWith('24.0.0');
+  const npm = join(root, 'npm.cjs');
+  writeFileSync(npm, SLOW_NPM);
+  const dead = spawnSync(process.execPath, ['-p', 'process.pid'], { encoding: 'utf8' }).stdout;
+  writeFileSync(join(root, '.platen-installing'), dead.trim());
+  const start = () => {
+    const env = { ...process.env, npm_execpath: npm };
+    const child = spawn(process.execPath, ['service/setup.cjs'], { cwd: root, env });
+    const ended = once(child, 'exit');
+    const said = text(child.stderr);
+    const says = (words: string) =>
+      new Promise<void>((resolve, reject) => {
+        child.stderr.on('data', (bytes: Buffer) => {
+          if (bytes.includes(words)) resolve();
+        });
+        void said.then((all) => reject(new Error(`it said: ${all}`)));
+      });
+    return { ended, said, says };
+  };
+  const first = start();
+  await first.says('npm runs');
+  const second = start();
+  await second.says('waiting for it');
+  writeFileSync(join(root, 'go'), '');
+  expect(await Promise.all([first.ended, second.ended])).toEqual([
+    [0, null],
+    [0, null],
+  ]);
+  expect(await second.said).not.toContain('npm runs');
+  expect(() => readFileSync(join(root, '.platen-installing'))).toThrow('ENOENT');
+});
