@@ -225,8 +225,9 @@ function printerFaults({ name, printer }: SitePrinter, random: Random): Fault[] 
       name: `${name}: somebody else leaves half a label`,
       weight: 2,
       begin: async () => {
-        // Between its last answer and its next label nobody can keep another's bytes out of a printer.
-        if (printer.options.mute || printer.atRest) await printer.half();
+        // Between its last answer and its next label nobody can keep another's bytes out of a printer; one that was told that nothing
+        // is to come out has it forget the half.
+        if (printer.options.mute || printer.toldRest) await printer.half();
         return none;
       },
     },

@@ -79,6 +79,8 @@ export class PaperPrinter {
   lost = 0;
   /** A label was fed by hand, and nobody has been sure to notice yet. */
   fed = false;
+  /** It has said that nothing of ours is to come out, and has had no label since. */
+  toldRest = true;
   /** How often its counter was asked for, and how often on a connection that has brought labels. */
   counterAsked = 0;
   askedBySender = 0;
@@ -263,7 +265,11 @@ export class PaperPrinter {
       const answer = this.#answer(immediate, variable);
       if (answer === undefined) return;
       if (variable === COUNTER && this.#senders.has(socket)) this.askedBySender++;
-      setTimeout(() => socket.writable && socket.write(answer, 'latin1'), this.options.answerTime);
+      const atRest = immediate === 'HS' && this.atRest;
+      setTimeout(() => {
+        if (socket.writable) socket.write(answer, 'latin1');
+        this.toldRest ||= atRest && this.atRest;
+      }, this.options.answerTime);
     }
   }
 
@@ -294,6 +300,7 @@ export class PaperPrinter {
   }
 
   #take(format: string): void {
+    this.toldRest = false;
     const stored = /\^DFR:(\w+)/.exec(format)?.[1];
     if (stored !== undefined) {
       this.#stored.add(stored);
