@@ -6,13 +6,18 @@
 import { z } from 'zod';
 import { type JobFault, jobFault } from './fault.ts';
 import { printerFormat } from './format.ts';
-import { printerDescription, printerReason, printerState } from './printer.ts';
+import { printerDescription, printerReason, printerState, unreachedPrinter } from './printer.ts';
 import { agentReport, jobReportOf, type Report, report, uncertain } from './report.ts';
 
 /** More reasons than any version will have. */
 const MOST_REASONS = 100;
 /** Most unknown things that are named of one report. */
 const MOST_NAMED = 20;
+/**
+ * Most that is not understood of a report's lists, in a later version's words: 96 KB have room for some 1,300 formats. What is not
+ * understood takes a hundred times as long to read as what is, so reading ends there.
+ */
+const MOST_STRANGE = 1_500;
 
 /** Reasons as any version may have said, or stored, them: an unknown one is `other`. */
 export const tolerantReasons = z
@@ -52,11 +57,29 @@ type ReadReport =
 
 /** @param data parsed JSON */
 export function readReport(data: unknown): ReadReport {
+  const strange = LISTS.find(([list, entry]) => isStrange(data, list, entry));
+  if (strange !== undefined) return { issues: [`${strange[0]}: not understood`] };
   const strict = report.safeParse(data);
   if (strict.success) return { report: strict.data, ignored: [] };
   const tolerant = tolerantReport.safeParse(data);
   if (tolerant.success) return { report: tolerant.data, ignored: named(strict.error) };
   return { issues: named(tolerant.error) };
+}
+
+/** The lists of a report that may be long, and what they are of. */
+const LISTS = [
+  ['printers', printerDescription],
+  ['unreached', unreachedPrinter],
+] as const;
+
+function isStrange(data: unknown, list: string, entry: z.ZodType): boolean {
+  const entries: unknown = typeof data === 'object' && data !== null && Reflect.get(data, list);
+  if (!Array.isArray(entries)) return false;
+  let issues = 0;
+  return entries.some((one) => {
+    issues += entry.safeParse(one).error?.issues.length ?? 0;
+    return issues > MOST_STRANGE;
+  });
 }
 
 /** The code and not the message: some messages quote what was received. */

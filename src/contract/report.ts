@@ -6,7 +6,13 @@ import { z } from 'zod';
 import { jobFault } from './fault.ts';
 import { jobId, round } from './job-id.ts';
 import { scope } from './lane.ts';
-import { printerDescription, printerId, printerReason, unreachedPrinter } from './printer.ts';
+import {
+  PRINTER_REASONS,
+  printerDescription,
+  printerId,
+  printerReason,
+  unreachedPrinter,
+} from './printer.ts';
 
 export const agentId = z.string().regex(/^[a-z0-9-]{8,64}$/);
 
@@ -116,7 +122,7 @@ export function jobReportOf<
 }
 
 export const jobReport = jobReportOf({
-  reasons: z.array(printerReason),
+  reasons: z.array(printerReason).max(PRINTER_REASONS.length),
   fault: jobFault,
   cause: jobFault,
   uncertain,

@@ -5,8 +5,9 @@ import { openDataDir } from '../../src/agent/data-dir.ts';
 import type { Enrolment } from '../../src/cli/enrolment.ts';
 import { agentView, printersDecided } from '../../src/contract/agent-view.ts';
 import { type Lane, laneOf } from '../../src/contract/lane.ts';
+import { BroughtPrinters } from '../../src/server/gateway/brought-printers.ts';
 import { AddedPrinters } from '../../src/server/printers/added-printers.ts';
-import { codeOf, describePrinter, pointersOf } from '../kit/service/harness.ts';
+import { codeOf, describePrinter, jobIdOf, pointersOf } from '../kit/service/harness.ts';
 import { useEnrolments } from '../kit/service/use-enrolments.ts';
 import { useService } from '../kit/service/use-service.ts';
 import { RawAgent } from '../kit/wire/raw-agent.ts';
@@ -38,19 +39,47 @@ async function joined(place: Enrolment): Promise<RawAgent> {
   return agent;
 }
 
-/** Reports printers, and resolves when the service has them. */
-async function reports(
+function told(
   { agentId, scope }: Enrolment,
-  agent: RawAgent,
   ids = [printer],
-  name = `Zebra of ${agentId}`,
-  online = true,
-): Promise<void> {
+  { i = 1, name = `Zebra of ${agentId}`, online = true } = {},
+): object {
   const report = {
     ...{ kind: 'agent', agentId, name: 'Dock', version: '1', at: new Date().toISOString(), online },
     ...{ tenantId: scope, printers: ids.map((id) => describePrinter({ id, name })) },
   };
-  agent.say({ kind: 'say', entries: [{ i: 1, what: 'told', report: JSON.stringify(report) }] });
+  return { i, what: 'told', report: JSON.stringify(report) };
+}
+
+/** @param act is given how many connections wait to bring printers */
+async function whileAnotherBrings(
+  act: (waiting: () => Promise<number | null>) => Promise<void>,
+): Promise<void> {
+  const database = await service.pool.connect();
+  try {
+    await database.query('BEGIN');
+    await database.query("SELECT pg_advisory_xact_lock(hashtextextended('platen.brought_printers', 0))");
+    const sql = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%platen.brought_printers%'`;
+    await act(async () => {
+      // Else a transaction sees for ever what it has seen first.
+      await database.query('SELECT pg_stat_clear_snapshot()');
+      return (await database.query(sql)).rowCount;
+    });
+  } finally {
+    await database.query('ROLLBACK');
+    database.release();
+  }
+}
+
+/** Reports printers, and resolves when the service has them. */
+async function reports(
+  place: Enrolment,
+  agent: RawAgent,
+  ids = [printer],
+  name?: string,
+  online?: boolean,
+): Promise<void> {
+  agent.say({ kind: 'say', entries: [told(place, ids, { name, online })] });
   expect(await agent.next('answers')).toMatchObject({ answers: [{ i: 1, ok: true }] });
 }
 
@@ -293,4 +322,71 @@ test('a decision names the agent, the printers and what they are to be', async (
     '/state',
     '/printers',
   ]);
+});
+
+test('an agent that has nearly as many as it may brings a new one, though it reports those that it has with it', async () => {
+  const { agentId } = await enrolled();
+  const sql = `INSERT INTO platen.brought_printers (agent_id, printer_id, name, state)
+     SELECT $1, 'mac-' || lpad(n::text, 12, '0'), 'x', 'approved' FROM generate_series(1, 4990) AS n`;
+  await service.pool.query(sql, [agentId]);
+  const known = Array.from({ length: 20 }, (_, n) => `mac-${String(n + 1).padStart(12, '0')}`);
+  const printers = [...known, printer].map((id) => ({ id, name: 'x' }));
+  const of = await new BroughtPrinters(service.pool).bring(agentId, printers);
+  expect(of.get(printer)).toBe('approved');
+});
+
+test('an agent that brings printers in many reports takes one connection to the database, and no more', async () => {
+  const place = await enrolled();
+  const agent = await joined(place);
+  const entries = Array.from({ length: 64 }, (_, n) =>
+    told(place, [`mac-${String(n).padStart(12, 'a')}`], { i: n + 1 }),
+  );
+  await whileAnotherBrings(async (waiting) => {
+    agent.say({ kind: 'say', entries });
+    await expect.poll(waiting).toBeGreaterThan(0);
+    expect((await service.admin('GET', '/tenants')).status).toBe(200);
+    expect(await waiting()).toBe(1);
+  });
+  for (let came = 0; came < entries.length; ) {
+    const { answers } = await agent.next('answers');
+    came += Array.isArray(answers) ? answers.length : 0;
+  }
+});
+
+test('after a restore an agent says how a job has ended before it tells its printers: both count', async () => {
+  const idT = await service.template('acme');
+  const place = await enrolled();
+  const { agentId } = place;
+  const before = await joined(place);
+  await reports(place, before);
+  await expect.poll(shown).toContain(printer);
+  const accepted = await service.admin('POST', '/tenants/acme/jobs', {
+    ...{ idT, printerId: printer, data: [{ sku: 'a', name: 'b' }] },
+  });
+  expect(accepted.status).toBe(201);
+  const jobId = jobIdOf(accepted);
+  before.socket.terminate();
+  await before.closed;
+  // The back-up was made before the agent brought the printer; the job of another agent's then is held, all of it uncertain.
+  await service.pool.query('DELETE FROM platen.agents WHERE id = $1', [agentId]);
+  await service.pool.query('DELETE FROM platen.brought_printers WHERE agent_id = $1', [agentId]);
+  await service.pool.query(
+    `UPDATE platen.jobs SET status = 'held', uncertain_from = 0, uncertain_to = 1,
+       error = '{"code":"outcome-unknown","message":"restored"}' WHERE id = $1`,
+    [jobId],
+  );
+  const again = await joined(place);
+  const at = new Date().toISOString();
+  const ended = {
+    ...{ kind: 'job', jobId, agentId, printerId: printer, at, delivery: 1, seq: 1, status: 'printed' },
+    ...{ labels: { sent: 1, printed: 1 }, reasons: [] },
+  };
+  await whileAnotherBrings(async (waiting) => {
+    again.say({ kind: 'say', entries: [{ i: 1, what: 'told', report: JSON.stringify(ended) }] });
+    again.say({ kind: 'say', entries: [told(place, [printer], { i: 2 })] });
+    await expect.poll(waiting).toBe(1);
+  });
+  await expect
+    .poll(async () => (await service.admin('GET', `/jobs/${jobId}`)).body)
+    .toMatchObject({ status: 'printed' });
 });

@@ -144,3 +144,35 @@ test.each(['ping', 'pong'] as const)(
     await expect(send(50)).rejects.toThrow('closed before "leased"');
   },
 );
+
+test('an agent stays, however often somebody else comes with its key and has it asked whether it is there', async () => {
+  const place = await enrolled();
+  const agent = await joined(place);
+  agent.say({ kind: 'stored' });
+  // More than an agent may send of its own, at once; it answers each ping.
+  const come = async () => {
+    for (let count = 0; count < 20; count += 1) {
+      const other = await RawAgent.join(place);
+      open.push(other);
+      expect(await other.next('bye')).toMatchObject({ code: expect.stringMatching(/^(?:taken|stale)$/) });
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, come));
+  agent.say({ kind: 'lease', i: 1, asks: [], length: LENGTH });
+  expect(await agent.next('leased')).toMatchObject({ i: 1 });
+});
+
+test('others have their turn between the reports of a frame that takes long to read', async () => {
+  const place = await enrolled();
+  const [agent, other] = [await joined(place), await joined(await enrolled())];
+  const report = JSON.stringify({
+    ...{ kind: 'agent', agentId: place.agentId, name: 'x', version: '1', tenantId: null, online: true },
+    ...{ at: new Date().toISOString(), printers: Array(300).fill({}) },
+  });
+  const entries = Array.from({ length: FULL }, (_, at) => ({ i: at + 1, what: 'told', report }));
+  agent.say({ kind: 'say', entries });
+  const all = answered(agent, FULL).then(() => 'all of the first agent');
+  other.say({ kind: 'lease', i: 1, asks: [], length: LENGTH });
+  expect(await Promise.race([all, other.next('leased')])).toMatchObject({ i: 1 });
+  await all;
+});

@@ -34,6 +34,12 @@ test.each<[string, AgentFrame, number, number]>([
   expect(count).toBe(atOnce);
 });
 
+test('what takes long to read counts as so many entries: a tenth of a core', () => {
+  const rate = new FrameRate(0);
+  expect(rate.worked(250, 250)).toBe(0);
+  expect(rate.worked(100, 350)).toBeCloseTo(900);
+});
+
 test('after what may come at once each waits for its part of a second, and a break gives all of it back', () => {
   const rate = new FrameRate(0);
   for (let count = 0; count < 1_250; count += 1) expect(rate.late(told(4), 800, 0)).toBe(0);

@@ -82,9 +82,11 @@ test('of an agent at another site are never waited for: its printers are known b
   await service.pool.query(
     `INSERT INTO platen.enrolled_agents (id, name, public_key, origin) VALUES ('agent-rogue', '', '', '')`,
   );
-  const told = service.log.split('that its agent cannot have: left out').length;
-  expect(await reports.apply(batch)).toEqual([]);
-  expect(service.log.split('that its agent cannot have: left out').length).toBe(told + 1);
+  const told = () => service.log.split('that its agent cannot have is left out').length;
+  const before = told();
+  // However often it says so.
+  for (let times = 0; times < 3; times += 1) expect(await reports.apply(batch)).toEqual([]);
+  expect(told()).toBe(before + 1);
 });
 
 test('of jobs that there are not, nobody is told', async () => {

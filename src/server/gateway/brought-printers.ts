@@ -62,7 +62,9 @@ export class BroughtPrinters {
                  AND NOT EXISTS (SELECT FROM platen.enrolled_agents o WHERE o.id = a.id))
            THEN 'waiting' ELSE 'approved' END
          FROM platen.enrolled_agents e CROSS JOIN unnest($2::text[], $3::text[]) AS new (id, name)
-         WHERE e.id = $1 ORDER BY new.id
+         WHERE e.id = $1
+           AND NOT EXISTS (SELECT FROM platen.brought_printers b WHERE b.agent_id = e.id AND b.printer_id = new.id)
+         ORDER BY new.id
          LIMIT greatest(0, ${MOST_BROUGHT} - (SELECT count(*) FROM platen.brought_printers WHERE agent_id = $1))
          ON CONFLICT (agent_id, printer_id) DO NOTHING`,
         [

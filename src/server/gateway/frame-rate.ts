@@ -11,6 +11,8 @@ const AN_ENTRY = 10_000;
 /** A question about lanes is a command of its own, and so is a lease that is given back; and two lanes in it count as one entry. */
 const COMMAND = 10;
 const LANES_AN_ENTRY = 2;
+/** Entries that 1 ms of work on a frame counts as: an agent has a tenth of a core for what takes long to read. */
+const MS_OF_WORK = 20;
 /** Pings and pongs in a second, and at once: an agent sends one in some seconds, and what a line has held up comes together. */
 const SIGNS = { perSecond: 20, burst: 100 };
 
@@ -36,8 +38,17 @@ export class FrameRate {
 
   /** Counts the frame. @returns after how many ms it may be worked on */
   late(frame: AgentFrame, bytes: number, now: number): number {
+    return this.#count(costOf(frame, bytes), now);
+  }
+
+  /** Counts work on a part of a frame, ms. @returns after how many ms there may be more of it */
+  worked(ms: number, now: number): number {
+    return this.#count(ms * MS_OF_WORK, now);
+  }
+
+  #count(entries: number, now: number): number {
     const since = (now - this.#countedAt) / 1_000;
-    this.#tokens = Math.min(RATE.burst, this.#tokens + since * RATE.perSecond) - costOf(frame, bytes);
+    this.#tokens = Math.min(RATE.burst, this.#tokens + since * RATE.perSecond) - entries;
     this.#countedAt = now;
     return Math.max(0, (-this.#tokens / RATE.perSecond) * 1_000);
   }

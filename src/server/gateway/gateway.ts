@@ -31,6 +31,8 @@ import { isSignedBy } from './device-key.ts';
 import type { EnrolledAgent, Enrolments } from './enrolments.ts';
 import { Heartbeats } from './heartbeats.ts';
 import { JoinedAgent } from './joined-agent.ts';
+import { OwnPrinters } from './own-printers.ts';
+import { ReportRate } from './report-rate.ts';
 import { UNPROVEN, Unproven } from './unproven.ts';
 
 /** What a stranger gets for whom there is no room. */
@@ -88,6 +90,7 @@ export class Gateway {
   readonly #confirming: NodeJS.Timeout;
   readonly #parse: ReturnType<typeof reportParser>;
   readonly #heartbeats = new Heartbeats();
+  readonly #reportRate = new ReportRate();
   readonly #errors: ErrorLogger;
   readonly #leaving = new Set<Promise<void>>();
   readonly #moving = new WeakSet<JoinedAgent>();
@@ -239,14 +242,12 @@ export class Gateway {
     if (joined.ahead) logger.warn({ agent: agentId }, 'the agent is ahead: the database was restored');
     const { publicKey, origin } = known;
     const { seq, lost, scope, name, decided } = joined;
-    const of = { agentId, process, session, scope, name, decided };
+    const of = { agentId, process, session, scope, name };
     const brought = await printers.of(agentId);
     const agent = new JoinedAgent({
       ...of,
       stored: seq === undefined ? undefined : () => enrolments.stored(agentId, session, seq),
-      printers,
-      brought,
-      onBrought: changed,
+      printers: new OwnPrinters({ agentId, printers, brought, decided, onBrought: changed }),
       onMoved: (asked) => {
         // The agent need no longer move, or was not asked in this session yet. So it joins again, and goes on.
         if (!asked) return agent.bye('restart', 0);
@@ -258,6 +259,7 @@ export class Gateway {
       lanes,
       parse: this.#parse,
       heartbeats: this.#heartbeats,
+      reportRate: this.#reportRate,
       errors: this.#errors,
     });
     // Only now: several connections may join at one moment, and each takes the place of the one before it.

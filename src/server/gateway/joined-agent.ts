@@ -2,7 +2,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
 import type { AddedPrinter } from '../../contract/added-printer.ts';
-import type { BroughtState } from '../../contract/agent-view.ts';
 import {
   type AgentFrame,
   type Answer,
@@ -18,11 +17,12 @@ import { type Lane, printerOf, type Scope, scopeOf } from '../../contract/lane.t
 import type { AgentStateReport } from '../../contract/report.ts';
 import { type AgentLanes, type ErrorLogger, fenceOf, isMark, type reportParser } from '../../queue/index.ts';
 import { isModest } from '../json-body.ts';
-import { type BroughtPrinters, MOST_BROUGHT } from './brought-printers.ts';
 import type { Standing } from './enrolments.ts';
 import { FrameRate } from './frame-rate.ts';
 import type { Heartbeats } from './heartbeats.ts';
 import { KeptTurns } from './kept-turns.ts';
+import type { OwnPrinters } from './own-printers.ts';
+import type { ReportRate } from './report-rate.ts';
 import { Takes } from './takes.ts';
 
 /** A question about all lanes that an agent may have is shorter than this. A text that takes `JSON.parse` long is not. */
@@ -31,6 +31,8 @@ const RICHEST = { values: 60_000, holders: 12_000 };
 const MOST_UNSENT = 8 * 1024 * 1024;
 /** ms for which what the database last said of the agent counts. */
 const CONFIRMED_FOR = 5_000;
+/** ms of work on one frame after which others have their turn. */
+const STRETCH = 5;
 /** A job is taken in the place of an agent that was heard so lately, ms, and that no more bytes are on their way to. */
 const THERE = { ms: 15_000, unsent: 64 * 1024 };
 
@@ -43,12 +45,7 @@ interface Parts {
   /** What people call it. */
   name: string;
   lanes: AgentLanes;
-  printers: Pick<BroughtPrinters, 'of' | 'bring'>;
-  brought: ReadonlyMap<string, BroughtState>;
-  /** How often people had decided about its printers before `brought` was read. */
-  decided: number;
-  /** It has brought printers that were not known. */
-  onBrought: () => void;
+  printers: OwnPrinters;
   /**
    * The agent has finished, and may become another tenant's.
    * @param asked the service has told it to, in this session
@@ -57,8 +54,9 @@ interface Parts {
   /** The agent keeps the state that it was given; undefined: it was given none. */
   stored: (() => Promise<void>) | undefined;
   parse: ReturnType<typeof reportParser>;
-  /** Of all agents of this instance. */
+  /** These two are of all agents of this instance. */
   heartbeats: Heartbeats;
+  reportRate: ReportRate;
   errors: ErrorLogger;
 }
 
@@ -71,18 +69,13 @@ export class JoinedAgent {
   heardAt = performance.now();
   /** When the database last said that it may go on. */
   #confirmedAt = performance.now();
-  /** How often people had decided about its printers when they were last read. */
-  #decided: number;
+  readonly #parts: Parts;
   readonly #scope: Scope;
   #name: string;
-  readonly #onBrought: () => void;
-  readonly #onMoved: (asked: boolean) => void;
   readonly #socket: WebSocket;
   readonly #lanes: AgentLanes;
-  readonly #printers: Parts['printers'];
-  #brought: ReadonlyMap<string, BroughtState>;
+  readonly #printers: OwnPrinters;
   #stored: Parts['stored'];
-  readonly #parse: ReturnType<typeof reportParser>;
   readonly #errors: ErrorLogger;
   readonly #over = new AbortController();
   readonly #turns = new KeptTurns();
@@ -94,7 +87,8 @@ export class JoinedAgent {
   readonly #answers: Answer[] = [];
   /** What it was last told of printers that people have added, as JSON. */
   #driven: string | undefined;
-  readonly #heartbeats: Heartbeats;
+  /** Pings of the service that the agent has not answered yet. */
+  #pings = 0;
   /** Whose it was last told to be. */
   #told: Scope | undefined;
   #working = false;
@@ -104,23 +98,19 @@ export class JoinedAgent {
   readonly #rate = new FrameRate(performance.now());
 
   constructor(parts: Parts) {
-    const { socket, agentId, process, session, scope, lanes, printers, brought, parse, errors } = parts;
-    this.agentId = agentId;
-    this.process = process;
-    this.session = session;
-    this.#scope = scope;
-    this.#name = parts.name;
-    this.#onBrought = parts.onBrought;
-    this.#onMoved = parts.onMoved;
-    this.#socket = socket;
-    this.#lanes = lanes;
-    this.#printers = printers;
-    this.#brought = brought;
-    this.#decided = parts.decided;
-    [this.#stored, this.#heartbeats] = [parts.stored, parts.heartbeats];
-    [this.#parse, this.#errors] = [parse, errors];
+    const { socket } = parts;
+    [this.#parts, this.#errors] = [parts, parts.errors];
+    [this.agentId, this.process, this.session] = [parts.agentId, parts.process, parts.session];
+    [this.#scope, this.#name, this.#stored] = [parts.scope, parts.name, parts.stored];
+    [this.#socket, this.#lanes, this.#printers] = [socket, parts.lanes, parts.printers];
     const signed = () => (this.#rate.mayPing(performance.now()) ? this.#heard() : this.drop());
-    socket.on('pong', signed).on('ping', signed);
+    socket.on('ping', signed);
+    socket.on('pong', () => {
+      // Whoever has a copy of its key can have the agent asked without end, and must not have it cut off for its answers.
+      if (this.#pings === 0) return signed();
+      this.#pings -= 1;
+      this.#heard();
+    });
     socket.on('close', () => this.#end());
   }
 
@@ -132,10 +122,7 @@ export class JoinedAgent {
     this.#name = name;
     if (moves && this.#told !== movesTo) this.send({ kind: 'move', scope: movesTo });
     this.#told = moves ? movesTo : undefined;
-    if (decided !== this.#decided) {
-      this.#brought = await this.#printers.of(this.agentId);
-      this.#decided = decided;
-    }
+    await this.#printers.decided(decided);
     this.#confirmedAt = Math.max(this.#confirmedAt, at);
   }
 
@@ -184,6 +171,7 @@ export class JoinedAgent {
     const before = this.heardAt;
     const answered = Promise.withResolvers<void>();
     this.#socket.once('pong', answered.resolve);
+    this.#pings += 1;
     this.#socket.ping();
     await Promise.race([answered.promise, wait(ms, undefined, { ref: false })]);
     this.#socket.off('pong', answered.resolve);
@@ -212,28 +200,44 @@ export class JoinedAgent {
       }
       await this.#mayGoOn(frame, data.length);
       if (this.#over.signal.aborted) break;
-      this.#frame(frame);
+      if (frame.kind === 'say') await this.#entries(frame.entries);
+      else this.#frame(frame);
     }
     this.#working = false;
     if (!this.#over.signal.aborted) this.#socket.resume();
   }
 
   async #mayGoOn(frame: AgentFrame, bytes: number): Promise<void> {
-    const { signal } = this.#over;
     while (this.#unanswered >= MOST_ENTRIES || this.#unsent > MOST_UNSENT) {
-      if (signal.aborted) return;
+      if (this.#over.signal.aborted) return;
       this.#room = Promise.withResolvers();
       await this.#room.promise;
     }
     const late = this.#rate.late(frame, bytes, performance.now());
-    if (late > 0) await wait(late, undefined, { signal, ref: false }).catch(() => undefined);
+    if (late > 0) await this.#pause(late);
   }
 
-  #frame(frame: AgentFrame): void {
-    if (frame.kind === 'say') for (const entry of frame.entries) this.#answer(entry.i, this.#entry(entry));
-    else if (frame.kind === 'listen') this.#listen(frame.lanes);
+  async #pause(ms: number): Promise<void> {
+    await wait(ms, undefined, { signal: this.#over.signal, ref: false }).catch(() => undefined);
+  }
+
+  /** What is said in one tick goes to the queue in one command, so there is a pause only where reading takes long. */
+  async #entries(entries: readonly FrameEntry[]): Promise<void> {
+    let since = performance.now();
+    for (const entry of entries) {
+      this.#answer(entry.i, this.#entry(entry));
+      const now = performance.now();
+      if (now - since < STRETCH) continue;
+      await this.#pause(this.#rate.worked(now - since, now));
+      if (this.#over.signal.aborted) return;
+      since = performance.now();
+    }
+  }
+
+  #frame(frame: Exclude<AgentFrame, { kind: 'say' }>): void {
+    if (frame.kind === 'listen') this.#listen(frame.lanes);
     else if (frame.kind === 'stored') this.#keeps();
-    else if (frame.kind === 'moved') this.#onMoved(this.#told !== undefined);
+    else if (frame.kind === 'moved') this.#parts.onMoved(this.#told !== undefined);
     else if (frame.kind === 'lease') void this.#lease(frame);
     else this.#answer(frame.i, this.#giveBack(frame));
   }
@@ -296,7 +300,7 @@ export class JoinedAgent {
           return { failed: 'the database does not say whether this agent was revoked' };
         }
         // The lease of a printer that a person has refused meanwhile may last for a while.
-        return { job: this.#serves(printerOf(entry.lane)) ? await this.#takes.take(entry) : null };
+        return { job: this.#printers.serves(printerOf(entry.lane)) ? await this.#takes.take(entry) : null };
     }
   }
 
@@ -306,7 +310,7 @@ export class JoinedAgent {
 
   /** False: the report is not this agent's, or cannot be read, and is left out. */
   async #publish(json: string): Promise<boolean> {
-    const read = this.#parse(json);
+    const read = this.#parts.parse(json);
     if ('issues' in read) {
       const reason = new Error(read.issues.join(', '));
       this.#errors.report('unreadable payload set aside', reason, { agentId: this.agentId });
@@ -318,6 +322,9 @@ export class JoinedAgent {
       this.#errors.report('report left out', new Error("in another agent's name"), { agentId: this.agentId });
       return false;
     }
+    const late = this.#parts.reportRate.late(report, performance.now());
+    if (late > 0) await wait(late, undefined, { ref: false });
+    if (report.kind === 'job') await this.#printers.found(report.printerId);
     await this.#lanes.publish(report.kind === 'agent' ? await this.#served(report) : report, this.#scope);
     return true;
   }
@@ -328,17 +335,14 @@ export class JoinedAgent {
    */
   async #served(report: AgentStateReport): Promise<AgentStateReport> {
     const { printers } = report;
-    if (this.#brought.size < MOST_BROUGHT && printers.some(({ id }) => !this.#brought.has(id))) {
-      this.#brought = await this.#printers.bring(this.agentId, printers);
-      this.#onBrought();
-    }
-    const served = { ...report, name: this.#name, printers: printers.filter(({ id }) => this.#serves(id)) };
-    await this.#heartbeats.gather(this, served);
+    await this.#printers.told(printers);
+    const served = {
+      ...report,
+      name: this.#name,
+      printers: printers.filter(({ id }) => this.#printers.serves(id)),
+    };
+    await this.#parts.heartbeats.gather(this, served);
     return served;
-  }
-
-  #serves(printerId: string): boolean {
-    return this.#brought.get(printerId) === 'approved';
   }
 
   async #lease({ i, asks, length }: Extract<AgentFrame, { kind: 'lease' }>): Promise<void> {
@@ -347,7 +351,7 @@ export class JoinedAgent {
       const notServed: LeaseAnswers = [];
       for (const lane of own.keys()) {
         const known = this.#asked.has(lane) || this.#asked.size < MOST_LANES;
-        if (this.#own(lane) && known && this.#serves(printerOf(lane))) {
+        if (this.#own(lane) && known && this.#printers.serves(printerOf(lane))) {
           this.#asked.add(lane);
           continue;
         }
@@ -382,7 +386,7 @@ export class JoinedAgent {
   async #rung(lane: Lane, what: string | null): Promise<void> {
     // A ring for a mark tells the agent more than that a job waits.
     if (what !== null && isMark(what)) this.#takes.forget(lane);
-    if (!this.#serves(printerOf(lane))) return;
+    if (!this.#printers.serves(printerOf(lane))) return;
     const isThere =
       this.#isConfirmed && performance.now() - this.heardAt < THERE.ms && this.#unsent < THERE.unsent;
     const brought = isThere && what !== null ? await this.#takes.rung(lane).catch(() => null) : null;

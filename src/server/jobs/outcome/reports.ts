@@ -119,7 +119,8 @@ export class Reports {
   }
 
   #leftOut({ jobId, printerId, agentId }: JobReport): void {
-    this.#logger.warn({ jobId, printerId, agentId }, 'report of a job that its agent cannot have: left out');
+    const reason = new Error(`no printer of ${agentId}: ${printerId}`);
+    this.#errors.report('a report of a job that its agent cannot have is left out', reason, { jobId });
   }
 
   #isDoubted(agentId: string): boolean {
