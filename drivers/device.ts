@@ -47,8 +47,14 @@ export interface DeviceStatus {
   unfinished?: true;
 }
 
-/** What was pending, and the counter just after: a label that comes out in between is in both counts. */
-export type Moment = Pick<DeviceStatus, 'labelsPending' | 'formatsPending'> & { odometer: number };
+/**
+ * What was pending, and the counter `ms` after, by when the two arrived (default 0): a label that comes out in between is in both
+ * counts.
+ */
+export type Moment = Pick<DeviceStatus, 'labelsPending' | 'formatsPending'> & {
+  odometer: number;
+  ms?: number;
+};
 
 /** How a device is, without what it counts. Other services, such as a print server, can report this of it too. */
 export type DeviceState = Pick<DeviceStatus, 'state' | 'reasons' | 'supplies'>;

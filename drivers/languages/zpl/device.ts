@@ -104,6 +104,8 @@ interface HostAndCount {
   /** Undefined: the printer did not answer. */
   host: HostStatus | undefined;
   odometer: number | null;
+  /** So long after `~HS` the counter arrived, where both were asked for in one write. */
+  ms?: number;
 }
 
 async function status(
@@ -113,7 +115,7 @@ async function status(
 ): Promise<DeviceStatus> {
   const before = counted.get(connection);
   const atOnce = mayBoth(connection, habits);
-  const { host, odometer } = await hostAndCount(connection, signal, habits);
+  const { host, odometer, ms = 0 } = await hostAndCount(connection, signal, habits);
   if (host === undefined) {
     const errors = await ask(connection, '~HQES\r\n', framesArrived(1), parseErrorStatus, signal);
     return { ...fromErrorStatus(errors), odometer };
@@ -124,15 +126,15 @@ async function status(
   if (odometer === null || odometer === before || described.labelsPending === 0)
     return { ...described, odometer };
   const together = mayBoth(connection, habits);
-  const again = together
+  const again: HostAndCount & { host: HostStatus } = together
     ? await both(connection, signal, habits)
     : { host: await hostStatus(connection, signal), odometer: null };
   if (again.host.partialFormat) return { ...fromHostStatus(again.host), unfinished: true, odometer: null };
   const rest = fromHostStatus(again.host);
   if (rest.labelsPending === 0)
     return { ...rest, odometer: together ? again.odometer : await labelCount(connection, signal) };
-  const moments: Moment[] = atOnce ? [{ ...described, odometer }] : [];
-  if (again.odometer !== null) moments.push({ ...rest, odometer: again.odometer });
+  const moments: Moment[] = atOnce ? [{ ...described, odometer, ms }] : [];
+  if (again.odometer !== null) moments.push({ ...rest, odometer: again.odometer, ms: again.ms ?? 0 });
   return { ...rest, odometer, moments };
 }
 
@@ -164,13 +166,17 @@ async function both(
   const whole = framesArrived(3);
   const value = valuesArrived(1);
   let some = false;
+  let since: number | undefined;
   const complete = (reply: Uint8Array) => {
     some = true;
-    return whole(reply) && (value(reply) || parseHostStatus(reply).partialFormat);
+    if (!whole(reply)) return false;
+    since ??= performance.now();
+    return value(reply) || parseHostStatus(reply).partialFormat;
   };
   try {
     const question = Buffer.from(`~HS\r\n${getvar(ODOMETER)}`, 'latin1');
     const reply = await connection.query(question, complete, { signal });
+    const ms = performance.now() - (since ?? 0);
     const host = parseHostStatus(reply);
     if (heldHalf(connection, host)) {
       // The answer to the query for the counter may still come, but late.
@@ -178,7 +184,7 @@ async function both(
       return { host, odometer: null };
     }
     const [odometer = null] = parseValues(reply, 1);
-    return { host, odometer: remember(connection, odometer) };
+    return { host, odometer: remember(connection, odometer), ms };
   } catch (error) {
     owesStatus.add(connection);
     withoutVariables.add(connection);

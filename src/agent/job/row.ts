@@ -55,6 +55,8 @@ interface Surplus {
 
 /** After this time, ms, a printer has looked at the bytes it took. */
 export const LOOKED_AT_MS = 250;
+/** A label takes at least so many times as long as a moment that can show something. */
+const BETWEEN = 4;
 
 export class Row {
   readonly window = new Window();
@@ -286,14 +288,17 @@ export class Row {
 
   /**
    * Labels that came out since the counter was read hide a surplus, so it is over only by what was read at one moment. A label that
-   * came out just then looks like one, so what only such moments show has to show twice.
+   * came out just then looks like one, so what only such moments show has to show twice. It shows nothing where a moment is so long
+   * that a label comes out in most of them.
    */
   #suspectedIn(status: DeviceStatus, now: number): number {
     const certainly = this.#beyond(status);
     const moments = status.moments?.map((one) => this.#beyond(one)) ?? [certainly];
     const atMost = moments.length > 0 ? Math.min(...moments) : null;
-    const twice = Math.min(atMost ?? 0, this.#beyondBefore);
-    this.#beyondBefore = atMost ?? 0;
+    const longest = Math.max(0, ...(status.moments ?? []).map(({ ms = 0 }) => ms));
+    const shown = BETWEEN * longest <= (this.window.labelMs ?? 0) ? (atMost ?? 0) : 0;
+    const twice = Math.min(shown, this.#beyondBefore);
+    this.#beyondBefore = shown;
     const beyond = certainly > 0 ? certainly : twice;
     if (atMost !== null && atMost <= 0 && this.#settled(now) === this.#sent) this.#suspected = 0;
     else if (beyond > 0 && !isNotDone(status) && this.#certain > this.#besides) this.#suspected = beyond;

@@ -4,7 +4,7 @@
  *
  *   create ─▶ send ─▶ progress ─┬─ completed ─▶ its pages are out
  *     │ refused   │ lost        ├─ completed, by a queue ─▶ delivered: nobody says whether they are out
- *     │           │             ├─ completed with errors: as aborted, unless all pages are counted
+ *     │           │             ├─ completed with errors: as aborted, where its counter is known to count
  *     ▼           ▼             ├─ aborted, canceled, all pages counted or none begun ─▶ why the rest is not out
  *   later       recover         ├─ aborted, canceled, and nobody knows at which page ──▶ unknown
  *                               └─ not known to the printer any more ─▶ its counter at rest tells, or nobody
@@ -243,7 +243,11 @@ export class DocumentLink implements PrinterLink {
     }
     const reasons = state.reasons.join(', ');
     const ended = { phase: state.phase, job: String(printerJob), reasons };
-    if (counted === null || counted > pages)
+    // A job that was completed has begun, and the printer has all of it: only a counter that has counted right before tells what is
+    // lost.
+    const certain =
+      state.phase !== 'completed' || (this.#device.countsJobs === true && state.impressions === counted);
+    if (counted === null || counted > pages || !certain)
       throw faultFor('outcome-unknown', because('ended-uncounted', ended));
     this.#options.logger.info({ phase: state.phase, reasons, counted, pages }, 'the printer ended its job');
     const rest = { pages: counted, confirmed: true, fault: null, later: false };
