@@ -128,13 +128,13 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
   });
 
   test.each([
-    { state: 'approved', tenant: 'acme', counts: 'done' },
-    { state: 'waiting', tenant: 'acme', counts: 'early' },
-    { state: 'refused', tenant: 'acme', counts: 'early' },
-    { state: 'approved', tenant: 'globex', counts: 'early' },
+    { state: 'approved', tenant: 'acme', becomes: 'printing' },
+    { state: 'waiting', tenant: 'acme', becomes: 'queued' },
+    { state: 'refused', tenant: 'acme', becomes: 'queued' },
+    { state: 'approved', tenant: 'globex', becomes: 'queued' },
   ])(
-    'of a printer that an agent of $tenant has brought, $state, before it reports it again: $counts',
-    async ({ state, tenant, counts }) => {
+    'of a printer that an agent of $tenant has brought, $state, before it reports it again, at once: $becomes',
+    async ({ state, tenant, becomes }) => {
       const [id, agentId] = [await enqueue('acme'), `agent-${randomBytes(8).toString('hex')}`];
       const enrolled = `INSERT INTO platen.enrolled_agents (id, tenant_id, name, public_key, origin)
         VALUES ($1, $2, 'Dock', 'key', 'https://platen')`;
@@ -142,8 +142,8 @@ describe.each(backends().filter(({ embedded }) => !embedded))('on $name', (backe
       const brought =
         "INSERT INTO platen.brought_printers (agent_id, printer_id, name, state) VALUES ($1, $2, 'Zebra', $3)";
       await service.pool.query(brought, [agentId, printerId, state]);
-      expect(await service.report(reportOf(id, agentId))).toBe(counts);
-      expect(await show(id)).toMatchObject({ status: counts === 'done' ? 'printing' : 'queued' });
+      expect(await service.report(reportOf(id, agentId))).toBe('done');
+      expect(await show(id)).toMatchObject({ status: becomes });
     },
   );
 

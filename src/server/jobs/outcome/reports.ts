@@ -120,7 +120,11 @@ export class Reports {
 
   #leftOut({ jobId, printerId, agentId }: JobReport): void {
     const reason = new Error(`no printer of ${agentId}: ${printerId}`);
-    this.#errors.report('a report of a job that its agent cannot have is left out', reason, { jobId });
+    this.#errors.report('a report of a job that its agent cannot have is left out', reason, {
+      jobId,
+      printerId,
+      agentId,
+    });
   }
 
   #isDoubted(agentId: string): boolean {
