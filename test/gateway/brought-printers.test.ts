@@ -61,7 +61,7 @@ async function whileAnotherBrings(
     await database.query("SELECT pg_advisory_xact_lock(hashtextextended('platen.brought_printers', 0))");
     const sql = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%platen.brought_printers%'`;
     await act(async () => {
-      // Else a transaction sees for ever what it has seen first.
+      // Else a transaction sees for ever which queries it has seen first.
       await database.query('SELECT pg_stat_clear_snapshot()');
       return (await database.query(sql)).rowCount;
     });

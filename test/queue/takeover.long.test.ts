@@ -110,7 +110,9 @@ describe.each(backends())('a job that is taken from its worker, on $name', (on) 
       return 'done';
     });
     const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
-    await expect.poll(async () => (await other.query(waiting)).rowCount, { timeout: 10_000 }).toBe(1);
+    // More than one statement may wait for the row.
+    const count = async () => (await other.query(waiting)).rowCount;
+    await expect.poll(count, { timeout: 10_000 }).toBeGreaterThan(0);
     await other.query('ROLLBACK');
     await other.end();
     expect(await got.reach(2)).toEqual(jobs.map(({ jobId }) => jobId));
