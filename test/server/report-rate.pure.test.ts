@@ -19,7 +19,7 @@ test.each<[string, Report, number]>([
   ['states of no printer', state(0), 100],
   ['states of fifty printers', state(50), 100],
   ['states of 450 printers, as a stretch of 5,000 has them', state(450), 11],
-  ['reports of jobs', job, 1_000],
+  ['reports of jobs', job, 2_000],
 ])('%s', (_, report, atOnce) => {
   const rate = new ReportRate();
   let count = 0;
