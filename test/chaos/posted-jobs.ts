@@ -90,6 +90,8 @@ export class Poster {
     if (status === 200 || status === 201) return jobAnswer.parse(JSON.parse(text))[0];
     if (status === 401) this.#token = undefined;
     if (status >= 500 || status === 401 || status === 429) return undefined;
+    // While one agent is revoked and the other has just begun, nobody has the printer.
+    if (text.includes('"code":"printer-unassigned"')) return undefined;
     throw new Error(`POST was answered with ${status}: ${text.slice(0, 500)}`);
   }
 
