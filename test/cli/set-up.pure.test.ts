@@ -86,7 +86,7 @@ const SLOW_NPM = `
 const { existsSync, mkdirSync } = require('node:fs');
 mkdirSync('node_modules');
 console.error('npm runs');
-while (!existsSync('go')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+while (existsSync('npm.cjs') && !existsSync('go')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
 `;
 
 test('of two at once the second waits, and finds all that the first has installed; one that was killed is waited for by none', async () => {
