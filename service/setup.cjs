@@ -66,7 +66,7 @@ function takeTurn() {
   for (let waits = false; ; waits = true) {
     try {
       writeFileSync(installing, String(process.pid), { flag: 'wx' });
-      process.on('exit', () => remove(installing));
+      process.on('exit', endTurn);
       return;
     } catch (error) {
       // Where nothing can be written, npm says so.
@@ -75,13 +75,13 @@ function takeTurn() {
     if (another()) {
       if (!waits) process.stderr.write('Another set-up installs the packages; waiting for it …\n');
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
-    } else remove(installing);
+    } else endTurn();
   }
 }
 
-function remove(file) {
+function endTurn() {
   try {
-    unlinkSync(file);
+    unlinkSync(installing);
   } catch (error) {
     // Whoever waits beside this one was faster.
     if (error.code !== 'ENOENT') throw error;

@@ -38,12 +38,11 @@ function printing(labelMs: number, gap: number, fedAt = Number.POSITIVE_INFINITY
     }
     vi.advanceTimersByTime(WAY);
     const answer = Buffer.from(reply, 'latin1');
-    if (!complete(answer)) throw new TransportError('query-timeout', line(bytes));
+    if (!complete(answer)) throw new TransportError('query-timeout', 'half an answer');
     return answer;
   };
   return { query, write: async () => undefined, closed: never, close: async () => undefined };
 }
-const line = (bytes: Uint8Array) => Buffer.from(bytes).toString('latin1');
 
 async function watched(labelMs: number, gap: number, fedAt?: number) {
   vi.useFakeTimers({ toFake: ['performance'] });

@@ -242,10 +242,9 @@ export class Gateway {
     if (joined.ahead) logger.warn({ agent: agentId }, 'the agent is ahead: the database was restored');
     const { publicKey, origin } = known;
     const { seq, lost, scope, name, decided } = joined;
-    const of = { agentId, process, session, scope, name };
     const brought = await printers.of(agentId);
     const agent = new JoinedAgent({
-      ...of,
+      ...{ agentId, process, session, scope, name },
       stored: seq === undefined ? undefined : () => enrolments.stored(agentId, session, seq),
       printers: new OwnPrinters({ agentId, printers, brought, decided, onBrought: changed }),
       onMoved: (asked) => {

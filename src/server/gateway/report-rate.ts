@@ -6,7 +6,7 @@ import type { Report } from '../../contract/report.ts';
 
 /** Reports of an agent in a second, and at once. */
 const RATES = {
-  /** Each is a commit for whoever applies it. An agent with 5,000 printers says twenty in a row. */
+  /** Each is a commit for whoever applies it. What an agent with 5,000 printers says in a row counts as a hundred. */
   agent: { perSecond: 20, atOnce: 100 },
   /** A job of one label has two or three; at printers that print in no time an agent ends some three hundred jobs a second. */
   job: { perSecond: 1_000, atOnce: 2_000 },
